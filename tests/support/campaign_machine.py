@@ -11,12 +11,11 @@ from hypothesis import strategies as st
 from purse import PurseError
 from tests.support import reference_ledger
 from tests.support.contexts import SEES
-from tests.support.reference_ledger import Terms, written
+from tests.support.reference_ledger import Periods, Terms, Units, written
 
 LIFE = 60_000  # ms until a ticket expires
 WITHIN = 90_000  # ms in which a reward has to come
 DAY = 86_400_000  # ms
-HOUR = DAY // 24
 UNIFORM, INITIAL = "uniform", "primal-dual-bwk"
 STARTS_WITH_PULLS = (INITIAL, SEES)  # policies that pull each arm once at first
 RANGE = (0.0, 8000.0)  # of the first feature
@@ -42,11 +41,11 @@ shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_si
 
 
 @st.composite
-def all_terms(draw: st.DrawFn, policy: str) -> Terms:
-    """Terms of a campaign."""
+def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Terms:
+    """Terms of a campaign, with so many resources where that is given."""
     n_arms = draw(st.sampled_from([2, 3, 1]))
     plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
-    n_resources = draw(st.sampled_from([1, 2]))
+    n_resources = resources or draw(st.sampled_from([1, 2]))
     # the cheap arms can be asked for so often that they stay silent for long
     cheap = draw(st.integers(0, n_arms))
     least = tuple(
@@ -109,8 +108,27 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
         else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
         features=RANGE if sees else None,
-        every=draw(st.sampled_from([None, 6 * HOUR, HOUR])),
-        carry=draw(st.sampled_from(["none", "all", tuple(units // 3 for units in terms.budget)])),
+    )
+
+
+@st.composite
+def some_periods(draw: st.DrawFn, allowance: Units) -> Periods:
+    """How a budget is renewed: in zones whose clocks move soon, from days that not all months
+    have, and with all that can be carried over.
+    """
+    every = draw(st.sampled_from(["day", "6h", "month", "week"]))
+    share = draw(st.sampled_from([1, 2, 3]))
+    cap = tuple(units * share // 2 + draw(st.sampled_from([0, 1])) for units in allowance)
+    starts = {
+        "day": ["", "2027-01-01T02:30"],
+        "week": ["", "2026-12-31T23:59"],
+        "month": ["", "2026-10-31T00:00"],
+    }
+    return Periods(
+        every,
+        draw(st.sampled_from(["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu"])),
+        draw(st.sampled_from(["none", cap, "all"])),
+        draw(st.sampled_from(starts.get(every, [""]))),
     )
 
 
@@ -145,13 +163,21 @@ def as_given(terms: Terms) -> dict[str, Any]:
     if terms.floor is not None and terms.ceiling is not None:
         given["cost_floor"] = in_rows(terms.floor)
         given["cost_ceiling"] = in_rows(terms.ceiling)
+    if terms.periods is not None:
+        given |= periods_as_given(terms.periods)
     if terms.features is not None:
         given["features"] = {"length": list(terms.features), "code": None}
-    if terms.every is not None:
-        given["every"] = f"{terms.every // HOUR}h"
-        words = isinstance(terms.carry, str)
-        given["carry"] = terms.carry if words else [written(int(each)) for each in terms.carry]
     return given
+
+
+def periods_as_given(periods: Periods) -> dict[str, Any]:
+    carry = periods.carry
+    return {
+        "every": periods.every,
+        "time_zone": periods.zone,
+        "carry": carry if isinstance(carry, str) else [written(units) for units in carry],
+        "starts": periods.starts or None,
+    }
 
 
 def in_rows(table: tuple[tuple[int, ...], ...]) -> list[list[str]]:

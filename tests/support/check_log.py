@@ -47,6 +47,21 @@ def arm_of(campaign: Campaign, ticket: dict[str, Any]) -> str:
     return str(names[0])
 
 
+def check_renewals(entries: list[Any]) -> None:
+    """Each period begins once, in order, at the instant at which the last one was to end, and not
+    before it.
+    """
+    number, ends = 1, None
+    for entry in entries:
+        if entry.kind == "renewed":
+            number += 1
+            assert entry.body["number"] == number, f"entry {entry.seq} begins another period"
+            assert ends in (None, entry.body["at"]), f"entry {entry.seq} begins at another instant"
+            assert entry.body["at"] <= entry.at, f"entry {entry.seq} came too early"
+            ends = entry.body["next"]
+            assert ends > entry.body["at"]
+
+
 def check_sums(campaign: Campaign, entries: list[Any]) -> None:
     """P1 after every entry, added up here from nothing but the journal; and what the campaign says
     at the end.
@@ -65,6 +80,9 @@ def check_sums(campaign: Campaign, entries: list[Any]) -> None:
             spent, overrun = spent + min(cost, hold), overrun + max(cost - hold, 0)
         elif entry.kind == "topped_up":
             budget += body["units"][0]
+        elif entry.kind == "renewed":
+            budget += body["allowance"][0]
+        budget -= body.get("dropped", [0])[0]
         assert spent + sum(hold for _, hold in apart.values()) <= budget, (
             f"P1 is broken after entry {entry.seq}"
         )
@@ -72,12 +90,14 @@ def check_sums(campaign: Campaign, entries: list[Any]) -> None:
         state: sum(hold for now, hold in apart.values() if now == state)
         for state in ("held", "presumed")
     }
-    shown = campaign.status().purses[0]
-    expected = [
-        amounts.text(units)
-        for units in (budget, spent, states["held"], states["presumed"], overrun)
-    ]
-    assert [shown.budget, shown.spent, shown.held, shown.presumed, shown.overrun] == expected
+    stored = campaign.storage.overview(campaign.name).balances[0]
+    assert (stored.budget, stored.spent, stored.held, stored.presumed, stored.overrun) == (
+        budget,
+        spent,
+        states["held"],
+        states["presumed"],
+        overrun,
+    )
     assert {ticket.id for ticket in campaign.tickets(limit=10**6)} == set(apart), (
         "something is held that the journal does not know of"
     )

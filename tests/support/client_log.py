@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import AskRefused, Conflict, InvalidInput, PurseError, StorageUnavailable
+from purse import Account, AskRefused, Conflict, InvalidInput, PurseError, StorageUnavailable
 from purse.campaign.archive_file import complete
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
-from tests.support.check_log import check_line, check_sums
+from tests.support.check_log import check_line, check_renewals, check_sums
 from tests.support.contexts import SEES
 
 TERMS: dict[str, Any] = {
@@ -46,6 +46,9 @@ VERBS = {
     "voided": "void",
     "topped_up": "top_up",
 }
+RENEWED: dict[str, Any] = {"every": "1h", "carry": 3}
+SHORT_HOUR = 100  # ms: periods of an hour end while clients live
+FUND = "fund"  # a top-up of an account
 NEW = "later"  # an arm that comes and goes
 ARM_VERBS = {"arm_added": "add_arm", "arm_retired": "retire_arm", "arm_changed": "set_arm"}
 Line = dict[str, Any]
@@ -90,6 +93,7 @@ class LoggingClient:
     the same words, by whoever goes on with its log.
 
     archives   a folder; where it is given, a share of what the client does is to archive
+    accounts   those above the campaign, which are topped up in turn with it
     """
 
     def __init__(
@@ -100,10 +104,12 @@ class LoggingClient:
         rng: random.Random,
         archives: Path | None = None,
         share: float = 0.02,
+        accounts: Sequence[Account] = (),
     ) -> None:
         self.campaign, self.log, self.name, self.rng = campaign, log, name, rng
         self.traffic = bool(campaign.terms.capacity)
         self.archives, self.share = archives, share
+        self.accounts = {account.name: account for account in accounts}
         self.tickets = {
             number
             for line in log.lines
@@ -140,7 +146,7 @@ class LoggingClient:
         last = self.log.lines[-1] if self.log.lines else {}
         request = f"{self.name}-{len(self.log.lines)}"
         if last.get("refused") in ("BudgetHeld", "BudgetExhausted"):
-            return {"do": "top_up", "request": request, "amount": "2.5"}
+            return {**self.money_wish(), "request": request, "amount": "2.5"}
         if self.archives is not None and self.rng.random() < self.share:
             return {"do": "archive", "request": request}
         if self.traffic and self.rng.random() < 0.1:
@@ -160,6 +166,12 @@ class LoggingClient:
         if draw < 0.6 and self.settled:
             return {"do": "reward", "ticket": min(self.settled), "reward": reward}
         return {"do": "tell", "ticket": ticket, "reward": reward, "cost": cost}
+
+    def money_wish(self) -> Line:
+        """Whose budget is to grow."""
+        levels = [None, *self.accounts]
+        name = self.rng.choice(levels) if self.accounts else None
+        return {"do": "top_up"} if name is None else {"do": FUND, "account": name}
 
     def arm_wish(self) -> Line:
         """A change of an arm; not every one can be made."""
@@ -219,6 +231,9 @@ class LoggingClient:
         if line["want"] == "top_up":
             self.campaign.top_up(line["amount"], line["request"])
             return {}
+        if line["want"] == FUND:
+            self.accounts[line["account"]].top_up(line["amount"], line["request"])
+            return {}
         if line["want"] in ARM_VERBS.values():
             return self.change_arm(line)
         if line["want"] == "archive":
@@ -271,8 +286,9 @@ def check_promises(
     campaign: Campaign, lines: list[Line], archives: Sequence[str | Path] = ()
 ) -> None:
     """All that was answered is in the journal, once, in the same words; nothing else is; and it
-    adds up after every entry.
+    adds up after every entry. What was wanted of accounts is not looked at.
     """
+    lines = [line for line in lines if FUND not in (line.get("want"), line.get("got"))]
     entries = list(complete(campaign.journal(), archives))
     answered = Counter(
         (line["got"], line.get("request") or line["ticket"]) for line in lines if "got" in line
@@ -301,7 +317,7 @@ def check_promises(
             assert ("reward", entry.ticket) in wanted, entry
             assert entry.ticket in given_up, f"entry {entry.seq}: the reward came in time"
         else:
-            kinds = ("created", "expired", "archived")
+            kinds = ("created", "expired", "archived", "renewed")
             assert entry.kind in kinds, f"entry {entry.seq} is {entry.kind}"
     assert not [key for key, count in answered.items() if count > 1], "something was answered twice"
     assert not {ticket for verb, ticket in written if verb == "reward"} & given_up
@@ -318,6 +334,7 @@ def check_promises(
         else:
             key = (line["got"], line.get("request") or line["ticket"])
             check_line(campaign, line, written.get(key))
+    check_renewals(entries)
     check_sums(campaign, entries)
     for audit in (campaign.audit(full=True, archives=archives), campaign.audit()):
         assert audit.ok, audit.findings

@@ -1,7 +1,8 @@
 """Clients that are killed again and again. `python -m tests.support.kill_worker` with a storage, a
 folder for their logs, a number of kills and a seed.
 
-One process is warmed up and forks all clients, so that a new one lives within milliseconds. Some
+One process is warmed up and forks all clients, so that a new one lives within milliseconds. Two of
+them use one campaign, and each of two more has its own; these share accounts, and are renewed. Some
 kill themselves at a labelled point, the others are killed at a random moment. Whoever comes next
 goes on with the log. It writes one line of JSON: how many died where.
 """
@@ -23,12 +24,16 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from purse import StorageUnavailable
+from purse import Account, StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from tests.support.client_log import TRAFFIC, FileClientLog, LoggingClient
+from purse.campaign.periods import calendar
+from purse.campaign.storage.connect import connect
+from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
 
-NAME, CLIENTS, AT_RANDOM = "killed", 4, "at random"
+CLIENTS, AT_RANDOM = 4, "at random"
+CAMPAIGNS = ("killed", "killed", "in-a-team", "beside-it")  # of each client
+ACCOUNTS = {"in-a-team": ("company", "team"), "beside-it": ("company",)}  # from the top down
 STEPS = 400  # after which a client gives up waiting for its point
 PATIENCE = 60  # seconds in which a storage that was killed must be back
 
@@ -55,16 +60,22 @@ def live(
         times = 1 if archives else random.Random(seed).randrange(1, 8)
         address = install(KillPoint(label, times), address)
 
-    def opened() -> Campaign:
-        return Campaign.open(NAME, storage=address)
+    name = CAMPAIGNS[client]
 
+    def opened() -> tuple[Campaign, list[Account]]:
+        storage = connect(address)
+        accounts = [Account.open(each, storage=storage) for each in ACCOUNTS.get(name, ())]
+        return Campaign.open(name, storage=storage), accounts
+
+    campaign, accounts = patiently(opened, opened)
     made = LoggingClient(
-        patiently(opened, opened),
+        campaign,
         FileClientLog(folder / f"log-{client}"),
         f"client-{client}",
         random.Random(seed),
         folder,
         0.2 if archives else 0.01,
+        accounts,
     )
     patiently(made.resume, made.resume)
     os.write(said, bytes([client]))
@@ -150,10 +161,16 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
+    calendar.HOUR = SHORT_HOUR  # here and in all clients
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)
-    # opened anew on this side of the fork
-    Campaign.create(NAME, **TRAFFIC, expires_after=0.2, storage=address).storage.close()
+    storage = connect(address)
+    Account.create("company", budget=20, storage=storage)
+    Account.create("team", budget=10, account="company", storage=storage)
+    for name in sorted(set(CAMPAIGNS)):
+        more = {"account": ACCOUNTS[name][-1], **RENEWED} if name in ACCOUNTS else {}
+        Campaign.create(name, **TRAFFIC, **more, expires_after=0.2, storage=storage)
+    storage.close()  # opened anew on the other side of the fork
     killer = Killer(address, folder, seed)
     killer.run(kills)
     print(json.dumps(killer.deaths))

@@ -133,7 +133,6 @@ class AskMachine(ReportMachine):
         mask: Mask | None = None,
         contexts: list[Context] | None = None,
     ) -> None:
-        self.begin_periods()
         ledger = self.ledger
         contexts = contexts or self.draw_contexts(n)
         ledger.expire()
@@ -255,7 +254,6 @@ class AskMachine(ReportMachine):
             self.void_once(self.pick(-1))
 
     def expire_now(self) -> None:
-        self.begin_periods()
         assert self.campaign.expire() == self.ledger.expire()
 
     @rule(masked=st.booleans(), data=st.data())
@@ -266,7 +264,7 @@ class AskMachine(ReportMachine):
             return
         arms = {} if mask is None else {"arms": self.named(mask)}
         arms |= self.as_asked(self.draw_contexts(1))
-        self.begin_periods()
+        self.ledger.begin()  # who looks makes the boundaries that are due, too
         shown = attempt(lambda: self.campaign.probabilities(**arms))
         if isinstance(shown, PurseError):
             with pytest.raises(Refusal) as caught:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import astuple
 from io import StringIO
 from itertools import count
@@ -21,7 +20,8 @@ from purse.campaign.archive_file import complete
 from purse.campaign.storage.memory import Memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
-from tests.support.reference_ledger import Ledger, Refusal, Report, written
+from tests.support.reference_ledger import Ledger, Refusal, Report, Terms, written
+from tests.support.reference_levels import Level
 from tests.support.soak import SOAK
 from tests.support.storages import START, StorageHarness
 
@@ -36,33 +36,36 @@ class BaseMachine(RuleBasedStateMachine):
 
     @initialize(data=st.data())
     def begin(self, data: st.DataObject) -> None:
-        self.terms = terms = data.draw(all_terms(self.policy))
-        self.name = f"campaign-{next(names)}"
         self.harness.clock = START
-        self.campaign = self.harness.create(
-            self.name, **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
+        self.random = self.random_of(data)
+        self.make(data, self.draw_terms(data))
+
+    def draw_terms(self, data: st.DataObject, resources: int | None = None) -> Terms:
+        return data.draw(all_terms(self.policy, resources))
+
+    def random_of(self, data: st.DataObject) -> Random:
+        """For contexts."""
+        return Random(data.draw(st.integers(0, 9)))
+
+    def make(self, data: st.DataObject, terms: Terms) -> None:
+        """A campaign, its ledger, and what belongs to them."""
+        self.terms, self.name = terms, f"campaign-{next(names)}"
+        self.campaign = self.created(
+            **as_given(terms), policy=self.policy, seed=data.draw(st.integers(0, 9))
         )
-        self.ledger = Ledger(terms, lambda: self.harness.clock)
+        self.ledger = self.new_ledger(terms)
         self.requests = count()
-        self.random = Random(data.draw(st.integers(0, 9)))  # for contexts
         self.folder = TemporaryDirectory()
         self.archives: list[Path] = []
-        self.before: Ledger | None = None  # the ledger before it began a period
 
-    def begin_periods(self) -> None:
-        """Something is about to reach the campaign, which begins the periods that are due; what it
-        refuses at once does not.
-        """
-        self.settle_periods()
-        if self.ledger.is_due():
-            self.before = deepcopy(self.ledger)
-            self.ledger.renew()
+    def created(self, **terms: Any) -> Any:
+        return self.harness.create(self.name, **terms)
 
-    def settle_periods(self) -> None:
-        """Take periods back where nothing was written."""
-        if self.before is not None and self.campaign.status().entries == self.before.entries:
-            self.ledger = self.before
-        self.before = None
+    def new_ledger(self, terms: Terms) -> Ledger:
+        return Ledger(terms, self.now)
+
+    def now(self) -> int:
+        return self.harness.clock
 
     def refused(self, error: PurseError) -> str:
         assert "\n" not in str(error)
@@ -84,7 +87,6 @@ class BaseMachine(RuleBasedStateMachine):
         """What a call and the ledger answer; where the ledger refuses, the call must refuse with
         the same error.
         """
-        self.begin_periods()
         try:
             promised = expected()
         except Refusal as refusal:
@@ -131,17 +133,15 @@ class BaseMachine(RuleBasedStateMachine):
 
     @invariant()
     def books_agree(self) -> None:
-        self.settle_periods()
-        status, ledger = self.campaign.status(), self.ledger.as_of_now()
+        status, ledger = self.campaign.status(), self.ledger
         assert min(ledger.left) >= 0
         assert [astuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
         assert (status.status, status.rounds, status.entries) == (
             ledger.status,
             ledger.rounds,
-            self.ledger.entries,
+            ledger.entries,
         )
-        self.periods_agree(status.period, ledger)
         assert status.overdue == len(ledger.overdue())
         assert {alarm.kind for alarm in status.alarms} == ledger.alarms()
         held = [ticket for ticket in ledger.tickets.values() if ticket.state == "held"]
@@ -154,19 +154,16 @@ class BaseMachine(RuleBasedStateMachine):
         self.arms_agree(status)
         sums = self.campaign.labels()
         assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
+        self.period_agrees(status, self.ledger)
 
-    def periods_agree(self, shown: Any, ledger: Ledger) -> None:
-        """The period, as it is now, and what is its own."""
-        assert (shown is None) == (self.terms.every is None)
+    def period_agrees(self, status: Any, level: Level) -> None:
+        """The period as of now, whether or not its boundary was made."""
+        expected, shown = level.in_period(), status.period
+        assert (shown is None) == (expected is None)
         if shown is not None:
-            assert (shown.number, shown.rounds) == (
-                ledger.period,
-                ledger.rounds - ledger.rounds_before,
-            )
-            assert shown.carried == tuple(map(written, ledger.carried))
-            assert shown.spent == tuple(map(written, ledger.spent_now()))
-            ends = ledger.ends / 1000 if ledger.status == "running" else None
-            assert shown.ends_at == ends
+            said = (shown.number, shown.begun_at, shown.ends_at, shown.rounds, shown.allowance)
+            said += (shown.carried, shown.spent)
+            assert said == expected, (said, expected)
 
     def arms_agree(self, status: Any) -> None:
         """Which arms there are, and which cool down until when."""
@@ -179,18 +176,22 @@ class BaseMachine(RuleBasedStateMachine):
 
     def teardown(self) -> None:
         if hasattr(self, "ledger"):
-            more = {"archives": self.archives} if self.archives else {}
-            audit = self.campaign.audit(**more)
-            assert not audit.findings
-            assert audit.ok
-            entries = list(complete(self.campaign.journal(), self.archives))
-            assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
-            self.contexts_agree(entries)
-            if self.archives:
-                assert self.campaign.audit(full=True, archives=self.archives) == audit
-            if self.harness.quick or SOAK:
-                self.check_copy(audit)
-            self.folder.cleanup()
+            self.finish()
+
+    def finish(self) -> None:
+        """The campaign at its end."""
+        more = {"archives": self.archives} if self.archives else {}
+        audit = self.campaign.audit(**more)
+        assert not audit.findings, audit.findings
+        assert audit.ok
+        entries = list(complete(self.campaign.journal(), self.archives))
+        assert [entry.seq for entry in entries] == list(range(1, audit.entries + 1))
+        self.contexts_agree(entries)
+        if self.archives:
+            assert self.campaign.audit(full=True, archives=self.archives) == audit
+        if self.harness.quick or SOAK:
+            self.check_copy(audit)
+        self.folder.cleanup()
 
     def contexts_agree(self, entries: list[Any]) -> None:
         """The journal has the context of each ticket as it was seen, and its report has the
@@ -207,9 +208,9 @@ class BaseMachine(RuleBasedStateMachine):
         file = StringIO()
         self.campaign.export(file)
         file.seek(0)
-        storage = Memory()
-        storage.now = lambda: self.harness.clock
-        copy = Campaign.restore(file, storage=storage, archives=self.archives)
+        elsewhere: Any = Memory()
+        elsewhere.now = self.now
+        copy = Campaign.restore(file, storage=elsewhere, archives=self.archives)
         found = copy.audit(full=True)
         assert (found.findings, found.digest) == ((), audit.digest)
         mine, other = self.campaign.status(), copy.status()

@@ -66,7 +66,6 @@ class ReportMachine(BaseMachine):
         if any(self.skips("tell", *each) for each in reports):
             return
         promised: list[Any] = []
-        self.begin_periods()
         for ticket, report in reports:
             try:
                 promised.append(self.ledger.tell(ticket.id, report))

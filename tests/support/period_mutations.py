@@ -1,105 +1,93 @@
-"""Deliberate faults in the rules of periods, and short checks that notice them. `build` makes a new
-storage.
+"""Deliberate faults in the rules of periods: each function breaks one thing, through a monkeypatch
+that is undone afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
-from purse.campaign.periods.calendar import HOUR
+from purse.campaign.periods import rules
+from purse.campaign.periods.period import Period
 from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
-from purse.campaign.storage import memory_accounts, schema
-from tests.support.campaigns import TERMS
-from tests.support.storages import StorageHarness
+from purse.campaign.storage import schema
 
-Build = Callable[[], StorageHarness]
 Patch = pytest.MonkeyPatch
-ONE_RENEWAL = "UNIQUE INDEX purse_one_renewal"
 
 
-def begin_a_period_twice(patch: Patch) -> None:
-    """Whoever comes begins the same period twice, and the journal takes it."""
+def renew_twice(patch: Patch) -> None:
+    """Each boundary is made twice."""
+    add = Transaction.add
 
-    def twice(rules: PeriodRules) -> None:
-        if (period := rules.ended()) is not None:
-            body = rules.renewal(period)
-            rules.add("renewed", body)
-            rules.add("renewed", body)
+    def doubled(book: Transaction, kind: str, body: dict[str, Any], **named: Any) -> Any:
+        if kind == "renewed":
+            add(book, kind, body, **named)
+        return add(book, kind, body, **named)
 
-    patch.setattr(Transaction, "renew", twice)
-    patch.setattr(memory_accounts, "begun_in", lambda _: [])
+    patch.setattr(Transaction, "add", doubled)
+
+
+def renew_twice_unseen(patch: Patch) -> None:
+    """Each boundary is made twice, and the journal takes both."""
+    renew_twice(patch)
     for dialect in ("SQLITE", "POSTGRES"):
-        scripts = getattr(schema, dialect)
-        assert any(ONE_RENEWAL in script for script in scripts)
-        patch.setattr(
-            schema, dialect, [each.replace(ONE_RENEWAL, ONE_RENEWAL[7:]) for each in scripts]
-        )
+        unique = schema.PERIODS.format(**getattr(schema, f"{dialect}_WORDS"))
+        scripts: list[str] = getattr(schema, dialect)
+        assert any(unique in script for script in scripts)
+        patch.setattr(schema, dialect, [script.replace(unique, "") for script in scripts])
 
 
-def begin_only_the_last_period(patch: Patch) -> None:
-    """Periods that were slept through are left out."""
-    end_after = PeriodRules.end_after
+def renew_once_a_transaction(patch: Patch) -> None:
+    """Of the boundaries that were slept through, one is made."""
+    ended = Transaction.ended
 
-    def late(rules: PeriodRules, known: int, instant: int) -> dict[str, Any]:
-        return end_after(rules, known, max(instant, rules.now))
+    def once(book: Transaction) -> Period | None:
+        made = any(entry.kind == "renewed" for entry in book.entries)
+        return None if made else ended(book)
 
-    patch.setattr(PeriodRules, "end_after", late)
+    patch.setattr(Transaction, "ended", once)
 
 
-def keep_every_refund(patch: Patch) -> None:
-    """What comes back from an ended period is money of this one."""
+def renew_what_is_paused(patch: Patch) -> None:
+    """Boundaries are made for budgets that stand still."""
+
+    def blind(book: PeriodRules) -> Period | None:
+        period = book.ledger.period
+        return None if period is None or book.now < period.ends else period
+
+    patch.setattr(PeriodRules, "ended", blind)
+
+
+def resume_by_the_clock(patch: Patch) -> None:
+    """After a pause the next boundary is the first after now, even one that was made."""
+
+    def forgetful(book: PeriodRules) -> dict[str, Any]:
+        period = book.ledger.period
+        return {} if period is None else book.end_after(period.ends, book.now)
+
+    patch.setattr(PeriodRules, "resumption", forgetful)
+
+
+def keep_the_refunds_of_ended_periods(patch: Patch) -> None:
+    """What comes back from an ended period can be spent again."""
     patch.setattr(PeriodRules, "refund", lambda *_: {})
 
 
-def begin_periods_in_a_pause(patch: Patch) -> None:
-    """A paused campaign goes on in time."""
-    honest = PeriodRules.ended
+def carry_all(patch: Patch) -> None:
+    """Nothing is dropped at a boundary, whatever the terms say."""
 
-    def ended(rules: PeriodRules) -> Any:
-        head: Any = rules.ledger.head
-        status, head.status = head.status, "running"
-        found = honest(rules)
-        head.status = status
-        return found
+    def lenient(_carry: Any, _carried: Sequence[int], more: Sequence[int]) -> list[int]:
+        return [0] * len(more)
 
-    patch.setattr(PeriodRules, "ended", ended)
+    patch.setattr(rules, "too_much", lenient)
 
 
-def begun(build: Build, **changes: Any) -> tuple[StorageHarness, Any]:
-    harness = build()
-    terms = {**TERMS, "every": "6h", "expires_after": None, **changes}
-    return harness, harness.create("test", **terms)
-
-
-def each_period_has_its_allowance_once(build: Build) -> None:
-    harness, campaign = begun(build, carry="all")
-    harness.clock += 6 * HOUR
-    campaign.ask()
-    assert campaign.status().purses[0].budget == "20"
-
-
-def no_period_is_left_out(build: Build) -> None:
-    harness, campaign = begun(build, carry="all")
-    harness.clock += 31 * HOUR
-    campaign.ask()
-    assert campaign.status().purses[0].budget == "60"
-
-
-def what_an_ended_period_gives_back_is_dropped(build: Build) -> None:
-    harness, campaign = begun(build)
-    ticket = campaign.ask()
-    harness.clock += 6 * HOUR
-    campaign.void(ticket)
-    assert campaign.status().purses[0].left == "10"
-
-
-def a_pause_brings_no_money(build: Build) -> None:
-    harness, campaign = begun(build, carry="all")
-    campaign.pause()
-    harness.clock += 31 * HOUR
-    campaign.resume()
-    assert campaign.status().purses[0].budget == "10"
+def carry_more_than_the_cap(patch: Patch) -> None:
+    """A refund of an ended period does not count against what was carried over."""
+    too_much = rules.too_much
+    patch.setattr(
+        rules, "too_much", lambda carry, carried, more: too_much(carry, [0] * len(carried), more)
+    )

@@ -1,4 +1,4 @@
-"""Processes that race for one ticket, or for the last of a budget: `python -m
+"""Processes that race for one ticket, or for the last of a budget or an account: `python -m
 tests.support.race_worker STORAGE RACES MOST` writes a line of JSON for each race, with at most so
 many processes in it.
 
@@ -17,13 +17,13 @@ from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import Any
 
-from purse import PurseError
+from purse import Account, PurseError
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
-DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE = KINDS = (
+DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE, SHARED = KINDS = (
     "different-reports",
     "the-same-report",
     "the-last-of-the-budget",
@@ -31,7 +31,9 @@ DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE = KINDS = (
     "parts-of-a-report",
     "at-the-deadline",
     "the-probe",
+    "the-last-of-an-account",
 )
+SHARES = 8  # campaigns under one account
 TERMS: dict[str, Any] = {
     "arms": ["left", "right"],
     "budget": 1,
@@ -45,6 +47,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     # a ticket is past its deadline at once, and so is its reward after its cost
     DEADLINE: {"expires_after": 0.001, "reward_within": 0.001, "missing_reward": 0.25},
     PROBE: {"budget": 100, "cooldown": 0.001},
+    SHARED: {"budget": 10**6, "account": SHARED},
 }
 ONLY = ["left"]  # the arm that is probed
 
@@ -115,23 +118,43 @@ def prepare(campaign: Campaign, kind: str) -> int:
     return 0
 
 
+def names_of(kind: str) -> list[str]:
+    """The campaigns of a kind of race: one, or several under one account."""
+    return [f"{SHARED}-{number}" for number in range(SHARES)] if kind == SHARED else [kind]
+
+
+def opened(storage: str) -> dict[str, list[Campaign]]:
+    """The campaigns of each kind of race."""
+    kept = connect(storage)
+    return {kind: [Campaign.open(name, storage=kept) for name in names_of(kind)] for kind in KINDS}
+
+
+def total(counts: list[dict[str, int]]) -> dict[str, int]:
+    return {name: sum(each[name] for each in counts) for name in counts[0]}
+
+
 def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
     """A racer: get ready, wait at the gate, act."""
-    kept = connect(storage)
-    campaigns = {kind: Campaign.open(kind, storage=kept) for kind in KINDS}
+    campaigns = opened(storage)
     pipe.send("ready")
     while race := pipe.recv():
+        kind, *rest = race
+        campaign = campaigns[kind][racer % len(campaigns[kind])]
         pipe.send("at the gate")
         os.read(gate, 1)
-        pipe.send(act(campaigns[race[0]], race[0], racer, *race[1:]))
+        pipe.send(act(campaign, kind, racer, *rest))
 
 
 def main(storage: str, races: int, most: int) -> None:
     """Race after race."""
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
+    kept = connect(storage)
+    Account.create(SHARED, budget=1, storage=kept)
     for kind in KINDS:
-        Campaign.create(kind, **{**TERMS, **SPECIAL.get(kind, {})}, storage=storage).storage.close()
+        for name in names_of(kind):
+            Campaign.create(name, **{**TERMS, **SPECIAL.get(kind, {})}, storage=kept)
+    kept.close()
     context, (gate, opener) = multiprocessing.get_context("fork"), os.pipe()
     pipes, racers = [], []
     for racer in range(most):
@@ -141,13 +164,14 @@ def main(storage: str, races: int, most: int) -> None:
         pipes.append(ours)
     for pipe in pipes:
         pipe.recv()
-    kept = connect(storage)
-    campaigns = {kind: Campaign.open(kind, storage=kept) for kind in KINDS}
+    campaigns = opened(storage)
+    shared = Account.open(SHARED, storage=storage)
     for race in range(races):
         kind, running = KINDS[race % len(KINDS)], pipes[: size(race, most)]
-        campaign = campaigns[kind]
+        campaign = campaigns[kind][0]
+        budget = shared if kind == SHARED else campaign  # what is raced for, or paid from
         if race >= len(KINDS):
-            campaign.top_up(1)
+            budget.top_up(1)
         before, ticket = campaign.status().entries, prepare(campaign, kind)
         for pipe in running:
             pipe.send((kind, race, ticket))
@@ -158,26 +182,31 @@ def main(storage: str, races: int, most: int) -> None:
         if kind == DEADLINE:  # what is settled is told, and what is not has been presumed
             time.sleep(0.01)  # clocks count whole milliseconds
             campaign.expire()
-        status = campaign.status()
+        counts = [each.status().counts for each in campaigns[kind]]
         print(
             json.dumps(
                 {
                     "kind": kind,
                     "ticket": ticket,
                     "answers": answers,
-                    "purse": asdict(status.purses[0]),
-                    "counts": status.counts,
+                    "purse": asdict(budget.status().purses[0]),
+                    "counts": total(counts),
                     "entries": entries_about(campaign, ticket, before),
                 }
             )
         )
-        for out in campaign.tickets():
-            campaign.tell(out, 0.5, 1)
+        for each in campaigns[kind]:
+            for out in each.tickets():
+                each.tell(out, 0.5, 1)
     for pipe in pipes:
         pipe.send(None)
     for process in racers:
         process.join()
-    print(json.dumps({kind: campaign.audit().findings for kind, campaign in campaigns.items()}))
+    findings = {
+        kind: [finding for each in made for finding in each.audit().findings]
+        for kind, made in campaigns.items()
+    }
+    print(json.dumps({**findings, SHARED: [*findings[SHARED], *shared.audit().findings]}))
 
 
 if __name__ == "__main__":

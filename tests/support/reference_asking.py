@@ -7,8 +7,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import NamedTuple
 
-from tests.support.reference_books import fit
-from tests.support.reference_periods import Periods
+from tests.support.reference_books import Books, fit
 from tests.support.reference_terms import Context, Mask, Refusal, Ticket, Units
 
 
@@ -21,7 +20,7 @@ class Drawn(NamedTuple):
     chances: tuple[float, ...]
 
 
-class Asking(Periods):
+class Asking(Books):
     """What may be given out."""
 
     def repeat(
@@ -40,9 +39,16 @@ class Asking(Periods):
         return found
 
     def open_for_asks(self, mask: Mask | None) -> None:
-        if self.status != "running":
-            raise Refusal("CampaignPaused" if self.status == "paused" else "CampaignClosed")
+        for level in reversed(self.levels):
+            if level.status != "running":
+                raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignClosed")
         self.check_mask(mask)
+
+    @property
+    def at_horizon(self) -> bool:
+        """Whether this period has had all of its rounds."""
+        period = self.shown()[1]
+        return self.rounds - (period.rounds if period else 0) == self.terms.horizon
 
     def check_mask(self, mask: Mask | None) -> None:
         """Refuse arms that are gone, and calls that may cost more than their arm ever does."""
@@ -60,9 +66,11 @@ class Asking(Periods):
         """The arms that may be chosen now."""
         places = self.present if mask is None else sorted(mask)
         if self.terms.stop == "fit":
-            fitting = [place for place in places if fit(self.need((place,), mask), self.left)]
+            room = self.room
+            fitting = [place for place in places if fit(self.need((place,), mask), room)]
             if not fitting:
-                waits = any(fit(self.need((place,), mask), self.free) for place in places)
+                freed = self.freed
+                waits = any(fit(self.need((place,), mask), freed) for place in places)
                 raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
             places = fitting
         waits_ms = {place: self.wait(place) for place in places}
@@ -96,11 +104,6 @@ class Asking(Periods):
         longest = self.terms.cooldown_max
         return min(cooling.length, longest - since) if 0 <= since < longest else 0
 
-    @property
-    def is_at_horizon(self) -> bool:
-        """Whether all rounds of the period were asked for."""
-        return self.rounds - self.rounds_before == self.terms.horizon
-
     def again(self, allowed: list[int]) -> tuple[int, tuple[int, ...]] | None:
         """The initial pull that has to be asked for again now."""
         for t, places in self.waiting:
@@ -114,7 +117,7 @@ class Asking(Periods):
             allowed = self.allowed(mask)
         except Refusal as refusal:
             return refusal
-        if self.is_at_horizon and not self.again(allowed):
+        if self.at_horizon and not self.again(allowed):
             return Refusal("HorizonReached")
         return None
 
@@ -133,10 +136,11 @@ class Asking(Periods):
             chosen = [again[1]]
         else:
             chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
+        room, freed = self.room, self.freed
         return {
-            "BudgetHeld" if fit(self.need(choice, mask), self.free) else "BudgetExhausted"
+            "BudgetHeld" if fit(self.need(choice, mask), freed) else "BudgetExhausted"
             for choice in chosen
-            if not fit(self.need(choice, mask), self.left)
+            if not fit(self.need(choice, mask), room)
         }
 
     def foresee(self, mask: Mask | None) -> dict[int, float]:
@@ -150,10 +154,11 @@ class Asking(Periods):
         if self.terms.explore is None:
             return dict.fromkeys(allowed, 0.0)
         how, share = self.terms.explore
+        budget = self.budget_of_period()
         costs = {
             place: max(
                 units / whole
-                for units, whole in zip(self.need((place,), mask), self.budget_now(), strict=True)
+                for units, whole in zip(self.need((place,), mask), budget, strict=True)
             )
             for place in allowed
         }
@@ -173,7 +178,7 @@ class Asking(Periods):
             assert (drawn.t, places) == again, f"{drawn} was asked for again, not {again}"
             self.waiting.remove(again)
             return True
-        assert not self.is_at_horizon, f"{drawn} is beyond the horizon"
+        assert not self.at_horizon, f"{drawn} is beyond the horizon"
         self.rounds += 1
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
         if not places:
@@ -183,8 +188,9 @@ class Asking(Periods):
         assert len(set(places)) == len(places)
         if len(places) < min(plays, len(allowed)):
             more = [(*places, place) for place in allowed if place not in places]
+            room = self.room
             assert self.terms.stop == "fit"
-            assert not all(fit(self.need(each, mask), self.left) for each in more)
+            assert not all(fit(self.need(each, mask), room) for each in more)
         explored = self.chances(mask)
         owing = [place for place in allowed if self.arms[place].owes]
         if owing and not self.terms.explore:
@@ -207,31 +213,32 @@ class Asking(Periods):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, left, free = self.clock(), self.left, self.free
+        now, room = self.clock(), self.room
+        freed = [left + held for left, held in zip(room, self.held, strict=True)]  # by itself
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
         needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
         self.crowded += self.terms.stop == "fit" and any(
-            fit(need, free) and not fit(need, left) for need in needs
+            fit(need, freed) and not fit(need, room) for need in needs
         )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
             initial = self.check(drawn, mask, evenly=evenly)
             held, state = self.need(drawn.arms, mask), "held" if drawn.arms else "skipped"
-            assert fit(held, self.left), f"{drawn} needs {held} of {self.left}"
+            assert fit(held, self.room), f"{drawn} needs {held} of {self.room}"
             ticket = Ticket(
                 drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
             )
-            ticket.period = self.period
             if seen is not None and contexts is not None and self.terms.features is not None:
                 low, high = self.terms.features
                 ticket.context = seen[number]
                 self.clipped += not low <= contexts[number][0] <= high
+            ticket.periods = tuple(each.period.number if each.period else 0 for each in self.levels)
             self.tickets[drawn.id] = ticket
             for place in drawn.arms:
                 self.arms[place].owes = False
             issued.append(ticket)
-        self.entries += 1
+        self.book()
         if request_id is not None:
             self.requests[request_id] = asked(n, mask, seen)
         return issued

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import combinations
 
+from tests.support.reference_accounts import Account
+from tests.support.reference_levels import Level, Period, Sums
 from tests.support.reference_terms import (
     STATES,
     Arm,
     Context,
-    Refusal,
     Terms,
     Ticket,
     Units,
@@ -20,11 +21,12 @@ from tests.support.reference_terms import (
 
 
 @dataclass
-class Books:
+class Books(Level):
     """What a campaign should say of itself."""
 
     terms: Terms
     clock: Callable[[], int]  # ms
+    account: Account | None = None
     status: str = "running"
     rounds: int = 0
     entries: int = 1  # it was created
@@ -40,23 +42,76 @@ class Books:
     requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
     # initial pulls to be asked for again: round and arms
     waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
-    budget: list[int] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
-    period: int = 1
-    ends: int = 0  # ms, the period
-    rounds_before: int = 0  # it
-    carried: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         terms = self.terms
-        self.budget = list(terms.budget)
+        self.resources = terms.resources
+        self.open_level(terms.budget, terms.periods)
         self.spent, self.overrun = [0] * len(self.budget), [0] * len(self.budget)
-        self.carried, self.ends = [0] * len(self.budget), self.clock() + (terms.every or 0)
         self.arms = [
             Arm(name, least, most, owes=terms.initial)
             for name, least, most in zip(terms.arms, terms.least, terms.most, strict=True)
         ]
+        if self.account is not None:
+            self.account.children.append(self)
+        self.booked = self.sums()
+        # accounts: their entries after boundaries were made, and how they were before that
+        self.before: list[tuple[Level, int, tuple[list[int], Period | None, int]]] = []
+        self.entries_before = 0
+
+    @property
+    def levels(self) -> list[Level]:
+        """All whose budgets it takes from, from the top down to itself."""
+        return [*(self.account.levels if self.account else []), self]
+
+    @property
+    def room(self) -> list[int]:
+        """The least that is left on a level."""
+        return [min(column) for column in zip(*(each.left for each in self.levels), strict=True)]
+
+    @property
+    def freed(self) -> list[int]:
+        """The least that would be left on a level if nothing were held."""
+        return [min(column) for column in zip(*(each.free for each in self.levels), strict=True)]
+
+    def begin(self) -> None:
+        """Whoever changes something makes the boundaries that are due, on all levels."""
+        self.end()
+        self.before, self.entries_before = [], self.entries
+        for level in self.levels[:-1]:
+            before = level.budget, level.period, level.entries
+            level.renew()
+            self.before.append((level, level.entries, before))
+        self.renew()
+
+    def end(self) -> None:
+        """Those of accounts are not made where the campaign got no entry."""
+        if self.entries == self.entries_before:
+            for level, entries, before in self.before:
+                if level.entries == entries:  # nor did anybody else write
+                    level.budget, level.period, level.entries = before
+        self.before = []
+
+    def book(self) -> None:
+        """An entry was made: where it moved money, each account has one more, too."""
+        self.entries += 1
+        before, self.booked = self.booked, self.sums()
+        if self.booked != before:
+            for level in self.levels[:-1]:
+                level.entries += 1
+
+    def give_back(self, ticket: Ticket, units: Units | list[int]) -> None:
+        """The rest of a hold comes back on every level."""
+        for level, number in zip(self.levels, ticket.periods, strict=True):
+            level.refund(units, number)
+
+    def sums(self) -> Sums:
+        return Sums(self.spent, self.held, self.presumed, self.overrun)
+
+    def issued(self) -> list[tuple[Ticket, int]]:
+        return [(ticket, ticket.periods[-1]) for ticket in self.tickets.values()]
 
     @property
     def places(self) -> int:
@@ -80,16 +135,6 @@ class Books:
     @property
     def presumed(self) -> list[int]:
         return self.sum_of("presumed")
-
-    @property
-    def left(self) -> list[int]:
-        parts = zip(self.budget, self.spent, self.held, self.presumed, strict=True)
-        return [budget - spent - held - presumed for budget, spent, held, presumed in parts]
-
-    @property
-    def free(self) -> list[int]:
-        """What would be left if nothing were held."""
-        return [left + held for left, held in zip(self.left, self.held, strict=True)]
 
     def counts(self) -> dict[str, int]:
         """How many tickets there are in each state, and how often something odd happened."""
@@ -143,16 +188,6 @@ class Books:
         states = ("held", "presumed", "settled")
         arms = [arm for each in self.tickets.values() if each.state in states for arm in each.arms]
         return [arms.count(arm) for arm in range(self.places)]
-
-    def purses(self) -> list[tuple[str, ...]]:
-        """Resource, budget, spent, held, presumed, left and overrun of each purse, as text."""
-        columns = zip(
-            self.budget, self.spent, self.held, self.presumed, self.left, self.overrun, strict=True
-        )
-        return [
-            (name, *map(written, units))
-            for name, units in zip(self.terms.resources, columns, strict=True)
-        ]
 
     def overdue(self, state: str = "held") -> list[Ticket]:
         """In a state past their deadline; a ticket that is settled has one where rewards have."""
@@ -211,13 +246,6 @@ class Books:
         if plays == 1:
             return any(fit(need, units) for need in needs)
         return all(any(need[m] <= there for need in needs) for m, there in enumerate(units))
-
-    def known(self, request_id: str | None, what: tuple[object, ...]) -> bool:
-        """Whether this was asked before; something else under the same id is a conflict."""
-        earlier = self.requests.get(request_id) if request_id is not None else None
-        if earlier is not None and earlier != what:
-            raise Refusal("Conflict")
-        return earlier is not None
 
 
 def fit(need: Units | list[int], units: list[int]) -> bool:

@@ -7,6 +7,7 @@ refusals would have been right.
 
 from __future__ import annotations
 
+from tests.support.reference_accounts import Account
 from tests.support.reference_asking import Asking, Drawn
 from tests.support.reference_books import fit
 from tests.support.reference_reporting import Reporting
@@ -14,6 +15,7 @@ from tests.support.reference_terms import (
     Arm,
     Context,
     Mask,
+    Periods,
     Receipt,
     Refusal,
     Report,
@@ -24,8 +26,8 @@ from tests.support.reference_terms import (
 )
 
 __all__ = [
-    "Context", "Drawn", "Ledger", "Mask", "Receipt", "Refusal", "Report", "Terms", "Ticket",
-    "Units", "written",
+    "Account", "Context", "Drawn", "Ledger", "Mask", "Periods", "Receipt", "Refusal", "Report",
+    "Terms", "Ticket", "Units", "written",
 ]  # fmt: skip
 
 
@@ -34,31 +36,9 @@ class Ledger(Asking, Reporting):
     forgotten.
     """
 
-    def top_up(self, units: Units, request_id: str | None) -> None:
-        if self.known(request_id, ("top_up", units)):
-            return
-        self.refuse_closed()
-        self.budget = [before + more for before, more in zip(self.budget, units, strict=True)]
-        self.entries += 1
-        if request_id is not None:
-            self.requests[request_id] = ("top_up", units)
-
-    def switch(self, status: str) -> None:
-        """Pause, resume or close; closed is for good."""
-        if self.status == status:
-            return
-        self.refuse_closed()
-        self.status = status
-        self.entries += 1
-        if status == "running":
-            self.go_on()
-
-    def refuse_closed(self) -> None:
-        if self.status == "closed":
-            raise Refusal("CampaignClosed")
-
     def add_arm(self, name: str, least: Units | None, most: Units | None) -> None:
         """A new arm, which owes its initial pull; or a retired one that comes back."""
+        self.begin()
         self.refuse_closed()
         names = [arm.name for arm in self.arms]
         place = names.index(name) if name in names else len(names)
@@ -71,13 +51,13 @@ class Ledger(Asking, Reporting):
             if arm.retired:
                 arm.retired = False
                 arm.least, arm.most = bounds
-                self.entries += 1
+                self.book()
             elif bounds != (arm.least, arm.most):
                 raise Refusal("InvalidInput")
             return
         bounds = self.checked(place, least or floor, most or ceiling)
         self.arms.append(Arm(name, *bounds, owes=self.terms.initial))
-        self.entries += 1
+        self.book()
 
     def retire_arm(self, name: str) -> None:
         """Enough arms must be left to play."""
@@ -87,7 +67,7 @@ class Ledger(Asking, Reporting):
         if len(self.present) <= self.terms.plays:
             raise Refusal("InvalidInput")
         arm.retired = True
-        self.entries += 1
+        self.book()
 
     def set_arm(self, name: str, least: Units | None, most: Units | None) -> None:
         """What it may cost from now on."""
@@ -96,9 +76,10 @@ class Ledger(Asking, Reporting):
         bounds = self.checked(place, least or arm.least, most or arm.most)
         if bounds != (arm.least, arm.most):
             arm.least, arm.most = bounds
-            self.entries += 1
+            self.book()
 
     def place_of(self, name: str) -> int:
+        self.begin()
         self.refuse_closed()
         names = [arm.name for arm in self.arms]
         if name not in names:

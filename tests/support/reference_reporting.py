@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from tests.support.reference_periods import Periods
+from tests.support.reference_books import Books
 from tests.support.reference_terms import CoolDown, Receipt, Refusal, Report, Ticket, Units
 
 OPEN = ("held", "presumed")  # states in which money is set apart
 
 
-class Reporting(Periods):
+class Reporting(Books):
     """What reports do."""
 
     def find(self, id: int) -> Ticket:
+        self.begin()
         ticket = self.tickets.get(id)
         if ticket is None or ticket.state == "skipped":
             raise Refusal("TicketError")
@@ -20,7 +21,7 @@ class Reporting(Periods):
     def conflict(self) -> Refusal:
         """What was said first stands, and what was said now is kept."""
         self.conflicts += 1
-        self.entries += 1
+        self.book()
         return Refusal("Conflict")
 
     def tell(self, id: int, report: Report) -> Receipt:
@@ -93,17 +94,15 @@ class Reporting(Periods):
         if ticket.state in ("void", "released"):
             return self.answer(ticket, duplicate=True)
         self.lose(ticket)
-        self.give_back(ticket, ticket.held)
         return self.turn(ticket, "void")
 
     def expire(self) -> int:
         """Holds past their deadline are presumed spent, or released where that was chosen; rewards
         that did not come in time count as what the terms say, or as nothing.
         """
+        self.begin()
         held, settled = self.overdue(), self.overdue("settled")
         for ticket in held:
-            if self.terms.on_expiry == "release":
-                self.give_back(ticket, ticket.held)
             self.turn(ticket, "presumed" if self.terms.on_expiry == "presume" else "released")
         for ticket in settled:
             if self.terms.missing is None:
@@ -133,8 +132,10 @@ class Reporting(Periods):
 
     def turn(self, ticket: Ticket, state: str) -> Receipt:
         """A ticket in a state, by one more entry."""
-        self.entries += 1
+        if ticket.state in OPEN and state in ("void", "released"):
+            self.give_back(ticket, ticket.held)
         ticket.state = state
+        self.book()
         return self.answer(ticket)
 
     def answer(self, ticket: Ticket, *, duplicate: bool = False) -> Receipt:
@@ -169,7 +170,8 @@ class Reporting(Periods):
             if cooling and not failed and ticket.id > cooling.seen:
                 cooling.over = True
         refunded = [units - paid for units, paid in zip(hold, spent, strict=True)]
-        self.give_back(ticket, refunded)
+        if ticket.state in OPEN:
+            self.give_back(ticket, refunded)
         ticket.costs, ticket.paid_from = play_costs, ticket.state
         ticket.receipt = Receipt(
             ticket.id, "", False, ticket.state != "held",

@@ -32,6 +32,15 @@ class Refusal(Exception):
     """What should be refused: the name of the error and, of a cool-down, the ms to wait."""
 
 
+class Periods(NamedTuple):
+    """How a budget is renewed."""
+
+    every: str
+    zone: str = "UTC"
+    carry: str | Units = "all"
+    starts: str = ""
+
+
 class Terms(NamedTuple):
     arms: tuple[str, ...]
     resources: tuple[str, ...]
@@ -54,8 +63,7 @@ class Terms(NamedTuple):
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None
     features: tuple[float, float] | None = None  # the range of the first of two
-    every: int | None = None  # ms after which the budget is granted anew
-    carry: str | Units = "none"
+    periods: Periods | None = None
 
 
 class Report(NamedTuple):
@@ -91,7 +99,7 @@ class Ticket:
     gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
     receipt: Receipt | None = None
     context: Context | None = None  # as it is seen
-    period: int = 1  # in which it was asked for
+    periods: tuple[int, ...] = ()  # in which it was asked for, on each level from the top down
 
     def money(self) -> tuple[Units, ...]:
         """Spent, held, presumed and overrun of each resource."""

@@ -47,11 +47,19 @@ class StorageHarness:
         self.connections.append(made)
         return made
 
+    def place(self) -> Any:
+        """Where others reach what was created or opened last."""
+        return self.connections[-1] if self.connections else self.storage()
+
     def create(self, name: str, **terms: Any) -> Any:
         """A new campaign; the weaker promise of a release on expiry is known."""
+        return self.create_at(self.storage(), name, **terms)
+
+    def create_at(self, place: Any, name: str, **terms: Any) -> Any:
+        """A new campaign in a place where others are."""
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "on_expiry='release'")
-            return Campaign.create(name, **terms, storage=self.storage())
+            return Campaign.create(name, **terms, storage=place)
 
     def open(self, name: str) -> Any:
         """The campaign as another process would find it."""
@@ -133,6 +141,7 @@ class ServedHarness(SqliteHarness):
     examples = 8
     archives = False
     serving: AbstractContextManager[str] | None = None
+    served = ""  # its address
 
     def serve(self) -> AbstractContextManager[str]:
         """A server, and its address, until the block ends."""
@@ -142,7 +151,11 @@ class ServedHarness(SqliteHarness):
         """Start the server anew; its address."""
         self.close()
         self.serving = self.serve()
-        return self.serving.__enter__()
+        self.served = self.serving.__enter__()
+        return self.served
+
+    def place(self) -> Any:
+        return self.served if self.serving is not None else self.start_server()
 
     def close(self) -> None:
         """Stop the server, too."""
@@ -152,10 +165,7 @@ class ServedHarness(SqliteHarness):
         super().close()
 
     def create(self, name: str, **terms: Any) -> Any:
-        address = self.start_server()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "on_expiry='release'")
-            return Campaign.create(name, **terms, storage=address)
+        return self.create_at(self.start_server(), name, **terms)
 
     def open(self, name: str) -> Any:
         return Campaign.open(name, storage=self.start_server())

@@ -5,131 +5,22 @@ reference ledger after every step.
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
-from hypothesis import strategies as st
-from hypothesis.stateful import precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import run_state_machine_as_test
 
-from purse import PurseError
 from purse.campaign import audit, ticket_window
 from tests.support import reference_ledger
-from tests.support.campaign_machine import DAY, INITIAL, LIFE, UNIFORM, WITHIN, attempt, picks
+from tests.support.campaign_machine import INITIAL, UNIFORM
 from tests.support.contexts import SEES
-from tests.support.machine_asks import AskMachine
-from tests.support.reference_ledger import Report, Units, written
+from tests.support.machine_period_tree import PeriodTreeMachine
+from tests.support.machine_periods import PeriodMachine
+from tests.support.machine_tree import TreeMachine
+from tests.support.machine_verbs import CampaignMachine
+from tests.support.reference_ledger import Report
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
-
-PASSES = [1, 1_000, 7_000, 20_000, LIFE - 1, LIFE, LIFE + 1, WITHIN, DAY, -DAY, -DAY]
-NAMES = ["red", "green", "blue", "white", "black"]
-lows, highs = st.sampled_from([None, 1000, 500, 0]), st.sampled_from([500, 2000, None, 1000])
-
-
-class CampaignMachine(AskMachine):
-    """All verbs: those of asks and reports, and of time, money, arms and files."""
-
-    @rule(ms=st.sampled_from(PASSES))
-    def time_passes(self, ms: int) -> None:
-        self.harness.clock += ms
-        if ms % 2:
-            self.expire_now()
-
-    @precondition(lambda self: self.terms.every is not None)
-    @rule(
-        count=st.sampled_from([1, 1, 2, 5]),
-        early=st.sampled_from([0, 0, 0, 1]),
-        then=st.sampled_from(["ask", "void", "nothing"]),
-    )
-    def sleep_through_boundaries(self, count: int, early: int, then: str) -> None:
-        """Nobody is there when periods end; some look a moment too early."""
-        assert self.terms.every is not None
-        self.ask_for(1, None)
-        self.harness.clock = self.ledger.ends + (count - 1) * self.terms.every - early
-        if then == "ask":
-            self.ask_for(1, None)
-        elif then == "void" and self.has_tickets:
-            self.void_once(self.pick(-1))
-
-    @rule(units=st.sampled_from([1, 500_000_000, 2_000_000_000]), named=st.booleans())
-    def top_up(self, units: int, named: bool) -> None:
-        self.top_up_with(
-            (units,) * len(self.terms.resources),
-            f"request-{next(self.requests)}" if named else None,
-        )
-
-    @precondition(lambda self: self.ledger.requests)
-    @rule(which=picks, more=st.sampled_from([0, 0, 1]))
-    def top_up_again(self, which: int, more: int) -> None:
-        request_id = list(self.ledger.requests)[which % len(self.ledger.requests)]
-        kind, *rest = self.ledger.requests[request_id]
-        units = rest[0] if kind == "top_up" else (1,) * len(self.terms.resources)
-        self.top_up_with(tuple(unit + more for unit in units), request_id)  # type: ignore[attr-defined]
-
-    def top_up_with(self, units: Units, request_id: str | None) -> None:
-        amounts = dict(zip(self.terms.resources, map(written, units), strict=True))
-        self.same(
-            lambda: self.campaign.top_up(amounts, request_id),
-            lambda: self.ledger.top_up(units, request_id),
-        )
-
-    @rule(to=st.sampled_from(["paused", "running"] * 4 + ["closed"]))
-    def switch(self, to: str) -> None:
-        change = {
-            "paused": self.campaign.pause,
-            "running": self.campaign.resume,
-            "closed": self.campaign.close,
-        }[to]
-        self.same(change, lambda: self.ledger.switch(to))
-
-    @rule(
-        verb=st.sampled_from(["set_arm", "add_arm"]),
-        name=st.sampled_from(NAMES),
-        low=lows,
-        high=highs,
-    )
-    def change_an_arm(self, verb: str, name: str, low: int | None, high: int | None) -> None:
-        """A new arm, one that comes back, or other costs: some of what is wanted cannot be."""
-        place = next((k for k, arm in enumerate(self.ledger.arms) if arm.name == name), -1)
-        near = self.ledger.arms[place]
-        least = None if low is None else tuple(units * low // 1000 for units in near.least)
-        most = None if high is None else tuple(units * high // 1000 for units in near.most)
-        costs = {
-            field: [written(units) for units in bound]
-            for field, bound in (("cost_min", least), ("cost_max", most))
-            if bound is not None
-        }
-        self.same(
-            lambda: getattr(self.campaign, verb)(name, **costs),
-            lambda: getattr(self.ledger, verb)(name, least, most),
-        )
-
-    @rule(name=st.sampled_from(NAMES[:3]))
-    def retire_an_arm(self, name: str) -> None:
-        self.same(lambda: self.campaign.retire_arm(name), lambda: self.ledger.retire_arm(name))
-
-    @rule(drop=st.booleans())
-    def reopen(self, drop: bool) -> None:
-        if drop:
-            self.harness.drop_checkpoints(self.name)
-        self.campaign = self.harness.open(self.name)
-
-    @precondition(lambda self: self.harness.archives)
-    @rule()
-    def archive(self) -> None:
-        path = Path(self.folder.name, str(len(self.archives)))
-        if self.archives:  # checkpoints may have been dropped
-            found = self.campaign.audit(archives=self.archives)
-            assert found.ok, found.findings
-        self.begin_periods()
-        answer = attempt(lambda: self.campaign.archive(path))
-        if isinstance(answer, PurseError):
-            assert "nothing can be archived" in str(answer)
-            assert not path.exists()
-        else:
-            self.ledger.entries += 1
-            self.archives.append(path)
 
 
 def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, part: int) -> None:
@@ -163,6 +54,30 @@ def test_nor_do_they_where_the_policy_sees_contexts(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
     run(CampaignMachine, make_harness(kind), SEES, 2 if kind == "memory" else 4)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+def test_nor_do_they_where_campaigns_share_accounts(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """On every level nothing is overspent, and all figures are those of the ledgers."""
+    run(TreeMachine, make_harness(kind), UNIFORM, 4 if kind == "memory" else 6)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+def test_nor_do_they_where_budgets_are_renewed(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """Boundaries are made once and in order, whatever the clock does."""
+    run(PeriodMachine, make_harness(kind), UNIFORM, 4 if kind == "memory" else 6)
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_nor_do_they_where_accounts_are_renewed_too(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """Each level has its own boundaries."""
+    run(PeriodTreeMachine, make_harness(kind), UNIFORM, 4 if kind == "memory" else 6)
 
 
 class WindowMachine(CampaignMachine):

@@ -16,14 +16,24 @@ from typing import Any
 import psutil
 import pytest
 
+from purse import Account
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.periods import calendar
+from purse.campaign.storage.connect import connect
 from tests.support import kill_worker
-from tests.support.client_log import TERMS, FileClientLog, check_promises
+from tests.support.check_accounts import check_accounts
+from tests.support.client_log import SHORT_HOUR, TERMS, FileClientLog, check_promises
 from tests.support.fault_injection import LABELS
-from tests.support.kill_worker import AT_RANDOM, CLIENTS, NAME
+from tests.support.kill_worker import ACCOUNTS, AT_RANDOM, CAMPAIGNS, CLIENTS
 from tests.support.paths import ROOT
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness
+
+
+@pytest.fixture(autouse=True)
+def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the clients have them."""
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:
@@ -48,12 +58,27 @@ def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills
     assert not missed, f"nobody died {missed}"
     logs = [FileClientLog(folder / f"log-{client}") for client in range(CLIENTS)]
     assert not any(log.open for log in logs)
-    campaign = Campaign.open(NAME, storage=address)
-    archives = list(folder.glob("*.archive"))
-    assert campaign.storage.overview(NAME).head.archived > 0 or scale(True, False)
-    check_promises(campaign, [line for log in logs for line in log.lines], archives)
-    assert campaign.status().counts["told"] > kills // 4
-    campaign.storage.close()
+    storage = connect(address)
+    campaigns = {name: Campaign.open(name, storage=storage) for name in CAMPAIGNS}
+    for name, campaign in campaigns.items():
+        clients = [client for client in range(CLIENTS) if CAMPAIGNS[client] == name]
+        archives = [path for k in clients for path in folder.glob(f"client-{k}-*.archive")]
+        assert storage.overview(name).head.archived > 0 or scale(True, False)
+        check_promises(campaign, [line for k in clients for line in logs[k].lines], archives)
+        period = campaign.status().period
+        assert (period is not None and period.number > 2) == (name in ACCOUNTS)
+    assert sum(each.status().counts["told"] for each in campaigns.values()) > kills // 4
+    below = {
+        account: [campaigns[name] for name, above in ACCOUNTS.items() if account in above]
+        for account in ("company", "team")
+    }
+    check_accounts(
+        [Account.open(account, storage=storage) for account in below],
+        below,
+        [line for log in logs for line in log.lines],
+        list(folder.glob("*.archive")),
+    )
+    storage.close()
 
 
 def test_killed_clients_of_a_file(tmp_path: Path) -> None:

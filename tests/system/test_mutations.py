@@ -18,7 +18,8 @@ from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
-from tests.support import mutations, storages
+from tests.support import account_checks, mutations, period_checks, storages
+from tests.support import account_mutations as accounts
 from tests.support import period_mutations as periods
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
@@ -70,6 +71,28 @@ def a_request_is_answered_once(build: Build) -> None:
         with suppress(PurseError):
             campaign.ask("once")
     assert [entry.kind for entry in campaign.journal()] == ["created", "asked"]
+
+
+def no_level_is_overspent(build: Build) -> None:
+    """P1 on each level, in a database."""
+    account_checks.no_level_is_overspent(build)
+
+
+def campaigns_of_an_account_take_turns(build: Build) -> None:
+    """In a database."""
+    account_checks.campaigns_of_an_account_take_turns(build)
+
+
+def a_boundary_is_in_the_journal_once(build: Build) -> None:
+    """Whatever was answered."""
+    harness = build()
+    campaign = harness.create("test", **TERMS, every="day")
+    harness.clock += 86_400_000
+    for _ in range(2):
+        with suppress(PurseError):
+            campaign.ask()
+    numbers = [entry.body["number"] for entry in campaign.journal() if entry.kind == "renewed"]
+    assert len(set(numbers)) == len(numbers)
 
 
 def a_refusal_says_that_the_rest_is_held(build: Build) -> None:
@@ -268,6 +291,32 @@ ROWS = [
     Row(traffic.choose_the_retired, checks.a_retired_arm_is_not_chosen),
     Row(traffic.forget_the_first_pull_of_a_new_arm, checks.a_new_arm_gets_its_first_pull),
     Row(traffic.listen_for_ever, checks.a_silent_arm_gets_a_fifth),
+    Row(accounts.book_nothing_above, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.book_on_the_nearest_account_alone, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.forget_refunds_above, account_checks.an_account_has_what_is_below_it),
+    Row(accounts.look_at_the_campaign_only, account_checks.a_refusal_names_the_level_that_lacks),
+    Row(accounts.look_at_the_campaign_only, account_checks.the_policy_sees_the_least_that_is_left),
+    Row(accounts.overspend_accounts, no_level_is_overspent),
+    Row(mutations.lock_nothing, campaigns_of_an_account_take_turns, only="sqlite"),
+    Row(accounts.lock_no_account, campaigns_of_an_account_take_turns, only="postgres"),
+    Row(
+        accounts.lock_from_the_bottom_up,
+        account_checks.locks_are_taken_from_the_top_down,
+        only="postgres",
+    ),
+    Row(accounts.ask_under_stopped_accounts, account_checks.a_paused_account_gives_nothing_out),
+    Row(accounts.forget_top_ups, account_checks.a_top_up_of_an_account_counts_once),
+    Row(periods.renew_twice_unseen, a_boundary_is_in_the_journal_once),
+    Row(periods.renew_twice, period_checks.a_boundary_is_made_once),
+    Row(periods.resume_by_the_clock, period_checks.a_boundary_is_made_once),
+    Row(periods.renew_once_a_transaction, period_checks.missed_boundaries_are_made_in_order),
+    Row(periods.renew_what_is_paused, period_checks.nothing_is_renewed_while_it_is_paused),
+    Row(
+        periods.keep_the_refunds_of_ended_periods,
+        period_checks.the_refund_of_an_ended_period_is_dropped,
+    ),
+    Row(periods.carry_all, period_checks.what_is_left_is_dropped_at_the_boundary),
+    Row(periods.carry_more_than_the_cap, period_checks.missed_boundaries_are_made_in_order),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -279,18 +328,14 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.drop_the_guard, the_budget_holds),
     Row(mutations.forget_reports, a_report_counts_once),
     Row(mutations.forget_requests, a_request_is_answered_once),
-]
-ROWS += [
-    Row(periods.begin_a_period_twice, periods.each_period_has_its_allowance_once),
-    Row(periods.begin_only_the_last_period, periods.no_period_is_left_out),
-    Row(periods.keep_every_refund, periods.what_an_ended_period_gives_back_is_dropped),
-    Row(periods.begin_periods_in_a_pause, periods.a_pause_brings_no_money),
+    Row(periods.renew_twice, a_boundary_is_in_the_journal_once),
+    Row(accounts.look_at_the_campaign_only, no_level_is_overspent),
 ]
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
     test_unavailable.test_another_program_holds_the_lock,
 )
-RULES = (checks.__name__, periods.__name__)  # modules whose checks are of rules alone
+OF_RULES = (account_checks.__name__, checks.__name__, period_checks.__name__)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
 
@@ -342,7 +387,7 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
         row.check(new)
     elif row.check is test_unavailable.test_another_session_locks_the_campaign_in_postgres:
         row.check(build(place).address)
-    elif row.check.__module__ in (__name__, *RULES):
+    elif row.check.__module__ in (__name__, *OF_RULES):
         row.check(lambda: build(place))
     elif "harness" in signature(row.check).parameters:
         row.check(build(place))
@@ -354,7 +399,7 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
 
 def places_of(row: Row) -> list[str]:
     """Where a row is tried; what breaks a rule alone is tried in memory in a short test."""
-    rules = row.check.__module__ in RULES
+    rules = row.check.__module__ in OF_RULES
     return ["memory"] if rules and not SOAK else PLACES
 
 

@@ -29,14 +29,15 @@ TERMS: dict[str, Any] = {
     "missing_reward": 0.25,
     "capacity": 4,
 }
+RENEWED = {"every": "6h", "carry": 10, "horizon": 40}
 STEPS = [0, 1, 500, 2_000, 4_000, 20_000, 31_000, 61_000]
 
 
-def played(harness: StorageHarness, seed: int) -> Any:
+def played(harness: StorageHarness, seed: int, more: dict[str, Any]) -> Any:
     """A campaign in which much depends on time: arms that fail, tickets that expire, rewards that
-    do not come; now and then the clock goes a day back or forth.
+    do not come, periods; now and then the clock goes a day back or forth.
     """
-    campaign, rng = harness.create("test", **TERMS), random.Random(seed)
+    campaign, rng = harness.create("test", **TERMS, **more), random.Random(seed)
     for turn in range(scale(100, 600)):
         harness.clock += rng.choice([DAY, -DAY] if turn % 25 == 24 else STEPS)
         tickets = campaign.tickets(states=("held", "presumed", "settled"))
@@ -58,13 +59,15 @@ def played(harness: StorageHarness, seed: int) -> Any:
     return campaign
 
 
+@pytest.mark.parametrize("more", [{}, RENEWED], ids=["once", "renewed"])
 @pytest.mark.parametrize("seed", range(scale(1, 40)))
-def test_an_audit_under_another_clock_decides_the_same(seed: int) -> None:
+def test_an_audit_under_another_clock_decides_the_same(seed: int, more: dict[str, Any]) -> None:
     harness = MemoryHarness()
-    campaign = played(harness, seed)
+    campaign = played(harness, seed, more)
     kinds = Counter(
         "missing" if entry.body.get("missing") else entry.kind for entry in campaign.journal()
     )
+    assert ("renewed" in kinds) == bool(more)
     assert not {"failed", "expired", "settled", "missing", "arm_retired"} - set(kinds), kinds
     found = campaign.audit(full=True)
     assert found.findings == ()
@@ -76,6 +79,7 @@ def test_an_audit_under_another_clock_decides_the_same(seed: int) -> None:
         file.seek(0)
         copy = Campaign.restore(file, storage=other.storage())
         assert copy.audit(full=True) == found
+        other.clock = harness.clock  # a status is one of now
         assert (copy.status().counts, copy.status().purses) == (
             campaign.status().counts,
             campaign.status().purses,

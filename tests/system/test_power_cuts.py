@@ -15,20 +15,35 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import StorageUnavailable
+from purse import Account, StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.periods import calendar
 from purse.campaign.storage import sqlite
-from tests.support.client_log import TERMS, ClientLog, LoggingClient, check_promises
+from tests.support.check_accounts import check_accounts
+from tests.support.client_log import (
+    RENEWED,
+    SHORT_HOUR,
+    TERMS,
+    ClientLog,
+    LoggingClient,
+    check_promises,
+)
 from tests.support.crash_vfs import Disk, mounted, nothing
-from tests.support.soak import scale
+from tests.support.soak import SOAK, scale
 
 # SQLite passes over some errors of a disk, and apsw says so
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 CUTS = scale(24, 480)
 LOG = 20  # pages after which it is moved into the file
 LIVES = 12  # of one campaign; then a new one begins
+ACCOUNTS = ("company", "team")  # where there are some: from the top down
 OPERATIONS = ("write", "sync", "truncate", "delete")
 FAULTS = {"EIO": apsw.IOError, "ENOSPC": apsw.FullError}
+
+
+@pytest.fixture(autouse=True)
+def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 class SmallLog(sqlite.Sqlite):
@@ -64,13 +79,32 @@ def check_file(disk: Disk, folder: Path) -> None:
     db.close()
 
 
-def new_home(folder: Path) -> Path:
-    """A folder with a new campaign."""
+def new_home(folder: Path, *, paid: bool = False) -> Path:
+    """A folder with a new campaign, where that is wanted under accounts, and renewed."""
     folder.mkdir()
-    Campaign.create(
-        "cut", **TERMS, expires_after=None, storage=f"sqlite:///{folder}/purse.db"
-    ).storage.close()
+    store = sqlite.Sqlite(f"sqlite:///{folder}/purse.db")
+    terms = {**TERMS, "expires_after": None}
+    if paid:
+        Account.create(ACCOUNTS[0], budget=8, storage=store)
+        Account.create(ACCOUNTS[1], budget=6, account=ACCOUNTS[0], storage=store)
+        terms |= {"account": ACCOUNTS[1], **RENEWED}
+    Campaign.create("cut", **terms, storage=store)
+    store.close()
     return folder
+
+
+def accounts_of(campaign: Campaign) -> list[Account]:
+    """Those above a campaign, from the top down."""
+    above = ACCOUNTS if campaign.terms.account else ()
+    return [Account.open(name, storage=campaign.storage) for name in above]
+
+
+def check_all(campaign: Campaign, log: ClientLog) -> list[Account]:
+    """The campaign and the accounts above it keep what was acknowledged."""
+    check_promises(campaign, log.lines)
+    accounts = accounts_of(campaign)
+    check_accounts(accounts, {name: [campaign] for name in ACCOUNTS}, log.lines)
+    return accounts
 
 
 def lived(disk: Disk, home: Path, next_home: Path, log: ClientLog, seed: int) -> None:
@@ -89,9 +123,9 @@ def lived(disk: Disk, home: Path, next_home: Path, log: ClientLog, seed: int) ->
     try:
         campaign = Campaign.open("cut", storage=store)
         check_file(disk, home)
-        check_promises(campaign, log.lines)
+        accounts = check_all(campaign, log)
         disk.watch = Countdown(rng.randrange(1, 250), OPERATIONS, cut)
-        go_on(LoggingClient(campaign, log, f"client-{seed}", rng))
+        go_on(LoggingClient(campaign, log, f"client-{seed}", rng, accounts=accounts))
     except StorageUnavailable:
         disk.watch = nothing  # what is tidied up now is of no interest
         assert next_home.exists(), "it failed, and the power was there"
@@ -105,7 +139,8 @@ def test_nothing_acknowledged_is_lost_in_a_power_cut(tmp_path: Path) -> None:
     answers = 0
     for cut in range(CUTS):
         if cut % LIVES == 0:
-            home, log = new_home(tmp_path / f"home-{cut}"), ClientLog()
+            paid = cut // LIVES % 2 == 1  # every second campaign is under accounts
+            home, log = new_home(tmp_path / f"home-{cut}", paid=paid), ClientLog()
         next_home = tmp_path / f"home-{cut}-cut"
         with mounted() as disk:
             lived(disk, home, next_home, log, cut)
@@ -154,26 +189,42 @@ def created_until(
     return not next_home.exists()
 
 
+def made(campaign: Campaign, log: ClientLog, name: str, seed: int) -> LoggingClient:
+    """A client of a campaign and of the accounts above it."""
+    return LoggingClient(campaign, log, name, random.Random(seed), accounts=accounts_of(campaign))
+
+
 def scenario(campaign: Campaign, log: ClientLog, steps: int) -> LoggingClient:
     """A client that does the same things whenever nothing fails."""
-    client = LoggingClient(campaign, log, "client", random.Random(5))
+    client = made(campaign, log, "client", 5)
     for _ in range(steps):
         client.step()
     return client
 
 
+FAILURES = [("EIO", "read"), *product(FAULTS, ("write", "sync", "truncate"))]
+
+
 @pytest.mark.parametrize(
-    ("fault", "operation"), [("EIO", "read"), *product(FAULTS, ("write", "sync", "truncate"))]
+    ("fault", "operation", "paid"),
+    [
+        (*failure, paid)
+        for failure in FAILURES
+        for paid in (False, True)
+        if SOAK or paid == (failure[0] == "ENOSPC")
+    ],
 )
-def test_a_failing_disk_makes_no_half_effects(tmp_path: Path, fault: str, operation: str) -> None:
+def test_a_failing_disk_makes_no_half_effects(
+    tmp_path: Path, fault: str, operation: str, paid: bool
+) -> None:
     """The n-th operation fails, once or from then on for a while, for n = 1, 2, ... until all goes
-    through.
+    through; of a campaign under accounts, too.
     """
+    new_home(tmp_path / "seed", paid=paid)
     with mounted() as disk:
         first = ClientLog()
-        (tmp_path / "seed").mkdir()
         store = reached(disk, tmp_path / "seed")
-        scenario(Campaign.create("disk", **TERMS, expires_after=None, storage=store), first, 3)
+        scenario(Campaign.open("cut", storage=store), first, 3)
         store.close()
     n, failed, stride = (
         0,
@@ -222,14 +273,14 @@ def broken_at(
     disk.watch = Countdown(n, (operation,), strike)
     try:
         store = reached(disk, home)
-        campaign = Campaign.open("disk", storage=store)
+        campaign = Campaign.open("cut", storage=store)
         scenario(campaign, log, 12)
     except StorageUnavailable:
         refused = 1
         if lasting and store is not None and log.open is not None:
             # as long as the disk is broken; what is written can be read
             with pytest.raises(StorageUnavailable):
-                go_on(LoggingClient(campaign, log, "client", random.Random(5)))
+                go_on(made(campaign, log, "client", 5))
             assert campaign.status().entries == len(list(campaign.journal()))
     disk.watch = nothing
     return finish(disk, home, log, store, refused if struck else None)
@@ -245,13 +296,13 @@ def go_on(client: LoggingClient) -> None:
 def finish(disk: Disk, home: Path, log: ClientLog, store: Any, refused: int | None) -> int | None:
     """The disk is well again: the same object goes on, and so does a new one."""
     for again in (store or reached(disk, home), reached(disk, home)):
-        campaign = Campaign.open("disk", storage=again)
-        client = LoggingClient(campaign, log, f"later-{len(log.lines)}", random.Random(6))
+        campaign = Campaign.open("cut", storage=again)
+        client = made(campaign, log, f"later-{len(log.lines)}", 6)
         client.resume()
         for _ in range(2):
             client.step()
         again.close()
-    check_promises(campaign, log.lines)
+    check_all(campaign, log)
     check_file(disk, home)
     again.close()
     return refused

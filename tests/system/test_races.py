@@ -1,5 +1,5 @@
-"""2 to 64 processes released at once on one ticket, on one request, or on the last of a budget:
-exactly one wins, every time.
+"""2 to 64 processes released at once on one ticket, on one request, or on the last of a budget or
+an account: exactly one wins, every time.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support import race_worker
+from tests.support import fight_worker, race_worker
+from tests.support.fight_worker import COST, TOP_UPS
 from tests.support.paths import ROOT
 from tests.support.race_worker import (
     DEADLINE,
@@ -25,11 +26,12 @@ from tests.support.race_worker import (
     PROBE,
     REPEAT,
     SAME,
+    SHARED,
     size,
 )
 from tests.support.soak import scale
 
-RACES = scale(49, 10_003)
+RACES = scale(56, 10_000)
 # what may become of one ticket: expiry, one outcome, and what still comes of a void one
 LIFE = re.compile(
     r"(expired )?(told |settled (told |missing )|failed |voided (told |settled (told |missing ))?)?"
@@ -69,7 +71,7 @@ def check_life(race: dict[str, Any]) -> None:
 
 
 def test_exactly_one_wins_every_race(address: str) -> None:
-    # 49 races come as far as eight at once: more processes would only wait, and take long to start
+    # 56 races come as far as eight at once: more processes would only wait, and take long to start
     most = scale(8, 64)
     assert max(size(race, 64) for race in range(RACES)) == most
     command = [sys.executable, "-m", race_worker.__name__, address, str(RACES), str(most)]
@@ -101,7 +103,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
                 assert others == [{**winner, "duplicate": True}] * len(others)
                 assert purse["held"] == "0"
                 spent[kind] += Decimal("0.5")
-            case race_worker.LAST:
+            case race_worker.LAST | race_worker.SHARED:
                 winner, others = won(answers)
                 assert others == [{"error": "BudgetHeld"}] * len(others)
                 assert (winner["held"], purse["held"], purse["left"]) == (["1"], "1", "0")
@@ -129,7 +131,7 @@ def test_exactly_one_wins_every_race(address: str) -> None:
                 assert others == [{"error": "ArmsCoolingDown"}] * len(others)
                 assert (winner["held"], purse["held"]) == (["1"], "1")
         assert Decimal(purse["spent"]) == spent[kind]
-        spent[kind] += kind in (LAST, REPEAT, PROBE)  # the winner is told afterwards
+        spent[kind] += kind in (LAST, REPEAT, PROBE, SHARED)  # the winner is told afterwards
         tickets = 2 if kind == PROBE else 1
         assert race["counts"]["tickets"] == tickets * (number // len(KINDS) + 1)
     assert {
@@ -138,6 +140,34 @@ def test_exactly_one_wins_every_race(address: str) -> None:
     } == {
         DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
         **conflicts,
-        **dict.fromkeys((SAME, LAST, REPEAT, PROBE), 0),
+        **dict.fromkeys((SAME, LAST, REPEAT, PROBE, SHARED), 0),
     }
     assert findings == {kind: [] for kind in KINDS}
+
+
+def test_processes_use_up_an_account_and_not_one_unit_more(address: str) -> None:
+    processes, campaigns, budget = scale(4, 32), scale(3, 8), scale(12, 2_000)
+    command = [sys.executable, "-m", fight_worker.__name__, address]
+    done = subprocess.run(
+        [*command, str(processes), str(campaigns), str(budget)],
+        capture_output=True,
+        text=True,
+        timeout=scale(120, 900),
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    fight = json.loads(done.stdout)
+    assert fight["findings"] == []
+    pairs = sum(end[1] for end in fight["ends"] if end)
+    company, team, *below = map(Decimal, fight["spent"])
+    # calls of 0.5 until less than the hold of 1 is left: what was topped up is used, too
+    assert company == pairs * Decimal(COST) == sum(below)
+    assert team == sum(below[::2])
+    assert company + Decimal(fight["left"]) == budget + TOP_UPS
+    assert Decimal(fight["left"]) < TOP_UPS + 1  # a top-up may come when all have gone home
+    assert fight["rest"] == [["0", "0", "0"]] * (2 + campaigns)
+    assert all("company" in end[3] for end in fight["ends"]), "a refusal names who lacks"
+    print(
+        f"{processes} processes, {campaigns} campaigns: {pairs} pairs in {fight['seconds']:.1f} s"
+    )
