@@ -54,6 +54,7 @@ POLICIES: Groups = {
         "exp3-ix.bwk",
         "tsallis-inf.bwk",
         "tsallis-inf.price",
+        "tsallis-inf.coin",
     ),
     "Blind to costs: what ignoring them loses": (
         "exp3",
