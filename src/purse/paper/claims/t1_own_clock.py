@@ -28,8 +28,7 @@ def study(runner: Runner) -> Finding:
     def measure(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)
         bound = coin_bounds.own_clock(n_arms, budget, low, cost_max=high)
-        seen = runner.regrets(COIN, place, budget, PATHS)["own_clock"]
-        return seen, bound.value or 0.0
+        return runner.own_clock(COIN, place, budget, PATHS), bound.value or 0.0
 
     budgets = budgets_of(runner, 3e2, 1e3, 1e4)
     found = hold_against(((f"`{text}`", text) for text in plain_worlds()), budgets, measure)

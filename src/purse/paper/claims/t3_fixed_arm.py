@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from purse.paper.finding import Finding
 from purse.paper.guarantees import COIN, budgets_of, cycle, facts, hold_against
 from purse.paper.runner import Runner
@@ -26,16 +28,15 @@ def study(runner: Runner) -> Finding:
     def against_fixed(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)
         bound = coin_bounds.equal_costs(n_arms, budget, low, cost_max=high)
-        seen = runner.regrets(COIN, place, budget, PATHS)["best_fixed_arm"]
-        return seen, bound.value or 0.0
+        return runner.fixed_arm_regret(COIN, place, budget, PATHS), bound.value or 0.0
 
     def part_of_fixed(phi: float, place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)
-        seen = runner.regrets(COIN, place, budget, PATHS).evidence
-        best = float(seen.fixed_gain.mean(axis=1).max())
+        gain = runner.runs(COIN, place, budget, PATHS)["gain"].to_numpy()
+        best = float(runner.arms_alone(place, budget, PATHS).mean(axis=1).max())
         least = coin_bounds.bounded_efficiency(best, phi, n_arms, budget, low, cost_max=high)
         whole = best / (1 + phi)
-        return estimate(whole - seen.gain), whole - (least.value or 0.0)
+        return estimate(whole - gain), whole - (least.value or 0.0)
 
     budgets = budgets_of(runner, 3e2, 1e3, 1e4)
     same: list[tuple[str, str | World]] = [("`same_costs`", "same_costs")]
@@ -45,7 +46,7 @@ def study(runner: Runner) -> Finding:
         hold_against(
             [(f"{world.name}, φ = {phi:g}", world)],
             budgets,
-            lambda place, budget, phi=phi: part_of_fixed(phi, place, budget),
+            partial(part_of_fixed, phi),
         )
         for seed, phi in enumerate((0.1, 0.25, 0.5, 1.0) * (SEEDS // 4))
         for world in [cycle(seed, equal=False, phi=phi)]

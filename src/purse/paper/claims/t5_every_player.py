@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
+
 import numpy as np
 
 from purse.paper.finding import Finding, Table
@@ -23,9 +26,10 @@ COMMANDS = [
     f"purse compare {COIN} replan -w two_worlds:cost_min=0.1,world=1 -w "
     "two_worlds:cost_min=0.1,world=2",
 ]
-PLAYERS = (COIN, "uniform", "exp3++.price", "tsallis-inf.price", "replan")
-SIZES = ((2, 0.5), (5, 0.5), (10, 0.5), (2, 0.2), (5, 0.2), (2, 0.1), (5, 0.1), (10, 0.1))
-QUICK_SIZES = tuple((n_arms, cost) for n_arms in (40, 60, 80, 100) for cost in (0.5, 0.25))
+Sizes = tuple[tuple[int, float], ...]  # K and c of each world
+PLAYERS: tuple[str, ...] = (COIN, "uniform", "exp3++.price", "tsallis-inf.price", "replan")
+SIZES: Sizes = ((2, 0.5), (5, 0.5), (10, 0.5), (2, 0.2), (5, 0.2), (2, 0.1), (5, 0.1), (10, 0.1))
+QUICK_SIZES: Sizes = tuple((n_arms, cost) for n_arms in (40, 60, 80, 100) for cost in (0.5, 0.25))
 COSTS = (0.05, 0.1, 0.2, 0.25, 0.35, 0.5, 0.6, 0.75)
 PATHS = 10
 
@@ -44,24 +48,22 @@ def study(runner: Runner) -> Finding:
 
     def in_two_worlds(place: str | World, budget: float) -> tuple[Estimate, float]:
         cost = float(str(place))
-        lost = [
-            runner.regrets(COIN, f"two_worlds:cost_min={cost},world={world}", budget, PATHS)
-            for world in (1, 2)
-        ]
-        larger = max((each["best_fixed_arm"] for each in lost), key=lambda each: each.mean)
-        return larger, bounds.kappa(cost) * budget - 1
+        pair = (f"two_worlds:cost_min={cost},world={world}" for world in (1, 2))
+        lost = [runner.fixed_arm_regret(COIN, world, budget, PATHS) for world in pair]
+        return max(lost, key=lambda each: each.mean), bounds.kappa(cost) * budget - 1
 
     sizes, budgets, players = SIZES, [1e4, 3e4, 1e5], PLAYERS
     if runner.quick:  # of many arms little is enough
         sizes, budgets, players = QUICK_SIZES, [5e2, 1e3, 2e3], PLAYERS[:2]
-    rows, least, violations = [], np.inf, 0
+    rows: list[Sequence[str]] = []
+    least, violations = np.inf, 0
     for n_arms, cost in sizes:
         place = f"similar_costs:n_arms={n_arms},cost_min={cost}"
         for player in players:
             found = hold_against(
                 [(f"K = {n_arms}, c = {cost}: `{player}`", place)],
                 budgets,
-                lambda place, budget, player=player: measure(player, place, budget),
+                partial(measure, player),
                 at_least=True,
             )
             rows += found.table.rows
