@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from purse.paper.finding import Finding, Table
-from purse.paper.guarantees import COIN, budgets_of, hold_against
+from purse.paper.guarantees import COIN, budgets_of, facts, hold_against
 from purse.paper.runner import Runner
 from purse.theory import bounds, coin_bounds
 from purse.theory.notions import Estimate, estimate
@@ -38,19 +38,19 @@ def study(runner: Runner) -> Finding:
     """Pseudo-regret over the lower bound, and the larger of the regrets in two worlds."""
 
     def measure(player: str, place: str | World, budget: float) -> tuple[Estimate, float]:
-        n_arms, cost = (float(part.partition("=")[2]) for part in str(place).split(",")[:2])
+        n_arms, cost, _, _ = facts(place, budget)
         lost = [
             runner.pseudo_regret(player, f"{place},best={best}", budget, PATHS)
-            for best in (0, int(n_arms) - 1)
+            for best in (0, n_arms - 1)
         ]
-        bound = coin_bounds.every_player(int(n_arms), budget, cost)
+        bound = coin_bounds.every_player(n_arms, budget, cost)
         return estimate(np.concatenate(lost)), bound.value or 0.0
 
     def in_two_worlds(place: str | World, budget: float) -> tuple[Estimate, float]:
-        cost = float(str(place))
-        pair = (f"two_worlds:cost_min={cost},world={world}" for world in (1, 2))
+        pair = (f"{place},world={world}" for world in (1, 2))
         lost = [runner.fixed_arm_regret(COIN, world, budget, PATHS) for world in pair]
-        return max(lost, key=lambda each: each.mean), bounds.kappa(cost) * budget - 1
+        least = bounds.kappa(facts(place, budget)[1]) * budget - 1
+        return max(lost, key=lambda each: each.mean), least
 
     sizes, budgets, players = SIZES, [1e4, 3e4, 1e5], PLAYERS
     if runner.quick:  # of many arms little is enough
@@ -68,7 +68,7 @@ def study(runner: Runner) -> Finding:
             )
             rows += found.table.rows
             least, violations = min(least, found.smallest), violations + found.violations
-    pairs = [(f"c = {cost}", str(cost)) for cost in COSTS]
+    pairs = [(f"c = {cost}", f"two_worlds:cost_min={cost}") for cost in COSTS]
     two = hold_against(pairs, budgets_of(runner, 1e2, 1e3, 1e4), in_two_worlds, at_least=True)
     return Finding(
         "true",
