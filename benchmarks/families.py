@@ -25,6 +25,7 @@ FAMILIES = {
     "exp3++.bwk": ("exp3++", "exp3++.ada-prices", "exp3++.price", "exp3++.prices"),
     "exp3.p": ("exp3.p.bwk",),
     "tsallis-inf": ("tsallis-inf.bwk", "tsallis-inf.price"),
+    "tsallis-inf.coin": (),
     "ucb-bv1": (
         "ucb-bv2",
         "ucb-mb",

@@ -16,7 +16,8 @@ import purse
 project = "purse"
 author = "The purse developers"
 release = purse.__version__
-extensions = ["myst_parser", "sphinx_copybutton"]
+extensions = ["myst_parser", "sphinx_copybutton", "mathml"]
+html_math_renderer = "mathml"
 myst_heading_anchors = 3
 exclude_patterns = ["_build"]
 html_theme = "furo"

@@ -22,6 +22,7 @@ from purse.ranking.parts import name_page
 from purse.ranking.record import ADVERSARY, Record
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
+GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence
 SUITES = {"1": "long games", "2": "what users have", "3": "contexts"}
 
 
@@ -52,6 +53,9 @@ def write(folder: Path) -> None:
         (folder / f"{slug}.md").write_text(text, encoding="utf-8")
         index += [f"## {title}", table]
         entries.append(slug)
+    (folder / "guarantees.md").write_text(guarantees(), encoding="utf-8")
+    index.append("[Which policy has which guarantee](guarantees.md) is a table of its own.")
+    entries.append("guarantees")
     listed = "\n".join(entries)
     index.append(f"```{{toctree}}\n:hidden:\n\n{listed}\n```")
     (folder / "index.md").write_text("\n\n".join(index) + "\n", encoding="utf-8")
@@ -75,6 +79,26 @@ def page(name: str, module: ModuleType, group: str, records: dict[str, Record]) 
         f"[The source]({'source/' + Path(module.__file__).name}) is one file.",
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def guarantees() -> str:
+    """Return the page that says what is proved of each policy: the first sentence of its file on
+    it.
+    """
+    rows = []
+    for _, names in grouped(POLICIES, policies.names()):
+        for name in names:
+            text = " ".join((policies.load(name).__doc__ or "").split())
+            found = GUARANTEE.search(text)
+            assert found is not None, name
+            rows.append([f"[`{name}`]({name_page(name)}.md)", prose(found[1], {})])
+    return (
+        "# Which policy has which guarantee\n\n"
+        "What is proved, and not what was measured: a policy without a guarantee may do better.\n"
+        "[What is true](../theory/what-is-true.md) has the proofs of `tsallis-inf.coin`, which "
+        "has statements for random costs, for gaps and for an adversary at once.\n\n"
+        f"{write_markdown_table(['policy', 'guarantee'], rows)}\n"
+    )
 
 
 def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:

@@ -48,6 +48,7 @@ TOGETHER = {
     "oracle": "fixed",
     "sw_ucb_bwk": "ucb_bwk",
     "tsallis_inf_bwk": "tsallis_inf",
+    "tsallis_inf_coin": "tsallis_inf",
     "tsallis_inf_price": "tsallis_inf",
 }
 WITH_SCRIPTS = (

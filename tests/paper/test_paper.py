@@ -13,12 +13,13 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli, paper
-from purse.paper import page
+from purse.paper import guarantees, page
 from purse.paper.claims import claims, delta_binds, mixing
 from purse.paper.finding import Finding, Picture, Table
 from purse.paper.notation import NOTATION
 from purse.report.charts.export import render_svg
 from purse.report.charts.lines import Curve
+from purse.theory.notions import Estimate
 from tests.support.charts import checked_spec
 from tests.support.soak import SOAK
 
@@ -52,6 +53,32 @@ def test_every_claim_is_there_in_order_with_all_its_parts() -> None:
 def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
     assert [title for title, finding in study[1].findings.items() if not finding.agrees] == []
     assert study[1].agrees
+
+
+@pytest.mark.parametrize("number", range(1, 7))
+def test_an_inequality_of_ours_is_held_against_eight_worlds_and_three_budgets(
+    study: Studied, number: int
+) -> None:
+    (found,) = (
+        finding for title, finding in study[1].findings.items() if title.startswith(f"T{number}, ")
+    )
+    tables = [block for block in found.blocks if isinstance(block, Table)]
+    assert tables
+    for each in tables:
+        assert len(each.rows) >= 8
+        assert len(each.head) == 4
+        assert all(np.isfinite(float(cell)) for row in each.rows for cell in row[1:])
+
+
+def test_a_violation_is_a_mean_beyond_its_bound_by_more_than_four_errors() -> None:
+    def measure(place: object, budget: float) -> tuple[Estimate, float]:
+        return Estimate(float(str(place)), 1.0, 0.0, 0.0), budget
+
+    places = [("a", "9"), ("b", "13.5"), ("c", "14.5")]
+    found = guarantees.hold_against(places, [10.0], measure)
+    assert (found.violations, found.n_worlds) == (1, 3)
+    assert (found.smallest, found.largest) == (0.9, 1.45)
+    assert guarantees.hold_against(places, [18.0], measure, at_least=True).violations == 2
 
 
 def test_the_page_holds_everything_in_one_file(study: Studied) -> None:

@@ -9,8 +9,10 @@ import pytest
 import purse
 from purse.engine.draws import draws
 from purse.theory import knapsack
+from purse.theory.own_clock import block_values
 from purse.types import World
 from purse.worlds import bernoulli, make, table, two_point
+from purse.worlds._draw import Tables
 from tests.support.paths import SCRIPTED
 
 UNIT = 10**9
@@ -26,6 +28,7 @@ class Game(NamedTuple):
     left: float
     efficiency: float
     pulls: list[int]
+    paid: list[float]  # in each round
 
 
 def replayed(
@@ -37,6 +40,7 @@ def replayed(
     most = min(1_000, world.n_rounds or 1_000)
     rewards, units = (part.tolist() for part in draws(world, most, seed=seed, path=path))
     left, pulls, paid, ratios = round(budget * UNIT), [0] * world.n_arms, [], []
+    costs = []
     for t in range(most):
         arm = script[t % len(script)]
         if stop == "retry" and units[t][arm][0] > left and world.n_arms == 2:
@@ -47,7 +51,8 @@ def replayed(
         pulls[arm] += 1
         paid.append(rewards[t][arm])
         ratios.append(rewards[t][arm] / (units[t][arm][0] / UNIT))
-    return Game(math.fsum(paid), len(paid), left / UNIT, math.fsum(ratios), pulls)
+        costs.append(units[t][arm][0] / UNIT)
+    return Game(math.fsum(paid), len(paid), left / UNIT, math.fsum(ratios), pulls, costs)
 
 
 def worth(world: World, arm: int, rounds: int, *, seed: int, path: int) -> float:
@@ -89,6 +94,17 @@ def by_formula(
         "round_gap": [abs(other.rounds - own.rounds) for other, own in pairs],
         "leftover": [game.left for game in ours],
     }
+    if not isinstance(world.tables, Tables) or not world.tables.shuffle:
+        largest, each = world.cost_max.max() / UNIT, block_values(world, 1_000).tolist()
+        credit = [
+            [
+                each[0][i] + sum(c / largest * each[t][i] for t, c in enumerate(game.paid, 1))
+                for game in ours
+            ]
+            for i in arms
+        ]
+        rival = max(arms, key=lambda i: mean(credit[i]))
+        values["own_clock"] = [credit[rival][p] - ours[p].gain for p in paths]
     if world.reward_means is None or world.cost_means is None:
         return values
     costs = world.cost_means[:, 0].tolist()

@@ -148,6 +148,7 @@ def window(site: Path, opened: Any) -> Iterator[tuple[Any, list[str]]]:
         "notebooks",
         "concepts",
         "theory/paper",
+        "theory/what-is-true",
         "adding-a-policy",
         "adding-a-world",
         "reference/commands",

@@ -56,6 +56,7 @@ SEEN = RunEvidence(
     counterfactual=np.array([[35.0, 41.0], [60.0, 10.0], [31.0, 49.0]]),  # means 38, 35, 40: arm 2
     reward_means=np.array([0.5, 0.9, 0.2]),
     cost_means=np.array([0.25, 0.6, 0.8]),  # efficiencies 2, 1.5, 0.25; gaps 0, 0.5, 1.75
+    own_clock=np.array([[19.0, 14.0], [12.0, 25.0], [20.0, 15.0]]),  # means 16.5, 18.5, 17.5
     greedy=20.0,
     knapsack=21.0,
     optimum=22.5,
@@ -68,6 +69,7 @@ BY_HAND = {
     "line_2": [12 / 24 * (50 - 30), 12 / 30 * (70 - 40)],
     "efficiency_sums": [50 - 30, 70 - 40],
     "own_rounds": [31 - 30, 49 - 40],
+    "own_clock": [12 - 10, 25 - 14],
     "round_gap": [30 - 24, 40 - 30],
     "best_efficiency": [12 * 2 - 10, 12 * 2 - 14],
     "pseudo_regret": [12 * 0.6 * 0.5 + 8 * 0.8 * 1.75, 15 * 0.6 * 0.5 + 10 * 0.8 * 1.75],

@@ -54,6 +54,7 @@ POLICIES: Groups = {
         "exp3-ix.bwk",
         "tsallis-inf.bwk",
         "tsallis-inf.price",
+        "tsallis-inf.coin",
     ),
     "Blind to costs: what ignoring them loses": (
         "exp3",
@@ -69,7 +70,14 @@ POLICIES: Groups = {
 
 WORLDS: Groups = {
     "Rewards and costs at random": ("bernoulli", "two_point", "beta", "atoms"),
-    "Worlds that change": ("switching", "drifting", "outages", "corrupted", "table"),
+    "Worlds that change": (
+        "switching",
+        "drifting",
+        "moving_costs",
+        "outages",
+        "corrupted",
+        "table",
+    ),
     "A budget and a horizon": ("routing", "pricing", "ad_slots", "auction"),
     "Contexts": ("linear_contexts", "class_contexts", "logistic_contexts", "routing_contexts"),
     "Where theorems of the paper fail": (
@@ -79,7 +87,7 @@ WORLDS: Groups = {
         "misleading_ratio",
         "misleading_costs",
     ),
-    "Lower bounds": ("theorem2", "theorem5"),
+    "Lower bounds": ("theorem2", "theorem5", "similar_costs"),
 }
 
 

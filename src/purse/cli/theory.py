@@ -147,9 +147,7 @@ def leaderboard(
     "--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha."
 )
 @click.option("--horizon", type=int, metavar="T", help="Rounds, for the bounds that need it.")
-@click.option(
-    "--all", "everything", is_flag=True, help="Add the published bounds of all other policies."
-)
+@click.option("--all", "everything", is_flag=True, help="Add the bounds of all other policies.")
 @click.option("-w", "--world", metavar="WORLD", help="Take arms, costs and gaps from this world.")
 @json_option
 def bounds(
@@ -184,8 +182,9 @@ def bounds(
         problem["setting"] = theory.Setting(known["iid"], known["costs"])
     rows = theory.table(budget=budget, alpha=alpha, **problem)
     if everything:
-        from purse.theory import published_bounds
+        from purse.theory import coin_bounds, published_bounds
 
+        rows += coin_bounds.table(budget=budget, **problem)
         rows += published_bounds.table(budget=budget, horizon=horizon, **problem)
     if as_json:
         print_json([row._asdict() for row in rows])

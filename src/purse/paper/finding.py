@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.report.charts.base import Figure
-from purse.report.charts.lines import Curve, line_figure
+from purse.report.charts.lines import Curve, line_figure, panel_figure
 from purse.theory.growth import Growth
 from purse.theory.notions import Estimate
 
@@ -42,9 +42,13 @@ class Picture(NamedTuple):
     title: str
     axes: tuple[str, str]  # the titles of x and y
     curves: Sequence[Curve]
+    # several panels with a title each, instead of curves
+    panels: Sequence[tuple[str, Sequence[Curve]]] = ()
 
     def draw(self) -> Figure:
         """Draw it as a figure of a report."""
+        if self.panels:
+            return panel_figure(self.name, self.axes, self.panels)
         return line_figure(self.name, self.title, self.axes, self.curves)
 
 

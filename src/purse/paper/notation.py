@@ -27,6 +27,9 @@ NOTATION = {
     "η, λ, c̄": "what the confidence bounds of EXP3++.BwK are made from; c̄ is a mean cost so far",
     "p, p̃": "the probabilities of EXP3++.BwK before and after exploration",
     "α, β": "the constants in its confidence bounds and in its exploration rate",
+    "R(B)": "√2(4√K − 2)√(B + 1)/c + 1/c, what is proved for `tsallis-inf.coin`",
+    "X, S": "reward and cost of one of its blocks",
+    "C": "Σ_t max_i |E r_t(i) − e(i)·E c_t(i)|, how far a world is from efficiencies e(i)",
     "slope": "of log regret against log B; its interval is a bootstrap over paths, so it tells the "
     "noise and not how well a straight line fits, for which there are the slopes from budget to "
     "budget",

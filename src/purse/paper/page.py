@@ -22,6 +22,7 @@ INTRO = (
     "Bandits with Knapsack* (2019), states five theorems about EXP3.BwK and EXP3++.BwK and shows "
     "no experiment.\n"
     "This page takes each claim, measures it, and says what is true.\n"
+    "Claims of our own follow: Propositions A to C, and T1 to T6 about `tsallis-inf.coin`.\n"
     "Theorems, equations and algorithms have the numbers of the preprint.\n"
     "The tables and pictures are reproduced by"
 )

@@ -17,8 +17,14 @@ from purse.study.regrets import Regrets, measure
 from purse.study.store import Store
 from purse.theory.bounds import proposition_a
 from purse.theory.growth import Growth, fit_growth
-from purse.theory.notions import Estimate, best_arm, best_fixed_arm, estimate
-from purse.types import Floats
+from purse.theory.notions import (
+    Estimate,
+    against_best_fixed_arm,
+    best_arm,
+    best_fixed_arm,
+    estimate,
+)
+from purse.types import Floats, World
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,7 +58,7 @@ class Runner:
         return min(count, QUICK_PATHS) if self.quick else count
 
     def runs(
-        self, policy: str, world: str, budget: float, n_paths: int, stop: str = "exit"
+        self, policy: str, world: str | World, budget: float, n_paths: int, stop: str = "exit"
     ) -> pl.DataFrame:
         """The runs of a policy, a row for each path."""
         self.say(policy, budget)
@@ -83,6 +89,31 @@ class Runner:
         assert place.cost_means is not None
         loss = (place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]
         return self.runs(policy, world, budget, n_paths)["pulls"].to_numpy() @ loss
+
+    def arms_alone(self, world: str | World, budget: float, n_paths: int) -> Floats:
+        """(K, P) What each arm alone gains."""
+        n_arms = worlds.make(world, budget).n_arms
+        alone = (f"fixed:arm={arm}" for arm in range(n_arms))
+        return np.array(
+            [self.runs(arm, world, budget, n_paths)["gain"].to_numpy() for arm in alone]
+        )
+
+    def fixed_arm_regret(
+        self, policy: str, world: str | World, budget: float, n_paths: int
+    ) -> Estimate:
+        """Regret against the best fixed arm, for which no other notion is computed."""
+        gain = self.runs(policy, world, budget, n_paths)["gain"].to_numpy()
+        alone = self.arms_alone(world, budget, n_paths)
+        return estimate(against_best_fixed_arm(gain, alone))
+
+    def own_clock(self, policy: str, world: str | World, budget: float, n_paths: int) -> Estimate:
+        """Own-clock regret, for which no other notion is computed."""
+        job = make_job(policy, world, budget)
+        runs = self.runs(policy, world, budget, n_paths)
+        credit = self.store.own_clock(job, runs, self.n_workers, self.bar)
+        assert credit is not None
+        lead = credit - runs["gain"].to_numpy()
+        return estimate(lead[best_arm(lead)])
 
     def own_rounds(
         self, policy: str, world: str, budget: float, n_paths: int

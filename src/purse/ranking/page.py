@@ -134,6 +134,11 @@ def markdown(record: Record, picture: str, pages: str | None = None) -> str:
         "percent.",
         advice_table(record, groups, pages),
         *([f"**An adversary.** {nobody_can(record)}"] if ADVERSARY in situations else []),
+        *(
+            [f"[What is proved of each policy]({pages}/guarantees.md) is another question."]
+            if pages
+            else []
+        ),
         *score_sections(record, picture, pages),
         "## What is not here",
         "- SAPO (Auer and Chiang, 2016): its pseudo-code could not be established from public "

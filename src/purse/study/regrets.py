@@ -149,6 +149,7 @@ def measure(
     evidence = RunEvidence(
         budget=float(job.problem.budget[0] / amounts.UNIT),
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
+        own_clock=store.own_clock(job, runs, n_workers, bar),
         reward_means=place.reward_means,
         cost_means=None if place.cost_means is None else place.cost_means[:, 0],
         context_optima=contexts.optima(place, amounts.text(job.problem.budget[0]))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from purse.base import amounts
 from purse.base.files import make_folder, write_atomically
 from purse.base.progress import Progress
 from purse.engine import counterfactual
@@ -16,7 +17,8 @@ from purse.engine.job import Job
 from purse.study.executors import play_all
 from purse.study.manifest import SHARDS
 from purse.study.shard import Frames, Shard, key_of, shards_of
-from purse.types import CPU
+from purse.theory import own_clock
+from purse.types import CPU, Floats
 
 if TYPE_CHECKING:
     import polars as pl
@@ -104,3 +106,22 @@ class Store:
 
         code = counterfactual.compiled_sums(job.world).py_func.__name__
         return self.keep(f"{key_of(job)}-{len(runs)}-{code}", make)
+
+    def own_clock(
+        self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
+    ) -> Floats | None:
+        """What each arm is credited with on the player's own clock, (K, P), where that is
+        defined.
+        """
+        import polars as pl
+
+        if not own_clock.is_defined(job, len(runs)):
+            return None
+
+        def make() -> pl.DataFrame:
+            spent = float(job.problem.budget[0]) / amounts.UNIT - runs["left"].to_numpy()
+            return pl.DataFrame({"credit": own_clock.credit_arms(job, spent, n_workers, shown)})
+
+        if job.world.efficiencies is not None:  # quick to make
+            return make()["credit"].to_numpy().T
+        return self.keep(f"{key_of(job)}-{len(runs)}-own-clock", make)["credit"].to_numpy().T

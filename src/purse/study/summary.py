@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purse.errors import InvalidInput
-from purse.theory import bounds, published_bounds
+from purse.theory import bounds, coin_bounds, published_bounds
 from purse.theory.contexts import optima
 from purse.theory.growth import fit_growth
 from purse.theory.notions import best_arm, estimate
@@ -99,6 +99,7 @@ def bound_rows(
         problem = bounds.problem_of(world, budget)
         known = (
             *bounds.table(budget=budget, **problem),
+            *coin_bounds.table(budget=budget, **problem),
             *published_bounds.table(budget=budget, horizon=world.horizon, **problem),
         )
     except InvalidInput:

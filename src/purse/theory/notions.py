@@ -60,6 +60,7 @@ class RunEvidence:
     counterfactual: Floats  # (K, P) sum of e_t(i), t <= tau
     reward_means: Floats | None  # (K,) where the world has them
     cost_means: Floats | None  # (K,)
+    own_clock: Floats | None = None  # (K, P) see `purse.theory.own_clock`, where it is defined
     # what the benchmarks of `purse.knapsack` gain, where they can be computed
     greedy: float | None = None
     knapsack: float | None = None
@@ -140,6 +141,17 @@ def own_rounds(seen: RunEvidence) -> Floats:
     return seen.counterfactual[best_arm(seen.counterfactual - seen.efficiency)] - seen.efficiency
 
 
+def own_clock(seen: RunEvidence) -> Floats | None:
+    """max_i V_1(i) + sum_{t <= tau} c_t(i_t) V_{t+1}(i) - G: reward over the player's own spending.
+
+    V_t(i) is what arm i earns on average with the next unit of budget, see
+    `purse.theory.own_clock`.
+    """
+    if seen.own_clock is None:
+        return None
+    return seen.own_clock[best_arm(seen.own_clock - seen.gain)] - seen.gain
+
+
 def round_gap(seen: RunEvidence) -> Floats:
     """|T(i*) - tau|, in rounds: the left side of eq. (9)."""
     return np.abs(seen.fixed_rounds[seen.paper_arm] - seen.rounds).astype(np.float64)
@@ -189,7 +201,7 @@ def leftover(seen: RunEvidence) -> Floats:
 
 
 EVERY: tuple[Callable[[RunEvidence], Floats | None], ...] = (
-    best_fixed_arm, paper_arm, line_1, line_2, efficiency_sums, own_rounds, round_gap,
+    best_fixed_arm, paper_arm, line_1, line_2, efficiency_sums, own_rounds, own_clock, round_gap,
     best_efficiency, pseudo_regret, paper_pseudo_regret, greedy, knapsack, optimum, leftover,
 )  # fmt: skip
 NOTIONS = {notion.__name__: notion for notion in EVERY}

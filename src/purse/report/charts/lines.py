@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from purse.base.optional import extra
+from purse.report.charts.base import HEIGHT as PANEL_HEIGHT
+from purse.report.charts.base import WIDTH as PANEL_WIDTH
 from purse.report.charts.base import (
     Figure,
     Panel,
@@ -69,6 +71,30 @@ def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[C
     layers = draw_curves(measured, ("y", "low", "high"), y, policies_of(measured), [], above, x)
     chart = extra("altair").layer(*layers, title=title, width=WIDTH, height=HEIGHT)
     return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=LEGEND)
+
+
+def panel_figure(
+    name: str, axes: tuple[str, str], panels: Sequence[tuple[str, Sequence[Curve]]]
+) -> Figure:
+    """Draw one figure of several panels, each with a title and curves; all have the same policies.
+
+    Panels are as large as those of a study, and share a legend.
+    """
+    import polars as pl
+
+    parts = [line_figure(name, title, axes, curves) for title, curves in panels]
+    data = pl.concat(
+        [
+            part.data.with_columns(panel=pl.lit(title))
+            for part, (title, _) in zip(parts, panels, strict=True)
+        ]
+    )
+    charts = [
+        Panel(panel.world, panel.chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT))
+        for part in parts
+        for panel in part.panels
+    ]
+    return Figure(name, data, charts, columns=2, legend=LEGEND | {"columns": 4})
 
 
 def draw_curves(
