@@ -29,8 +29,8 @@ def account() -> None:
     """Share a budget: one account for many campaigns, and for accounts below it.
 
     \b
-    purse account create company --budget 1000 --resource USD
-    purse account create team-a --budget 300 --resource USD --account company
+    purse account new company --budget 1000 --resource USD
+    purse account new team-a --budget 300 --resource USD --account company
     purse campaign new prompts --account team-a --resource USD --budget 100 \\
         --arm small=0.01 --arm large=0.05
     purse account status company         what is left on each level
@@ -70,7 +70,7 @@ def account() -> None:
     help="Take the account of this name where there is one with the same values.",
 )
 @stored
-def create(
+def new(
     name: str,
     budget: str,
     resources: tuple[str, ...],
@@ -119,7 +119,7 @@ def listed(as_json: bool, storage: str) -> None:
         rows.append([each.name, each.status, purses, f"! {alarms}" if alarms else ""])
     print_rows(["account", "state", "budget", "alarms"], rows, left=(0, 1, 2, 3))
     if not found:
-        click.echo("There are no accounts; `purse account create` creates one", err=True)
+        click.echo("There are no accounts; `purse account new` creates one", err=True)
 
 
 @click.command()
@@ -212,7 +212,7 @@ def opened(name: str, storage: Any) -> Account:
 
 account.add_sections(
     {
-        "Spend": [create],
+        "Spend": [new],
         "Look": [status, listed],
         "Steer": [
             top_up,

@@ -11,8 +11,8 @@ from click.testing import CliRunner, Result
 from purse import Account, Campaign, cli
 from tests.support.campaign_cli import NEW, data
 
-COMPANY = "account create company --budget 100 --resource USD"
-TEAM = "account create team-a --budget 30 --resource USD --account company"
+COMPANY = "account new company --budget 100 --resource USD"
+TEAM = "account new team-a --budget 30 --resource USD --account company"
 BELOW = f"campaign {' '.join(NEW)} --policy uniform --resource USD --account team-a"
 
 

@@ -12,14 +12,14 @@ from purse.service.schemas.known_fields import RequestModel
 
 
 class RenewedBudget(RequestModel):
-    """A budget that may be granted anew."""
+    """A budget that may be granted again."""
 
     every: Annotated[
         str | None,
         Field(
             pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
             description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "granted anew, and `horizon` begins again; null: once.",
+            "granted again, and `horizon` begins again; null: once.",
         ),
     ] = None
     time_zone: Annotated[
