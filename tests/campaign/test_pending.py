@@ -18,8 +18,9 @@ from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import CampaignTicket
 from purse.campaign.terms import Terms
 from purse.policies import replan
+from tests.support.machine_verbs import CampaignMachine
 from tests.support.storages import MemoryHarness, SqliteHarness, StorageHarness
-from tests.system.test_campaign_machine import CampaignMachine, run
+from tests.system.test_campaign_machine import run
 
 ARMS = ["red", "green", "blue", "white", "black"]
 TERMS: dict[str, Any] = {

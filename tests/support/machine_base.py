@@ -161,8 +161,8 @@ class BaseMachine(RuleBasedStateMachine):
         expected, shown = level.in_period(), status.period
         assert (shown is None) == (expected is None)
         if shown is not None:
-            said = (shown.number, shown.begun_at, shown.ends_at, shown.rounds, shown.allowance)
-            said += (shown.carried, shown.spent)
+            when = (shown.number, shown.begun_at, shown.ends_at, shown.rounds)
+            said = (*when, shown.allowance, shown.carried, shown.spent)
             assert said == expected, (said, expected)
 
     def arms_agree(self, status: Any) -> None:

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.periods import period, rules
-from purse.campaign.periods.period import Period
+from purse.campaign.periods import rules
+from purse.campaign.periods.period import Period, too_much
 from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 from purse.campaign.storage import schema
@@ -87,7 +87,6 @@ def carry_all(patch: Patch) -> None:
 
 def carry_more_than_the_cap(patch: Patch) -> None:
     """A refund of an ended period does not count against what was carried over."""
-    too_much = period.too_much
     patch.setattr(
         rules, "too_much", lambda carry, carried, more: too_much(carry, [0] * len(carried), more)
     )

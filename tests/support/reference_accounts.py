@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tests.support.reference_levels import Level, Period, Sums
+from tests.support.reference_levels import Level
+from tests.support.reference_periods import Period, Sums
 from tests.support.reference_terms import Periods, Ticket, Units
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from itertools import combinations
 
 from tests.support.reference_accounts import Account
-from tests.support.reference_levels import Level, Period, Sums
+from tests.support.reference_levels import Level
+from tests.support.reference_periods import Period, Sums
 from tests.support.reference_terms import (
     STATES,
     Arm,
