@@ -23,7 +23,7 @@ def similar_costs(n_arms: int, budget: float, cost_min: float, best: int = 0) ->
     reward per mean cost.
 
     >>> similar_costs(n_arms=2, budget=1000, cost_min=0.1).cost_means.ravel().round(4)
-    array([0.1856, 0.19  ])
+    array([0.1886, 0.19  ])
     """
     count = validation.integer("n_arms", n_arms, low=2, high=10**6)
     units = positive_units("cost_min", cost_min, high=0.5)
