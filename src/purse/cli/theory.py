@@ -43,7 +43,7 @@ quick_option = click.option(
 def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     """Study every claim of the paper, and write the page that says which are true.
 
-    Runs Theorems 1 to 5, the equations that they need, and the propositions that hold. Prints the
+    Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
     verdicts, and writes paper.html (one file), paper.md and pictures. An interrupted run continues
     where it stopped.
     """
