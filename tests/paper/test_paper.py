@@ -249,12 +249,12 @@ def test_the_command_prints_the_verdicts_and_the_path(
     )
     plain = CliRunner().invoke(cli.cli, ["paper", "--quick", "-o", str(tmp_path)])
     assert plain.exit_code == 0
-    assert plain.output.startswith(
+    assert plain.stdout.startswith(
         "Equation (3): true, and sharper: max_i r(i) is enough\n    500 random instances"
     )
-    assert plain.output.endswith(f"Written to {tmp_path / 'paper.html'}\n")
+    assert plain.stdout.endswith(f"Written to {tmp_path / 'paper.html'}\n")
     machine = CliRunner().invoke(cli.cli, ["paper", "--quick", "-o", str(tmp_path), "--json"])
-    assert json.loads(machine.output)["claims"]["The class G"]["agrees"] is True
+    assert json.loads(machine.stdout)["claims"]["The class G"]["agrees"] is True
 
 
 def test_a_run_that_does_not_show_a_verdict_says_so_and_fails(
