@@ -152,6 +152,8 @@ class BaseMachine(RuleBasedStateMachine):
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         self.arms_agree(status)
+        sums = self.campaign.labels()
+        assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
 
     def periods_agree(self, shown: Any, ledger: Ledger) -> None:
         """The period, as it is now, and what is its own."""
@@ -213,3 +215,4 @@ class BaseMachine(RuleBasedStateMachine):
         mine, other = self.campaign.status(), copy.status()
         assert (mine.purses, mine.counts, mine.rounds) == (other.purses, other.counts, other.rounds)
         assert (mine.arms, mine.retired, mine.cooling) == (other.arms, other.retired, other.cooling)
+        assert self.campaign.labels() == copy.labels()
