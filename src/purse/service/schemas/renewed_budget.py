@@ -1,4 +1,4 @@
-"""When a budget is granted anew, as it is sent to the service."""
+"""When a budget is renewed, as it is sent to the service."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RenewedBudget(RequestModel):
         Field(
             pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
             description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "granted anew, and a `horizon` begins again; null: once.",
+            "renewed, and a `horizon` begins again; null: once.",
         ),
     ] = None
     time_zone: Annotated[
