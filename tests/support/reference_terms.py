@@ -54,7 +54,7 @@ class Terms(NamedTuple):
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None
     features: tuple[float, float] | None = None  # the range of the first of two
-    every: int | None = None  # ms after which the budget is granted anew
+    every: int | None = None  # ms after which the budget is renewed
     carry: str | Units = "none"
 
 

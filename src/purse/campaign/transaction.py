@@ -66,7 +66,7 @@ class BaseTransaction(PeriodRules):
     def book(self, entry: Entry, before: list[Balance]) -> None:
         """Book what an entry has moved on the accounts, which thereby know it before the next."""
         after = self.ledger.balances
-        if before and after is not before:
+        if self.accounts and before and after is not before:
             asked_in = asked_in_of(self.ledger, entry)
             for account in self.accounts:
                 account.book(self.terms.name, entry.seq, before, after, asked_in)
