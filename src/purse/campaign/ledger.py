@@ -129,12 +129,12 @@ class Ledger:
                 "request": entry.request,
             }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
+            if labels:
+                body[LABELS] = labels
             if self.head.period:
                 body[PERIOD] = self.head.period[0]
             if ABOVE in entry.body:
                 body[ABOVE] = entry.body[ABOVE]
-            if labels:
-                body[LABELS] = labels
             if "names" in each:
                 body["names"] = each["names"]
             if CONTEXT in each:

@@ -137,8 +137,8 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         terms.account,
-        None if period is None else period_status(terms, period, purses, head.status, head.rounds),
         tuple(sorted(head.labels)),
+        None if period is None else period_status(terms, period, purses, head.status, head.rounds),
         tuple(head.alerts),
         tuple(map(delivery, webhooks)),
     )

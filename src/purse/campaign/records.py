@@ -23,8 +23,8 @@ OPTIONAL = (
     "silent",
     "seen",
     "acknowledged",
-    "period",
     "labels",
+    "period",
     "alerts",
     "top_ups",
     "alerted",
@@ -105,8 +105,8 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
-    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     labels: dict[str, int] = field(default_factory=dict)  # the values of each key
+    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
     top_ups: int = 0  # while there were alerts
     # the mark of the last event of each subject, see `events`

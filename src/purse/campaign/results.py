@@ -310,8 +310,8 @@ class Status:
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
     account: Annotated[str, "The account above it; empty where there is none."] = ""
-    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
     deliveries: tuple[Delivery, ...] = ()  # of webhooks
 

@@ -39,7 +39,12 @@ def account() -> None:
 
 @click.command()
 @click.argument("name")
-@click.option("--budget", required=True, metavar="AMOUNT", help="Amount that may be spent in all.")
+@click.option(
+    "--budget",
+    required=True,
+    metavar="AMOUNT",
+    help="Amount that may be spent in all, or in each period.",
+)
 @click.option(
     "--resource",
     "resources",

@@ -46,7 +46,7 @@ class Account(AccountVerbs):
         budget      decimal text or a number; for several resources a list, or {resource: amount}
         resources   the names of what is spent; everything below the account has the same
         account     the account above it, which has none above itself; None: none
-        every, time_zone, carry, starts   the budget is granted again, as for `Campaign.create`
+        every, time_zone, carry, starts   the budget is renewed, as for `Campaign.create`
         alerts      rules of the events that webhooks are told of: "80%" of the budget, from "1%" to
                     "100%", and "overrun"
         storage     an address such as sqlite:///purse.db, postgresql://user@host/database or

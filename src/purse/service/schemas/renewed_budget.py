@@ -1,4 +1,4 @@
-"""When a budget is renewed, as it is sent to the service for campaigns and accounts."""
+"""When a budget is renewed, as it is sent to the service."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from purse.service.schemas.known_fields import RequestModel
 
 
 class RenewedBudget(RequestModel):
-    """A budget that may be granted again."""
+    """What the terms of campaigns and of accounts say of periods."""
 
     every: Annotated[
         str | None,
         Field(
             pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
             description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "granted again, and `horizon` begins again; null: once.",
+            "renewed, and a `horizon` begins again; null: once.",
         ),
     ] = None
     time_zone: Annotated[
