@@ -21,6 +21,7 @@ SYNONYMS = {
     "world": ("environment", "simulator"),
     "campaign": ("budgeted experiment", "spend guard"),
     "account": ("team budget", "tenant budget", "shared budget", "budget hierarchy"),
+    "label": ("tag", "cost allocation tag", "chargeback"),
     "path": ("run", "repetition", "replicate"),
     "journal": ("event log", "audit log"),
     "overrun": ("overspend",),

@@ -5,6 +5,7 @@ from ._version import __version__ as __version__
 from .campaign.account.account import Account as Account
 from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
+from .client.async_account import AsyncAccount as AsyncAccount
 from .client.async_campaign import AsyncCampaign as AsyncCampaign
 from .client.client import Client as Client
 from .engine.simulate import simulate as simulate

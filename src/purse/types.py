@@ -39,6 +39,7 @@ account     one purse for many campaigns
 level       a campaign or an account above it: a hold has to fit into each
 ticket      permission to pull: the arms, and the probability that each was drawn with
 hold        money set apart for a ticket until its report comes
+label       what a ticket is for, such as its tenant; money is summed for each
 report      the rewards and costs of a ticket
 presumed    money of a ticket whose report did not come in time, counted as spent
 overrun     what a report cost above what was held for it

@@ -24,6 +24,7 @@ def storage(server: tuple[Memory, Served]) -> Memory:
     """The storage of the server, which is empty; its clock stands still."""
     kept, _ = server
     kept._campaigns.clear()
+    kept._accounts.clear()
     kept.now = lambda: START
     return kept
 

@@ -72,6 +72,9 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
             await campaign.ask()
         assert (await campaign.resume()).status == "running"
         assert await campaign.expire() == 0
+        labelled = await campaign.ask(labels={"tenant": "x"})
+        assert [each.held for each in await campaign.labels()] == [labelled.held]
+        await campaign.void(labelled)
         assert [each.id for each in await campaign.tickets(["told"], after=1)] == [2]
         assert (await campaign.ticket(4)).state == "void"
         with pytest.raises(purse.InvalidInput):

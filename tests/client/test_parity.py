@@ -86,8 +86,8 @@ def answers(campaign: Campaign) -> list[Any]:
     """What a campaign answers to every verb, without what depends on the time."""
     found: list[Any] = [campaign.probabilities(), campaign.probabilities(["small"])]
     one = campaign.ask("frage 1 ü", arms={"small": "0.004"})
-    two, three, four = campaign.ask_many(3, "batch", arms=["large"])
-    late = campaign.ask(arms=["small"])
+    two, three, four = campaign.ask_many(3, "batch", arms=["large"], labels={"tenant": "ü"})
+    late = campaign.ask(arms=["small"], labels={"tenant": "x", "team": "y"})
     found += [each._replace(asked_at=0, deadline=0, request_id="") for each in (one, two, late)]
     found.append(campaign.tell(one, np.float64(0.5), "0.001"))
     found.append(campaign.tell(one.id, 0.5, "0.001").duplicate)
@@ -95,7 +95,7 @@ def answers(campaign: Campaign) -> list[Any]:
     found += [each if isinstance(each, tuple) else type(each) for each in told]
     found += [campaign.settle(four, "0.03"), campaign.reward(four.id, 0.25)]
     found += [campaign.fail(late, reason="down"), campaign.void(campaign.ask(arms=["large"]))]
-    found.append(campaign.tell_many([]))
+    found += [campaign.tell_many([]), campaign.labels()]
     found += [campaign.recommend(), campaign.recommend("ratio", cap="0.04", confidence=0.5)]
     for change in (
         lambda: campaign.top_up("5", "t-1"),
@@ -147,6 +147,11 @@ REFUSED: dict[str, Callable[[Campaign], Any]] = {
     "a limit that is none": lambda campaign: campaign.tickets(limit=0),
     "a request without a name": lambda campaign: campaign.ask(""),
     "a request that cannot be printed": lambda campaign: campaign.ask("a\nb"),
+    "a ninth key": lambda campaign: [
+        campaign.ask(labels={f"{first}{number}": "x" for number in range(5)}) for first in "ab"
+    ],
+    "a key with an equals sign": lambda campaign: campaign.ask(labels={"a=b": "x"}),
+    "other labels": lambda campaign: campaign.ask("first", labels={"tenant": "x"}),
     "an arm that is not there": lambda campaign: campaign.ask(arms=["huge"]),
     "an arm that cannot be added": lambda campaign: campaign.add_arm("medium"),
     "a name that is taken": lambda campaign: Campaign.create(

@@ -25,9 +25,9 @@ SELECTOR = re.compile(r"\b([a-z]\w*)\s*\{([^}]*)\}")
 
 @pytest.fixture(scope="module")
 def exported() -> dict[str, set[str]]:
-    """The samples that a service with a campaign exports, and the labels of each."""
+    """The samples that a service with a campaign and an account exports, and the labels of each."""
     client = running()
-    client.get("/campaigns")
+    client.post("/accounts", json={"name": "team-a", "budget": 1})
     found: dict[str, set[str]] = {name: set(labels) for name, labels in OF_TARGETS.items()}
     for family in text_string_to_metric_families(client.get("/metrics").text):
         for sample in family.samples:

@@ -10,7 +10,7 @@ from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.journal import Entry
 from purse.campaign.storage.memory import Memory
-from purse.service.routes import campaigns as routes
+from purse.service.routes import common
 from tests.support.service import PROMPTS, problem, running, service
 
 
@@ -228,7 +228,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     most = 100_000
-    monkeypatch.setattr(routes, "MOST_BYTES", most)
+    monkeypatch.setattr(common, "MOST_BYTES", most)
     storage = Pages()
     client = running(storage, budget="1000")
     for _ in range(6):
@@ -244,7 +244,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
         parts += 1
     assert seen == [json.loads(compact(entry._asdict())) for entry in whole]
     assert parts > 2
-    assert max(storage.wanted) == routes.PAGE_SIZE
+    assert max(storage.wanted) == common.PAGE_SIZE
     page = client.get("/campaigns/prompts/journal?limit=1&after=1").text
     assert [json.loads(line)["seq"] for line in page.splitlines()] == [2]
 

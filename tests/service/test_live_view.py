@@ -37,7 +37,8 @@ STATUS = {
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "promise": None, "retired": [], "cooling": [], "features": [], "period": None,
+    "promise": None, "retired": [], "cooling": [], "features": [], "account": str,
+    "labels": [], "period": None,
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},

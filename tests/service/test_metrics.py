@@ -99,6 +99,7 @@ def test_every_state_and_kind_of_alarm_has_a_number() -> None:
 def test_the_grafana_dashboard_asks_for_numbers_that_there_are() -> None:
     board = json.loads(CliRunner().invoke(serve, ["--grafana"]).stdout)
     client = running()
+    client.post("/accounts", json={"name": "team-a", "budget": 1})
     client.get("/campaigns")
     known = {name for name, *_ in numbers(client)}
     asked = set(re.findall(r"purse_\w+", json.dumps(board)))

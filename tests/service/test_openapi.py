@@ -56,6 +56,10 @@ EXCLUDED = [check for name in LEFT_OUT for check in CHECKS.get_by_names([name])]
 
 @pytest.fixture(scope="module", autouse=True)
 def _campaigns() -> None:
+    for name in ("team-a", "team-b"):
+        account = {"name": name, "budget": 1, "resources": ["USD"]}
+        made = CLIENT.post("/accounts", json=account, headers=bearer(TOKENS["admin"]))
+        assert made.status_code == 201
     for name in ("prompts", *ELSEWHERE.values()):
         assert (
             CLIENT.post(
@@ -79,14 +83,17 @@ def _campaigns() -> None:
 
 
 def aim(case: Any) -> None:
-    """Let what is generated hit: a campaign that exists, and its tickets, where the name and the
-    number are possible ones.
+    """Let what is generated hit: a campaign that exists, its tickets, and an account, where the
+    name and the number are possible ones.
     """
     given = case.path_parameters
     if re.fullmatch(NAME, str(given.get("name", ""))):
         given["name"] = next(
             (name for words, name in ELSEWHERE.items() if re.search(words, case.path)), "prompts"
         )
+    if re.fullmatch(NAME, str(given.get("account", ""))):
+        ends = re.search("/(pause|resume|close)$", case.path)
+        given["account"] = "team-b" if ends else "team-a"
     if re.fullmatch("[1-9][0-9]{0,15}", str(given.get("id", ""))):
         verb = case.path.rpartition("/")[2]
         first = 13 + 12 * (VERBS.index(verb) if verb in VERBS else len(VERBS))
@@ -212,6 +219,7 @@ def test_examples_are_true() -> None:
     assert client.post("/campaigns/prompts/tells", json=example["Reports"]).json()["receipts"] == [
         example["Receipt"]
     ]
+    assert client.get("/campaigns/prompts/labels").json() == example["Labels"]
     status = client.get("/campaigns/prompts").json()
     assert status == {
         **example["Status"],

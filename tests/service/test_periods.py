@@ -75,3 +75,18 @@ def test_a_viewer_sees_a_period_begin_that_nobody_has_made() -> None:
     clock(storage, 1_800_000_000_000 + DAY)
     after = LiveViews(storage).version("prompts").version
     assert (before[0], before[2], after[2]) == (after[0], 1, 2)
+
+
+def test_an_account_has_periods_of_its_own() -> None:
+    storage = Memory()
+    clock(storage, 1_800_000_000_000)
+    client = service(storage)
+    terms = {"name": "team-a", "budget": "500", "resources": ["USD"], **TERMS, "carry": "all"}
+    made = client.post("/accounts", json=terms)
+    assert (made.status_code, made.json()["period"]["number"]) == (201, 1)
+    clock(storage, 1_800_000_000_000 + 40 * DAY)
+    shown = client.get("/accounts/team-a").json()
+    assert (shown["period"]["number"], shown["period"]["rounds"]) == (2, None)
+    assert shown["purses"][0]["left"] == "1000"
+    refused = client.post("/accounts", json={**terms, "name": "x", "every": "year"})
+    assert "every" in problem(refused, 400, "invalid-input")

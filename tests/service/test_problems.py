@@ -275,7 +275,7 @@ def test_very_many_unknown_fields_are_one_error(
     fields = {f"f{number}": 1 for number in range(70_000)}
     assert 800_000 < len(json.dumps(fields)) < 1_000_000
     for path, known in (
-        ("/campaigns/prompts/asks", "request_id, n, arms, context, contexts"),
+        ("/campaigns/prompts/asks", "request_id, n, arms, context, contexts, labels"),
         ("/campaigns/prompts/tickets/1/tell", "reward, cost"),
         ("/campaigns/prompts/top-ups", "amount, request_id"),
     ):

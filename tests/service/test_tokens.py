@@ -48,6 +48,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/tickets/1/void"): "act",
     ("GET", "/campaigns/prompts/tickets"): "read",
     ("GET", "/campaigns/prompts/tickets/1"): "read",
+    ("GET", "/campaigns/prompts/labels"): "read",
     ("POST", "/campaigns/prompts/top-ups"): "admin",
     ("POST", "/campaigns/prompts/arms"): "admin",
     ("POST", "/campaigns/prompts/arms/set"): "admin",
@@ -62,11 +63,22 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("GET", "/campaigns/prompts/recommendation"): "read",
     ("GET", "/campaigns/prompts/picture"): "read",
     ("GET", "/campaigns/prompts/events"): "read",
+    ("GET", "/accounts"): "read",
+    ("POST", "/accounts"): "admin",
+    ("GET", "/accounts/team-a"): "read",
+    ("POST", "/accounts/team-a/top-ups"): "admin",
+    ("POST", "/accounts/team-a/pause"): "admin",
+    ("POST", "/accounts/team-a/resume"): "admin",
+    ("POST", "/accounts/team-a/close"): "admin",
+    ("POST", "/accounts/team-a/audit"): "admin",
+    ("GET", "/accounts/team-a/journal"): "read",
     ("GET", "/overview"): "read",
     ("GET", "/metrics"): "read",
 }
-BODY = {
+BODY: dict[str, Any] = {
     "/campaigns": {**PROMPTS, "name": "another"},
+    "/accounts": {"name": "team-b", "budget": "9", "resources": ["USD"]},
+    "/accounts/team-a/top-ups": {"amount": 1},
     "/campaigns/prompts/tells": {"reports": [{"ticket": 1, "reward": 1, "cost": 0}]},
     "/campaigns/prompts/tickets/1/tell": {"reward": 1, "cost": 0},
     "/campaigns/prompts/tickets/1/settle": {"cost": 0},
@@ -87,6 +99,8 @@ class Guarded:
         self.file, self.tokens = token_file(folder)
         self.client = service(self.storage, tokens=self.file)
         self.app: Any = self.client.app
+        account = {**BODY["/accounts"], "name": "team-a"}
+        assert self.send("POST", "/accounts", "admin", json=account).status_code == 201
         terms = {**PROMPTS, "capacity": 3, "cost_ceiling": "0.05"}
         assert self.send("POST", "/campaigns", "admin", json=terms).status_code == 201
         assert self.send("POST", "/campaigns/prompts/asks", "act").status_code == 200

@@ -22,6 +22,7 @@ from tests.support.campaign_machine import (
 )
 from tests.support.machine_reports import ReportMachine
 from tests.support.reference_ledger import Context, Drawn, Mask, Refusal, written
+from tests.support.reference_terms import labels_of
 
 BAD_MASKS: list[Any] = [[], ["nobody"], {}, {"nobody": 1}, {"red": -1}, "red", 3, [["red"]]]
 
@@ -111,7 +112,7 @@ class AskMachine(ReportMachine):
         self, n: int, request_id: str | None, mask: Mask | None, contexts: list[Context] | None
     ) -> list[Any]:
         more = {} if mask is None else {"arms": self.named(mask)}
-        more |= self.as_asked(contexts)
+        more |= {**self.as_asked(contexts), "labels": labels_of(request_id)}
         return (
             [self.campaign.ask(request_id, **more)]
             if n == 1

@@ -153,6 +153,8 @@ class BaseMachine(RuleBasedStateMachine):
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         self.arms_agree(status)
         self.period_agrees(status, self.ledger)
+        sums = self.campaign.labels()
+        assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
 
     def period_agrees(self, status: Any, level: Level) -> None:
         """The period as of now, whether or not its boundary was made."""
@@ -214,3 +216,4 @@ class BaseMachine(RuleBasedStateMachine):
         mine, other = self.campaign.status(), copy.status()
         assert (mine.purses, mine.counts, mine.rounds) == (other.purses, other.counts, other.rounds)
         assert (mine.arms, mine.retired, mine.cooling) == (other.arms, other.retired, other.cooling)
+        assert self.campaign.labels() == copy.labels()

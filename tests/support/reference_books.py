@@ -9,7 +9,16 @@ from itertools import combinations
 from tests.support.reference_accounts import Account
 from tests.support.reference_levels import Level
 from tests.support.reference_periods import Period, Sums
-from tests.support.reference_terms import STATES, Arm, Context, Terms, Ticket, Units
+from tests.support.reference_terms import (
+    STATES,
+    Arm,
+    Context,
+    Terms,
+    Ticket,
+    Units,
+    labels_of,
+    written,
+)
 
 
 @dataclass
@@ -140,6 +149,24 @@ class Books(Level):
             "outside_range": self.outside_range,
             "crowded": self.crowded,
             "clipped": self.clipped,
+            "other_labels": 0,
+        }
+
+    def labels(self) -> dict[tuple[str, str], tuple[object, ...]]:
+        """Tickets, and of each resource spent, held, presumed and overrun, of each label."""
+        found: dict[tuple[str, str], list[Ticket]] = {}
+        for ticket in self.tickets.values():
+            for label in (labels_of(ticket.request_id) or {}).items():
+                found.setdefault(label, []).append(ticket)
+        return {
+            label: (
+                len(tickets),
+                *(
+                    tuple(written(sum(column)) for column in zip(*rows, strict=True))
+                    for rows in zip(*(ticket.money() for ticket in tickets), strict=True)
+                ),
+            )
+            for label, tickets in sorted(found.items())
         }
 
     def seen(self, contexts: list[Context] | None) -> tuple[Context, ...] | None:

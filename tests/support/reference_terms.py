@@ -101,6 +101,18 @@ class Ticket:
     context: Context | None = None  # as it is seen
     periods: tuple[int, ...] = ()  # in which it was asked for, on each level from the top down
 
+    def money(self) -> tuple[Units, ...]:
+        """Spent, held, presumed and overrun of each resource."""
+        nothing = (0,) * len(self.held)
+        held = self.held if self.state == "held" else nothing
+        presumed = self.held if self.state == "presumed" else nothing
+        if self.costs is None:
+            return nothing, held, presumed, nothing
+        costs = tuple(map(sum, zip(*self.costs, strict=True)))
+        most = self.held if self.paid_from in ("held", "presumed") else nothing
+        spent = tuple(map(min, costs, most))
+        return spent, held, presumed, tuple(map(int.__sub__, costs, spent))
+
 
 @dataclass
 class CoolDown:
@@ -120,3 +132,9 @@ class Arm:
     retired: bool = False
     owes: bool = False  # its initial pull
     cooling: CoolDown | None = None
+
+
+def labels_of(request_id: str | None) -> dict[str, str] | None:
+    """The labels of an ask, which depend on its name, so that a repeat has the same."""
+    number = int((request_id or "0").rpartition("-")[2])
+    return (None, {"tenant": "x"}, {"tenant": f"t{number}", "team": "y"})[number % 3]

@@ -69,15 +69,12 @@ def routes_of(app: FastAPI) -> Iterator[Any]:
 
 
 def requests_of(app: FastAPI) -> list[tuple[str, str]]:
-    """Method and path of every operation, with the campaign `prompts` and ticket 1 in it."""
+    """Method and path of every operation, with the campaign `prompts`, ticket 1 and the account
+    `team-a` in it.
+    """
     found = {(method, route.path) for route in routes_of(app) for method in route.methods}
-    return sorted(
-        (
-            method,
-            path.replace("{name}", "prompts").replace("{id}", "1").replace("{file}", "style.css"),
-        )
-        for method, path in found
-    )
+    values = {"name": "prompts", "id": 1, "file": "style.css", "account": "team-a"}
+    return sorted((method, path.format(**values)) for method, path in found)
 
 
 def problem(response: Any, status: int, word: str) -> str:

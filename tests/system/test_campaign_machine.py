@@ -56,7 +56,7 @@ def test_nor_do_they_where_the_policy_sees_contexts(
     run(CampaignMachine, make_harness(kind), SEES, 2 if kind == "memory" else 4)
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
 def test_nor_do_they_where_campaigns_share_accounts(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:

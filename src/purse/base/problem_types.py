@@ -24,10 +24,14 @@ class ProblemType(NamedTuple):
 
 OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
-    errors.NoSuchCampaign: ProblemType("no-such-campaign", 404, "There is no such campaign"),
+    errors.NoSuchCampaign: ProblemType(
+        "no-such-campaign", 404, "There is no such campaign or account"
+    ),
     errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
     errors.Conflict: ProblemType("conflict", 409, "The request conflicts with an earlier one"),
-    errors.CampaignExists: ProblemType("campaign-exists", 409, "There is a campaign of this name"),
+    errors.CampaignExists: ProblemType(
+        "campaign-exists", 409, "There is a campaign or an account of this name"
+    ),
     errors.AskRefused: ProblemType(
         "game-over", 409, "No further round can be asked for", exit_codes.OVER
     ),
@@ -44,10 +48,10 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
         "horizon-reached", 409, "All rounds have been asked for", exit_codes.OVER
     ),
     errors.CampaignPaused: ProblemType(
-        "campaign-paused", 409, "The campaign is paused", exit_codes.PAUSED
+        "campaign-paused", 409, "The campaign, or an account above it, is paused", exit_codes.PAUSED
     ),
     errors.CampaignClosed: ProblemType(
-        "campaign-closed", 409, "The campaign is closed", exit_codes.OVER
+        "campaign-closed", 409, "The campaign, or an account above it, is closed", exit_codes.OVER
     ),
     errors.StorageUnavailable: ProblemType(
         "storage-unavailable", 503, "The storage does not answer", exit_codes.UNAVAILABLE

@@ -14,13 +14,15 @@ import orjson
 from purse.base.json import compact
 from purse.campaign.contexts import CONTEXT, UNUSED
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.periods.period import ABOVE, PERIOD
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import OPEN
 
 HASH_BYTES = 16
-MORE = ("initial", "names", CONTEXT, PERIOD, ABOVE)  # what few tickets have
+MORE = ("initial", "names", CONTEXT, LABELS, PERIOD, ABOVE)  # what few tickets have
+OF_ASK = ("mask", UNUSED, LABELS)  # what few asks have
 
 
 class ArchivedTicket(NamedTuple):
@@ -113,10 +115,10 @@ def repeated_ask(first: ArchivedTicket, request: str) -> Entry:
 
 
 def pack_ask(body: dict[str, Any]) -> list[Any]:
-    """What the first ticket of an ask keeps of it: the tickets wanted and issued, the mask, and
-    contexts without a ticket.
+    """What the first ticket of an ask keeps of it: the tickets wanted and issued, the mask,
+    contexts without a ticket, and the labels.
     """
-    facts = [body["n"], len(body["tickets"]), body.get("mask"), body.get(UNUSED)]
+    facts = [body["n"], len(body["tickets"]), *(body.get(name) for name in OF_ASK)]
     while facts[-1] is None:
         facts.pop()
     return facts
@@ -125,5 +127,5 @@ def pack_ask(body: dict[str, Any]) -> list[Any]:
 def unpack_ask(facts: list[Any]) -> tuple[int, dict[str, Any]]:
     """The number of tickets that were issued, and the rest of what `pack_ask` keeps."""
     n, count, *more = facts
-    known = zip(("mask", UNUSED), more, strict=False)
+    known = zip(OF_ASK, more, strict=False)
     return count, {"n": n, **{name: value for name, value in known if value is not None}}

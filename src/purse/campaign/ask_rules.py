@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from purse.campaign import exploration
@@ -10,6 +10,7 @@ from purse.campaign.allowed_arms import AllowedArms
 from purse.campaign.contexts import CONTEXT, UNUSED, Context, check_contexts
 from purse.campaign.draft import Draft
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS, OTHER, beyond
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.periods.period import ABOVE
@@ -71,6 +72,7 @@ class AskRules(AllowedArms):
         mask: Mask | None,
         chooser: Chooser,
         contexts: Sequence[Context] | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> list[TicketRecord]:
         """Up to n tickets, at least one, for the first of n contexts where there are features; the
         same again for a request that was answered before (P4), unless nothing is held for any of
@@ -79,13 +81,14 @@ class AskRules(AllowedArms):
         if contexts is not None:
             check_contexts(self.terms.context, n, contexts)
         limits = None if mask is None else mask.as_body(self.terms.n_arms)
-        entry = self.repeated(request, "asked", n=n, mask=limits)
+        entry = self.repeated(request, "asked", n=n, mask=limits, labels=labels)
         if entry is not None:
             if contexts is not None:
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
             left = self.left()
+            other = beyond(labels or {}, self.ledger.head.labels, self.ledger.labels)
             tickets = self.choose_rounds(n, mask, chooser, contexts)
             expires = self.terms.expires_after
             deadline = None if expires is None else self.now + expires
@@ -98,6 +101,10 @@ class AskRules(AllowedArms):
                 body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
                 body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
+            if labels is not None:
+                body[LABELS] = labels
+            if other:
+                body[OTHER] = other
             entry = self.add("asked", body, request=request)
         records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
         # an archived ticket has lost its request id, and somebody may have spoken of it since

@@ -71,6 +71,7 @@ def audit(
         seqs = compact({each.account: each.seq for each in booked}).encode()
         checkpoints.append(checkpoint(BOOKED, look.seq, look.head.digest, seqs))
     compare_tickets(replay, storage, every=not begun)
+    compare_labels(replay, storage)
     compare_outside(replay, storage, acknowledged, noted)
     if not replay.findings:
         with suppress(StorageUnavailable):  # a checkpoint only saves time
@@ -209,6 +210,24 @@ def compare_tickets(replay: JournalReplay, storage: Storage, *, every: bool) -> 
             replay.fold(entry)
     for text in differ:
         replay.find(text)
+
+
+def compare_labels(replay: JournalReplay, storage: Storage) -> None:
+    """The sums of labels against what the journal comes to."""
+    name, ledger = replay.terms.name, replay.ledger
+    table = storage.labels(name)
+    for entry in pages(storage, name, ledger.seq, table.seq):
+        replay.fold(entry)
+    stored, folded = (
+        {row[:3]: row for row in rows} for rows in (table.rows, ledger.labels.listed())
+    )
+    for place in sorted({*stored, *folded}):
+        if stored.get(place) != folded.get(place):
+            key, value, resource = place
+            replay.find(
+                f"the sums of {key}={value}, {replay.terms.resources[resource]}, are "
+                f"{stored.get(place)}, and the journal comes to {folded.get(place)}"
+            )
 
 
 def differences(replay: JournalReplay, storage: Storage, bucket: int) -> list[str]:

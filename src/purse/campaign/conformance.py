@@ -37,6 +37,7 @@ from purse.campaign.conformance_steps import (
 )
 from purse.campaign.group_commit import write_set
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.rules import Transaction
 from purse.campaign.states import STATES
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
@@ -58,6 +59,7 @@ def check_storage(opened: Open) -> None:
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
     check_archive(opened)
+    check_labels(opened)
     check_account_names(opened)
     check_account_changes(opened)
     check_booking(opened)
@@ -217,6 +219,33 @@ def check_due_rewards(opened: Open) -> None:
         late = [record.id for record in found.due]
         assert late == wanted, f"tickets {late} are due at {due} instead of {wanted}"
         assert set(found.tickets) == set(wanted), f"tickets {set(found.tickets)} were not found"
+
+
+def check_labels(opened: Open) -> None:
+    """What is booked for a label is added to its sums, and those that have sums are found."""
+    storage, other = opened(), opened()
+    made = begun(storage, "labels")
+    for request, value in (("r", "x"), ("s", "x"), ("t", "ü'\"")):
+        wants = ReadSet(labels=(("tenant", value),))
+        changed(storage, made, wants, partial(ask, n=2, request=request, labels={"tenant": value}))
+    changed(
+        storage,
+        made,
+        ReadSet(tickets=(1,)),
+        lambda transaction: transaction.tell(1, [1.0], [3 * 10**9]),
+    )
+    table = other.labels("labels")
+    wanted = [
+        LabelRow("tenant", "x", 0, 4, 10**9, 3 * 10**9, 0, 2 * 10**9),
+        LabelRow("tenant", "ü'\"", 0, 2, 0, 2 * 10**9, 0, 0),
+    ]
+    assert table.rows == wanted, f"the sums of labels came back as {table.rows}"
+    assert table.seq == 5, f"the sums are those of entry {table.seq} instead of 5"
+    asked = ReadSet(labels=(("tenant", "x"), ("tenant", "y"), ("team", "x"), ("tenant", "ü'\"")))
+    (found,) = changed(other, made, asked, lambda _: None)
+    assert sorted(found.labels) == [("tenant", "x"), ("tenant", "ü'\"")], (
+        f"labels {found.labels} were found instead of those that have sums"
+    )
 
 
 def check_refusals(opened: Open) -> None:

@@ -64,6 +64,7 @@ def book_of(
     """A transaction on what was found."""
     ledger = Ledger(made, found.seq, found.head, found.balances)
     ledger.tickets, ledger.requests = found.tickets, found.requests
+    ledger.labels.known = set(found.labels)
     return Transaction(ledger, now, transactions(above, found.accounts, now))
 
 
@@ -113,9 +114,11 @@ class FirstArm:
         """Nothing here depends on a horizon."""
 
 
-def ask(transaction: Transaction, n: int, request: str) -> None:
+def ask(
+    transaction: Transaction, n: int, request: str, labels: dict[str, str] | None = None
+) -> None:
     """Issue tickets for the first arm."""
-    transaction.ask(n, request, None, FirstArm())
+    transaction.ask(n, request, None, FirstArm(), labels=labels)
 
 
 def in_threads(work: Callable[[int], None], count: int) -> None:

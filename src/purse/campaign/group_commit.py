@@ -154,6 +154,7 @@ class GroupCommitter:
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
                 self.terms.reward_within is not None,
+                unique(label for operation in operations for label in operation.labels),
             )
             self.storage.change(
                 self.terms.name,
@@ -171,6 +172,7 @@ class GroupCommitter:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
+        ledger.labels.known = set(found.labels)
         transaction = Transaction(ledger, now, transactions(self.above, found.accounts, now))
         checkpoints: list[Checkpoint] = []
         if learner is not None:
@@ -262,4 +264,5 @@ def write_set(transaction: Transaction, checkpoints: Sequence[Checkpoint] = ()) 
         transaction.digests,
         checkpoints,
         accounts=[account_write(each) for each in transaction.accounts if each.entries],
+        labels=ledger.labels.listed(),
     )

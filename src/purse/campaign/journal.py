@@ -5,7 +5,8 @@ created    the terms
 asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, probabilities, held
            (units per resource), names (of arms, where the terms do not name them); mask: allowed or
            forbidden (arms by number), most (units per arm and resource), where the ask said so;
-           left (units per resource), where an account had less left than the campaign itself
+           left (units per resource), where an account had less left than the campaign itself;
+           labels, where it has some; other: keys of labels whose value is summed as `other`
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
            state before the cost was known), spent, overrun; settled: true, where the money moved
            with an entry before; missing: true, where no reward came in time

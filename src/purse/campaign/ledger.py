@@ -11,6 +11,7 @@ from purse.campaign import cooldown
 from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry, chain
+from purse.campaign.labels import LABELS, OTHER, LabelSums, booked
 from purse.campaign.mask import from_body
 from purse.campaign.periods.period import (
     ABOVE,
@@ -59,6 +60,7 @@ class Ledger:
         self.balances = purses or []
         self.tickets: dict[int, TicketRecord] = {}
         self.requests: dict[str, Entry] = {}
+        self.labels = LabelSums()
         # the arms as they are now
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
         if not self.head.owed and terms.initial_rounds and seq:
@@ -67,7 +69,10 @@ class Ledger:
 
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""
+        before = self.balances
         getattr(self, entry.kind)(entry)
+        if self.balances is not before:
+            self.book_labels(entry, before)
         self.seq, self.head.changed = entry.seq, entry.at
         self.head.digest = chain(self.head.digest, entry)
         if entry.request is not None:
@@ -93,9 +98,22 @@ class Ledger:
         """The period that the budget is in; None where it has none."""
         return Period(*self.head.period) if self.head.period else None
 
+    def book_labels(self, entry: Entry, before: Sequence[Balance]) -> None:
+        """Sum what an entry has moved for the labels of its tickets."""
+        issued = entry.body.get("tickets", ())
+        numbers = [entry.ticket] if entry.ticket is not None else [each["id"] for each in issued]
+        labels = self.tickets[numbers[0]].body.get(LABELS) if numbers else None
+        if labels:
+            self.labels.book(labels, len(issued), before, self.balances)
+
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
         issued, skips = entry.body["tickets"], 0
+        labels = booked(entry.body)
+        for label in labels.items():
+            values = self.head.labels.get(label[0], 0)
+            self.head.labels[label[0]] = values + (label not in self.labels)
+        self.count("other_labels", len(entry.body.get(OTHER, ())))
         self.count("crowded", self.held_excludes(entry.body))
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
@@ -109,6 +127,8 @@ class Ledger:
                 "request": entry.request,
             }
             state, deadline = (SKIPPED, None) if skipped else (HELD, entry.body["deadline"])
+            if labels:
+                body[LABELS] = labels
             if self.head.period:
                 body[PERIOD] = self.head.period[0]
             if ABOVE in entry.body:

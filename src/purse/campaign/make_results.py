@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import groupby
 
 from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
+from purse.campaign.labels import MOST_VALUES, LabelRow
 from purse.campaign.ledger import Ledger
 from purse.campaign.periods.as_of import AsOf, period_status
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
@@ -18,6 +20,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
     Receipt,
     Status,
 )
@@ -130,6 +133,7 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         terms.account,
+        tuple(sorted(head.labels)),
         None if period is None else period_status(terms, period, purses, head.status, head.rounds),
     )
 
@@ -205,6 +209,14 @@ def alarms(
                 "range, which the policy saw as its nearest end",
             )
         )
+    if is_new(head, "other-labels"):
+        found.append(
+            Alarm(
+                "other-labels",
+                f"{reports(head, 'other-labels', 'label')} beyond the {MOST_VALUES:,} values of "
+                "a key, summed as 'other'",
+            )
+        )
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
         if each.length and not arms.is_retired[each.arm]:
@@ -230,11 +242,28 @@ def is_new(head: CampaignRecord, kind: str) -> bool:
     return head.counts[name] > head.acknowledged.get(name, 0)
 
 
-def reports(head: CampaignRecord, kind: str) -> str:
+def reports(head: CampaignRecord, kind: str, what: str = "report") -> str:
     """How many reports of a kind there are, and how many somebody has looked at."""
     name = ACKNOWLEDGED[kind]
     known = head.acknowledged.get(name, 0)
-    return count(head.counts[name], "report") + (f" ({known} acknowledged)" if known else "")
+    return count(head.counts[name], what) + (f" ({known} acknowledged)" if known else "")
+
+
+def labels(rows: Iterable[LabelRow]) -> list[LabelStatus]:
+    """What was spent for each label, from rows in their order."""
+    found = [list(parts) for _, parts in groupby(rows, key=lambda row: (row.key, row.value))]
+    return [
+        LabelStatus(
+            parts[0].key,
+            parts[0].value,
+            parts[0].tickets,
+            texts([part.spent for part in parts]),
+            texts([part.held for part in parts]),
+            texts([part.presumed for part in parts]),
+            texts([part.overrun for part in parts]),
+        )
+        for parts in found
+    ]
 
 
 def fits(plays: int, arms: Arms, rest: list[int]) -> bool:

@@ -5,13 +5,14 @@ process as they are.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from purse.campaign import contexts as contexts_module
 from purse.campaign.contexts import Context
 from purse.campaign.journal import Entry
+from purse.campaign.labels import Label, read_labels, wanted
 from purse.campaign.learner import Learner
 from purse.campaign.mask import Mask
 from purse.campaign.results import Receipt
@@ -38,6 +39,7 @@ class Operation:
     decide: Callable[[Transaction, Learner | None], Any]
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()
+    labels: tuple[Label, ...] = ()
     needs_policy: bool = False
     needs_look: bool = False  # the policy's probabilities, which have to be compiled first
     expires: bool = False  # needs expired holds to be settled first
@@ -53,16 +55,20 @@ def ask(
     request: str,
     mask: Sequence[Any] | None = None,
     contexts: Sequence[Sequence[Any]] | None = None,
+    labels: Mapping[str, str] | None = None,
 ) -> Operation:
     """Up to n tickets; `mask` is a `Mask` and `contexts` are n of `Context`, or their parts as JSON
-    has them.
+    has them. Raise `InvalidInput` for labels that are none.
     """
-    allowed, seen = read_sent(mask), contexts_module.read_sent(contexts)
+    allowed, seen, known = read_sent(mask), contexts_module.read_sent(contexts), read_labels(labels)
     return Operation(
         "ask",
-        (n, request, mask) if contexts is None else (n, request, mask, contexts),
-        lambda transaction, learner: transaction.ask(n, request, allowed, needed(learner), seen),
+        (n, request, mask, contexts, known),
+        lambda transaction, learner: transaction.ask(
+            n, request, allowed, needed(learner), seen, known
+        ),
         requests=(request,),
+        labels=wanted(known),
         needs_policy=True,
         expires=True,
     )

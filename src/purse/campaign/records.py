@@ -15,7 +15,7 @@ from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
 from purse.errors import InvalidInput
 
 # fields of `CampaignRecord`
-OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged", "period")
+OPTIONAL = ("open", "owed", "cooling", "arms", "silent", "seen", "acknowledged", "labels", "period")
 COUNTS = (
     "tickets",
     *STATES,
@@ -25,14 +25,15 @@ COUNTS = (
     "outside_range",
     "crowded",
     "clipped",
+    "other_labels",
 )
-# alarms about reports, which stay what they are, so that somebody has to acknowledge them
-ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range"]
+# alarms about what stays as it is, so that somebody has to acknowledge them
+ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range", "other-labels"]
 # what `counts` calls their reports
 ACKNOWLEDGED = dict(
     zip(
         get_args(ReportAlarm),
-        ("overruns", "conflicts", "below_minimum", "outside_range"),
+        ("overruns", "conflicts", "below_minimum", "outside_range", "other_labels"),
         strict=True,
     )
 )
@@ -91,6 +92,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # reports that somebody has looked at, by what `counts` calls them
     acknowledged: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict)  # the values of each key
     period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
 
     def as_dict(self) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_
 from purse.campaign.draft import Draft
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS, read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
@@ -39,7 +40,9 @@ AMOUNTS = (
     DROPPED,
 )  # fmt: skip
 # counts that are in every digest; others only where they are not 0
-OLD_COUNTS = frozenset(COUNTS) - {SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED}
+OLD_COUNTS = frozenset(COUNTS) - {
+    SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED, "other_labels",
+}  # fmt: skip
 
 
 class WouldAppend(Exception):
@@ -174,7 +177,10 @@ class JournalReplay:
                     transaction.written = {each["t"]: each for each in body["tickets"]}
                 transaction.least, transaction.above = body.get("left"), body.get(ABOVE, {})
                 contexts = of_ask(body)
-                transaction.ask(body["n"], entry.request or "", mask, self.learner, contexts)
+                labels = read_labels(body.get(LABELS))
+                transaction.ask(
+                    body["n"], entry.request or "", mask, self.learner, contexts, labels
+                )
             case "told" if body.get("missing"):
                 transaction.expire([self.tickets[ticket]])
             case "told":
@@ -264,6 +270,8 @@ class JournalReplay:
             [[bucket, *parts] for bucket, parts in tickets.sums.items()],
             [[*each[:4], b64encode(each.body).decode()] for each in others],
         ]
+        if ledger.head.labels:
+            body.append(ledger.labels.listed())
         books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
         return [books, *others]
 
@@ -275,7 +283,7 @@ class JournalReplay:
         """
         if not stored.is_whole:
             return False
-        *_, others = orjson.loads(stored.body)
+        _, _, _, _, _, others, *_ = orjson.loads(stored.body)
         policy, history = (
             Checkpoint(each[0], each[1], each[2], each[3], b64decode(each[4])) for each in others
         )
@@ -289,10 +297,12 @@ class JournalReplay:
 
 def begun_ledger(terms: Terms, stored: Checkpoint, tickets: TicketWindow) -> Ledger:
     """The ledger of a checkpoint that is whole; its tickets are added to these."""
-    head, balances, issued, records, sums, _ = orjson.loads(stored.body)
+    head, balances, issued, records, sums, _, *labels = orjson.loads(stored.body)
     known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
     ledger = Ledger(terms, stored.seq, known, [Balance(*purse) for purse in balances])
     ledger.tickets = tickets
+    for rows in labels:  # one list, where there are labels
+        ledger.labels.restore(rows)
     for record in records:
         tickets[record[0]] = TicketRecord(*record)
     tickets.sums = {bucket: parts for bucket, *parts in sums}

@@ -91,6 +91,7 @@ def write_sets(replay: JournalReplay, entries: Iterable[Entry]) -> Iterator[Writ
         page,
         digests,
         replay.checkpoints(),
+        labels=ledger.labels.listed(),
     )
 
 

@@ -33,6 +33,7 @@ AlarmKind = Literal[
     "conflict",
     "below-minimum",
     "outside-range",
+    "other-labels",
     "cooling-down",
     "silent",
     "exhausted",
@@ -163,6 +164,23 @@ class BalanceStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class LabelStatus:
+    """What the tickets with a label have cost."""
+
+    key: str
+    value: Annotated[str, "`other` sums the values beyond the 1,000 of a key."]
+    tickets: int
+    spent: Amounts
+    held: Amounts
+    presumed: Amounts
+    overrun: Amounts
+
+    def as_dict(self) -> dict[str, Any]:
+        """The sums as JSON has them."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
 class CoolingArm:
     """An arm whose calls failed, and none has worked since."""
 
@@ -248,6 +266,7 @@ class Status:
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
     account: Annotated[str, "The account above it; empty where there is none."] = ""
+    labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -308,6 +327,7 @@ class Status:
                 if self.counts.get("clipped")
                 else []
             ),
+            *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *(f"  ! {alarm.text}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

@@ -26,10 +26,11 @@ class SpendingVerb:
         *,
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         context: Any = None,
+        labels: Mapping[str, str] | None = None,
     ) -> Spending:
         """Return a context manager that asks for a ticket and reports how its call ended.
 
-        request_id, arms, context   as for `ask`
+        request_id, arms, context, labels   as for `ask`
 
         Use it with `with` or `async with`, once. Inside, `ticket` and `arm` say what to call;
         `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note what is reported at the
@@ -42,7 +43,7 @@ class SpendingVerb:
 
         Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
         """
-        return Spending(self, request_id, arms, context)
+        return Spending(self, request_id, {"arms": arms, "context": context, "labels": labels})
 
 
 class Spending:
@@ -54,9 +55,9 @@ class Spending:
 
     ticket: CampaignTicket
 
-    def __init__(self, campaign: Any, request_id: str | None, arms: Any, context: Any) -> None:
+    def __init__(self, campaign: Any, request_id: str | None, wishes: dict[str, Any]) -> None:
         self._campaign = campaign
-        self._asked = (request_id,), {"arms": arms, "context": context}
+        self._asked = (request_id,), wishes
         self._note: tuple[str, tuple[Any, ...]] | None = None
         self.receipt: Receipt | None = None
 

@@ -13,6 +13,7 @@ from typing import Any
 from purse.base.json import compact
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS
 from purse.campaign.periods.period import ABOVE, PERIOD
 from purse.campaign.records import TicketRecord
 from purse.campaign.states import SETTLED, TOLD, UNFINISHED
@@ -23,8 +24,8 @@ MODULUS = 2**63  # sums fit into 64 bits
 # what a ticket may hold, in the order of its hash: it is stored in that of its entries, and
 # archived in another
 PARTS = (
-    "t", "arms", "probabilities", "held", "names", "initial", CONTEXT, PERIOD, ABOVE, "reward",
-    "report",
+    "t", "arms", "probabilities", "held", "names", "initial", CONTEXT, LABELS, PERIOD, ABOVE,
+    "reward", "report",
 )  # fmt: skip
 Sums = list[int]  # of what a ticket is, of its times, of its request id
 

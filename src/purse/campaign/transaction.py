@@ -8,6 +8,7 @@ from typing import Any
 from purse.base import amounts
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LABELS
 from purse.campaign.ledger import Ledger
 from purse.campaign.periods.period import ABOVE
 from purse.campaign.periods.rules import PeriodRules
@@ -95,7 +96,9 @@ class BaseTransaction(PeriodRules):
             entry.kind != kind or any(entry.body.get(name) != same[name] for name in same)
         ):
             before = (
-                f"{entry.body['n']} tickets" + (" of some arms" if "mask" in entry.body else "")
+                f"{entry.body['n']} tickets"
+                + (" of some arms" if "mask" in entry.body else "")
+                + (" with labels" if LABELS in entry.body else "")
                 if entry.kind == "asked"
                 else f"a top-up of {', '.join(map(amounts.text, entry.body['units']))}"
             )

@@ -16,7 +16,7 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import catalog, recommend, replay, serve, simulate, study, theory
+from purse.cli import account, catalog, recommend, replay, serve, simulate, study, theory
 from purse.cli.campaign import write
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
@@ -56,7 +56,13 @@ def version() -> None:
 
 cli.add_sections(
     {
-        "Spend a budget": [write.campaign, recommend.recommend, serve.serve, serve.token],
+        "Spend a budget": [
+            write.campaign,
+            account.account,
+            recommend.recommend,
+            serve.serve,
+            serve.token,
+        ],
         "Ask your own data": [replay.replay],
         "Compare policies": [study.compare, simulate.simulate, simulate.regret, theory.leaderboard],
         "Studies in files": [study.init, study.run, study.status, study.show, study.report],

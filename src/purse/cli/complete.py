@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
+
+if TYPE_CHECKING:
+    from purse.campaign.account.account import Account
+    from purse.campaign.campaign import Campaign
 
 
 def policies(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
@@ -30,12 +35,24 @@ def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> 
 
 
 def campaigns(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the campaigns of the storage whose names begin with what was typed; none where the
-    storage cannot be read: who types a command sees no error then.
-    """
+    """Return the campaigns of the storage whose names begin with what was typed."""
     from purse.campaign.campaign import Campaign
 
+    return names_of(Campaign, context, typed)
+
+
+def accounts(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
+    """Return the accounts of the storage whose names begin with what was typed."""
+    from purse.campaign.account.account import Account
+
+    return names_of(Account, context, typed)
+
+
+def names_of(kind: type[Campaign] | type[Account], context: click.Context, typed: str) -> list[str]:
+    """Return the names of a kind that begin with what was typed; none where the storage cannot be
+    read: who types a command sees no error then.
+    """
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):
-        return [name for name in Campaign.names(storage=storage) if name.startswith(typed)]
+        return [name for name in kind.names(storage=storage) if name.startswith(typed)]
     return []

@@ -7,40 +7,21 @@ runs in a thread.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import warnings
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, Any, Self, TypeVar
+from typing import IO, Any, Self
 
 from purse.campaign import defaults
-from purse.campaign.addresses import is_server
 from purse.campaign.campaign import Campaign, Place
 from purse.campaign.spending import SpendingVerb
-from purse.client.async_connection import AsyncConnection
+from purse.client.async_base import as_documented, closed_on_error, connected
 from purse.client.async_verbs import AsyncVerbs
 from purse.client.verbs import operators, records
-from purse.errors import InvalidInput
-
-C = TypeVar("C", bound=type)
 
 
-def as_documented(cls: C) -> C:
-    """Give the methods of a class the docstrings, and `create` the signature, of `Campaign`."""
-    for name in dir(cls):
-        method = inspect.getattr_static(cls, name)
-        found = getattr(method, "__func__", method)
-        if inspect.isfunction(found) and not found.__doc__ and hasattr(Campaign, name):
-            # a class method has one of its own beside that of its function
-            method.__doc__ = found.__doc__ = inspect.getdoc(getattr(Campaign, name))
-    create = inspect.getattr_static(Campaign, "create").__func__
-    cls.create.__func__.__signature__ = inspect.signature(create)  # type: ignore[attr-defined]
-    return cls
-
-
-@as_documented
+@as_documented(Campaign)
 class AsyncCampaign(AsyncVerbs, SpendingVerb):
     """A campaign for coroutines: `purse.Campaign` whose verbs are awaited.
 
@@ -48,10 +29,6 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
     extra `client`; with any other address the verbs run in threads. A campaign on a server belongs
     to one event loop. `async with` closes its connections, and `disconnect` does, too.
     """
-
-    def __repr__(self) -> str:
-        where = f" at {self._kept.url}" if isinstance(self._kept, AsyncConnection) else ""
-        return f"<AsyncCampaign {self.name!r}{where}>"
 
     @classmethod
     async def create(
@@ -106,39 +83,10 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
         storage: Place = defaults.STORAGE,
         name: str | None = None,
         archives: Sequence[str | Path] = (),
+        account: str | None = None,
     ) -> Self:
-        make = partial(Campaign.restore, storage=storage, name=name, archives=archives)
+        make = partial(
+            Campaign.restore, storage=storage, name=name, archives=archives, account=account
+        )
         made = await asyncio.to_thread(make, file)
         return cls(made.name, made)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.disconnect()
-
-    async def disconnect(self) -> None:
-        """Close all connections to the server; a file or a database stays open."""
-        if isinstance(self._kept, AsyncConnection):
-            await self._kept.close()
-
-
-@asynccontextmanager
-async def closed_on_error(connection: AsyncConnection) -> AsyncIterator[None]:
-    """Close a connection that nobody will have, since no campaign was found."""
-    try:
-        yield
-    except BaseException:
-        await connection.close()
-        raise
-
-
-def connected(storage: Place, token: str | None) -> AsyncConnection | None:
-    """Return a connection to a server; None where the address is none of a server."""
-    if isinstance(storage, AsyncConnection):
-        if token is not None:
-            raise InvalidInput("token: must be left out, since the connection has its own")
-        return storage
-    if isinstance(storage, str) and is_server(storage):
-        return AsyncConnection(storage, token)
-    return None

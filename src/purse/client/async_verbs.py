@@ -3,41 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from itertools import islice
+from collections.abc import AsyncIterator, Iterable, Sequence
 from pathlib import Path
 from typing import IO, Any
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    Archived,
+    Audit,
+    CampaignTicket,
+    LabelStatus,
+    Receipt,
+    Status,
+)
 from purse.campaign.states import OPEN
+from purse.client.async_base import AsyncBase
 from purse.client.async_connection import AsyncConnection
 from purse.client.remote_campaign import RemoteCampaign
 from purse.client.verbs import asks, operators, records, reports
-from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
 
 
-class AsyncVerbs:
-    """Does verbs on a server, or in threads on a campaign that this process reaches."""
-
-    def __init__(self, name: str, kept: AsyncConnection | Campaign) -> None:
-        self.name = name
-        self._kept = kept
-
-    async def _do(self, verb: Callable[..., Any], *given: Any, **named: Any) -> Any:
-        """Do a verb, by a request or in a thread."""
-        if isinstance(self._kept, AsyncConnection):
-            return await self._kept.do(verb(self.name, *given, **named))
-        return await asyncio.to_thread(getattr(self._kept, verb.__name__), *given, **named)
+class AsyncVerbs(AsyncBase[Campaign]):
+    """The verbs of a campaign, each awaited."""
 
     async def ask(
-        self, request_id: str | None = None, *, arms: Arms = None, context: Any = None
+        self,
+        request_id: str | None = None,
+        *,
+        arms: Arms = None,
+        context: Any = None,
+        labels: Labels = None,
     ) -> CampaignTicket:
-        return await self._do(asks.ask, request_id, arms=arms, context=context)
+        return await self._do(asks.ask, request_id, arms=arms, context=context, labels=labels)
 
     async def ask_many(
         self,
@@ -46,8 +48,10 @@ class AsyncVerbs:
         *,
         arms: Arms = None,
         contexts: Sequence[Any] | None = None,
+        labels: Labels = None,
     ) -> list[CampaignTicket]:
-        return await self._do(asks.ask_many, n, request_id, arms=arms, contexts=contexts)
+        wishes = {"arms": arms, "contexts": contexts, "labels": labels}
+        return await self._do(asks.ask_many, n, request_id, **wishes)
 
     async def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
         return await self._do(asks.probabilities, arms, context)
@@ -122,17 +126,12 @@ class AsyncVerbs:
     async def ticket(self, number: int) -> CampaignTicket:
         return await self._do(records.ticket, number)
 
+    async def labels(self) -> list[LabelStatus]:
+        return await self._do(records.labels)
+
     async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
-        if isinstance(self._kept, AsyncConnection):
-            while page := await self._kept.do(records.journal_page(self.name, after)):
-                for entry in page:
-                    yield entry
-                after = page[-1].seq
-        else:
-            entries = self._kept.journal(after)
-            while page := await asyncio.to_thread(list, islice(entries, records.PAGE_SIZE)):
-                for entry in page:
-                    yield entry
+        async for entry in self._entries(records.journal_page, after):
+            yield entry
 
     async def audit(
         self,

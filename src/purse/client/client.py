@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
-from purse.campaign.addresses import REMOTE
+from purse.campaign.addresses import REMOTE, REMOTE_ACCOUNT
 from purse.campaign.entry import Entry
-from purse.campaign.results import CampaignTicket, Receipt, Status
+from purse.campaign.results import CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.states import OPEN
 from purse.client.connection import RETRIES, TIMEOUT, Connection
 from purse.client.verbs import asks, operators, records, reports
-from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
 
@@ -40,6 +40,7 @@ class Client:
     """
 
     campaign_class = REMOTE  # of `Campaign.open(name, storage=client)`
+    account_class = REMOTE_ACCOUNT  # and of `Account.open`
 
     def __init__(
         self,
@@ -88,6 +89,7 @@ class Client:
         *,
         arms: Arms = None,
         context: Any = None,
+        labels: Labels = None,
     ) -> CampaignTicket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
@@ -95,12 +97,15 @@ class Client:
         arms         the arms that may be chosen; or {arm: the most that this call may cost}, which
                      is then held; None: all arms
         context      the values of the features, by name or in order, where there are features
+        labels       what this call is for, such as {"tenant": "acme"}, summed by `labels`
 
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now. It is not repeated:
         its `seconds` say how long to wait.
         """
-        return self.connection.do(asks.ask(name, request_id, arms=arms, context=context))
+        return self.connection.do(
+            asks.ask(name, request_id, arms=arms, context=context, labels=labels)
+        )
 
     def ask_many(
         self,
@@ -110,6 +115,7 @@ class Client:
         *,
         arms: Arms = None,
         contexts: Sequence[Any] | None = None,
+        labels: Labels = None,
     ) -> list[CampaignTicket]:
         """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
@@ -117,9 +123,11 @@ class Client:
         request_id   as for `ask`; a repeat returns the same tickets
         arms         as for `ask`, the same for all tickets
         contexts     `n` of what `ask` takes as a context, where there are features
+        labels       as for `ask`, the same for all tickets
         """
-        wanted = asks.ask_many(name, n, request_id, arms=arms, contexts=contexts)
-        return self.connection.do(wanted)
+        return self.connection.do(
+            asks.ask_many(name, n, request_id, arms=arms, contexts=contexts, labels=labels)
+        )
 
     def probabilities(self, name: str, arms: Arms = None, context: Any = None) -> dict[str, float]:
         """Return {arm: the probability of this arm in the next round}.
@@ -210,7 +218,7 @@ class Client:
     def acknowledge(self, name: str, kind: str, count: int | None = None) -> Status:
         """End the alarm about reports that somebody has looked at, and return the new status.
 
-        kind    "overrun", "conflict", "below-minimum" or "outside-range"
+        kind    "overrun", "conflict", "below-minimum", "outside-range" or "other-labels"
         count   how many such reports were looked at, the first ones; None: all so far
         """
         return self.connection.do(operators.acknowledge(name, kind, count))
@@ -243,6 +251,10 @@ class Client:
     ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first."""
         return self.connection.do(records.tickets(name, states, limit))
+
+    def labels(self, name: str) -> list[LabelStatus]:
+        """Return what was spent for each label of asks, in the order of keys and values."""
+        return self.connection.do(records.labels(name))
 
     def journal(self, name: str, after: int = 0) -> Iterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""

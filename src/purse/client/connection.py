@@ -6,9 +6,10 @@ import time
 from typing import TYPE_CHECKING, Any, Protocol
 
 from purse.base.optional import needs
-from purse.campaign.addresses import REMOTE
+from purse.campaign.addresses import REMOTE, REMOTE_ACCOUNT
 from purse.client.address import address_of, headers_of
 from purse.client.exchange import Answer, Lost, R, Request, Verb, conversation
+from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
     import httpx
@@ -30,6 +31,7 @@ class Connection:
     """A connection to a server, which several threads may share."""
 
     campaign_class = REMOTE  # of `Campaign.open(name, storage=connection)`
+    account_class = REMOTE_ACCOUNT  # and of `Account.open`
 
     def __init__(
         self,
@@ -117,3 +119,15 @@ def answer_of(response: httpx.Response) -> Answer:
         headers.get("Retry-After", ""),
         headers.get("Location", ""),
     )
+
+
+def connected(storage: Any, token: str | None) -> Connection:
+    """Return a connection to the server at an address, or the one that is given."""
+    if isinstance(storage, str):
+        return Connection(storage, token)
+    found = getattr(storage, "connection", storage)  # of a client
+    if not isinstance(found, Connection):
+        raise invalid("storage", storage, "must be the address of a server, or a client of it")
+    if token is not None:
+        raise InvalidInput("token: must be left out, since the client has its own")
+    return found

@@ -9,14 +9,21 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.results import Archived, Audit, CampaignTicket, Receipt, Status
+from purse.campaign.results import (
+    Archived,
+    Audit,
+    CampaignTicket,
+    LabelStatus,
+    Receipt,
+    Status,
+)
 from purse.campaign.states import OPEN
-from purse.client.connection import Connection
+from purse.client.connection import Connection, connected
 from purse.client.verbs import asks, operators, records, reports
-from purse.client.verbs.common import Arms, Ticket
+from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.records import ELSEWHERE
 from purse.client.verbs.reports import tell_many
-from purse.errors import InvalidInput, PurseError, invalid
+from purse.errors import PurseError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,15 +58,7 @@ class RemoteCampaign(Campaign):
 
     @staticmethod
     def _connected(storage: Any, token: str | None) -> Connection:
-        """Return a connection to the server at an address, or the one that is given."""
-        if isinstance(storage, str):
-            return Connection(storage, token)
-        found = getattr(storage, "connection", storage)  # of a client
-        if not isinstance(found, Connection):
-            raise invalid("storage", storage, "must be the address of a server, or a client of it")
-        if token is not None:
-            raise InvalidInput("token: must be left out, since the client has its own")
-        return found
+        return connected(storage, token)
 
     @classmethod
     def _create(
@@ -103,8 +102,10 @@ class RemoteCampaign(Campaign):
         *,
         arms: Arms = None,
         context: Any = None,
+        labels: Labels = None,
     ) -> CampaignTicket:
-        return self._connection.do(asks.ask(self.name, request_id, arms=arms, context=context))
+        wanted = asks.ask(self.name, request_id, arms=arms, context=context, labels=labels)
+        return self._connection.do(wanted)
 
     def ask_many(
         self,
@@ -113,9 +114,11 @@ class RemoteCampaign(Campaign):
         *,
         arms: Arms = None,
         contexts: Sequence[Any] | None = None,
+        labels: Labels = None,
     ) -> list[CampaignTicket]:
-        wanted = asks.ask_many(self.name, n, request_id, arms=arms, contexts=contexts)
-        return self._connection.do(wanted)
+        return self._connection.do(
+            asks.ask_many(self.name, n, request_id, arms=arms, contexts=contexts, labels=labels)
+        )
 
     def probabilities(self, arms: Arms = None, context: Any = None) -> dict[str, float]:
         return self._connection.do(asks.probabilities(self.name, arms, context))
@@ -189,6 +192,9 @@ class RemoteCampaign(Campaign):
 
     def ticket(self, number: int) -> CampaignTicket:
         return self._connection.do(records.ticket(self.name, number))
+
+    def labels(self) -> list[LabelStatus]:
+        return self._connection.do(records.labels(self.name))
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         while page := self._connection.do(records.journal_page(self.name, after)):

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
+from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.results import (
     Alarm,
     Audit,
@@ -18,6 +19,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
     PeriodStatus,
     Receipt,
     Status,
@@ -27,6 +29,7 @@ from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (
+    AccountStatus,
     Alarm,
     ArmVerdict,
     Audit,
@@ -34,6 +37,8 @@ RESULTS = (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    LabelStatus,
+    LevelStatus,
     MeanBounds,
     PeriodStatus,
     Receipt,
@@ -51,6 +56,11 @@ def hints(kind: Any) -> dict[str, Any]:
 def path(name: str, *parts: object) -> str:
     """The address of a campaign, or of something in it."""
     return "/".join(["/campaigns", quote(str(name), safe=""), *map(str, parts)])
+
+
+def account_path(name: str, *parts: object) -> str:
+    """The address of an account, or of something in it."""
+    return "/".join(["/accounts", quote(str(name), safe=""), *map(str, parts)])
 
 
 def encoded(body: Mapping[str, Any]) -> bytes:

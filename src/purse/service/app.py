@@ -18,6 +18,7 @@ from purse.service.metrics import Metrics
 from purse.service.middleware import RequestMiddleware
 from purse.service.openapi import describe
 from purse.service.overview import Overview
+from purse.service.routes.accounts import account_routes
 from purse.service.routes.arms import arm_routes
 from purse.service.routes.campaigns import campaigns
 from purse.service.routes.dashboard import dashboard
@@ -37,7 +38,7 @@ def make_app(settings: Settings) -> FastAPI:
     storage = connect(settings.storage)
     cache = CampaignCache(storage, settings.allow_policy_files)
     views, threads = LiveViews(storage), Threads()
-    metrics = Metrics(cache.statuses, lambda: storage.now() / 1000)
+    metrics = Metrics(cache.statuses, cache.account_statuses, lambda: storage.now() / 1000)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -54,6 +55,7 @@ def make_app(settings: Settings) -> FastAPI:
     )
     for router in (
         campaigns(cache, threads),
+        account_routes(cache, threads),
         arm_routes(cache, threads),
         recommendation_routes(cache, threads),
         tickets(cache, threads, metrics),

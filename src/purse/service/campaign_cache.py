@@ -8,6 +8,8 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 
+from purse.campaign.account.results import AccountStatus
+from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import Status
 from purse.campaign.storage.base import Storage
@@ -57,3 +59,12 @@ class CampaignCache:
         """How all campaigns stand."""
         for name in self.storage.names():
             yield self.get(name).status()
+
+    def account(self, name: str) -> LocalAccount:
+        """The account of this name."""
+        return LocalAccount.open(name, storage=self.storage)
+
+    def account_statuses(self) -> Iterator[AccountStatus]:
+        """How all accounts stand, those that are below another too."""
+        for name in self.storage.accounts():
+            yield self.account(name).status()

@@ -5,6 +5,7 @@ process has answered.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
@@ -16,6 +17,7 @@ from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
+    from purse.campaign.account.results import AccountStatus
     from purse.campaign.results import Status
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
@@ -33,6 +35,7 @@ COUNTS = {
     "outside_range": "Reports of a reward outside the declared range.",
     "crowded": "Asks in which money held for others excluded an arm.",
     "clipped": "Values of contexts outside their declared range.",
+    "other_labels": "Labels beyond the values of their key, summed as other.",
 }
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -162,12 +165,53 @@ def by_word(
     return gauge
 
 
+class Accounts:
+    """How all accounts stand at this moment."""
+
+    def __init__(self, statuses: Callable[[], Iterable[AccountStatus]]) -> None:
+        self.statuses = statuses
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: what is collected is known only then."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """One value for each account, and resource; none where the storage does not answer."""
+        found: list[AccountStatus] = []
+        with suppress(StorageUnavailable):
+            found = list(self.statuses())
+        for word in AMOUNTS:
+            amounts = GaugeMetricFamily(
+                f"purse_account_{word}",
+                f"The {word} of a resource of an account, in its own unit.",
+                labels=("account", "resource"),
+            )
+            for status in found:
+                for purse in status.purses:
+                    amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
+            yield amounts
+        running = GaugeMetricFamily(
+            "purse_account_running",
+            "Whether campaigns below the account may give out tickets.",
+            labels=("account",),
+        )
+        for status in found:
+            running.add_metric((status.name,), float(status.status == "running"))
+        yield running
+
+
 class Metrics:
     """What one app counts, in a registry of its own."""
 
-    def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        statuses: Callable[[], Iterable[Status]],
+        accounts: Callable[[], Iterable[AccountStatus]],
+        now: Callable[[], float],
+    ) -> None:
         self.registry = CollectorRegistry()
         self.registry.register(Campaigns(statuses, now))
+        self.registry.register(Accounts(accounts))
         self.requests = Counter(
             "purse_http_requests",
             "Requests answered.",

@@ -45,7 +45,12 @@ class Overview:
             summary = self.views.summary(name, status.entries)
             rows.append({"status": without_folder(status.as_dict()), "summary": summary})
         now = self.cache.storage.now() / 1000
-        return {"now": now, "version": __version__, "campaigns": rows}
+        return {"now": now, "version": __version__, "campaigns": rows, "accounts": self._tops()}
+
+    def _tops(self) -> list[dict[str, Any]]:
+        """The accounts that have none above them, each with all that is below it."""
+        found = list(self.cache.account_statuses())
+        return [status.as_dict() for status in found if not status.account]
 
 
 def absolute(address: str) -> str:

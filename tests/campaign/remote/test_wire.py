@@ -10,9 +10,10 @@ from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import checkpoint
 from purse.campaign.group_commit import JournalRewound
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
-from purse.campaign.storage.base import Overview, Reports, WriteSet
+from purse.campaign.storage.base import LabelTable, Overview, Reports, WriteSet
 from purse.campaign.storage.remote.wire import decode, encode, error_of, write_set
 from purse.errors import PurseError
 
@@ -27,6 +28,7 @@ RECEIPT = Receipt(7, "told", False, True, ("0.1",), ("0.9",), ("0",))
 HEAD = CampaignRecord("id", rounds=3, again=[[1, [0], [0.5]]], open=[2, 0])
 PLAIN = CampaignRecord("id")
 CHECKPOINT = checkpoint("policy", 4, "digest", b"\x00\xff")
+LABEL = LabelRow("tenant", "x", 0, 1, 2, 3, 4, 5)
 ARCHIVED = ArchivedTicket(1, 3, b"\x00\x01", "[]")
 
 
@@ -66,6 +68,7 @@ def test_an_error_of_a_class_that_clients_do_not_know_comes_as_the_nearest_one()
         ("archived", [ARCHIVED, ARCHIVED._replace(told=None, request=None)]),
         ("checkpoint", CHECKPOINT),
         ("checkpoint", None),
+        ("labels", LabelTable(4, [LABEL])),
         ("top_up", None),
         ("probabilities", [0.1, 1 / 3]),
         ("names", ["a", "ü"]),
@@ -88,6 +91,7 @@ def test_the_error_of_one_report_stays_in_its_place() -> None:
 
 def test_what_is_to_be_written_arrives_as_it_was() -> None:
     change = WriteSet(4, HEAD, [Balance(1)], [TICKET], [ENTRY], ["d"], [CHECKPOINT], [ARCHIVED])
+    change = change._replace(labels=[LABEL])
     assert write_set(sent(change)) == change
 
 

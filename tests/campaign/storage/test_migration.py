@@ -78,7 +78,15 @@ def test_a_campaign_of_the_first_version_goes_on(
         gate = Path(f"{harness.path}-gate")  # type: ignore[attr-defined]
         gate.write_bytes(b"notices")
     else:
-        for table in ("archived", "checkpoints", "identity", "tickets", "journal", "purses"):
+        for table in (
+            "labels",
+            "archived",
+            "checkpoints",
+            "identity",
+            "tickets",
+            "journal",
+            "purses",
+        ):
             harness.execute(f"DROP TABLE IF EXISTS purse_{table} CASCADE")
         harness.execute("DROP TABLE IF EXISTS purse_campaigns, purse_schema CASCADE")
         harness.execute("DROP FUNCTION IF EXISTS purse_refuse, purse_refuse_loss CASCADE")

@@ -45,7 +45,7 @@ class Account(AccountVerbs):
         budget      decimal text or a number; for several resources a list, or {resource: amount}
         resources   the names of what is spent; everything below the account has the same
         account     the account above it, which has none above itself; None: none
-        every, time_zone, carry, starts   the budget is granted anew, as for `Campaign.create`
+        every, time_zone, carry, starts   the budget is renewed, as for `Campaign.create`
         storage     an address such as sqlite:///purse.db, postgresql://user@host/database or
                     https://host
         token       for a server; None: the environment variable PURSE_TOKEN

@@ -117,9 +117,10 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         *,
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         context: Any = None,
+        labels: Mapping[str, str] | None = None,
     ) -> CampaignTicket:
         mask, seen = self._mask(arms), self._context(context)
-        return self._ask(1, request_id, mask, None if seen is None else [seen])[0]
+        return self._ask(1, request_id, mask, None if seen is None else [seen], labels)[0]
 
     def ask_many(
         self,
@@ -128,12 +129,13 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         *,
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         contexts: Sequence[Any] | None = None,
+        labels: Mapping[str, str] | None = None,
     ) -> list[CampaignTicket]:
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
-        mask = self._mask(arms)
-        if contexts is None and not self.terms.features:
-            return self._ask(n, request_id, mask, None)
-        return self._ask(n, request_id, mask, read_contexts(self.terms, n, contexts, self._arms))
+        mask, seen = self._mask(arms), None
+        if contexts is not None or self.terms.features:
+            seen = read_contexts(self.terms, n, contexts, self._arms)
+        return self._ask(n, request_id, mask, seen, labels)
 
     def _ask(
         self,
@@ -141,8 +143,9 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         request_id: str | None,
         mask: Mask | None,
         contexts: list[Context] | None,
+        labels: Mapping[str, str] | None,
     ) -> list[CampaignTicket]:
-        operation = operations.ask(n, self._request(request_id), mask, contexts)
+        operation = operations.ask(n, self._request(request_id), mask, contexts, labels)
         return [make_results.ticket(self.terms, record) for record in self._committer.do(operation)]
 
     def probabilities(

@@ -12,7 +12,7 @@ from purse.campaign.archive import archive
 from purse.campaign.audit import audit, stored_ticket
 from purse.campaign.entry import Entry
 from purse.campaign.local.base import BaseCampaign
-from purse.campaign.results import Archived, Audit, CampaignTicket
+from purse.campaign.results import Archived, Audit, CampaignTicket, LabelStatus
 from purse.campaign.states import OPEN, STATES
 from purse.campaign.verbs.records import RecordVerbs
 from purse.errors import PurseError, TicketError
@@ -46,6 +46,9 @@ class LocalRecords(BaseCampaign, RecordVerbs):
         if record is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
         return make_results.ticket(self.terms, record)
+
+    def labels(self) -> list[LabelStatus]:
+        return make_results.labels(self.storage.labels(self.name).rows)
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         after = validation.integer("after", after, low=0, high=2**62)

@@ -47,6 +47,7 @@ READS = (  # methods of a storage
     "tickets",
     "archived",
     "checkpoint",
+    "labels",
 )
 PAGED = ("entries", "account_entries", "told")  # may return fewer than their last argument says
 READERS = 16  # calls that read at once

@@ -17,6 +17,7 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
+from purse.campaign.labels import Label, LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
 from purse.errors import CampaignExists, NoSuchCampaign
@@ -34,6 +35,7 @@ class ReadSet(NamedTuple):
     # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of a state
     due: int | None = None
     due_rewards: bool = False  # settled tickets, too, that are due for their reward
+    labels: tuple[Label, ...] = ()
 
 
 class LockedAccount(NamedTuple):
@@ -70,6 +72,7 @@ class LockedState(NamedTuple):
     # of the journal up to entry `told_after`; None where it has no such entry or archived it
     digest: str | None = None
     accounts: Sequence[LockedAccount] = ()  # above it, from the top down
+    labels: Sequence[Label] = ()  # those of the wanted ones that have rows
 
 
 class WriteSet(NamedTuple):
@@ -86,6 +89,7 @@ class WriteSet(NamedTuple):
     # where nothing moves
     archived: Sequence[ArchivedTicket] | None = None
     accounts: Sequence[AccountWrite] = ()  # above it, as far as they change
+    labels: Sequence[LabelRow] = ()  # what is added to the sums of labels
 
 
 class Overview(NamedTuple):
@@ -128,6 +132,13 @@ class Reports(NamedTuple):
     rows: Sequence[tuple[int, str]]  # number and body, as JSON, of each
     seq: int  # the entry up to which these are all reports
     last: str | None  # the digest up to that entry
+
+
+class LabelTable(NamedTuple):
+    """The sums of labels, of one moment."""
+
+    seq: int  # of the last entry
+    rows: list[LabelRow]  # in the order of keys, values and resources
 
 
 Join = Callable[[Sequence[LockedAccount]], Sequence[AccountWrite]]
@@ -212,6 +223,9 @@ class Storage(Protocol):
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -16,11 +16,13 @@ from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import CAMPAIGN, HELD, SETTLED, TOLD
 from purse.campaign.storage.base import (
     MOST_DUE,
     Join,
+    LabelTable,
     LockedState,
     Overview,
     ReadSet,
@@ -50,6 +52,7 @@ class StoredCampaign:
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     archived: dict[int, ArchivedTicket] = field(default_factory=dict)
     account: str = ""  # above it
+    labels: dict[tuple[str, str, int], LabelRow] = field(default_factory=dict)
 
     def ticket(self, number: int, request: str | None) -> TicketRecord | None:
         """A ticket by its number, and its request id where that is known; None where there is
@@ -153,6 +156,7 @@ class Memory(MemoryAccounts):
                     if wants.told_after is None or wants.told_after < stored.head.archived
                     else stored.digest_at(wants.told_after),
                     self._above(stored.account),
+                    [label for label in wants.labels if (*label, 0) in stored.labels],
                 )
             )
             if change is not None:
@@ -193,6 +197,10 @@ class Memory(MemoryAccounts):
             (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
         ]
         stored.checkpoints.update({each.kind: each for each in change.checkpoints})
+        for row in change.labels:
+            old = stored.labels.get(row[:3], (*row[:3], 0, 0, 0, 0, 0))
+            sums = [part + more for part, more in zip(old[3:], row[3:], strict=True)]
+            stored.labels[row[:3]] = LabelRow(*row[:3], *sums)
         if change.archived is not None:
             self._archive(stored, change)
 
@@ -272,6 +280,12 @@ class Memory(MemoryAccounts):
         """The last checkpoint of a kind."""
         with self._lock:
             return self._find(name).checkpoints.get(kind)
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        with self._lock:
+            stored = self._find(name)
+            return LabelTable(stored.seq, sorted(stored.labels.values()))
 
     def close(self) -> None:
         """Nothing is held outside memory."""

@@ -15,6 +15,7 @@ from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.base import (
     MOST_DUE,
     Join,
+    LabelTable,
     LockedState,
     Overview,
     ReadSet,
@@ -42,6 +43,8 @@ from purse.campaign.storage.postgres_rows import (
     archived_records,
     archived_tickets,
     digest_at,
+    known_labels,
+    label_rows,
     write,
 )
 
@@ -127,6 +130,7 @@ class Postgres(PostgresAccounts):
             after = wants.told_after
             told = db.execute(TOLD, (campaign, after)) if after is not None else None
             marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
+            labels = known_labels(db, campaign, wants.labels) if wants.labels else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
@@ -156,6 +160,7 @@ class Postgres(PostgresAccounts):
             if marks is None or after is None or after < head.archived
             else digest_at(head, after, marks.fetchone()),
             accounts,
+            labels.fetchall() if labels else [],
         )
         change = self._decided(db, decide, found)
         if change is not None:
@@ -262,3 +267,12 @@ class Postgres(PostgresAccounts):
                 (self._key(db, name), kind),
             ).fetchone()
             return Checkpoint(*row) if row else None
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        with self._view() as db:
+            campaign = self._key(db, name)
+            row = db.execute(HEAD, (campaign, name)).fetchone()
+            if row is None:
+                raise self._gone(name)
+            return LabelTable(row[0], label_rows(db, campaign))

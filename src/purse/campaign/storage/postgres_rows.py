@@ -14,6 +14,7 @@ from purse.campaign.archived_ticket import (
     unpack_ticket,
 )
 from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.labels import Label, LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.storage.base import WriteSet
 
@@ -45,6 +46,34 @@ SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, decode(e ->> 2, 'hex'), e ->> 3
 FROM json_array_elements(%s::json) e
 ON CONFLICT (campaign, id) DO UPDATE
 SET told = excluded.told, request = excluded.request, body = excluded.body"""
+
+LABEL = "FROM purse_labels WHERE campaign = %s"
+ADD_LABELS = """INSERT INTO purse_labels
+SELECT %s, e ->> 0, e ->> 1, (e ->> 2)::int, (e ->> 3)::bigint, (e ->> 4)::bigint,
+  (e ->> 5)::bigint, (e ->> 6)::bigint, (e ->> 7)::bigint
+FROM json_array_elements(%s::json) e
+ON CONFLICT (campaign, key, value, resource) DO UPDATE
+SET tickets = purse_labels.tickets + excluded.tickets, spent = purse_labels.spent + excluded.spent,
+  held = purse_labels.held + excluded.held, presumed = purse_labels.presumed + excluded.presumed,
+  overrun = purse_labels.overrun + excluded.overrun"""
+
+
+def known_labels(
+    db: psycopg.Connection[Any], campaign: int, wanted: Sequence[Label]
+) -> psycopg.Cursor[Any]:
+    """Ask which of these labels have rows."""
+    keys, values = zip(*wanted, strict=True)
+    return db.execute(
+        f"SELECT key, value {LABEL} AND resource = 0 "
+        "AND (key, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
+        (campaign, list(keys), list(values)),
+    )
+
+
+def label_rows(db: psycopg.Connection[Any], campaign: int) -> list[LabelRow]:
+    """The sums of all labels."""
+    found = db.execute(f"SELECT {', '.join(LabelRow._fields)} {LABEL}", (campaign,))
+    return sorted(LabelRow(*row) for row in found)
 
 
 def archived_asks(
@@ -101,6 +130,8 @@ def write(
     move_purses(db, campaign, before, change.balances)
     for checkpoint in change.checkpoints:
         db.execute(PUT_CHECKPOINT, (campaign, *checkpoint))
+    if change.labels:
+        db.execute(ADD_LABELS, (campaign, compact(change.labels)))
     put_head(db, campaign, change.seq, change.head)
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)

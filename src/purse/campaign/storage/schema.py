@@ -141,6 +141,21 @@ ALTER TABLE purse_campaigns ADD COLUMN kind TEXT NOT NULL DEFAULT 'campaign'
 ALTER TABLE purse_campaigns ADD COLUMN parent {big} REFERENCES purse_campaigns (id);
 CREATE INDEX purse_below ON purse_campaigns (parent) WHERE parent IS NOT NULL;
 """
+# What was spent for each label of asks.
+LABELS = """
+CREATE TABLE purse_labels (
+  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  resource INTEGER NOT NULL,
+  tickets {big} NOT NULL,
+  spent {big} NOT NULL,
+  held {big} NOT NULL,
+  presumed {big} NOT NULL,
+  overrun {big} NOT NULL,
+  PRIMARY KEY (campaign, key, value, resource)
+){tail};
+"""
 # Each period begins once.
 PERIODS = """
 CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
@@ -170,6 +185,7 @@ SQLITE = [
     SQLITE_ARCHIVE_GUARDS,
     REWARDS + SQLITE_WORDS["drop_guards"] + SQLITE_ARCHIVE_GUARDS.replace(ARCHIVABLE, ARCHIVABLE_4),
     ACCOUNTS.format(**SQLITE_WORDS),
+    LABELS.format(**SQLITE_WORDS),
     PERIODS.format(**SQLITE_WORDS),
 ]
 POSTGRES = [
@@ -179,6 +195,7 @@ POSTGRES = [
     REWARDS
     + POSTGRES_REFUSE_LOSS.replace("CREATE", "CREATE OR REPLACE").replace(ARCHIVABLE, ARCHIVABLE_4),
     ACCOUNTS.format(**POSTGRES_WORDS),
+    LABELS.format(**POSTGRES_WORDS),
     PERIODS.format(**POSTGRES_WORDS),
 ]
 NEEDS_DIGESTS = 2  # after this version the storage fills in the digests of old entries

@@ -23,6 +23,7 @@ from purse.campaign.archived_ticket import (
 )
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import CAMPAIGN, OPEN
 from purse.campaign.storage import schema
@@ -30,6 +31,7 @@ from purse.campaign.storage.base import (
     MOST_DUE,
     UNUSED,
     Join,
+    LabelTable,
     LockedState,
     Overview,
     ReadSet,
@@ -84,6 +86,13 @@ ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = 
 PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (campaign, id) DO UPDATE
 SET state = excluded.state, deadline = excluded.deadline, body = excluded.body"""
+LABEL = """SELECT key, value, resource, tickets, spent, held, presumed, overrun
+FROM purse_labels WHERE campaign = ?"""
+ADD_LABEL = """INSERT INTO purse_labels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (campaign, key, value, resource) DO UPDATE
+SET tickets = tickets + excluded.tickets, spent = spent + excluded.spent,
+  held = held + excluded.held, presumed = presumed + excluded.presumed,
+  overrun = overrun + excluded.overrun"""
 DROP_ENTRIES = (
     "DELETE FROM purse_journal WHERE campaign = ? AND seq <= ? AND kind IN "
     f"({', '.join(repr(kind) for kind in ARCHIVABLE)})"
@@ -233,6 +242,13 @@ class Sqlite(SqliteAccounts):
             ).fetchone()
             return Checkpoint(*cast(Any, row)) if row else None
 
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        with self._view() as db:
+            campaign, seq, *_ = read_head(db, name)
+            rows: Any = db.execute(LABEL, (campaign,))
+            return LabelTable(seq, sorted(LabelRow(*row) for row in rows))
+
 
 def read_head(
     db: apsw.Connection, name: str
@@ -280,7 +296,12 @@ def found(
         told = db.execute(TOLD, (campaign, wants.told_after)).fetchall()
         if wants.told_after >= head.archived:
             digest = digest_at(db, campaign, head, wants.told_after)
-    return LockedState(seq, head, purses, tickets, known, told, due, digest)
+    labels = [
+        label
+        for label in wants.labels
+        if db.execute(f"{LABEL} AND key = ? AND value = ? LIMIT 1", (campaign, *label)).fetchone()
+    ]
+    return LockedState(seq, head, purses, tickets, known, told, due, digest, labels=labels)
 
 
 def answered(db: apsw.Connection, campaign: int, request: str, old: bool) -> Entry | None:
@@ -333,6 +354,8 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
             "INSERT OR REPLACE INTO purse_checkpoints VALUES (?, ?, ?, ?, ?, ?)",
             (campaign, *checkpoint),
         )
+    if change.labels:
+        db.executemany(ADD_LABEL, [(campaign, *row) for row in change.labels])
     put_head(db, campaign, change.seq, change.head)
     if change.archived is not None:
         archive(db, campaign, change.head.archived, change.archived)

@@ -37,8 +37,8 @@ class OperatorVerbs(ABC):
     def acknowledge(self, kind: str, count: int | None = None) -> Status:
         """End the alarm about reports that somebody has looked at, and return the new status.
 
-        kind    "overrun", "conflict", "below-minimum" or "outside-range": other alarms end when
-                their cause does
+        kind    "overrun", "conflict", "below-minimum", "outside-range" or "other-labels": other
+                alarms end when their cause does
         count   how many such reports were looked at, the first ones; None: all so far
 
         The reports stay counted, and the next one raises the alarm again.

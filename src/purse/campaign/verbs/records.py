@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from purse.campaign.entry import Entry, without_contexts, write_as
-from purse.campaign.results import Archived, Audit, CampaignTicket, Status
+from purse.campaign.results import Archived, Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN
 
 if TYPE_CHECKING:
@@ -53,6 +53,13 @@ class RecordVerbs(ABC):
         """Return the ticket with this number; without its request id where it is archived.
 
         Raise `TicketError` when the campaign did not issue it.
+        """
+
+    @abstractmethod
+    def labels(self) -> list[LabelStatus]:
+        """Return what was spent for each label of asks, in the order of keys and values.
+
+        Values beyond the 1,000 of a key are summed as "other".
         """
 
     @abstractmethod

@@ -10,6 +10,7 @@ import click
 from purse.errors import InvalidInput, invalid, unknown
 
 if TYPE_CHECKING:
+    from purse.campaign.account.account import Account
     from purse.campaign.campaign import Campaign
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -58,8 +59,10 @@ def listed(text: str) -> str | list[str]:
     return parts if len(parts) > 1 else text
 
 
-def typed(field: str, text: str, campaign: Campaign) -> str | list[str]:
-    """Return one amount, or one for each of several resources of a campaign between commas."""
+def typed(field: str, text: str, campaign: Campaign | Account) -> str | list[str]:
+    """Return one amount, or one for each of several resources of a campaign or an account between
+    commas.
+    """
     parts = listed(text)
     if isinstance(parts, list) and len(parts) != (count := len(campaign.status().purses)):
         raise invalid(field, text, allowed(text, count))

@@ -9,14 +9,18 @@ import sys
 import time
 from datetime import datetime
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 import click
 
+from purse.cli import complete
 from purse.cli.campaign.read import number_of, opened
 from purse.cli.options import Duration, campaign_argument, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput, invalid
+
+if TYPE_CHECKING:
+    from purse.campaign.results import Audit
 
 FILE = click.Path(path_type=Path)
 archived = click.option(
@@ -57,16 +61,24 @@ def export(name: str, out: Path | None, without_contexts: bool, storage: str) ->
 @click.command()
 @click.argument("file", type=FILE)
 @click.option("--name", help="Name of the new campaign [default: the name in the journal].")
+@click.option(
+    "--account",
+    metavar="NAME",
+    shell_complete=complete.accounts,
+    help="Account above the new campaign, into which its totals must fit [default: none].",
+)
 @archived
 @stored
-def restore(file: Path, name: str | None, archives: tuple[Path, ...], storage: str) -> None:
+def restore(
+    file: Path, name: str | None, account: str | None, archives: tuple[Path, ...], storage: str
+) -> None:
     """Create a campaign from an exported journal.
 
     The new campaign has an id of its own, so that nothing meant for the old one reaches it.
     """
     from purse.campaign.campaign import Campaign
 
-    made = Campaign.restore(file, storage=storage, name=name, archives=archives)
+    made = Campaign.restore(file, storage=storage, name=name, archives=archives, account=account)
     click.echo(str(made.status()))
 
 
@@ -149,6 +161,11 @@ def audit(
         acknowledged=[number_of(line.strip()) for line in acknowledged or () if line.strip()],
         noted=None if noted is None else parse_noted(noted),
     )
+    print_audit(name, found, as_json)
+
+
+def print_audit(name: str, found: Audit, as_json: bool) -> None:
+    """Print what an audit found, and exit with 1 where something differs."""
     if as_json:
         print_json(
             {

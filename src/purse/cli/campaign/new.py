@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.campaign import defaults
+from purse.cli import complete
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
 from purse.cli.campaign.contexts import features_of
 from purse.cli.campaign.periods import carry_of, renewed
@@ -146,6 +147,12 @@ if TYPE_CHECKING:
 )
 @click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
 @renewed
+@click.option(
+    "--account",
+    metavar="NAME",
+    shell_complete=complete.accounts,
+    help="Account above it, from which its money comes, too [default: none].",
+)
 @click.option(
     "--exist-ok",
     is_flag=True,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.campaign.records import ACKNOWLEDGED
-from purse.cli.campaign import arms, keep, read, watch
+from purse.cli.campaign import arms, keep, labels, read, watch
 from purse.cli.campaign.amounts import choosing, chosen, typed
 from purse.cli.campaign.contexts import SEEING, context_of
 from purse.cli.campaign.new import new
@@ -59,6 +59,7 @@ def campaign() -> None:
 )
 @choosing
 @SEEING
+@labels.LABELLED
 @for_machines
 @stored
 def ask(
@@ -68,6 +69,7 @@ def ask(
     names: tuple[str, ...],
     most: tuple[str, ...],
     contexts: tuple[str, ...],
+    typed_labels: tuple[str, ...],
     as_json: bool,
     storage: str,
 ) -> None:
@@ -79,15 +81,17 @@ def ask(
     from purse.base.progress import progress
 
     seen = [context_of(text) for text in contexts]
+    wishes: dict[str, Any] = {
+        "arms": chosen(names, most),
+        "labels": labels.labels_of(typed_labels),
+    }
     found = read.opened(name, storage)
     with progress("ask") as bar, bar.busy(waits_for(found)):
         if count == 1 and len(seen) < 2:
             context = seen[0] if seen else None
-            tickets = [found.ask(request_id, arms=chosen(names, most), context=context)]
+            tickets = [found.ask(request_id, context=context, **wishes)]
         else:
-            tickets = found.ask_many(
-                count, request_id, arms=chosen(names, most), contexts=seen or None
-            )
+            tickets = found.ask_many(count, request_id, contexts=seen or None, **wishes)
     read.print_tickets(tickets, as_json)
 
 
@@ -269,7 +273,14 @@ def switch(verb: str, text: str) -> click.Command:
 campaign.add_sections(
     {
         "Spend": [new, ask, tell, settle, reward, fail, void],
-        "Look": [read.status, read.listed, read.tickets, arms.probabilities, watch.watch],
+        "Look": [
+            read.status,
+            read.listed,
+            read.tickets,
+            labels.labels,
+            arms.probabilities,
+            watch.watch,
+        ],
         "Steer": [
             top_up,
             switch("pause", "Issue no tickets until the campaign is resumed; reports count."),

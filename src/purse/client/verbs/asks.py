@@ -9,15 +9,21 @@ from typing import Any
 from purse.campaign.request_ids import checked_request, new_request
 from purse.campaign.results import CampaignTicket
 from purse.client.exchange import Request
-from purse.client.verbs.common import Arms, given, tickets_of
+from purse.client.verbs.common import Arms, Labels, given, tickets_of
 from purse.client.wire import path
 
 
 def ask(
-    name: str, request_id: str | None = None, *, arms: Arms = None, context: Any = None
+    name: str,
+    request_id: str | None = None,
+    *,
+    arms: Arms = None,
+    context: Any = None,
+    labels: Labels = None,
 ) -> Request[CampaignTicket]:
     """Ask for one ticket."""
-    body = {"n": 1, "request_id": named(request_id), **given(arms=arms, context=context)}
+    wishes = given(arms=arms, context=context, labels=labels)
+    body = {"n": 1, "request_id": named(request_id), **wishes}
     return Request("POST", path(name, "asks"), lambda text: tickets_of(text)[0], body)
 
 
@@ -28,9 +34,11 @@ def ask_many(
     *,
     arms: Arms = None,
     contexts: Sequence[Any] | None = None,
+    labels: Labels = None,
 ) -> Request[list[CampaignTicket]]:
     """Ask for several tickets."""
-    body = {"n": n, "request_id": named(request_id), **given(arms=arms, contexts=contexts)}
+    wishes = given(arms=arms, contexts=contexts, labels=labels)
+    body = {"n": n, "request_id": named(request_id), **wishes}
     return Request("POST", path(name, "asks"), tickets_of, body)
 
 

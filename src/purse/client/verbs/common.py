@@ -14,6 +14,7 @@ from purse.errors import invalid
 
 Ticket: TypeAlias = CampaignTicket | int
 Arms: TypeAlias = Sequence[str] | Mapping[str, Any] | None
+Labels: TypeAlias = Mapping[str, str] | None
 LARGEST = 2**62  # number of a ticket or an entry
 
 

@@ -16,7 +16,7 @@ from purse.base.recommendation import (
     check_within,
 )
 from purse.campaign.entry import Entry
-from purse.campaign.results import Audit, CampaignTicket, Status
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN, STATES
 from purse.client.exchange import Request
 from purse.client.verbs.common import LARGEST, Ticket, given, number_of, result, tickets_of
@@ -67,6 +67,16 @@ def tickets(
     return found
 
 
+def labels(name: str) -> Request[list[LabelStatus]]:
+    """Look at what was spent for each label."""
+    return Request("GET", path(name, "labels"), labels_of)
+
+
+def labels_of(text: str) -> list[LabelStatus]:
+    """Return the labels of an answer."""
+    return [result_of(LabelStatus, each) for each in json.loads(text)["labels"]]
+
+
 def recommend(
     name: str,
     by: str = REWARD,
@@ -93,8 +103,13 @@ def recommend(
 
 def journal_page(name: str, after: int) -> Request[list[Entry]]:
     """Look at the entries that follow one; at the end there are none."""
+    return journal_request(path(name, "journal"), after)
+
+
+def journal_request(where: str, after: int) -> Request[list[Entry]]:
+    """A request for the entries of a journal that follow one."""
     query = {"after": integer("after", after, low=0, high=LARGEST), "limit": PAGE_SIZE}
-    return Request("GET", path(name, "journal"), entries_of, query=query)
+    return Request("GET", where, entries_of, query=query)
 
 
 def entries_of(text: str) -> list[Entry]:

@@ -4,7 +4,6 @@ journal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -12,29 +11,27 @@ from fastapi import APIRouter, Body, Depends, Query, Response
 
 from purse.base.json import compact
 from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.storage.base import Storage
 from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service import problems
 from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
 from purse.service.policy_files import without_folder
-from purse.service.routes.common import Key, Name, answer, request_of, status_answer
+from purse.service.routes.common import (
+    Key,
+    Lines,
+    Name,
+    answer,
+    journal_lines,
+    pages_said,
+    request_of,
+    status_answer,
+)
 from purse.service.schemas import examples, responses
 from purse.service.schemas.audit import AuditWish
 from purse.service.schemas.new_campaign import NewCampaign
 from purse.service.schemas.requests import Acknowledgement, JournalQuery, TopUp
 from purse.service.threads import Threads
-
-LINES = "application/x-ndjson"
-MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
-PAGE_SIZE = 100  # entries read at a time: each may hold the 1,000 tickets of an ask
-
-
-class Lines(Response):
-    """JSON lines."""
-
-    media_type = LINES
 
 
 def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
@@ -58,7 +55,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         status_code=201,
         dependencies=manage,
         response_model=responses.Status,
-        responses=refusals(CampaignExists, body=True, campaign=False),
+        responses=refusals(CampaignExists, CampaignClosed, body=True),
     )
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone
@@ -149,31 +146,13 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         summary="The journal, which is the truth",
         dependencies=read,
         response_class=Lines,
-        responses={
-            **refusals(),
-            200: {
-                "description": "Entries, one JSON object on each line: at most `limit`, and fewer "
-                f"once they have {MOST_BYTES // 10**6} MB. Go on with `after` at the last entry's "
-                "`seq` until an answer is empty.",
-                "content": {LINES: {"example": compact(examples.ENTRY) + "\n"}},
-            },
-        },
+        responses={**refusals(), 200: pages_said(compact(examples.ENTRY) + "\n")},
     )
     def read_journal(name: Name, window: Annotated[JournalQuery, Query()]) -> Response:
-        return Lines("".join(journal_lines(cache.storage, name, window)))
+        return Lines(
+            "".join(
+                journal_lines(lambda after, most: cache.storage.entries(name, after, most), window)
+            )
+        )
 
     return router
-
-
-def journal_lines(storage: Storage, name: str, window: JournalQuery) -> Iterator[str]:
-    """The entries as lines, read a page at a time; after `MOST_BYTES` no more."""
-    after, left, size = window.after, window.limit, 0
-    while left and (page := storage.entries(name, after, min(PAGE_SIZE, left))):
-        for entry in page:
-            body = without_folder(entry.body) if entry.kind == "created" else entry.body
-            line = compact({**entry._asdict(), "body": body}) + "\n"
-            yield line
-            size += len(line)
-            if size >= MOST_BYTES:
-                return
-        after, left = page[-1].seq, left - len(page)

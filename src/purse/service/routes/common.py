@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import Annotated, Any
 
 from fastapi import Header, Path, Response
 
 from purse.base.json import compact
+from purse.campaign.entry import Entry
 from purse.campaign.results import Status
 from purse.errors import InvalidInput
 from purse.service.policy_files import without_folder
 from purse.service.schemas.fields import NAME, REQUEST_ID
+from purse.service.schemas.requests import JournalQuery
 
 Name = Annotated[
     str,
@@ -31,6 +34,53 @@ Key = Annotated[
         openapi_examples={"question-17": {"value": "question-17"}},
     ),
 ]
+
+
+AccountName = Annotated[
+    str,
+    Path(
+        pattern=NAME,
+        description="The account.",
+        openapi_examples={"team-a": {"value": "team-a"}},
+    ),
+]
+LINES = "application/x-ndjson"
+MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
+PAGE_SIZE = 100  # entries read at a time: each may hold the 1,000 tickets of an ask
+
+
+class Lines(Response):
+    """JSON lines."""
+
+    media_type = LINES
+
+
+def pages_said(example: str) -> dict[str, Any]:
+    """How the answer of a journal is described."""
+    return {
+        "description": "Entries, one JSON object on each line: at most `limit`, and fewer once "
+        f"they have {MOST_BYTES // 10**6} MB. Go on with `after` at the last entry's `seq` until "
+        "an answer is empty.",
+        "content": {LINES: {"example": example}},
+    }
+
+
+def journal_lines(read: Callable[[int, int], list[Entry]], window: JournalQuery) -> Iterator[str]:
+    """The entries as lines, read a page at a time; after `MOST_BYTES` no more.
+
+    read   returns the entries after one, at most so many
+    """
+    after, left, size = window.after, window.limit, 0
+    while left and (page := read(after, min(PAGE_SIZE, left))):
+        for entry in page:
+            terms = "policy" in entry.body  # of a campaign; an account has no policy
+            body = without_folder(entry.body) if terms else entry.body
+            line = compact({**entry._asdict(), "body": body}) + "\n"
+            yield line
+            size += len(line)
+            if size >= MOST_BYTES:
+                return
+        after, left = page[-1].seq, left - len(page)
 
 
 def answer(content: Any, status: int = 200) -> Response:

@@ -74,10 +74,11 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
         idempotency_key: Key = None,
     ) -> Response:
         campaign, request = cache.get_to_ask(name), request_of(idempotency_key, body.request_id)
+        wishes: dict[str, Any] = {"arms": body.arms, "labels": body.labels}
         given = (
-            [campaign.ask(request, arms=body.arms, context=body.context)]
+            [campaign.ask(request, context=body.context, **wishes)]
             if body.n == 1 and body.contexts is None
-            else campaign.ask_many(body.n, request, arms=body.arms, contexts=body.contexts)
+            else campaign.ask_many(body.n, request, contexts=body.contexts, **wishes)
         )
         metrics.asks.labels(name).inc(len(given))
         return answer({"tickets": [ticket.as_dict() for ticket in given]})
@@ -199,6 +200,16 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
     )
     def get_ticket(name: Name, id: Number) -> Response:
         return answer(cache.get(name).ticket(id).as_dict())
+
+    @router.get(
+        "/campaigns/{name}/labels",
+        summary="What was spent for each label",
+        dependencies=read,
+        response_model=responses.Labels,
+        responses=refusals(),
+    )
+    def list_labels(name: Name) -> Response:
+        return answer({"labels": [label.as_dict() for label in cache.get(name).labels()]})
 
     return router
 

@@ -8,14 +8,17 @@ import orjson
 
 from purse.base.json import compact
 from purse.base.recommendation import Recommendation
+from purse.campaign.account.results import AccountStatus
 from purse.campaign.records import COUNTS
-from purse.campaign.results import BalanceStatus, CampaignTicket, Receipt, Status
+from purse.campaign.results import BalanceStatus, CampaignTicket, LabelStatus, Receipt, Status
 from purse.theory.identification import recommend
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0
 
 
-def as_json(result: CampaignTicket | Receipt | Status | Recommendation) -> dict[str, Any]:
+def as_json(
+    result: AccountStatus | CampaignTicket | LabelStatus | Receipt | Status | Recommendation,
+) -> dict[str, Any]:
     """A result as the service sends it."""
     return dict(orjson.loads(compact(result.as_dict())))
 
@@ -31,10 +34,12 @@ CREATE: dict[str, Any] = {
     "cooldown": 1,
     "capacity": 3,
 }
+CREATE_ACCOUNT: dict[str, Any] = {"name": "team-a", "budget": "500", "resources": ["USD"]}
 ASK: dict[str, Any] = {
     "request_id": "question-17",
     "n": 1,
     "arms": {"large": "0.02", "small": "0.01"},
+    "labels": {"tenant": "acme"},
 }
 ASK_WITH_CONTEXT: dict[str, Any] = {
     "request_id": "question-18",
@@ -62,6 +67,17 @@ TICKET = as_json(
         request_id="question-17",
         asked_at=ASKED_AT,
         deadline=DEADLINE,
+    )
+)
+LABEL = as_json(
+    LabelStatus(
+        key="tenant",
+        value="acme",
+        tickets=1,
+        spent=("0.0021",),
+        held=("0",),
+        presumed=("0",),
+        overrun=("0",),
     )
 )
 RECEIPT = as_json(
@@ -104,8 +120,40 @@ STATUS = as_json(
         oldest_held=None,
         alarms=(),
         promise=None,
+        labels=("tenant",),
     )
 )
+ACCOUNT = as_json(
+    AccountStatus(
+        name="team-a",
+        status="running",
+        account="",
+        purses=(
+            BalanceStatus(
+                resource="USD",
+                budget="500",
+                spent="0",
+                held="0",
+                presumed="0",
+                left="500",
+                overrun="0",
+            ),
+        ),
+        entries=1,
+        digest="9a7959ce01ba443482bf8b5fa17af2e2",
+        created_at=ASKED_AT,
+        changed_at=ASKED_AT,
+        alarms=(),
+    )
+)
+ACCOUNT_ENTRY: dict[str, Any] = {
+    "seq": 2,
+    "at": 1767225600000,
+    "kind": "moved",
+    "request": None,
+    "ticket": None,
+    "body": {"campaign": "prompts", "entry": 2, "held": [10000000]},
+}
 # after the report above
 RECOMMENDATION = as_json(
     recommend(

@@ -24,6 +24,7 @@ FILE = re.compile(r"[^:]*\.py(:|$)")
 TEXT = re.compile(r"[0-9]{1,10}(\.[0-9]{1,9})?")
 MOST = 1000  # asks, reports or arms at once
 MOST_NAME = 200  # characters of the name of an arm or a resource
+MOST_RESOURCES = 100
 LARGEST_ID = 2**62
 LARGEST = amounts.LARGEST / amounts.UNIT
 AMOUNT_SCHEMA: dict[str, Any] = {
@@ -306,3 +307,7 @@ Carry = Annotated[
     ),
 ]
 RequestId = Annotated[str, Field(min_length=1, max_length=200)]  # printable: the campaign looks
+Resources = Annotated[
+    list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],
+    Field(min_length=1, max_length=MOST_RESOURCES),
+]

@@ -14,25 +14,23 @@ from purse.service.schemas import examples
 from purse.service.schemas.fields import (
     LARGEST_ID,
     MOST,
-    MOST_NAME,
     NAME,
     Amounts,
     Arms,
     Caps,
-    Carry,
     Explore,
     Features,
     MissingReward,
     PolicyName,
+    Resources,
     Table,
 )
-from purse.service.schemas.known_fields import RequestModel
+from purse.service.schemas.renewed_budget import RenewedBudget
 
-MOST_RESOURCES = 100
 Seconds = Annotated[float, Field(gt=0, le=MOST_SECONDS, allow_inf_nan=False)]
 
 
-class NewCampaign(RequestModel):
+class NewCampaign(RenewedBudget):
     """The terms of a new campaign."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.CREATE]})
@@ -58,10 +56,7 @@ class NewCampaign(RequestModel):
     cost_max: Annotated[
         Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
     ] = None
-    resources: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],
-        Field(min_length=1, max_length=MOST_RESOURCES),
-    ] = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
+    resources: Resources = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
     plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
         int | None,
@@ -168,31 +163,11 @@ class NewCampaign(RequestModel):
     per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
         False
     )
-    every: Annotated[
+    account: Annotated[
         str | None,
         Field(
-            pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
-            description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "granted anew, and `horizon` begins again; null: once.",
-        ),
-    ] = None
-    time_zone: Annotated[
-        str,
-        Field(max_length=MOST_NAME, description="Of days, weeks and months: `Europe/Berlin`."),
-    ] = defaults.TIME_ZONE
-    carry: Annotated[
-        Carry,
-        Field(
-            description="What is kept at the end of a period of the money that is left: `none`, "
-            "`all`, or an amount of each resource, at most so much."
-        ),
-    ] = defaults.CARRY
-    starts: Annotated[
-        str | None,
-        Field(
-            max_length=MOST_NAME,
-            description="A local time such as `2026-01-31T09:00` whose day and hour periods keep; "
-            "null: midnight, Monday, the first of the month.",
+            pattern=NAME,
+            description="The account above it, from which its money comes, too; null: none.",
         ),
     ] = None
     exist_ok: Annotated[

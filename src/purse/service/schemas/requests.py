@@ -6,6 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
+from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS, MOST_VALUES
 from purse.campaign.records import ReportAlarm
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
@@ -63,6 +64,16 @@ class Ask(RequestModel):
             max_length=MOST,
             description="With `n` above 1 a context for each ticket, in order; tickets are given "
             "out for the first of them.",
+        ),
+    ] = None
+
+    labels: Annotated[
+        dict[str, str] | None,
+        Field(
+            description="What the call is for, the same for all tickets. Keys of at most "
+            f"{LONGEST_KEY} characters without an equals sign, at most {MOST_KEYS} in a campaign; "
+            f"values of at most {LONGEST_VALUE} characters, {MOST_VALUES:,} of a key, and what "
+            "comes beyond is summed as `other`. They stay in the journal."
         ),
     ] = None
 

@@ -75,6 +75,7 @@ Audit = Annotated[
         ok=Annotated[bool, "Whether nothing was found."],
     ),
 ]
+Label = Annotated[results.LabelStatus, Described("Label", results.LabelStatus, examples.LABEL)]
 Entry = Annotated[journal.Entry, Described("Entry", journal.Entry, examples.ENTRY)]
 
 
@@ -84,6 +85,14 @@ class Tickets(ResponseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"tickets": [examples.TICKET]}]})
 
     tickets: list[Ticket]
+
+
+class Labels(ResponseModel):
+    """What was spent for each label, in the order of keys and values."""
+
+    model_config = ConfigDict(json_schema_extra={"examples": [{"labels": [examples.LABEL]}]})
+
+    labels: list[Label]
 
 
 class Probabilities(ResponseModel):

@@ -6,7 +6,7 @@ import { ALARMS, isSerious } from "./words.js";
 
 const SIGN = { serious: "M12 3L22 20H2zM12 10v4M12 17v.01", mild: "M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18M12 8v5M12 16v.01" };
 // what can be acknowledged, and how the status counts it
-const COUNTS = { overrun: "overruns", conflict: "conflicts", "below-minimum": "below_minimum", "outside-range": "outside_range" };
+const COUNTS = { overrun: "overruns", conflict: "conflicts", "below-minimum": "below_minimum", "outside-range": "outside_range", "other-labels": "other_labels" };
 const STATES = { presumed: "presumed", overdue: "held", silent: "settled" }; // tickets that an alarm is about, all of them
 
 /** The sign before an alarm. */

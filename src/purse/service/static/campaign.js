@@ -5,6 +5,7 @@ import { alarms } from "./alarms.js";
 import { cooling } from "./cooling.js";
 import { el, find } from "./dom.js";
 import * as format from "./format.js";
+import * as labels from "./labels.js";
 import * as panels from "./panels.js";
 import { request } from "./stream.js";
 import * as tickets from "./tickets.js";
@@ -26,6 +27,7 @@ export function begin() {
   picture = chances = undefined;
   find("done").textContent = find("foreseen").textContent = "";
   tickets.forget();
+  labels.forget();
   panels.forgetCharts();
   find("campaign").hidden = true;
 }
@@ -51,6 +53,7 @@ export function draw(allowed = may) {
   panels.value(seen);
   cooling(seen);
   panels.arms(seen, chances);
+  labels.draw(seen);
   drawTickets(seen);
   const wanted = { pause: status.status === "running", resume: status.status === "paused", close: status.status !== "closed", "top-up": status.status !== "closed", expire: status.overdue > 0 };
   for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];

@@ -24,13 +24,15 @@ export async function create() {
   const arms = el("textarea", { rows: 4, required: true, spellcheck: "false", placeholder: "small 0.01\nlarge 0.05" });
   const policy = text({ placeholder: "the default" });
   const horizon = text({ inputmode: "numeric", pattern: "[0-9]+", placeholder: "no limit" });
+  const account = text({ placeholder: "none" });
   const fields = [
     labelled("Name", name), labelled("What is spent", resource), labelled("Budget", budget), labelled("Arms", arms, HINT),
     labelled("The least that a pull costs", least), labelled("Policy", policy), labelled("Rounds", horizon),
+    labelled("Account", account, "The account above it, whose budget its money comes from, too."),
   ];
   const body = () => ({
     name: name.value, resources: [resource.value], budget: budget.value, arms: armsOf(arms.value), cost_min: least.value,
-    ...(policy.value && { policy: policy.value }), ...(horizon.value && { horizon: Number(horizon.value) }),
+    ...(policy.value && { policy: policy.value }), ...(horizon.value && { horizon: Number(horizon.value) }), ...(account.value && { account: account.value }),
   });
   const question = { title: "New campaign", text: "Its budget, costs and policy stay as they are. The budget can be topped up.", yes: "Create", fields };
   return (await confirmed(question, () => post("campaigns", body()))) && name.value;

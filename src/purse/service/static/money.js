@@ -32,6 +32,9 @@ function text(steps, places) {
 /** One amount of a resource. */
 export const shown = (value, places) => text(rounded(units(value), places), places);
 
+/** The sum of several. */
+export const sum = (values, places) => text(rounded(values.reduce((all, value) => all + units(value), 0n), places), places);
+
 /** The parts of a budget as text that adds up to it: what rounding leaves over is with the largest. */
 export function parts(purse) {
   const places = decimals(purse);

@@ -1,10 +1,9 @@
 // The first page: all campaigns, those with alarms first, then the most recently active.
 
+import * as accounts from "./accounts.js";
 import { sign } from "./alarms.js";
-import { gauge } from "./charts.js";
 import { el, find, replace, table } from "./dom.js";
 import * as format from "./format.js";
-import * as money from "./money.js";
 import { option } from "./panels.js";
 import { request } from "./stream.js";
 import { ALARMS, isSerious, standing } from "./words.js";
@@ -33,14 +32,6 @@ export async function fetchAll() {
   return facts;
 }
 
-/** Left of each budget, as a bar and in words. */
-function left({ status }) {
-  return el("span", { class: "lefts" }, ...status.purses.map((purse) => {
-    const text = money.parts(purse);
-    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` of ${text.budget} ${purse.resource}`));
-  }));
-}
-
 /** When the first resource runs out. */
 function end({ status, summary }, now) {
   const state = standing(status);
@@ -62,18 +53,20 @@ function row(each, now) {
   const state = standing(status);
   const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": state }, state), status.policy));
   const rate = value?.per_unit === null || !value ? "–" : `${format.number(value.per_unit)} per ${resource}`;
-  return { head: name, cells: [left(each), end(each, now), value ? format.number(value.gain) : "…", value ? rate : "…", badges(status), `${format.duration(now - status.changed_at)} ago`] };
+  return { head: name, cells: [accounts.left(status), end(each, now), value ? format.number(value.gain) : "…", value ? rate : "…", badges(status), `${format.duration(now - status.changed_at)} ago`] };
 }
 
 /** Draw the list. */
-export function draw({ campaigns, now }) {
+export function draw({ campaigns, accounts: tops, now }) {
+  accounts.draw(tops);
   const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: "Reward", label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
   const rows = sorted(campaigns).map((each) => row(each, now));
   replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those with alarms first, then the most recently active`, columns, rows, { cards: true })));
 }
 
 /** What a server without campaigns shows: a whole command for the storage that it serves. */
-export function empty({ storage }) {
+export function empty({ storage, accounts: tops }) {
+  accounts.draw(tops);
   const command = `purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001 --resource USD${option(storage)}`;
   replace(find("list"), el("div", { class: "card" }, el("h2", {}, "No campaign yet"), el("p", {}, storage ? "Unlock actions and press New campaign, or run this on the machine of the storage:" : "An administrator makes one with New campaign, or with:"), el("pre", { tabindex: 0 }, el("code", {}, command)), el("p", { class: "quiet" }, "It will show up here by itself.")));
 }

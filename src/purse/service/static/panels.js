@@ -23,7 +23,8 @@ export function title({ status, history, now }, storage) {
   const rounds = `round ${format.count(asked)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
   const rates = status.status === "running" ? [format.often(history.rates.asks, "asks"), format.often(history.rates.tells, "reports")] : [];
   const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
-  find("facts").textContent = [status.policy, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`].join(" · ");
+  const above = status.account ? [`account ${status.account}`] : [];
+  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`].join(" · ");
   const [words = "", command] = HOW[state]?.(status.name) ?? [];
   find("how").hidden = !words;
   find("how").replaceChildren(words, command ? el("code", {}, `${command}${option(storage)}`) : "");

@@ -15,6 +15,7 @@ from purse.campaign.storage.base import (
     AccountOverview,
     AccountWrite,
     Join,
+    LabelTable,
     LockedAccount,
     LockedState,
     Overview,
@@ -161,6 +162,10 @@ class RemoteStorage:
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
         return self._call("checkpoint", name, kind)
+
+    def labels(self, name: str) -> LabelTable:
+        """The sums of all labels."""
+        return self._call("labels", name)
 
     def close(self) -> None:
         """Let go of connections."""

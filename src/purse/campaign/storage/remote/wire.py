@@ -20,11 +20,13 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import Receipt
 from purse.campaign.storage.base import (
     AccountOverview,
     AccountWrite,
+    LabelTable,
     Level,
     Overview,
     Reports,
@@ -117,7 +119,7 @@ def reports(row: Any) -> Reports:
 
 def write_set(row: Any) -> WriteSet:
     """What is to be written, from its fields."""
-    seq, head, balances, tickets, entries, digests, checkpoints, moved, accounts = row
+    seq, head, balances, tickets, entries, digests, checkpoints, moved, accounts, labels = row
     return WriteSet(
         seq,
         CampaignRecord(**head),
@@ -128,6 +130,7 @@ def write_set(row: Any) -> WriteSet:
         [checkpoint(each) for each in checkpoints],
         None if moved is None else [archived(each) for each in moved],
         tuple(account_write(each) for each in accounts),
+        [LabelRow(*each) for each in labels],
     )
 
 
@@ -170,4 +173,5 @@ ANSWERS: dict[str, Callable[[Any], Any]] = {
     "tickets": lambda rows: [TicketRecord(*row) for row in rows],
     "archived": lambda rows: [archived(row) for row in rows],
     "checkpoint": checkpoint,
+    "labels": lambda row: LabelTable(row[0], [LabelRow(*each) for each in row[1]]),
 }

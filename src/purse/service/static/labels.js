@@ -1,0 +1,68 @@
+// Labels of asks: what was spent for each value of a key, the most first.
+
+import { el, find, replace, table } from "./dom.js";
+import * as format from "./format.js";
+import * as money from "./money.js";
+import { request } from "./stream.js";
+
+const FEW = 10; // values shown at first
+const AGAIN = 5000; // ms after which sums that may have changed are asked for again
+let rows = [];
+let asked = { entries: 0, at: 0 }; // what the rows are of, and when they were asked for
+let key; // the one that is shown
+let few = true;
+
+/** Show another campaign. */
+export function forget() {
+  [rows, asked, key, few] = [[], { entries: 0, at: 0 }, undefined, true];
+}
+
+const paid = (row) => money.units(row.spent[0]) + money.units(row.overrun[0]);
+const order = (one, two) => (paid(one) === paid(two) ? two.tickets - one.tickets : paid(two) > paid(one) ? 1 : -1);
+
+/** Draw the sums; where the journal has grown, ask for newer ones. */
+export async function draw(seen) {
+  const { status } = seen;
+  find("labelled").hidden = !status.labels.length;
+  if (!status.labels.length) return;
+  if (!status.labels.includes(key)) [key] = status.labels;
+  show(seen);
+  if (asked.entries === status.entries || Date.now() - asked.at < AGAIN) return;
+  asked = { entries: status.entries, at: Date.now() };
+  const wanted = asked;
+  const got = await request(`campaigns/${encodeURIComponent(status.name)}/labels`).then((answer) => answer.json()).catch(() => null);
+  if (!got || wanted !== asked) return;
+  rows = got.labels;
+  show(seen);
+}
+
+function show(seen) {
+  const { purses, labels } = seen.status;
+  const choose = (wanted, all) => {
+    [key, few] = [wanted, !all];
+    show(seen);
+  };
+  const chips = labels.map((each) => el("button", { type: "button", class: "chip", "data-key": `key-${each}`, "aria-pressed": `${each === key}`, onclick: () => choose(each) }, each));
+  replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
+  const found = rows.filter((row) => row.key === key).toSorted(order);
+  const known = few ? found.slice(0, FEW) : found;
+  const places = purses.map(money.decimals);
+  const all = Number(purses[0].spent) + Number(purses[0].overrun);
+  const parts = ["held", ...(found.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
+  const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
+  const made = known.map((row) => ({
+    head: row.value,
+    cells: [format.count(row.tickets), ...row.spent.map((amount, place) => total(amount, row.overrun[place], places[place])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...parts.flatMap((part) => row[part].map((amount, place) => money.shown(amount, places[place])))],
+  }));
+  const caption = `${format.plural(found.length, "value")} of ${key}, those that spent most first`;
+  const others = found.length - known.length;
+  replace(find("labels"), rows.length ? table(caption, columns, made, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: () => choose(key, true) }, `Show ${others} more`) : "");
+}
+
+const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
+
+/** What was paid, within the budget and above it. */
+function total(spent, overrun, places) {
+  if (overrun === "0") return money.shown(spent, places);
+  return el("span", { title: `${spent} within the budget and ${overrun} above it` }, money.sum([spent, overrun], places));
+}

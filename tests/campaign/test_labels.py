@@ -1,0 +1,284 @@
+"""Labels of asks: what they may be, what is summed for them, and what an audit finds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purse import Campaign, Conflict, InvalidInput
+from purse.campaign import labels
+from purse.campaign.labels import LabelRow
+from purse.campaign.storage.memory import Memory
+from tests.support.storages import MemoryHarness, StorageHarness
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 2},
+    "budget": 100,
+    "cost_min": "0.001",
+    "policy": "uniform",
+    "cooldown": None,
+    "expires_after": 60,
+}
+TENANT = {"tenant": "x"}
+
+
+@pytest.fixture
+def harness() -> MemoryHarness:
+    return MemoryHarness()
+
+
+@pytest.fixture
+def campaign(harness: MemoryHarness) -> Campaign:
+    made: Campaign = harness.create("c", **TERMS)
+    return made
+
+
+def sums(campaign: Campaign) -> dict[str, list[str]]:
+    """Tickets, spent, held, presumed and overrun of each label, of the first resource."""
+    return {
+        f"{each.key}={each.value}": [
+            str(each.tickets),
+            each.spent[0],
+            each.held[0],
+            each.presumed[0],
+            each.overrun[0],
+        ]
+        for each in campaign.labels()
+    }
+
+
+def test_money_is_summed_for_each_label_whatever_becomes_of_a_ticket(
+    harness: MemoryHarness, campaign: Campaign
+) -> None:
+    tickets = campaign.ask_many(6, arms=["b"], labels={"tenant": "x", "feature": "search"})
+    campaign.ask(arms=["a"])
+    assert campaign.status().labels == ("feature", "tenant")
+    assert "\n  labels: feature, tenant" in str(campaign.status())
+    assert sums(campaign) == {
+        "feature=search": ["6", "0", "12", "0", "0"],
+        "tenant=x": ["6", "0", "12", "0", "0"],
+    }
+    campaign.tell(tickets[0], 1, "0.5")
+    campaign.settle(tickets[1], 3)
+    campaign.fail(tickets[2], "0.25")
+    campaign.void(tickets[3])
+    campaign.reward(tickets[4], 1)
+    assert sums(campaign)["tenant=x"] == ["6", "2.75", "4", "0", "1"]
+    harness.clock += 60_000
+    campaign.expire()
+    assert sums(campaign)["tenant=x"] == ["6", "2.75", "0", "4", "1"]
+    campaign.tell(tickets[5], 1, 1)  # late
+    campaign.tell(tickets[3], 1, 1)  # void: all of it is overrun
+    with pytest.raises(Conflict):
+        campaign.tell(tickets[0], 1, 1)
+    assert sums(campaign)["feature=search"] == ["6", "3.75", "0", "2", "2"]
+    assert campaign.audit(full=True).ok
+
+
+def test_every_resource_has_its_sums(harness: MemoryHarness) -> None:
+    terms = {**TERMS, "arms": {"a": [1, 10]}, "budget": [9, 90], "resources": ["USD", "tokens"]}
+    campaign = harness.create("c", **terms)
+    campaign.tell(campaign.ask(labels=TENANT), 1, [1, 5])
+    campaign.ask(labels=TENANT)
+    (found,) = campaign.labels()
+    assert (found.tickets, found.spent, found.held) == (2, ("1", "5"), ("1", "10"))
+    assert campaign.audit().ok
+
+
+def test_a_repeat_with_other_labels_is_a_conflict(campaign: Campaign) -> None:
+    first = campaign.ask("r", labels={"tenant": "x", "team": "y"})
+    assert campaign.ask("r", labels={"team": "y", "tenant": "x"}) == first
+    for other in (None, {}, TENANT, {"tenant": "x", "team": "z"}):
+        with pytest.raises(Conflict, match="another request: 1 tickets with labels"):
+            campaign.ask("r", labels=other)
+    campaign.ask("s")
+    with pytest.raises(Conflict):
+        campaign.ask("s", labels=TENANT)
+    assert campaign.ask("s", labels={})
+    assert sums(campaign)["tenant=x"][0] == "1"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ([("tenant", "x")], "labels"),
+        ({"tenant": 1}, r"labels\['tenant'\]=1: must be text"),
+        ({"tenant": ""}, "must be text of 1 to 200"),
+        ({"tenant": "x" * 201}, "must be text of 1 to 200"),
+        ({"tenant": "a\nb"}, "printable"),
+        ({"": "x"}, "a key must be text of 1 to 50"),
+        ({"a=b": "x"}, "without an equals sign"),
+        ({"k" * 51: "x"}, "a key must be text of 1 to 50"),
+        ({1: "x"}, "a key must be text"),
+        ({f"k{number}": "x" for number in range(9)}, "at most 8 keys"),
+    ],
+)
+def test_what_are_no_labels_is_refused(campaign: Campaign, wrong: Any, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        campaign.ask(labels=wrong)
+    assert campaign.status().entries == 1
+
+
+def test_a_ninth_key_is_refused_and_nothing_is_written(campaign: Campaign) -> None:
+    campaign.ask(labels={f"k{number}": "x" for number in range(7)})
+    campaign.ask(labels={"k7": "other"})
+    before = campaign.status().digest
+    with pytest.raises(InvalidInput, match=r"labels='k8': must be one of the 8 keys .* k0, k1"):
+        campaign.ask(labels={"k8": "x"})
+    assert campaign.status().digest == before
+    campaign.ask(labels={"k0": "y", "k7": "z"})
+    assert campaign.audit().ok
+
+
+def test_values_beyond_the_most_are_summed_as_other_with_an_alarm(
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(labels, "MOST_VALUES", 2)
+    for value in ("x", "other", "y", "x"):
+        campaign.ask(arms=["a"], labels={"tenant": value})
+    assert not campaign.status().alarms
+    ticket = campaign.ask("r", arms=["a"], labels={"tenant": "z", "team": "z"})
+    campaign.ask_many(2, arms=["a"], labels={"tenant": "v"})
+    assert campaign.ask("r", arms=["a"], labels={"tenant": "z", "team": "z"}) == ticket
+    campaign.tell(ticket, 1, 1)
+    assert {name: row[:3] for name, row in sums(campaign).items()} == {
+        "team=z": ["1", "1", "0"],
+        "tenant=other": ["4", "1", "3"],
+        "tenant=x": ["2", "0", "2"],
+        "tenant=y": ["1", "0", "1"],
+    }
+    status = campaign.status()
+    assert status.counts["other_labels"] == 2
+    assert [alarm.kind for alarm in status.alarms] == ["other-labels"]
+    assert status.alarms[0].text.startswith("2 labels beyond")
+    assert not campaign.acknowledge("other-labels").alarms
+    entry = next(entry for entry in campaign.journal() if entry.request == "r")
+    assert entry.body["labels"] == {"team": "z", "tenant": "z"}
+    assert entry.body["other"] == ["tenant"]
+    assert campaign.audit(full=True).ok
+
+
+def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> None:
+    from purse.campaign import operations
+    from purse.campaign.local.campaign import LocalCampaign
+
+    assert isinstance(campaign, LocalCampaign)
+    wanted = [operations.ask(1, name, None, None, TENANT) for name in ("r", "s")]
+    campaign._committer.commit(wanted)
+    assert campaign.storage.overview("c").head.labels == {"tenant": 1}
+    assert sums(campaign)["tenant=x"][0] == "2"
+    assert campaign.audit().ok
+
+
+def test_a_campaign_without_labels_stores_nothing_of_them(campaign: Campaign) -> None:
+    campaign.tell(campaign.ask(), 1, 1)
+    assert campaign.labels() == []
+    assert campaign.status().labels == ()
+    entries = list(campaign.journal())
+    assert all("labels" not in entry.body and "other" not in entry.body for entry in entries)
+    stored: Any = campaign
+    assert "labels" not in stored.storage.overview("c").head.as_dict()
+
+
+def test_a_copy_has_the_same_sums_and_digests(campaign: Campaign) -> None:
+    campaign.tell(campaign.ask(labels=TENANT), 1, 1)
+    campaign.ask_many(2, labels={"team": "y"})
+    file = StringIO()
+    campaign.export(file)
+    copy = Campaign.restore(StringIO(file.getvalue()), storage=Memory())
+    assert copy.labels() == campaign.labels()
+    assert copy.status().digest == campaign.status().digest
+    assert copy.audit(full=True).digest == campaign.audit(full=True).digest
+    copy.ask(labels=TENANT)
+    assert copy.audit().ok
+
+
+def test_a_journal_with_labels_that_no_campaign_writes_is_not_restored(campaign: Campaign) -> None:
+    campaign.ask(labels=TENANT)
+    file = StringIO()
+    campaign.export(file)
+    text = file.getvalue()
+    for wrong in ('"labels":{"tenant":1}', '"labels":{"tenant":"x"},"other":["tenant"]'):
+        forged = text.replace('"labels":{"tenant":"x"}', wrong)
+        with pytest.raises(Exception, match=r"entry 2|contradicts"):
+            Campaign.restore(StringIO(forged), storage=Memory())
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
+def test_an_archived_ask_keeps_its_labels(
+    make_harness: Callable[[str], StorageHarness], kind: str, tmp_path: Path
+) -> None:
+    campaign = make_harness(kind).create("c", **TERMS)
+    first = campaign.ask("r", labels=TENANT)
+    campaign.void(first)
+    told = campaign.ask("s", labels=TENANT)
+    campaign.tell(told, 1, 1)
+    campaign.archive(tmp_path / "archive")
+    assert campaign.ask("s", labels=TENANT).id == told.id
+    with pytest.raises(Conflict, match="with labels"):
+        campaign.ask("s")
+    campaign.tell(first, 1, 2)  # void and archived: all of it is overrun
+    assert sums(campaign)["tenant=x"] == ["2", "1", "0", "0", "2"]
+    assert campaign.audit().ok
+    assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+def test_the_next_process_goes_on_where_the_last_one_stopped(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    harness = make_harness(kind)
+    campaign = harness.create("c", **TERMS)
+    campaign.tell(campaign.ask(arms=["a"], labels={"tenant": "ü 'x'"}), 1, 1)
+    campaign = harness.open("c")
+    campaign.ask(arms=["a"], labels={"tenant": "ü 'x'"})
+    assert sums(campaign) == {"tenant=ü 'x'": ["2", "1", "1", "0", "0"]}
+    assert campaign.audit(full=True).ok
+
+
+def test_an_audit_goes_on_from_its_checkpoint_and_finds_what_was_changed(
+    harness: MemoryHarness, campaign: Campaign
+) -> None:
+    campaign.ask(arms=["a"], labels=TENANT)
+    assert campaign.audit().ok
+    campaign.ask(arms=["a"], labels=TENANT)
+    found = campaign.audit()
+    assert (found.ok, found.after) == (True, 2)
+    stored = harness.memory._campaigns["c"]
+    (place, row), *_ = stored.labels.items()
+    stored.labels[place] = row._replace(held=5)
+    stored.labels["team", "y", 0] = LabelRow("team", "y", 0, 1, 1, 0, 0, 0)
+    for full in (False, True):
+        findings = campaign.audit(full=full).findings
+        assert len(findings) == 2
+        assert "the sums of team=y, units, are" in findings[0]
+        assert "the sums of tenant=x" in findings[1]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_connections_that_race_for_the_last_values_agree(
+    make_harness: Callable[[str], StorageHarness], kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each asks with values of its own, and only three of all are summed one by one."""
+    monkeypatch.setattr(labels, "MOST_VALUES", 3)
+    harness = make_harness(kind)
+    harness.create("c", **TERMS)
+    places = [Campaign.open("c", storage=harness.storage()) for _ in range(3)]
+
+    def work(number: int) -> None:
+        for turn in range(4):
+            ticket = places[number].ask(arms=["a"], labels={"tenant": f"{number}-{turn}"})
+            places[number].tell(ticket, 1, 1)
+
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(work, range(3)))
+    found = sums(places[0])
+    assert len(found) == 4
+    assert found["tenant=other"] == ["9", "9", "0", "0", "0"]
+    assert places[0].status().counts["other_labels"] == 9
+    assert places[0].audit(full=True).ok

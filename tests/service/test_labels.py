@@ -1,0 +1,67 @@
+"""Labels over HTTP, and through the client."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import purse
+from purse.campaign.results import LabelStatus
+from purse.campaign.storage.memory import Memory
+from tests.client.test_client import TERMS, Place
+from tests.support.service import problem, running
+
+AT = "/campaigns/prompts"
+
+
+def test_labels_over_http() -> None:
+    client = running(Memory())
+    assert client.get(f"{AT}/labels").json() == {"labels": []}
+    body = {"request_id": "q", "arms": ["small"], "labels": {"tenant": "acme"}}
+    assert client.post(f"{AT}/asks", json=body).status_code == 200
+    problem(client.post(f"{AT}/asks", json={**body, "labels": {"tenant": "b"}}), 409, "conflict")
+    client.post(f"{AT}/asks", json={**body, "request_id": "r", "n": 2})
+    client.post(f"{AT}/tickets/1/tell", json={"reward": 1, "cost": "0.004"})
+    row = {"key": "tenant", "value": "acme", "tickets": 3}
+    money = {"spent": ["0.004"], "held": ["0.02"], "presumed": ["0"], "overrun": ["0"]}
+    assert client.get(f"{AT}/labels").json() == {"labels": [{**row, **money}]}
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["tenant"],
+        {"tenant": 1},
+        {"tenant": ""},
+        {"": "x"},
+        {"a=b": "x"},
+        {"tenant": "a\tb"},
+        {f"k{number}": "x" for number in range(9)},
+    ],
+)
+def test_what_are_no_labels_is_refused(labels: Any) -> None:
+    client = running(Memory())
+    said = problem(client.post(f"{AT}/asks", json={"labels": labels}), 400, "invalid-input")
+    assert "labels" in said
+
+
+def test_the_metrics_have_no_values_of_labels() -> None:
+    client = running(Memory())
+    client.post(f"{AT}/asks", json={"labels": {"tenant": "acme"}})
+    text = client.get("/metrics").text
+    assert 'purse_other_labels_total{campaign="prompts"} 0.0' in text
+    assert "acme" not in text
+    assert "tenant" not in text
+
+
+def test_the_client_has_labels() -> None:
+    client = Place().client
+    client.create("prompts", **TERMS)
+    ticket = client.ask("prompts", labels={"tenant": "acme"})
+    client.ask_many("prompts", 2, labels={"tenant": "b"})
+    client.void("prompts", ticket)
+    found = client.labels("prompts")
+    assert [(each.value, each.tickets) for each in found] == [("acme", 1), ("b", 2)]
+    assert isinstance(found[0], LabelStatus)
+    assert found == purse.Campaign.open("prompts", storage=client).labels()
