@@ -152,9 +152,9 @@ class BaseMachine(RuleBasedStateMachine):
         self.check_tickets(self.campaign.tickets(), out[:1_000])  # its usual limit
         assert [(each.least, each.most) for each in status.features] == ledger.extremes()
         self.arms_agree(status)
+        self.period_agrees(status, self.ledger)
         sums = self.campaign.labels()
         assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
-        self.period_agrees(status, self.ledger)
 
     def period_agrees(self, status: Any, level: Level) -> None:
         """The period as of now, whether or not its boundary was made."""
