@@ -21,6 +21,7 @@ from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
+from purse.campaign.verbs.webhooks import WebhookVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,15 @@ if TYPE_CHECKING:
 Place: TypeAlias = str | Any
 
 
-class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb, SpendingVerb):
+class Campaign(
+    AskVerbs,
+    ReportVerbs,
+    OperatorVerbs,
+    RecordVerbs,
+    RecommendVerb,
+    WebhookVerbs,
+    SpendingVerb,
+):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and
@@ -71,6 +80,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
         time_zone: str = defaults.TIME_ZONE,
         carry: Any = defaults.CARRY,
         starts: str | None = None,
+        alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
@@ -121,6 +131,8 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
                        or an amount, at most so much
         starts         a local date or time such as "2026-01-31T09:00" whose day and hour periods
                        keep; None: midnight, Monday, the first of the month
+        alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
+                       to "100%", "overrun", "cooling-down" and "expired"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
                        https://host
         token          for a server; None: the environment variable PURSE_TOKEN
@@ -162,6 +174,7 @@ class Campaign(AskVerbs, ReportVerbs, OperatorVerbs, RecordVerbs, RecommendVerb,
             "time_zone": time_zone,
             "carry": carry,
             "starts": starts,
+            "alerts": alerts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)
 
