@@ -98,8 +98,8 @@ def aim(case: Any) -> None:
         verb = case.path.rpartition("/")[2]
         first = 13 + 12 * (VERBS.index(verb) if verb in VERBS else len(VERBS))
         given["id"] = int(given["id"]) % 12 + first
-    if isinstance(case.body, dict) and case.body.get("name") == "prompts":
-        case.body["name"] = "fresh"
+    if isinstance(case.body, dict) and case.body.get("name") in ("prompts", "team-a"):
+        case.body["name"] = f"fresh-{case.body['name']}"  # that of an example
     if case.path in ("/campaigns", "/accounts") and isinstance(case.body, dict):
         aim_periods(case.body)
     changes_arm = case.path.endswith(("/arms/set", "/arms/retire"))
