@@ -84,7 +84,7 @@ def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
                 f"replace(head, '{other.terms.id}', '{campaign.terms.id}') WHERE name = '{old}'"
             )
         if isinstance(harness, PostgresHarness):
-            campaign.storage._keys.clear()
+            campaign.storage._places.clear()
     expected = Learner(other.terms)
     told = [(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"]
     assert len(told) == 30

@@ -124,8 +124,8 @@ class Campaign(
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         per_arm        whether each arm has a context of its own
         account        the account above the campaign, from which its money comes, too; None: none
-        every          "day", "week", "month", or hours such as "6h": so often the budget is granted
-                       anew, and `horizon` begins again; None: once
+        every          "day", "week", "month", or hours such as "6h": so often the budget is renewed
+                       and `horizon` begins again; None: never
         time_zone      of days, weeks and months, such as "Europe/Berlin"
         carry          what is kept at the end of a period of the money that is left: "none", "all",
                        or an amount, at most so much

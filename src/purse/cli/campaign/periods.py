@@ -20,7 +20,7 @@ def renewed(command: F) -> F:
             click.option(
                 "--every",
                 metavar="day|week|month|6h",
-                help="How often the budget is renewed [default: once].",
+                help="How often the budget is renewed [default: never].",
             ),
             click.option(
                 "--time-zone",

@@ -19,7 +19,7 @@ class RenewedBudget(RequestModel):
         Field(
             pattern=r"^(day|week|month|[1-9][0-9]{0,3}h)$",
             description="`day`, `week`, `month`, or hours such as `6h`: so often the budget is "
-            "renewed, and a `horizon` begins again; null: once.",
+            "renewed, and a `horizon` begins again; null: never.",
         ),
     ] = None
     time_zone: Annotated[
