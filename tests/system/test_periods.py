@@ -25,6 +25,7 @@ CHECKS = [
     period_checks.a_boundary_is_made_once,
     period_checks.missed_boundaries_are_made_in_order,
     period_checks.the_refund_of_an_ended_period_is_dropped,
+    period_checks.so_is_that_of_an_ended_period_of_an_account,
     period_checks.what_is_left_is_dropped_at_the_boundary,
     period_checks.nothing_is_renewed_while_it_is_paused,
 ]
