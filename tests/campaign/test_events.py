@@ -99,10 +99,23 @@ def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory, stop:
     for _ in range(2):
         with pytest.raises(purse.BudgetExhausted):
             campaign.ask(arms=["large"])
-    assert keys(campaign) == ["100%:0/0/0"]
+    assert keys(campaign) == ["refused:0/0/0"]
     campaign.tell(held, 1, 1)
     spend(campaign, 1, "small")
-    assert keys(campaign) == ["100%:0/0/0"]
+    assert keys(campaign) == ["refused:0/0/0", "100%:0/0/0"]  # now it is gone indeed
+    assert campaign.audit(full=True).ok
+
+
+def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Memory) -> None:
+    campaign = begun(storage, "80%")
+    spend(campaign, 4)
+    spend(campaign, 4)
+    campaign.set_alerts([])
+    campaign.top_up(10)
+    campaign.set_alerts(["80%"])
+    for _ in range(2):
+        spend(campaign, 4)
+    assert keys(campaign) == ["80%:0/0/0", "80%:0/0/1"]
     assert campaign.audit(full=True).ok
 
 

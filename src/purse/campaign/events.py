@@ -5,6 +5,7 @@ only grow, so no key comes twice, and a clock that goes back makes no event:
 
 subject                    mark
 80%:0 (resource 0)         number of the period, number of top-ups since there are alerts
+refused:0 (resource 0)     the same: `100%`, by an ask that was refused
 overrun, expired           UTC hour of the entry, so that there is at most one an hour
 cooling-down:2 (arm 2)     the same
 """
@@ -48,7 +49,7 @@ def refused(ledger: Books, need: Sequence[int]) -> list[dict[str, Any]]:
     if EXHAUSTED not in ledger.head.alerts:
         return []
     lacking = [
-        of_budget(ledger, EXHAUSTED, resource)
+        (f"refused:{resource}", *of_budget(ledger, EXHAUSTED, resource)[1:])
         for resource, (purse, units) in enumerate(zip(ledger.balances, need, strict=True))
         if purse.spent + purse.presumed + units > purse.budget
     ]

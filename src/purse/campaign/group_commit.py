@@ -195,6 +195,8 @@ class GroupCommitter:
                 operation.answer = operation.decide(transaction, learner)
             except PurseError as error:
                 operation.error = error
+        if all(operation.needs_look for operation in operations):
+            return None  # who only looks writes nothing, not even a boundary
         # a refusal may make an event of an account alone
         made = transaction.entries or any(each.entries for each in transaction.accounts)
         return write_set(transaction, checkpoints) if made else None

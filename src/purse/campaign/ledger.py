@@ -381,7 +381,7 @@ class Ledger:
     def topped_up(self, entry: Entry) -> None:
         """Add to the budget."""
         self.move(entry.body["units"], budget=1)
-        if self.head.alerts:
+        if self.head.alerts or self.head.alerted:
             self.head.top_ups += 1
 
     def paused(self, _: Entry) -> None:

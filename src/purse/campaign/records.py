@@ -108,7 +108,7 @@ class CampaignRecord:
     labels: dict[str, int] = field(default_factory=dict)  # the values of each key
     period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
-    top_ups: int = 0  # while there were alerts
+    top_ups: int = 0  # since there are alerts
     # the mark of the last event of each subject, see `events`
     alerted: dict[str, list[int]] = field(default_factory=dict)
 
@@ -137,6 +137,16 @@ class CampaignRecord:
         if len(facts["counts"]) < len(COUNTS):  # there are new ones
             facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}
         return cls(**facts)
+
+
+def check_overrun(purses: Sequence[Balance], units: Sequence[int]) -> None:
+    """Refuse costs with which an overrun would exceed what can be counted."""
+    for purse, more in zip(purses, units, strict=True):
+        if purse.overrun + more > amounts.LARGEST:
+            raise InvalidInput(
+                f"cost={amounts.text(more)}: with it the overrun would exceed what can "
+                f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
+            )
 
 
 def check_budget(purses: Sequence[Balance], units: Sequence[int]) -> None:

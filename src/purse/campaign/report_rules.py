@@ -10,7 +10,7 @@ from purse.campaign.contexts import CONTEXT
 from purse.campaign.ledger import settle, total_costs
 from purse.campaign.make_results import receipt
 from purse.campaign.periods.period import PERIOD
-from purse.campaign.records import TicketRecord
+from purse.campaign.records import TicketRecord, check_overrun
 from purse.campaign.results import Receipt
 from purse.campaign.states import (
     FAILED,
@@ -113,12 +113,7 @@ class ReportRules(BaseTransaction):
             record.body["held"] if record.state in OPEN else [0] * len(total), total
         )
         for _, balances in self.levels():
-            for purse, more in zip(balances, overrun, strict=True):
-                if purse.overrun + more > amounts.LARGEST:
-                    raise InvalidInput(
-                        f"cost={amounts.text(more)}: with it the overrun would exceed what can "
-                        f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
-                    )
+            check_overrun(balances, overrun)
         money = {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
         if record.state not in OPEN:
             return money

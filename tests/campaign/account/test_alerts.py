@@ -63,7 +63,7 @@ def test_a_refusal_for_lack_of_the_accounts_money_is_its_event(harness: StorageH
     for _ in range(2):
         with pytest.raises(purse.BudgetExhausted, match="account 'team' has 1 left"):
             campaign.ask()
-    assert keys(team) == ["100%:0/0/0"]
+    assert keys(team) == ["refused:0/0/0"]
     assert campaign.status().entries == entries
     (event,) = [entry for entry in team.journal() if entry.kind == "event"]
     assert event.body["refused"] == [2 * 10**9]
@@ -105,7 +105,7 @@ def test_an_audit_decides_events_again_and_finds_those_that_are_missing() -> Non
     with pytest.raises(purse.BudgetExhausted):
         campaign.ask()
     team.set_alerts(["25%", "100%"])
-    assert keys(team) == ["50%:0/0/0", "100%:0/0/0", "25%:0/0/0"]
+    assert keys(team) == ["50%:0/0/0", "refused:0/0/0", "25%:0/0/0"]
     assert team.audit().findings == ()
     assert campaign.audit(full=True).findings == ()
     stored = storage._accounts["team"].entries

@@ -197,8 +197,12 @@ def test_a_storage_that_fails_is_asked_again(storage: Memory, caplog: Any) -> No
         raise StorageUnavailable("gone")
 
     storage.lease_webhook = fails  # type: ignore[method-assign, assignment]
-    assert deliver(storage) == 0
+    worker = Deliverer(storage, Sender(allow_private=True))
+    worker.stopped.wait = lambda *_: worker.stop()  # type: ignore[method-assign, assignment]
+    assert worker.run(forever=True) == 0
     assert "gone" in caplog.text
+    with pytest.raises(StorageUnavailable, match="gone"):
+        deliver(storage)
 
 
 def test_a_webhook_that_is_removed_meanwhile_is_told_of_nothing_more(storage: Memory) -> None:

@@ -110,7 +110,7 @@ class AccountLedger:
             was._replace(budget=was.budget + units)
             for was, units in zip(self.balances, entry.body["units"], strict=True)
         ]
-        if self.head.alerts:
+        if self.head.alerts or self.head.alerted:
             self.head.top_ups += 1
 
     def alerts_set(self, entry: Entry) -> None:

@@ -11,7 +11,7 @@ from purse.campaign.account.ledger import AccountLedger, differences, refund_of
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.periods.period import PERIOD
 from purse.campaign.periods.rules import PeriodRules
-from purse.campaign.records import Balance, check_budget
+from purse.campaign.records import Balance, check_budget, check_overrun
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.errors import BudgetExhausted, CampaignClosed, CampaignPaused, Conflict
 
@@ -89,6 +89,7 @@ class AccountTransaction(PeriodRules):
         not fit.
         """
         self.refuse_closed()
+        check_overrun(self.ledger.balances, [part.overrun for part in totals])
         moves = differences([Balance(0) for _ in totals], totals)
         for name, mine, part in zip(
             self.terms.resources, self.ledger.balances, totals, strict=True

@@ -68,9 +68,10 @@ class LocalCampaign(
         try:
             create_campaign(kept, made, [write_set(transaction)])
         except CampaignExists as error:
-            if not exist_ok:
+            if not exist_ok or name not in kept.names():
                 hint = (
-                    "Campaign.open opens it, exist_ok (--exist-ok) takes it where all is the same"
+                    "Campaign.open opens a campaign, exist_ok (--exist-ok) takes it where all is "
+                    "the same"
                 )
                 raise CampaignExists(f"{error}; {hint}") from None
             found = cls._open(name, kept, None)

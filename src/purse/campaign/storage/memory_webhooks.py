@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
+from purse.campaign.webhooks.retry import times_ahead
 
 
 @dataclass
@@ -63,11 +64,12 @@ class MemoryWebhooks:
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due."""
         with self._lock:
+            first, last = times_ahead(now)
             due = [
                 each
                 for each in self._webhooks.values()
-                if each.settled.next_at <= now
-                and each.lease_until <= now
+                if not first <= each.settled.next_at <= last
+                and not first <= each.lease_until <= last
                 and self.events(each.name, each.settled.cursor, 1)
             ]
             if not due:

@@ -186,12 +186,10 @@ class PostgresDatabase:
 
     def _place(self, db: psycopg.Connection[Any], name: str, kind: str | None = None) -> Place:
         """Where a name stands, of one kind or of any."""
-        if name not in self._places:
-            found = find_place(db, name)
-            if found is None:
-                raise missing(kind or CAMPAIGN, name)
-            self._places[name] = found
-        place = self._places[name]
+        place = self._places.get(name) or find_place(db, name)
+        if place is None:
+            raise missing(kind or CAMPAIGN, name)
+        self._places[name] = place
         return place if kind is None else place.checked(kind)
 
     def _gone(self, name: str) -> NoSuchCampaign:

@@ -23,6 +23,7 @@ def migrate(db: psycopg.Connection[Any], where: str) -> None:
     if version(db) == len(schema.POSTGRES):
         return
     with db.transaction():
+        db.execute("SET LOCAL statement_timeout = 0")  # an index reads the whole journal
         db.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATING,))
         for number, script in schema.steps_from(version(db), schema.POSTGRES, where):
             db.execute("CREATE TABLE IF NOT EXISTS purse_schema (version INTEGER NOT NULL)")

@@ -11,6 +11,7 @@ from purse.campaign.storage import webhook_sql as sql
 from purse.campaign.storage.base import entries_of
 from purse.campaign.storage.postgres_database import PostgresDatabase
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
+from purse.campaign.webhooks.retry import times_ahead
 
 if TYPE_CHECKING:
     import psycopg
@@ -62,11 +63,12 @@ class PostgresWebhooks(PostgresDatabase):
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nothing is written where there is none."""
+        ahead = times_ahead(now)
         with self._view() as db:
-            if not db.execute(ANY_DUE, (now, now)).fetchall():
+            if not db.execute(ANY_DUE, ahead * 2).fetchall():
                 return None
         with self._short() as db:
-            rows = db.execute(LEASE, (lease, until, now, now)).fetchall()
+            rows = db.execute(LEASE, (lease, until, *ahead, *ahead)).fetchall()
             return Lease(*rows[0]) if rows else None
 
     def settle_webhook(self, webhook: str, lease: str, settled: Settlement) -> bool:

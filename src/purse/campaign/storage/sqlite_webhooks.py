@@ -13,6 +13,7 @@ from purse.campaign.storage.base import entries_of, missing
 from purse.campaign.storage.sqlite_file import SqliteFile
 from purse.campaign.storage.sqlite_rows import check_tables
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
+from purse.campaign.webhooks.retry import times_ahead
 
 FIND = "SELECT id FROM purse_campaigns WHERE name = ?"
 
@@ -39,13 +40,14 @@ class SqliteWebhooks(SqliteFile):
 
     def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
         """Lease a webhook that is due; nobody waits where there is none."""
+        ahead = times_ahead(now)
         with self._view() as db:
             check_tables(db)
-            if not db.execute(sql.ANY_DUE, (now, now)).fetchall():
+            if not db.execute(sql.ANY_DUE, ahead * 2).fetchall():
                 return None
         with self._locked() as db:
             statement = sql.LEASE.format(first=sql.FIRST_DUE)
-            rows: list[Any] = db.execute(statement, (lease, until, now, now)).fetchall()
+            rows: list[Any] = db.execute(statement, (lease, until, *ahead, *ahead)).fetchall()
             return Lease(*rows[0]) if rows else None
 
     def settle_webhook(self, webhook: str, lease: str, settled: Settlement) -> bool:

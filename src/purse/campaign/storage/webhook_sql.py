@@ -6,7 +6,9 @@ WAITING = (
     "SELECT {what} FROM purse_journal j WHERE j.campaign = w.campaign AND j.kind = 'event' "
     "AND j.seq > w.cursor"
 )
-DUE = f"""w.next_at <= ? AND w.lease_until <= ? AND EXISTS ({WAITING.format(what="1")})"""
+# a time that lies too far ahead was written by a clock that was wrong, and nobody waits for it
+DUE = f"""w.next_at NOT BETWEEN ? AND ? AND w.lease_until NOT BETWEEN ? AND ?
+AND EXISTS ({WAITING.format(what="1")})"""
 ADD = """INSERT INTO purse_webhooks
   (id, url, shown, secret, created, next_at, cursor, campaign)
 SELECT ?, ?, ?, ?, ?, 0, seq, id FROM purse_campaigns WHERE id = ?

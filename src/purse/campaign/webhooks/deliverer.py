@@ -99,7 +99,7 @@ class Deliverer:
             while not self.stopped.is_set():
                 if len(begun) == AT_ONCE:
                     begun = wait(begun, return_when=FIRST_COMPLETED).not_done
-                lease, latest = self.next_lease()
+                lease, latest = self.next_lease() if forever else self.lease()
                 if lease is not None:
                     begun.add(threads.submit(self.finish_quietly, lease, latest))
                     tried += 1

@@ -23,10 +23,12 @@ def add(storage: Storage, name: str, url: str, secret: str | None = None) -> Add
     """
     target, secret = read_target(url), new_secret() if secret is None else secret
     key_of(secret)
-    if len(storage.webhooks(name)) >= MOST:
-        raise InvalidInput(f"url: {name!r} has {MOST} webhooks already, the most there may be")
     made = NewWebhook(secrets.token_hex(8), url, target.shown, secret, storage.now())
-    return AddedWebhook(storage.add_webhook(name, made), target.shown, secret)
+    number = storage.add_webhook(name, made)
+    if number == made.id and len(storage.webhooks(name)) > MOST:  # one that was there may stay
+        storage.remove_webhook(name, number)
+        raise InvalidInput(f"url: {name!r} has {MOST} webhooks already, the most there may be")
+    return AddedWebhook(number, target.shown, secret)
 
 
 def listed(storage: Storage, name: str) -> list[Webhook]:

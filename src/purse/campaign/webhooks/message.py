@@ -35,6 +35,7 @@ def body_of(terms: Mapping[str, Any], event: Entry) -> bytes:
         "entry": event.seq,
         "rule": said["rule"],
         **{word: said[word] for word in ("resource", "arm") if word in said},
+        **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
         **({"period": said["period"]} if said["period"] else {}),
         "purses": [
             purse_of(resource, Balance(*units))

@@ -10,16 +10,21 @@ GIVE_UP = 3 * 86_400_000  # ms after the first attempt
 SLACK = 60_000  # ms by which the clocks of two deliverers may differ
 
 
+def times_ahead(now: int) -> tuple[int, int]:
+    """Return the first and the last time that is still to come and may be waited for.
+
+    What lies behind the last was written by a clock that was wrong.
+    """
+    return now + 1, now + LONGEST_WAIT + SLACK
+
+
 def delivered(event: int, now: int) -> Settlement:
     """An event has arrived: the next may follow, by whatever clock."""
     return Settlement(event, 0, 0, now - SLACK, "", delivered=1)
 
 
 def failed(lease: Lease, event: int, error: str, now: int) -> Settlement:
-    """An event has not arrived: it is tried again later or, after three days, given up.
-
-    A clock that goes back makes no wait longer than the ceiling.
-    """
+    """An event has not arrived: it is tried again later or, after three days, given up."""
     since = lease.since or now
     if now - since >= GIVE_UP:
         return Settlement(event, 0, 0, now - SLACK, error, failed=1, skipped=1)
