@@ -63,7 +63,7 @@ def test_prices_and_gaps_are_in_the_users_unit() -> None:
 
 def test_where_they_apply() -> None:
     def applying(setting: Setting) -> list[str]:
-        rows = coin_bounds.table(2, 100, 0.5, gaps=[0.5], setting=setting)
+        rows = coin_bounds.table(2, 20_000, 0.5, gaps=[0.5], setting=setting)
         return [row.name for row in rows if row.applies]
 
     assert applying(ADVERSARIAL) == ["T1", "T5, random costs"]
@@ -78,6 +78,13 @@ def test_where_they_apply() -> None:
         assert ("T5, random costs" in applying(setting)) == world.startswith("similar")
 
 
+def test_gaps_need_one_best_arm() -> None:
+    known: dict[str, Any] = {"gaps": [0.5], "setting": IID}
+    for n_arms, applies in ((2, True), (3, False)):
+        rows = coin_bounds.table(n_arms, 1_000, 0.5, **known)
+        assert {row.name: row.applies for row in rows}["T4, gaps"] == applies
+
+
 @pytest.mark.parametrize(
     ("changes", "applies"),
     [
@@ -85,11 +92,12 @@ def test_where_they_apply() -> None:
         ({"n_arms": 1}, False),
         ({"cost_min": 0.6}, False),
         ({"budget": 63}, False),
-        ({"n_arms": 101}, False),
+        ({"n_arms": 20_001}, False),
+        ({"budget": 100}, False),  # where it says nothing
     ],
 )
 def test_the_lower_bound_needs_what_its_proof_needs(changes: dict[str, Any], applies: bool) -> None:
-    known: dict[str, Any] = {"n_arms": 3, "budget": 100, "cost_min": 0.5, **changes}
+    known: dict[str, Any] = {"n_arms": 3, "budget": 20_000, "cost_min": 0.5, **changes}
     assert coin_bounds.every_player(**known).applies == applies
 
 
@@ -152,4 +160,4 @@ def test_the_lower_bound_is_below_what_its_proof_has_before_rounding(
         whole = each * rounds * (1 - 1 / n_arms - 0.25 - 2 / budget) - 1 / good
         bound = math.sqrt(n_arms * budget) / (165 * cost) - 0.8 / cost
         assert bound <= whole
-        assert value(coin_bounds.every_player(n_arms, budget, cost)) == max(0.0, bound)
+        assert value(coin_bounds.every_player(n_arms, budget, cost)) == pytest.approx(bound)

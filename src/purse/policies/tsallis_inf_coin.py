@@ -50,8 +50,7 @@ Departures from the paper: the policy is ours. Under a mask the weights are reno
 allowed arms; a block whose arm is not allowed waits, and pulls of other arms teach nothing then,
 nor does the pull of an arm that alone was allowed. No theorem covers masks.
 
-Needs c_min, or efficiency_max; a horizon is ignored, and voids the guarantee. O(K) a block, O(1)
-within it.
+Needs c_min above 0; a horizon is ignored, and voids the guarantee. O(K) a block, O(1) within it.
 
 >>> import purse
 >>> from purse.theory import coin_bounds

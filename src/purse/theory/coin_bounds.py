@@ -156,12 +156,14 @@ def with_gaps(
     cost_max: float = 1.0,
     efficiency_max: float | None = None,
     deviation: float = 0.0,
+    n_arms: int | None = None,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
     """Return the logarithmic upper bound on max e(i) B - E G, T4.
 
     gaps        the gaps in efficiency of all arms but the best, in the user's unit; None: no value
     deviation   C, at least 0, in rewards
+    n_arms      K, where the bound shall say whether one arm alone is best
     """
     _, b, c = scaled(1, budget, cost_min, cost_max)
     theta = theta_of(c, cost_max, efficiency_max)
@@ -172,7 +174,8 @@ def with_gaps(
         each = (22.3 * math.log(b + 1) + 46.6) * theta**2
         value = sum(each / gap for gap in sizes) + 106 * theta + lost * (3 + 2 / c)
     when = "one best arm; independent rounds with E r = e(i) E c up to C in all; asymptotic"
-    applies = setting.iid and bool(gaps) and not lost
+    alone = gaps is not None and n_arms == len(gaps) + 1
+    applies = setting.iid and bool(gaps) and alone and not lost
     return Bound("T4, gaps", "at most", value, SHORTFALL, when, applies, SOURCE)
 
 
@@ -190,10 +193,10 @@ def every_player(
     183.7
     """
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    value = max(0.0, math.sqrt(arms * b) / (165 * c) - 0.8 / c)
+    value = math.sqrt(arms * b) / (165 * c) - 0.8 / c
     what = "max e(i)·B − E G of every player, mean over the best arm"
     when = f"K ≥ 2, c ≤ 1/2, B ≥ {LEAST_BUDGET} and B ≥ K, on the world `similar_costs`"
-    fits = arms > 1 and c <= 0.5 and b >= max(LEAST_BUDGET, arms)
+    fits = arms > 1 and c <= 0.5 and b >= max(LEAST_BUDGET, arms) and value > 0
     applies = fits and setting.world in (None, "similar_costs") and setting.costs == "any"
     return Bound("T5, random costs", "at least", value, what, when, applies, SOURCE)
 
@@ -243,6 +246,6 @@ def table(
         own_clock(*problem, cost_max=cost_max),
         stationary(*problem, cost_max=cost_max, setting=setting),
         equal_costs(*problem, cost_max=cost_max, setting=setting),
-        with_gaps(gaps, budget, cost_min, cost_max=cost_max, setting=setting),
+        with_gaps(gaps, budget, cost_min, cost_max=cost_max, n_arms=n_arms, setting=setting),
         every_player(*problem, cost_max=cost_max, setting=setting),
     ]

@@ -12,6 +12,7 @@ from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.checkpoint import BOOKED
 from purse.campaign.records import Balance
 from purse.campaign.rules import Transaction
+from purse.campaign.storage.memory import Memory
 from tests.support.accounts import campaign, company
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -237,5 +238,17 @@ def test_a_restored_campaign_joins_an_account(harness: StorageHarness, tmp_path:
         },
     )
     joined.ask()
+    assert findings(top, team, joined) == ""
+    assert joined.audit(full=True).ok
+
+
+def test_a_restored_campaign_that_spent_nothing_joins_too(tmp_path: Path) -> None:
+    storage = Memory()
+    top, team = company(storage)
+    alone = campaign(storage, "alone", None)
+    alone.void(alone.ask())
+    alone.export(tmp_path / "journal")
+    joined = Campaign.restore(tmp_path / "journal", name="joined", account="team", storage=storage)
+    assert [*team.journal()][-1].body == {"campaign": "joined", "entry": 3}
     assert findings(top, team, joined) == ""
     assert joined.audit(full=True).ok

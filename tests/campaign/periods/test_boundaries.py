@@ -70,6 +70,14 @@ def test_a_clock_that_goes_back_makes_none_twice() -> None:
     assert is_whole(campaign)
 
 
+def test_who_only_looks_makes_none() -> None:
+    harness = MemoryHarness()
+    campaign = begun(harness)
+    harness.clock += 12 * HOUR
+    assert sum(campaign.probabilities().values()) == pytest.approx(1)
+    assert renewals(campaign) == []
+
+
 def test_a_paused_campaign_makes_none_and_goes_on_at_the_first_after_it_resumes() -> None:
     harness = MemoryHarness()
     campaign = begun(harness)

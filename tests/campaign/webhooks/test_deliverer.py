@@ -230,6 +230,20 @@ def test_the_same_address_and_secret_are_one_webhook(storage: Memory) -> None:
         campaign.add_webhook(f"https://hooks.example.com/{number}")
     with pytest.raises(InvalidInput, match="has 20 webhooks already"):
         campaign.add_webhook("https://hooks.example.com/more")
+    assert len(campaign.webhooks()) == 20
+    assert campaign.add_webhook("https://hooks.example.com/a", secret) == first
+
+
+def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Memory, clock: Clock) -> None:
+    campaign = spent("p", storage)
+    with receiver() as made:
+        campaign.add_webhook(made.url)
+        clock.now += 365 * DAY
+        campaign.top_up(1)
+        assert deliver(storage) == 1
+        clock.now -= 365 * DAY
+        campaign.top_up(1)
+        assert deliver(storage) == 1
 
 
 @pytest.mark.parametrize("secret", ["", "sesame", "whsec_", "whsec_c2VzYW1l", "whsec_!", 7])

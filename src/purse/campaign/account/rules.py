@@ -100,7 +100,7 @@ class AccountTransaction(PeriodRules):
                     f"campaign {campaign!r} has spent or held {amounts.text(need)} {name}, and "
                     f"{self.title} has {amounts.text(mine.left)} left"
                 )
-        if moves:
+        if entry > 1:  # one that is only created has nothing to book, and never had
             self.add("joined", {"campaign": campaign, "entry": entry, **moves})
 
     def top_up(self, units: Sequence[int], request: str) -> None:

@@ -36,6 +36,7 @@ def data_version(name: str) -> str:
     """The version of the data that a zone is read from, such as "2026a"; "" for UTC."""
     if name == "UTC":
         return ""
+    find_zone(name)  # refuses what nobody knows, in words
     for folder in map(Path, zoneinfo.TZPATH):
         if (folder / name).is_file():
             return folder_version(folder)

@@ -25,7 +25,7 @@ def delivered(event: int, now: int) -> Settlement:
 
 def failed(lease: Lease, event: int, error: str, now: int) -> Settlement:
     """An event has not arrived: it is tried again later or, after three days, given up."""
-    since = lease.since or now
+    since = min(lease.since or now, now)  # a clock that was ahead keeps nothing for ever
     if now - since >= GIVE_UP:
         return Settlement(event, 0, 0, now - SLACK, error, failed=1, skipped=1)
     return Settlement(
