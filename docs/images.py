@@ -29,6 +29,7 @@ WORLD = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
 BUDGETS = (1e3, 1e4, 1e5)
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#C2659B")  # Okabe and Ito, as in the report
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ENTRIES = "html[data-entries]"  # there once the page of a campaign is drawn
 START = 1_790_000_000_000  # ms: the page shows the same times whenever it is drawn
 MODELS = {  # the largest price of a call in USD, its mean price, how often the answer is good
     "small": ("0.01", 0.004, 0.62),
@@ -106,8 +107,12 @@ def served(storage: Memory) -> Iterator[str]:
 
 
 @contextmanager
-def dashboard(storage: Memory, width: int, height: int) -> Iterator[Any]:
-    """Open the dashboard of the campaign "prompts" in a browser."""
+def dashboard(
+    storage: Memory, width: int, height: int, page_of: str = "prompts", ready: str = ENTRIES
+) -> Iterator[Any]:
+    """Open the dashboard in a browser, at the page of a campaign or, where its name is empty, at
+    the first one; `ready` is a selector of what is there once the page is.
+    """
     browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)
     if browser_path is None:
         sys.exit("docs/images.py: there is no Chromium; install it, for example with apt-get")
@@ -116,8 +121,8 @@ def dashboard(storage: Memory, width: int, height: int) -> Iterator[Any]:
     with served(storage) as url, sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": width, "height": height}, timezone_id="UTC")
-        page.goto(f"{url}/#/prompts")
-        page.wait_for_selector("html[data-entries]")
+        page.goto(f"{url}/#/{page_of}")
+        page.wait_for_selector(ready)
         page.wait_for_timeout(1_000)  # ms: what is animated comes to rest
         yield page
         browser.close()
@@ -129,6 +134,31 @@ def dashboard_picture() -> None:
     spend(storage)
     with dashboard(storage, 1160, 1246) as page:
         page.screenshot(path=FOLDER / "dashboard.png")
+
+
+def accounts_picture() -> None:
+    """Photograph the tree of accounts of a company with three teams."""
+    storage, luck = Memory(), random.Random(3)
+    storage.now = lambda: START
+    month = {"every": "month", "time_zone": "Europe/Berlin", "carry": "none", "resources": ["USD"]}
+    purse.Account.create("acme", budget=1000, storage=storage, **month)
+    for team, budget, calls in (("search", 500, 190), ("support", 400, 150), ("research", 300, 90)):
+        purse.Account.create(team, account="acme", budget=budget, storage=storage, **month)
+        campaign = purse.Campaign.create(
+            f"{team}-batches",
+            account=team,
+            arms={"north": 2, "south": 5},
+            budget=budget,
+            policy="uniform",
+            storage=storage,
+            **month,
+        )
+        for _ in range(calls):
+            ticket = campaign.ask()
+            campaign.tell(ticket, 1, f"{luck.uniform(0.5, 2):.2f}")
+        campaign.ask_many(3)
+    with dashboard(storage, 1160, 680, "", "#tree *") as page:
+        page.screenshot(path=FOLDER / "accounts.png")
 
 
 def outage_picture() -> None:
@@ -144,5 +174,6 @@ def outage_picture() -> None:
 if __name__ == "__main__":
     FOLDER.mkdir(exist_ok=True)
     dashboard_picture()
+    accounts_picture()
     outage_picture()
     compare_figure()
