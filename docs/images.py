@@ -140,7 +140,7 @@ def accounts_picture() -> None:
     """Photograph the tree of accounts of a company with three teams."""
     storage, luck = Memory(), random.Random(3)
     storage.now = lambda: START
-    month = {"every": "month", "time_zone": "Europe/Berlin", "carry": "none", "resources": ["USD"]}
+    month: dict[str, Any] = {"every": "month", "carry": "none", "resources": ["USD"]}
     purse.Account.create("acme", budget=1000, storage=storage, **month)
     for team, budget, calls in (("search", 500, 190), ("support", 400, 150), ("research", 300, 90)):
         purse.Account.create(team, account="acme", budget=budget, storage=storage, **month)
