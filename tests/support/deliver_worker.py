@@ -73,7 +73,7 @@ def kill(address: str) -> None:
     """Die at each label, twice round."""
     for turn, label in enumerate(LABELS * 2):
         later = turn * (LEASE + 1)
-        code = ended(in_child(lambda: worker(address, label, later).deliver_one()))  # noqa: B023
+        code = ended(in_child(lambda: worker(address, label, later).run(forever=False)))  # noqa: B023
         assert code == -signal.SIGKILL, (label, code)
     peace = lambda: worker(address, "", len(LABELS) * 2 * (LEASE + 1)).run(forever=False)  # noqa: E731
     assert ended(in_child(peace)) == 0

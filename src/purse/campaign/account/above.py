@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from purse.campaign.account.ledger import AccountLedger
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.records import Balance
@@ -63,7 +64,7 @@ def transactions(
         )
     made = []
     for known, state in zip(terms, found, strict=True):
-        check_same_account(known, state)
+        check_same_account(known, state.head)
         made.append(transaction(known, state, now))
     return made
 
@@ -75,9 +76,9 @@ def transaction(terms: AccountTerms, found: LockedAccount, now: int) -> AccountT
     return AccountTransaction(ledger, now)
 
 
-def check_same_account(terms: AccountTerms, found: LockedAccount) -> None:
+def check_same_account(terms: AccountTerms, found: AccountRecord) -> None:
     """Refuse an account that took the place, and the name, of the one with these terms."""
-    if found.head.id != terms.id:
+    if found.id != terms.id:
         raise NoSuchCampaign(
             f"account {terms.name!r} was deleted and recreated since it was opened; open it again"
         )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from purse.base.json import compact
+from purse.campaign.account.above import check_same_account
 from purse.campaign.account.campaign_moves import CampaignMoves
 from purse.campaign.account.replay import AccountReplay
 from purse.campaign.account.terms import AccountTerms
@@ -13,7 +14,7 @@ from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.base import AccountOverview, Level, Storage
-from purse.errors import InvalidInput, NoSuchCampaign
+from purse.errors import InvalidInput
 
 PAGE_SIZE = 5_000
 
@@ -26,10 +27,7 @@ def audit(terms: AccountTerms, storage: Storage) -> Audit:
     # what a campaign has moved up to here is booked in the account's journal up to `look`
     lengths = {name: storage.overview(name).seq for name in below}
     look = storage.account(terms.name)
-    if look.head.id != terms.id:
-        raise NoSuchCampaign(
-            f"account {terms.name!r} was deleted and recreated since it was opened; open it again"
-        )
+    check_same_account(terms, look.head)
     there = set(campaigns(look.below))
     replay = AccountReplay(
         terms.checked(), lambda name: CampaignMoves(storage, name) if name in there else None

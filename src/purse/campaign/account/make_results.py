@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from purse.base import amounts
-from purse.campaign.account.above import read_terms
+from purse.campaign.account.above import check_same_account, read_terms
 from purse.campaign.account.ledger import AccountLedger
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.results import AccountStatus, LevelStatus
@@ -19,16 +19,12 @@ from purse.campaign.results import Alarm
 from purse.campaign.states import ACCOUNT, RUNNING
 from purse.campaign.storage.base import Level, Storage
 from purse.campaign.terms import Terms
-from purse.errors import NoSuchCampaign
 
 
 def status(terms: AccountTerms, storage: Storage) -> AccountStatus:
     """The status from what is stored, as of now: periods that are due have begun."""
     look, now = storage.account(terms.name), storage.now()
-    if look.head.id != terms.id:
-        raise NoSuchCampaign(
-            f"account {terms.name!r} was deleted and recreated since it was opened; open it again"
-        )
+    check_same_account(terms, look.head)
     ledger = AccountLedger(terms, look.seq, look.head.copied(), look.balances)
     AsOf(ledger, now).renew()
     period = ledger.period

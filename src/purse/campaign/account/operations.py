@@ -65,7 +65,7 @@ class AccountCommitter:
         """Have the operation done; it is durable when this returns, or raises its error."""
 
         def decide(found: LockedAccount) -> AccountWrite | None:
-            check_same_account(self.terms, found)
+            check_same_account(self.terms, found.head)
             made = transaction(self.terms, found, self.storage.now())
             made.renew()
             operation.decide(made)

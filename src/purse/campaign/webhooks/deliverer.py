@@ -41,14 +41,6 @@ class Deliverer:
         self.stopped = threading.Event()
         self.is_failing = False  # whether the storage did not answer the last time
 
-    def deliver_one(self) -> bool:
-        """Deliver one event that is due, or try to; return whether there was one."""
-        lease, latest = self.lease()
-        if lease is None:
-            return False
-        self.finish(lease, latest)
-        return True
-
     def lease(self) -> tuple[Lease | None, float]:
         """Take a webhook that is due, where there is one; return also until when a message may be
         sent, on the clock of `time.monotonic`.
