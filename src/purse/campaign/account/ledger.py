@@ -7,7 +7,7 @@ moved      campaign, entry (its number in the campaign's journal), and what it c
            presumed, overrun (units per resource, each only where it is not 0); period: the one in
            which the hold was asked for, where it has ended, and dropped: what of the refund is not
            kept
-joined     campaign, entry (the last one of a restored campaign), and its totals, as in `moved`; none
+joined     campaign, entry (the last one of a restored campaign), and its totals as in `moved`, none
            where it has spent and holds nothing
 topped_up  units
 alerts_set, event   as for a campaign
