@@ -24,7 +24,7 @@ test: $(STAMP)-test
 
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
 pytest: $(STAMP)-test
-	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder
+	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30
 
 coverage: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup --no-loadscope-reorder

@@ -325,8 +325,8 @@ class Status:
         if self.horizon is None:
             return ""
         if self.period is None:
-            return f" of {self.horizon:,}"
-        return f", {self.period.rounds or 0:,} of {self.horizon:,} in this period"
+            return f" of {self.horizon}"
+        return f", {self.period.rounds or 0} of {self.horizon} in this period"
 
     def __repr__(self) -> str:
         """The status in a line."""
