@@ -72,7 +72,7 @@ class Ledger:
         """Take in the next entry."""
         before = self.balances
         getattr(self, entry.kind)(entry)
-        if self.balances is not before:
+        if self.head.labels and self.balances is not before:
             self.book_labels(entry, before)
         self.seq, self.head.changed = entry.seq, entry.at
         self.head.digest = chain(self.head.digest, entry)
@@ -112,10 +112,13 @@ class Ledger:
         """Issue tickets and hold the most that each may cost."""
         issued, skips = entry.body["tickets"], 0
         labels = booked(entry.body)
-        for label in labels.items():
-            values = self.head.labels.get(label[0], 0)
-            self.head.labels[label[0]] = values + (label not in self.labels)
-        self.count("other_labels", len(entry.body.get(OTHER, ())))
+        if labels:
+            known = self.head.labels
+            self.head.labels = known | {
+                label[0]: known.get(label[0], 0) + (label not in self.labels)
+                for label in labels.items()
+            }
+            self.count("other_labels", len(entry.body.get(OTHER, ())))
         self.count("crowded", self.held_excludes(entry.body))
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
@@ -361,9 +364,8 @@ class Ledger:
     def ask_again(self, record: TicketRecord) -> None:
         """Have an initial pull asked for again that brought no reward."""
         if record.body.get("initial", record.body["t"] <= self.terms.initial_rounds):
-            self.head.again.append(
-                [record.body["t"], record.body["arms"], record.body["probabilities"]]
-            )
+            pull = [record.body["t"], record.body["arms"], record.body["probabilities"]]
+            self.head.again = [*self.head.again, pull]
 
     def expired(self, entry: Entry) -> None:
         """Presume a hold spent, or release it where the terms say so."""
@@ -405,7 +407,8 @@ class Ledger:
 
     def acknowledged(self, entry: Entry) -> None:
         """Record what somebody has looked at."""
-        self.head.acknowledged[ACKNOWLEDGED[entry.body["kind"]]] = entry.body["count"]
+        looked_at = {ACKNOWLEDGED[entry.body["kind"]]: entry.body["count"]}
+        self.head.acknowledged = self.head.acknowledged | looked_at
 
     def alerts_set(self, entry: Entry) -> None:
         """Make events by other rules."""
@@ -414,7 +417,7 @@ class Ledger:
     def event(self, entry: Entry) -> None:
         """Remember what was made known."""
         subject, mark = read_key(entry.body["key"])
-        self.head.alerted[subject] = mark
+        self.head.alerted = self.head.alerted | {subject: mark}
 
     def archived(self, entry: Entry) -> None:
         """Let go of entries that a file holds."""

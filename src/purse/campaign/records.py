@@ -121,12 +121,11 @@ class CampaignRecord:
         return facts
 
     def copied(self) -> CampaignRecord:
-        """A record that may be changed. Rows within its lists never are."""
+        """A record that may be changed: its counters are counted up, all else is replaced."""
         made = object.__new__(CampaignRecord)
-        made.__dict__ = {
-            name: value.copy() if isinstance(value, (list, dict)) else value
-            for name, value in vars(self).items()
-        }
+        made.__dict__ = vars(self).copy()
+        made.counts = self.counts.copy()
+        made.taken, made.open, made.silent = self.taken[:], self.open[:], self.silent[:]
         return made
 
     @classmethod

@@ -121,7 +121,7 @@ class AccountLedger:
     def event(self, entry: Entry) -> None:
         """Remember what was made known."""
         subject, mark = read_key(entry.body["key"])
-        self.head.alerted[subject] = mark
+        self.head.alerted = self.head.alerted | {subject: mark}
 
     def paused(self, _: Entry) -> None:
         """Let no campaign below it hold anything for a while."""
