@@ -9,4 +9,9 @@ import orjson
 
 def compact(value: Any) -> str:
     """JSON without spaces; tuples with names are lists."""
-    return orjson.dumps(value, default=list).decode()
+    return compact_bytes(value).decode()
+
+
+def compact_bytes(value: Any) -> bytes:
+    """The same in UTF-8."""
+    return orjson.dumps(value, default=list)

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from purse.base import amounts as amounts_module
-from purse.base.json import compact
+from purse.base.json import compact, compact_bytes
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.ask_rules import Chooser
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
@@ -267,7 +267,7 @@ class JournalReplay:
         told = self.ledger.head.counts
         counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}
         digest = sha256(
-            compact([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()]).encode()
+            compact_bytes([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()])
         )
         for array in self.learner.state.values():
             digest.update(array.tobytes())
@@ -287,7 +287,7 @@ class JournalReplay:
         ]
         if ledger.head.labels:
             body.append(ledger.labels.listed())
-        books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
+        books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact_bytes(body))
         return [books, *others]
 
     def begin_at(self, stored: Checkpoint, relearn: Callable[[Learner, Checkpoint], bool]) -> bool:

@@ -32,6 +32,7 @@ from purse.campaign.storage.base import (
     UNUSED,
     Join,
     LabelTable,
+    LockedAccount,
     LockedState,
     Overview,
     ReadSet,
@@ -158,11 +159,8 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
         with self._locked() as db:
             campaign, seq, head, purses, parent = read_head(db, name)
             above = () if parent is None else accounts_up(db, parent)
-            change = decide(
-                found(db, campaign, seq, head, purses, wants)._replace(
-                    accounts=[each.state for each in above]
-                )
-            )
+            accounts = [each.state for each in above]
+            change = decide(found(db, campaign, seq, head, purses, wants, accounts))
             if change is not None:
                 write(db, campaign, purses, change)
                 write_accounts(db, above, change.accounts)
@@ -276,8 +274,9 @@ def found(
     head: CampaignRecord,
     purses: list[Balance],
     wants: ReadSet,
+    accounts: Sequence[LockedAccount],
 ) -> LockedState:
-    """What is wanted."""
+    """What is wanted, and the accounts above."""
     old = head.archived > 0
     requests = {request: answered(db, campaign, request, old) for request in wants.requests}
     known = {request: entry for request, entry in requests.items() if entry is not None}
@@ -303,7 +302,7 @@ def found(
         for label in wants.labels
         if db.execute(f"{LABEL} AND key = ? AND value = ? LIMIT 1", (campaign, *label)).fetchone()
     ]
-    return LockedState(seq, head, purses, tickets, known, told, due, digest, labels=labels)
+    return LockedState(seq, head, purses, tickets, known, told, due, digest, accounts, labels)
 
 
 def answered(db: apsw.Connection, campaign: int, request: str, old: bool) -> Entry | None:
