@@ -63,7 +63,7 @@ class StoredJournal:
         """Take in entries, and what they come to."""
         self.seq, self.balances = change.seq, list(change.balances)
         for entry in change.entries:
-            self.entries.append(entry._replace(body=orjson.loads(compact(entry.body))))
+            self.entries.append(Entry(*entry[:5], orjson.loads(compact(entry.body))))
             if entry.request is not None:
                 self.requests[entry.request] = entry
             if entry.kind == "renewed":
