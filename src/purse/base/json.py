@@ -9,7 +9,7 @@ import orjson
 
 def compact(value: Any) -> str:
     """JSON without spaces; tuples with names are lists."""
-    return compact_bytes(value).decode()
+    return orjson.dumps(value, default=list).decode()
 
 
 def compact_bytes(value: Any) -> bytes:

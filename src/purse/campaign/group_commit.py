@@ -153,12 +153,12 @@ class GroupCommitter:
                 self.above = terms_above(self.storage, self.terms.account)
             now = self.storage.now()
             wants = ReadSet(
-                unique(operation.tickets for operation in operations),
-                unique(operation.requests for operation in operations),
+                unique([operation.tickets for operation in operations]),
+                unique([operation.requests for operation in operations]),
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
                 self.terms.reward_within is not None,
-                unique(operation.labels for operation in operations),
+                unique([operation.labels for operation in operations]),
             )
             self.storage.change(
                 self.terms.name,

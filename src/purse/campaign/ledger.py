@@ -18,6 +18,7 @@ from purse.campaign.periods.period import (
     ABOVE,
     DROPPED,
     PERIOD,
+    Period,
     begin_next,
 )
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
@@ -233,9 +234,9 @@ class Ledger(BudgetLedger):
 
     def end_hold(self, record: TicketRecord, spent: list[int], body: dict[str, Any]) -> None:
         """Take in that a hold is gone: what comes back from an ended period may be dropped."""
-        period = self.period
-        if period is None or record.body[PERIOD] == period.number:
+        if not self.head.period or record.body[PERIOD] == self.head.period[0]:
             return
+        period = Period(*self.head.period)
         hold, nothing = record.body["held"], [0] * len(spent)
         refund = [most - paid for most, paid in zip(hold, spent, strict=True)]
         dropped = body.get(DROPPED) or nothing

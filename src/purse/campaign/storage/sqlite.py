@@ -41,6 +41,7 @@ from purse.campaign.storage.base import (
     among,
     entries_of,
     missing,
+    reports_since,
     ticket_record,
 )
 from purse.campaign.storage.file_identity import refuse_dangerous
@@ -82,6 +83,11 @@ DUE_REWARDS = (
 TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' "
     "ORDER BY seq"
+)
+# an entry, with its digest for its body, and the reports after it
+SINCE = (
+    "SELECT seq, CASE seq WHEN ?2 THEN lower(hex(digest)) ELSE body END FROM purse_journal "
+    "WHERE campaign = ?1 AND seq >= ?2 AND (+kind = 'told' OR +seq = ?2) ORDER BY seq"
 )
 DIGEST = "SELECT lower(hex(digest)) FROM purse_journal WHERE campaign = ? AND seq = ?"
 ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = ?"
@@ -291,12 +297,11 @@ def found(
     for request, entry in known.items():
         for each in entry.body.get("tickets", ()):
             tickets.update(one_ticket(db, campaign, each["id"], request, old))
-    told: Any = []
+    told: Sequence[tuple[int, str]] = ()
     digest = None
-    if wants.told_after is not None:
-        told = db.execute(TOLD, (campaign, wants.told_after)).fetchall()
-        if wants.told_after >= head.archived:
-            digest = digest_at(db, campaign, head, wants.told_after)
+    if (after := wants.told_after) is not None:
+        rows: Any = db.execute(SINCE, (campaign, after)).fetchall()
+        told, digest = reports_since(rows, after, head.archived)
     labels = [
         label
         for label in wants.labels
