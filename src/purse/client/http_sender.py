@@ -72,6 +72,8 @@ class HttpSender:
             connection.close()
         else:
             self._idle.append(connection)
+        if response.status < 300:
+            return Answer(response.status, text)
         return Answer(
             response.status,
             text,
