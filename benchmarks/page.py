@@ -7,7 +7,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import linear, live, record, replan
+from benchmarks import http_page, linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.startup import COLD
@@ -31,8 +31,13 @@ def renew() -> None:
     """Write the page from what is on record."""
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
-    record.PAGE.write_text(markdown(cpu, *others))
+    record.PAGE.write_text(markdown(cpu, *others()))
+
+
+def others() -> list[dict[str, Any] | None]:
+    """All else that is on record, in the order in which `markdown` takes it."""
+    paths = (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS, record.HTTP)
+    return [record.load(path) for path in paths]
 
 
 def described(machine: dict[str, str]) -> str:
@@ -62,6 +67,7 @@ def markdown(
     campaigns: dict[str, Any] | None,
     plans: dict[str, Any] | None,
     contexts: dict[str, Any] | None = None,
+    http: dict[str, Any] | None = None,
 ) -> str:
     """The page."""
     parts = [
@@ -104,6 +110,7 @@ def markdown(
         "## What one waits for",
         waits_table(cpu),
         *([live.part(campaigns)] if campaigns else []),
+        *([http_page.part(http)] if http else []),
         *gpu_part(cuda),
         "## What makes it fast",
         *what_makes_it_fast(cpu),

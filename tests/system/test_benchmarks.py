@@ -17,6 +17,8 @@ from benchmarks import (
     engine,
     families,
     gpu,
+    http_page,
+    http_service,
     linear,
     live,
     load,
@@ -173,6 +175,27 @@ def of_campaigns() -> dict[str, Any]:
     }
 
 
+def of_http() -> dict[str, Any]:
+    return {
+        "machine": {**MACHINE, "fastapi": "0.162.4"},
+        "load_before": 0.1,
+        "seconds": 4,
+        "rows": [
+            {
+                "what": name,
+                "service_ms": service,
+                "client_ms": 0.25,
+                "pairs": {"1": rate, "8": 2 * rate, "32": 2 * rate},
+            }
+            for name, service, rate in (
+                (http_page.BARE, 0.3, 800.0),
+                (http_page.PLAIN, 0.9, 400.0),
+                (http_page.LOCAL, None, 1000.0),
+            )
+        ],
+    }
+
+
 # plain C
 
 
@@ -310,6 +333,22 @@ def test_the_part_on_campaigns_has_purse_beside_optuna() -> None:
     assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns(), None)
 
 
+def test_the_part_on_http_has_a_bare_route_beside_it() -> None:
+    text = http_page.part(of_http())
+    assert "| ask and tell, plain generator | 0.9 | 0.25 | 400 | 0.50 | 800 | 0.50 | 800 |" in text
+    assert "| ask and tell, without HTTP |  | 0.25 | 1,000 | 1.25 |" in text
+    assert "fastapi 0.162.4" in text
+    assert text in page.markdown(measured(), None, None, None, None, of_http())
+
+
+def test_what_http_costs_is_measured_beside_a_bare_route(tmp_path: Path) -> None:
+    with http_service.subjects(tmp_path) as found:
+        taken = http_service.costs(found, http_service.Effort(1, 1))
+    assert set(taken) == {each.name for each in found}
+    assert all(client > 0 for _, client in taken.values())
+    assert [name for name, (service, _) in taken.items() if service is None] == [http_page.LOCAL]
+
+
 # the page
 
 
@@ -362,13 +401,14 @@ def test_plain_c_plays_the_game_with_contexts(gcc: None) -> None:
 def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "CONTEXTS", "PAGE"):
+    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "CONTEXTS", "HTTP", "PAGE"):
         monkeypatch.setattr(record, name, tmp_path / name)
     record.save(record.GPU, on_gpu())
     monkeypatch.setattr(bench, "measure", measured)
     monkeypatch.setattr(campaigns, "measure", of_campaigns)
     monkeypatch.setattr(replan, "measure", of_replan)
     monkeypatch.setattr(linear, "measure", of_contexts)
+    monkeypatch.setattr(http_service, "measure", of_http)
     monkeypatch.setattr(gpu, "usable", lambda: False)
     bench.main()
     assert record.load(record.GPU) == on_gpu()
@@ -376,6 +416,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     assert record.load(record.CAMPAIGNS) == record.rounded(of_campaigns())
     assert record.load(record.REPLAN) == of_replan()
     assert record.load(record.CONTEXTS) == of_contexts()
+    assert record.load(record.HTTP) == of_http()
     assert replan.part(of_replan(), on_gpu()) in record.PAGE.read_text()
     printed = capsys.readouterr().out
     assert "exp3.bwk" in printed
@@ -385,8 +426,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     cpu = record.load(record.CPU)
     assert cpu is not None
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
-    assert record.PAGE.read_text() == page.markdown(cpu, *others), (
+    assert record.PAGE.read_text() == page.markdown(cpu, *page.others()), (
         "stale: run `python -m benchmarks.page`"
     )
 
