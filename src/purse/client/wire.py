@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
@@ -141,7 +141,7 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     return kind(
         **{
             field: facts[field] if read is None else read(facts[field])
-            for field, read in readers(kind).items()
+            for field, read in readers(cast(Any, kind)).items()
             if field in facts
         }
     )
