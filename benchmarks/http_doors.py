@@ -52,6 +52,10 @@ class HttpMany:
         assert answer.status == http.HTTPStatus.OK, told
         return told
 
+    def close(self) -> None:
+        """Close the connection of this thread."""
+        self._local.line.close()
+
     def ask(self) -> Any:
         """Tickets."""
         return self.send("/asks", {"n": self.batch})["tickets"]

@@ -22,7 +22,7 @@ import psutil
 
 from benchmarks import http_page, load, record, servers
 from benchmarks.doors import COST, REWARD, TERMS, Purse
-from benchmarks.http_doors import Health, Http, HttpOne
+from benchmarks.http_doors import Health, Http, HttpMany, HttpOne
 from benchmarks.http_page import BARE, CROWDS, HEALTH, LOCAL, OURS, PACKAGES, PLAIN
 from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
@@ -75,8 +75,10 @@ def bodies(server: Running) -> tuple[Any, Any]:
     """What the service answers to an ask and to a tell."""
     player = HttpOne(Http(server.url, NAME, 1))
     asked = player.send("/asks", {"n": 1})
-    told = {"reward": REWARD, "cost": COST}
-    return asked, player.send(f"/tickets/{asked['tickets'][0]['id']}/tell", told)
+    report = {"reward": REWARD, "cost": COST}
+    told = player.send(f"/tickets/{asked['tickets'][0]['id']}/tell", report)
+    player.close()
+    return asked, told
 
 
 def costs(found: list[Subject], effort: Effort) -> dict[str, tuple[float | None, float]]:
@@ -92,6 +94,8 @@ def costs(found: list[Subject], effort: Effort) -> dict[str, tuple[float | None,
             for _ in range(effort.pairs):
                 player.tell(player.ask())
             after = cpu(each.process), time.process_time()
+            if isinstance(player, HttpMany):
+                player.close()
             requests = 2 * effort.pairs
             turns[each.name].append(
                 ((after[0] - before[0]) / requests, (after[1] - before[1]) / requests)

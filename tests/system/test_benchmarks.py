@@ -341,7 +341,10 @@ def test_the_part_on_http_has_a_bare_route_beside_it() -> None:
     assert text in page.markdown(measured(), None, None, None, None, of_http())
 
 
-def test_what_http_costs_is_measured_beside_a_bare_route(tmp_path: Path) -> None:
+def test_what_http_costs_is_measured_beside_a_bare_route(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(doors.TERMS, "policy", "uniform")  # which is compiled in a moment
     with http_service.subjects(tmp_path) as found:
         taken = http_service.costs(found, http_service.Effort(1, 1))
     assert set(taken) == {each.name for each in found}

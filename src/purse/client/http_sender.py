@@ -32,7 +32,8 @@ class WholeRequests(HTTPConnection):
 
     def request(self, *given: Any, **named: Any) -> None:
         """Send a request."""
-        self._parts = parts = []
+        parts: list[Any] = []
+        self._parts = parts
         super().request(*given, **named)
         self._parts = None
         self.send(b"".join(parts))

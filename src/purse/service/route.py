@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from fastapi import APIRouter, Response
+from fastapi.params import Depends
 from fastapi.routing import APIRoute
 from starlette.types import Receive, Scope, Send
 
@@ -28,19 +29,19 @@ class StorageRoute(APIRoute):
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         super().__init__(path, endpoint, **options)
         self.parameters = Parameters(endpoint)
-        self.roles = [each.dependency for each in self.dependencies]
-        assert all(isinstance(role, Role) for role in self.roles)
+        self.roles = [role_of(each) for each in self.dependencies]
+        self.known = frozenset(self.methods or ())
         self.run = (
             directly
             if inspect.iscoroutinefunction(endpoint)
             else self.threads.read
-            if "GET" in self.methods
+            if "GET" in self.known
             else self.threads.write
         )
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request. The middleware has read its body, which comes in one piece."""
-        if scope["method"] not in self.methods:
+        if scope["method"] not in self.known:
             await super().handle(scope, receive, send)  # which refuses it
             return
         for role in self.roles:
@@ -49,6 +50,12 @@ class StorageRoute(APIRoute):
         values = self.parameters.read(scope, body)
         response = await self.run(partial(self.endpoint, **values))
         await response(scope, receive, send)
+
+
+def role_of(dependency: Depends) -> Role:
+    """The role that a route depends on."""
+    assert isinstance(dependency.dependency, Role)
+    return dependency.dependency
 
 
 async def directly(work: Callable[[], Awaitable[Response]]) -> Response:
