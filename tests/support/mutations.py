@@ -107,7 +107,7 @@ def acknowledge_before_commit(patch: Patch) -> None:
 
     @contextmanager
     def locked(storage: Sqlite) -> Iterator[Any]:
-        with storage._write_lock, storage._translate_errors():
+        with storage._write_lock, storage._translated:
             db = storage._writer = storage._writer or storage._opened()
             if db.in_transaction:
                 db.execute("COMMIT")

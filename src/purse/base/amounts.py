@@ -20,6 +20,7 @@ from purse.errors import InvalidInput, invalid
 UNIT = 10**9
 LARGEST = 2**62  # the sum of two amounts still fits into 64 bits
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_MOST = Decimal(LARGEST).scaleb(-9)
 _ALLOWED = f"must be a number with at most nine decimals, up to {LARGEST // UNIT:,}"
 
 
@@ -55,7 +56,7 @@ def to_units(field: str, value: Any) -> int:
 
 
 def _exact_units(value: Decimal) -> int:
-    if not abs(value) <= Decimal(LARGEST).scaleb(-9) or value != round(value, 9):
+    if not abs(value) <= _MOST or value != round(value, 9):
         raise ValueError
     return int(value.scaleb(9))
 

@@ -10,3 +10,8 @@ import orjson
 def compact(value: Any) -> str:
     """JSON without spaces; tuples with names are lists."""
     return orjson.dumps(value, default=list).decode()
+
+
+def compact_bytes(value: Any) -> bytes:
+    """The same in UTF-8."""
+    return orjson.dumps(value, default=list)

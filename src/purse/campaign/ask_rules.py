@@ -87,8 +87,7 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
-            left = self.left()
-            other = beyond(labels or {}, self.ledger.head.labels, self.ledger.labels)
+            other = beyond(labels, self.ledger.head.labels, self.ledger.labels) if labels else []
             try:
                 tickets = self.choose_rounds(n, mask, chooser, contexts)
             except BudgetExhausted as error:
@@ -101,6 +100,7 @@ class AskRules(AllowedArms):
                 body["mask"] = limits
             if above := self.account_periods():
                 body[ABOVE] = above
+            left = self.left()
             if left != [purse.left for purse in self.ledger.balances]:  # an account has less
                 body["left"] = left
             if contexts is not None and len(tickets) < n:  # one of them was looked at, too
@@ -191,8 +191,11 @@ class AskRules(AllowedArms):
 
     def account_periods(self) -> dict[str, int]:
         """The periods that the accounts are in, by their ids, where they have any."""
-        found = [(each.terms.id, each.ledger.period) for each in self.accounts]
-        return {name: period.number for name, period in found if period is not None}
+        return {
+            each.terms.id: each.ledger.head.period[0]
+            for each in self.accounts
+            if each.ledger.head.period
+        }
 
     def show_period(self, chooser: Chooser) -> None:
         """Tell the policy which rounds its horizon counts."""

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from purse.base.json import compact
+from purse.base.json import compact_bytes
 from purse.campaign.account.booked_moves import BookedMoves
 from purse.campaign.account.booked_moves import begin as begin_booked
 from purse.campaign.archive_file import complete
@@ -68,7 +68,7 @@ def audit(
     digest = replay.digest
     checkpoints = replay.checkpoints()
     if booked:
-        seqs = compact({each.account: each.seq for each in booked}).encode()
+        seqs = compact_bytes({each.account: each.seq for each in booked})
         checkpoints.append(checkpoint(BOOKED, look.seq, look.head.digest, seqs))
     compare_tickets(replay, storage, every=not begun)
     compare_labels(replay, storage)

@@ -7,9 +7,10 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from itertools import chain
+from typing import Any, TypeVar
 
 import orjson
 
@@ -30,6 +31,7 @@ from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 PAGE_SIZE = 5_000  # reports read at a time
 CHECKPOINT_EVERY = 5_000  # entries
 MAX_BATCH = 256  # operations that share a transaction
+T = TypeVar("T")
 STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 
@@ -59,15 +61,16 @@ class GroupCommitter:
 
     def do(self, operation: Operation) -> Any:
         """Have the operation done; returns its answer once that is durable, or raises its error."""
-        ready = operation.ready = threading.Event()
         self._queue.append(operation)
         try:
             while not operation.done:
                 if self._lock.acquire(blocking=False):
                     self._lead(operation)
+                elif operation.ready is None:  # then look again: so far nobody could wake this one
+                    operation.ready = threading.Event()
                 else:
-                    ready.wait()
-                    ready.clear()
+                    operation.ready.wait()
+                    operation.ready.clear()
         except BaseException:  # this thread was interrupted: nobody may wait for it to lead
             with suppress(ValueError):
                 self._queue.remove(operation)
@@ -101,8 +104,9 @@ class GroupCommitter:
                 operation.error, operation.done = error, True
 
     def _wake_next(self) -> None:
-        with suppress(IndexError):
-            wake(self._queue[0])
+        if self._queue:
+            with suppress(IndexError):  # another thread may have taken it out
+                wake(self._queue[0])
 
     def commit(self, operations: list[Operation]) -> None:
         """Do these in one transaction; one by one where that fails for another reason than the
@@ -149,12 +153,12 @@ class GroupCommitter:
                 self.above = terms_above(self.storage, self.terms.account)
             now = self.storage.now()
             wants = ReadSet(
-                unique(number for operation in operations for number in operation.tickets),
-                unique(request for operation in operations for request in operation.requests),
+                unique([operation.tickets for operation in operations]),
+                unique([operation.requests for operation in operations]),
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
                 self.terms.reward_within is not None,
-                unique(label for operation in operations for label in operation.labels),
+                unique([operation.labels for operation in operations]),
             )
             self.storage.change(
                 self.terms.name,
@@ -237,9 +241,9 @@ def wake(operation: Operation) -> None:
         operation.ready.set()
 
 
-def unique(values: Any) -> tuple[Any, ...]:
+def unique(several: Iterable[Iterable[T]]) -> tuple[T, ...]:
     """Each value once, in order."""
-    return tuple(dict.fromkeys(values))
+    return tuple(dict.fromkeys(chain.from_iterable(several)))
 
 
 def check_same(terms: Terms, head: CampaignRecord) -> None:

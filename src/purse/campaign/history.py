@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from purse.base import amounts
-from purse.base.json import compact
+from purse.base.json import compact_bytes
 from purse.campaign.arm_stats import ArmStats, ArmSums, ExpectedPulls
 from purse.campaign.baselines import value
 from purse.campaign.checkpoint import HISTORY, Checkpoint, checkpoint
@@ -100,7 +100,7 @@ class History:
             {span: list(series.points) for span, series in self._recent_series.items()},
             self._incidents.as_dict(),
         ]
-        return checkpoint(HISTORY, self.seq, digest, compact(facts).encode())
+        return checkpoint(HISTORY, self.seq, digest, compact_bytes(facts))
 
     def restore(self, stored: Checkpoint | None) -> bool:
         """Take over what was folded before; False, and nothing happens, where it is damaged.

@@ -43,7 +43,7 @@ from typing import IO, Any
 
 import orjson
 
-from purse.base.json import compact
+from purse.base.json import compact, compact_bytes
 from purse.campaign.entry import FORMAT, write_as
 from purse.campaign.entry import Entry as Entry
 from purse.errors import InvalidInput, shorten
@@ -90,7 +90,7 @@ def chain(digest: str, entry: Entry) -> str:
     body = entry.body
     if entry.kind == "created":
         body = {name: value for name, value in body.items() if name not in OF_THIS_COPY}
-    text = compact([digest, *entry[:5], body]).encode()
+    text = compact_bytes([digest, *entry[:5], body])
     return blake2b(text, digest_size=DIGEST_BYTES).hexdigest()
 
 

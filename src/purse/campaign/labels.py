@@ -6,6 +6,7 @@ A key has at most `MOST_VALUES` values of its own; what comes beyond is summed a
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from purse.campaign.records import Balance
@@ -69,7 +70,7 @@ class LabelSums:
 
     def listed(self) -> list[LabelRow]:
         """All rows, in the order of keys, values and resources."""
-        return sorted(row for rows in self.rows.values() for row in rows)
+        return sorted(chain.from_iterable(self.rows.values()))
 
     def restore(self, rows: Iterable[Sequence[Any]]) -> None:
         """Know what `listed` said."""
@@ -102,7 +103,7 @@ def is_text(value: Any, longest: int) -> bool:
 
 def wanted(labels: Mapping[str, str] | None) -> tuple[Label, ...]:
     """Return the labels of an ask of which it must be known whether they had tickets before."""
-    return tuple(label for label in (labels or {}).items() if label[1] != OTHER)
+    return tuple(label for label in labels.items() if label[1] != OTHER) if labels else ()
 
 
 def beyond(labels: Mapping[str, str], counts: Mapping[str, int], sums: LabelSums) -> list[str]:
@@ -125,5 +126,7 @@ def beyond(labels: Mapping[str, str], counts: Mapping[str, int], sums: LabelSums
 
 def booked(ask: Mapping[str, Any]) -> dict[str, str]:
     """Return the labels under which an ask is summed; none where it has none."""
+    if LABELS not in ask:
+        return {}
     other = ask.get(OTHER, ())
-    return {key: OTHER if key in other else value for key, value in ask.get(LABELS, {}).items()}
+    return {key: OTHER if key in other else value for key, value in ask[LABELS].items()}

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from purse.campaign import cooldown
-from purse.campaign.alert_rules import read_key
 from purse.campaign.arms import ArmRecord, Arms
+from purse.campaign.budget_ledger import BudgetLedger
 from purse.campaign.contexts import CLIPPED, CONTEXT
-from purse.campaign.journal import Entry, chain
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LABELS, OTHER, LabelSums, booked
 from purse.campaign.mask import from_body
 from purse.campaign.periods.period import (
@@ -20,17 +20,13 @@ from purse.campaign.periods.period import (
     PERIOD,
     Period,
     begin_next,
-    first_period,
 )
 from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
-    CLOSED,
     FAILED,
     HELD,
     OPEN,
-    PAUSED,
     PRESUMED,
-    RUNNING,
     SETTLED,
     SKIPPED,
     TOLD,
@@ -45,8 +41,11 @@ from purse.types import SKIP
 HEARD = -1  # of an arm that has brought a reward
 
 
-class Ledger:
+class Ledger(BudgetLedger):
     """The state of a campaign, or as much of it as the entries to come need."""
+
+    terms: Terms
+    head: CampaignRecord
 
     def __init__(
         self,
@@ -71,18 +70,13 @@ class Ledger:
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""
         before = self.balances
-        getattr(self, entry.kind)(entry)
-        if self.balances is not before:
+        super().fold(entry)
+        if self.head.labels and self.balances is not before:
             self.book_labels(entry, before)
-        self.seq, self.head.changed = entry.seq, entry.at
-        self.head.digest = chain(self.head.digest, entry)
-        if entry.request is not None:
-            self.requests[entry.request] = entry
 
     def created(self, entry: Entry) -> None:
-        """Open the purses."""
-        self.balances = [Balance(units) for units in self.terms.budget]
-        self.head.id, self.head.created = self.terms.id, entry.at
+        """Open the purses, and begin the counts of pulls that the terms need."""
+        super().created(entry)
         self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
         if self.terms.pending:
             self.head.open = [0] * self.terms.n_arms
@@ -90,15 +84,6 @@ class Ledger:
             self.head.silent = [0] * self.terms.n_arms
         if self.terms.initial_rounds:
             self.head.owed = list(range(len(self.terms.arms)))
-        self.head.alerts = list(self.terms.alerts) or ()
-        if self.terms.every:
-            first = first_period(entry.at, self.terms.first_end, len(self.terms.resources))
-            self.head.period = list(first)
-
-    @property
-    def period(self) -> Period | None:
-        """The period that the budget is in; None where it has none."""
-        return Period(*self.head.period) if self.head.period else None
 
     def book_labels(self, entry: Entry, before: Sequence[Balance]) -> None:
         """Sum what an entry has moved for the labels of its tickets."""
@@ -112,10 +97,13 @@ class Ledger:
         """Issue tickets and hold the most that each may cost."""
         issued, skips = entry.body["tickets"], 0
         labels = booked(entry.body)
-        for label in labels.items():
-            values = self.head.labels.get(label[0], 0)
-            self.head.labels[label[0]] = values + (label not in self.labels)
-        self.count("other_labels", len(entry.body.get(OTHER, ())))
+        if labels:
+            known = self.head.labels
+            self.head.labels = known | {
+                label[0]: known.get(label[0], 0) + (label not in self.labels)
+                for label in labels.items()
+            }
+            self.count("other_labels", len(entry.body.get(OTHER, ())))
         self.count("crowded", self.held_excludes(entry.body))
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
@@ -246,9 +234,9 @@ class Ledger:
 
     def end_hold(self, record: TicketRecord, spent: list[int], body: dict[str, Any]) -> None:
         """Take in that a hold is gone: what comes back from an ended period may be dropped."""
-        period = self.period
-        if period is None or record.body[PERIOD] == period.number:
+        if not self.head.period or record.body[PERIOD] == self.head.period[0]:
             return
+        period = Period(*self.head.period)
         hold, nothing = record.body["held"], [0] * len(spent)
         refund = [most - paid for most, paid in zip(hold, spent, strict=True)]
         dropped = body.get(DROPPED) or nothing
@@ -361,9 +349,8 @@ class Ledger:
     def ask_again(self, record: TicketRecord) -> None:
         """Have an initial pull asked for again that brought no reward."""
         if record.body.get("initial", record.body["t"] <= self.terms.initial_rounds):
-            self.head.again.append(
-                [record.body["t"], record.body["arms"], record.body["probabilities"]]
-            )
+            pull = [record.body["t"], record.body["arms"], record.body["probabilities"]]
+            self.head.again = [*self.head.again, pull]
 
     def expired(self, entry: Entry) -> None:
         """Presume a hold spent, or release it where the terms say so."""
@@ -378,43 +365,15 @@ class Ledger:
         """Count what was said too late."""
         self.count("conflicts", 1)
 
-    def topped_up(self, entry: Entry) -> None:
-        """Add to the budget."""
-        self.move(entry.body["units"], budget=1)
-        if self.head.alerts or self.head.alerted:
-            self.head.top_ups += 1
-
-    def paused(self, _: Entry) -> None:
-        """Give out no tickets for a while."""
-        self.head.status = PAUSED
-
-    def resumed(self, entry: Entry) -> None:
-        """Give out tickets again."""
-        self.head.status = RUNNING
-        if self.head.period and "next" in entry.body:
-            self.head.period = list(Period(*self.head.period)._replace(ends=entry.body["next"]))
-
     def renewed(self, entry: Entry) -> None:
         """Begin the next period."""
         period, self.balances = begin_next(entry.body, self.balances, self.head.rounds)
         self.head.period = list(period)
 
-    def closed(self, _: Entry) -> None:
-        """Give out no more tickets."""
-        self.head.status = CLOSED
-
     def acknowledged(self, entry: Entry) -> None:
         """Record what somebody has looked at."""
-        self.head.acknowledged[ACKNOWLEDGED[entry.body["kind"]]] = entry.body["count"]
-
-    def alerts_set(self, entry: Entry) -> None:
-        """Make events by other rules."""
-        self.head.alerts = list(entry.body["alerts"]) or ()
-
-    def event(self, entry: Entry) -> None:
-        """Remember what was made known."""
-        subject, mark = read_key(entry.body["key"])
-        self.head.alerted[subject] = mark
+        looked_at = {ACKNOWLEDGED[entry.body["kind"]]: entry.body["count"]}
+        self.head.acknowledged = self.head.acknowledged | looked_at
 
     def archived(self, entry: Entry) -> None:
         """Let go of entries that a file holds."""

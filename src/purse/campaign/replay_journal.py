@@ -13,29 +13,28 @@ from typing import Any
 import orjson
 
 from purse.base import amounts as amounts_module
-from purse.base.json import compact
+from purse.base.json import compact, compact_bytes
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.ask_rules import Chooser
+from purse.campaign.base_replay import BaseReplay, WouldAppend
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
 from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_ask
 from purse.campaign.draft import Draft
-from purse.campaign.expected_events import ExpectedEvents
 from purse.campaign.history import History
-from purse.campaign.journal import EVENT, Entry
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LABELS, read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
-from purse.campaign.periods.dry_run import PeriodDryRun, knows_other_zones, written_end
+from purse.campaign.periods.dry_run import PeriodDryRun
 from purse.campaign.periods.period import ABOVE, DROPPED
 from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
 from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
-from purse.errors import AskRefused, InvalidInput, PurseError, shorten
+from purse.errors import AskRefused, InvalidInput, shorten
 
-MOST_FINDINGS = 20
 # fields of an entry that hold units
 AMOUNTS = (
     "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left", "allowance",
@@ -45,13 +44,6 @@ AMOUNTS = (
 OLD_COUNTS = frozenset(COUNTS) - {
     SETTLED, FAILED, UNREWARDED, "outside_range", "crowded", CLIPPED, "other_labels",
 }  # fmt: skip
-
-
-class WouldAppend(Exception):
-    """What the rules would write."""
-
-    def __init__(self, entry: Entry) -> None:
-        self.entry = entry
 
 
 class DryRunRules(PeriodDryRun, Transaction):
@@ -103,21 +95,22 @@ class DryRunRules(PeriodDryRun, Transaction):
         return draft.t + 1, ticket["arms"], ticket["probabilities"]
 
 
-class JournalReplay:
+class JournalReplay(BaseReplay[DryRunRules]):
     """A journal being folded.
 
     load   finds a ticket, as it is stored now, that was finished long before
     """
 
+    terms: Terms
+    ledger: Ledger
+
     def __init__(self, terms: Terms, load: Callable[[int], TicketRecord | None]) -> None:
+        super().__init__(repr(terms.name))
         self.terms = terms
         self.ledger = Ledger(terms)
         self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
         self.history = History(terms)
-        self.expected = ExpectedEvents()
-        self.findings: list[str] = []
-        self.notes: list[str] = []
         now = getattr(self.learner.module, "VERSION", 0)
         # choices of another version of the policy are taken as they are written
         self.decides = terms.policy_version in (0, now)
@@ -127,52 +120,27 @@ class JournalReplay:
                 f"this is version {now}: the choices were not made again"
             )
 
-    def fold(self, entry: Entry) -> None:
-        """Check an entry against what is known so far, and take it in."""
-        try:
-            check_types(entry, self.terms)
-            if entry.ticket is not None:
-                self.tickets.recall(entry)
-            self.compare(entry)
-            self.ledger.fold(entry)
-            self.ledger.requests.clear()  # the storage refuses one that comes twice
-            self.expected.follow(self.ledger, entry)
-            told = [(entry.seq, entry.body)] if entry.kind == TOLD else []
-            self.learner.learn(told, entry.seq, self.ledger.head.digest)
-            self.history.fold([entry])
-            self.tickets.tidy()
-        except Exception as error:  # an entry may be anything
-            why = str(error) if isinstance(error, PurseError) else repr(error)
-            raise InvalidInput(
-                f"entry {entry.seq} of {self.terms.name!r}, {entry.kind}, cannot follow "
-                f"those before it: {shorten(why)}"
-            ) from None
-        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
-            self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
+    def take_in(self, entry: Entry) -> None:
+        """Compare an entry, fold it, and let the policy learn from it."""
+        check_types(entry, self.terms)
+        if entry.ticket is not None:
+            self.tickets.recall(entry)
+        self.compare(entry)
+        self.ledger.fold(entry)
+        self.ledger.requests.clear()  # the storage refuses one that comes twice
+        self.expected.follow(self.ledger, entry)
+        told = [(entry.seq, entry.body)] if entry.kind == TOLD else []
+        self.learner.learn(told, entry.seq, self.ledger.head.digest)
+        self.history.fold([entry])
+        self.tickets.tidy()
 
-    def compare(self, entry: Entry) -> None:
-        """Decide once more; an event that the entry before caused has to follow it."""
-        if entry.kind != EVENT:
-            self.end_events()
-        rules = DryRunRules(self.ledger, entry.at)
-        if entry.kind != "renewed" and rules.ended():
-            self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
-        try:
-            self.decide(rules, entry)
-            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
-        except WouldAppend as made:
-            if compact(made.entry) != compact(entry):
-                self.find(
-                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
-                    f"and is {shorten(compact(entry[2:]), 300)}"
-                )
-        except PurseError as error:
-            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
+    def rules(self, at: int) -> DryRunRules:
+        """The rules as they are at a time."""
+        return DryRunRules(self.ledger, at)
 
     def decide(self, transaction: DryRunRules, entry: Entry) -> None:
         """Whatever led to the entry, again."""
         body, ticket = entry.body, entry.ticket or 0
-        transaction.written_end = written_end(self.terms.periods, body, self.notes)
         match entry.kind:
             case "event":
                 self.expected.decide(transaction, entry)
@@ -226,11 +194,6 @@ class JournalReplay:
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
 
-    def terms_at(self, at: int) -> Terms:
-        """The terms of a campaign that began at a time, with the end of its first period."""
-        other = knows_other_zones(self.terms.periods, self.terms.tz, self.notes)
-        return self.terms if other and self.terms.first_end > at else self.terms.begun_at(at)
-
     def decide_conflict(
         self, transaction: DryRunRules, ticket: int, report: dict[str, Any]
     ) -> None:
@@ -247,16 +210,6 @@ class JournalReplay:
             case _:
                 transaction.tell(ticket, report["rewards"], report["costs"])
 
-    def end_events(self) -> None:
-        """Find the events that should stand between the last entry and the next, or the end."""
-        for text in self.expected.missing(self.ledger):
-            self.find(text)
-
-    def find(self, text: str) -> None:
-        """Something that does not agree."""
-        if len(self.findings) < MOST_FINDINGS:
-            self.findings.append(text)
-
     @property
     def digest(self) -> str:
         """A hash of all that was folded: the same for a copy of the campaign, whenever it was
@@ -267,7 +220,7 @@ class JournalReplay:
         told = self.ledger.head.counts
         counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}
         digest = sha256(
-            compact([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()]).encode()
+            compact_bytes([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()])
         )
         for array in self.learner.state.values():
             digest.update(array.tobytes())
@@ -287,7 +240,7 @@ class JournalReplay:
         ]
         if ledger.head.labels:
             body.append(ledger.labels.listed())
-        books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact(body).encode())
+        books = checkpoint(LEDGER, ledger.seq, ledger.head.digest, compact_bytes(body))
         return [books, *others]
 
     def begin_at(self, stored: Checkpoint, relearn: Callable[[Learner, Checkpoint], bool]) -> bool:

@@ -112,13 +112,13 @@ class ReportRules(BaseTransaction):
         spent, overrun = settle(
             record.body["held"] if record.state in OPEN else [0] * len(total), total
         )
-        for _, balances in self.levels():
+        for _, balances in self.levels() if any(overrun) else ():
             check_overrun(balances, overrun)
         money = {"costs": costs, "from": record.state, "spent": spent, "overrun": overrun}
-        if record.state not in OPEN:
-            return money
-        rest = [most - paid for most, paid in zip(record.body["held"], spent, strict=True)]
-        return {**money, **self.refund(record.body.get(PERIOD, 0), rest)}
+        if record.state in OPEN and self.ledger.head.period:
+            rest = [most - paid for most, paid in zip(record.body["held"], spent, strict=True)]
+            money |= self.refund(record.body[PERIOD], rest)
+        return money
 
     def void(self, ticket: int) -> Receipt:
         """Release a hold."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,10 @@ from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
+from purse.campaign.budget_terms import BudgetTerms
 from purse.campaign.by_name import by_name, in_order, names
 from purse.campaign.periods.period import Carry
-from purse.campaign.periods.read import PeriodTerms, carry_words, is_period_end, read_periods
+from purse.campaign.periods.read import carry_words, is_period_end, read_periods
 from purse.campaign.read_terms import (
     IGNORE,
     Table,
@@ -35,7 +36,7 @@ from purse.campaign.read_terms import (
 )
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
-from purse.errors import CampaignExists, InvalidInput, invalid
+from purse.errors import InvalidInput, invalid
 from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
@@ -52,24 +53,18 @@ WEAKER_PROMISE = (
 StopRule = Literal["hold", "fit"]
 HOLD, FIT = STOP = get_args(StopRule)
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
-# what purse itself says of a campaign, and not its user
-OWN_FACTS = (
-    "id",
-    "initial_rounds",
-    "pending",
-    "policy_version",
-    "restored_from",
-    "first_end",
-    "tz",
-)
 
 
 @dataclass(frozen=True)
-class Terms:
+class Terms(BudgetTerms):
     """All that defines a campaign; amounts in units of 1e-9. Build it with `Terms.of`, which checks
     and converts.
     """
 
+    KIND: ClassVar = "a campaign"
+    OWN_FACTS: ClassVar = (
+        "id", "initial_rounds", "pending", "policy_version", "restored_from", "first_end", "tz",
+    )  # fmt: skip
     name: str
     arms: tuple[str, ...]
     resources: tuple[str, ...]
@@ -233,12 +228,6 @@ class Terms:
         )
         return terms.with_policy()
 
-    def begun_at(self, now: int) -> Terms:
-        """The terms of a campaign that begins at a time, in ms: with the end of its first
-        period.
-        """
-        return replace(self, **self.periods.begun_at(now))
-
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
         by them.
@@ -291,11 +280,6 @@ class Terms:
                     "must be left out where arms or their costs may change: capacity, cost_floor, "
                     "cost_ceiling",
                 )
-
-    @property
-    def periods(self) -> PeriodTerms:
-        """When the budget is renewed, and what is kept then."""
-        return PeriodTerms(self.every, self.time_zone, self.carry, self.starts)
 
     @property
     def n_arms(self) -> int:
@@ -356,22 +340,6 @@ class Terms:
             "caps": None if self.caps is None else list(self.caps),
         }
 
-    def as_dict(self) -> dict[str, Any]:
-        """The terms as JSON has them; what 0.1.0 did not know is left out where it is empty."""
-        facts = asdict(self)
-        for field in fields(self):
-            if field.default is not MISSING and facts[field.name] == field.default:
-                del facts[field.name]
-        return facts
-
-    @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Terms:
-        """Terms as they were written to a journal."""
-        try:
-            return cls(**{name: frozen(value) for name, value in facts.items()})
-        except TypeError as error:
-            raise InvalidInput(f"these are not the terms of a campaign: {error}") from None
-
     def checked(self) -> Terms:
         """The same terms, if they are what `of` would have made of them: for those that come from a
         file. A campaign that began before its policy counted open tickets goes on without a count.
@@ -387,7 +355,7 @@ class Terms:
             bounds = getattr(self, name)
             facts[name] = None if bounds is None else texts(bounds)
         facts["carry"] = carry_words(self.carry)
-        for name in OWN_FACTS:
+        for name in self.OWN_FACTS:
             if name != "id":
                 del facts[name]
         made = replace(
@@ -408,18 +376,6 @@ class Terms:
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
 
-    def check_same_as(self, found: Terms) -> None:
-        """Raise `CampaignExists` where the campaign that was found has other terms than these; what
-        purse says of a campaign by itself does not count.
-        """
-        for field in sorted(fields(self), key=lambda each: each.name == "cost_min"):
-            mine, other = getattr(self, field.name), getattr(found, field.name)
-            if field.name not in OWN_FACTS and mine != other:
-                raise CampaignExists(
-                    f"there is a campaign {self.name!r} already, with other {field.name} than "
-                    "these; open it as it is, or give the new one another name"
-                )
-
     def copied(self, name: str | None, account: str | None = None) -> Terms:
         """The terms of a copy, under a name and an account, with an id of its own.
 
@@ -433,12 +389,6 @@ class Terms:
             account=checked_name("account", account) if account else "",
         )
 
-    def amounts(self, field: str, value: Any) -> tuple[int, ...]:
-        """(d,) One amount of each resource in units, from one number, a list, or a dict of
-        resources.
-        """
-        return read_amounts(field, value, self.resources)
-
 
 def checked_name(field: str, name: Any) -> str:
     """Return the name of a campaign or of an account. Raise `InvalidInput` where it is none."""
@@ -450,20 +400,6 @@ def checked_name(field: str, name: Any) -> str:
             "letter or digit",
         )
     return name
-
-
-def read_amounts(field: str, value: Any, resources: Sequence[str]) -> tuple[int, ...]:
-    """(d,) One amount of each resource in units, from one number, a list, or a dict of
-    resources.
-    """
-    units = amounts.unit_array(field, by_name(field, value, resources, "resource"))
-    if units.ndim > 1 or units.size != len(resources):
-        raise invalid(
-            field,
-            value,
-            f"must be one amount for each of the resources {', '.join(resources)}",
-        )
-    return tuple(units.ravel().tolist())
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
@@ -492,8 +428,3 @@ def table(units: Any) -> Table:
 def texts(rows: Iterable[Iterable[int]]) -> list[list[str]]:
     """Units as decimal text, which loses nothing."""
     return [[amounts.text(units) for units in row] for row in rows]
-
-
-def frozen(value: Any) -> Any:
-    """Lists as tuples, all the way down."""
-    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any
 
-from purse.base.json import compact
+from purse.base.json import compact_bytes
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LABELS
@@ -127,6 +127,6 @@ def hashes(record: TicketRecord) -> Sums:
         [record.id, record.body["request"]],
     )
     return [
-        int.from_bytes(blake2b(compact(part).encode(), digest_size=8).digest()) % MODULUS
+        int.from_bytes(blake2b(compact_bytes(part), digest_size=8).digest()) % MODULUS
         for part in parts
     ]

@@ -75,7 +75,8 @@ class BaseTransaction(PeriodRules):
         """Begin the periods that are due, those of the accounts first."""
         for account in self.accounts:
             account.renew()
-        super().renew()
+        if self.ledger.head.period:
+            super().renew()
 
     def levels(self) -> Iterator[tuple[str, list[Balance]]]:
         """What can lack money, the campaign first, then its accounts from below: what people call

@@ -1,11 +1,10 @@
-"""Boundaries of periods against a plain calendar."""
+"""Boundaries of periods against a calendar that looks at clocks on the wall."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import example, given, settings
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from purse.campaign.periods.calendar import Calendar
 from purse.errors import InvalidInput
-from tests.support.plain_calendar import next_boundary
+from tests.support.reference_calendar import following
 from tests.support.soak import scale
 
 ZONES = (
@@ -73,16 +72,14 @@ def texts(moments: list[datetime]) -> list[str]:
 @example("day", "Europe/Berlin", datetime(2000, 1, 1, 2, 30), datetime(2026, 3, 28, 12), False)
 @example("day", "Europe/Berlin", datetime(2000, 1, 1, 2, 30), datetime(2026, 10, 24, 12), False)
 @example("day", "Australia/Lord_Howe", datetime(2000, 1, 1, 2, 15), datetime(2026, 10, 3), False)
-def test_is_what_a_plain_calendar_says(
+def test_is_what_clocks_on_the_wall_say(
     every: str, zone: str, anchor: datetime, after: datetime, usual: bool
 ) -> None:
-    anchor = anchor.replace(second=0, microsecond=0)
-    starts = None if usual else anchor.isoformat(timespec="minutes")
-    if usual:
-        anchor = datetime(1990, 1, 1)  # midnight, a Monday, the first
+    starts = "" if usual else anchor.isoformat(timespec="minutes")
     moment = max(after, anchor + timedelta(days=3)).replace(microsecond=0, tzinfo=UTC)
-    (found,) = ends(every, zone, starts, round(moment.timestamp() * 1000), 1)
-    assert found == next_boundary(moment, every, ZoneInfo(zone), anchor)
+    instant = round(moment.timestamp() * 1000)
+    (found,) = ends(every, zone, starts or None, instant, 1)
+    assert found.timestamp() * 1000 == following(every, zone, starts, instant, instant)
 
 
 @given(st.integers(1, 9999), st.integers(0, 2**42), st.integers(0, 2**42))

@@ -57,6 +57,8 @@ def transactions(
     terms: Sequence[AccountTerms], found: Sequence[LockedAccount], now: int
 ) -> list[AccountTransaction]:
     """Transactions on the accounts that were locked, from the top down."""
+    if not terms and not found:
+        return []
     above = [each.name for each in terms]
     if above != [each.name for each in found]:
         raise PurseError(

@@ -22,17 +22,19 @@ from typing import Any
 
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.terms import AccountTerms
-from purse.campaign.alert_rules import read_key
-from purse.campaign.journal import Entry, chain
-from purse.campaign.periods.period import DROPPED, PERIOD, Period, begin_next, first_period
+from purse.campaign.budget_ledger import BudgetLedger
+from purse.campaign.journal import Entry
+from purse.campaign.periods.period import DROPPED, PERIOD, Period, begin_next
 from purse.campaign.records import Balance
-from purse.campaign.states import CLOSED, PAUSED, RUNNING
 
 COUNTERS = ("spent", "held", "presumed", "overrun")  # what a campaign moves on its accounts
 
 
-class AccountLedger:
+class AccountLedger(BudgetLedger):
     """The state of an account."""
+
+    terms: AccountTerms
+    head: AccountRecord
 
     def __init__(
         self,
@@ -46,28 +48,6 @@ class AccountLedger:
         self.head = head or AccountRecord()
         self.balances = list(purses)
         self.requests: dict[str, Entry] = {}
-
-    def fold(self, entry: Entry) -> None:
-        """Take in the next entry."""
-        getattr(self, entry.kind)(entry)
-        self.seq, self.head.changed = entry.seq, entry.at
-        self.head.digest = chain(self.head.digest, entry)
-        if entry.request is not None:
-            self.requests[entry.request] = entry
-
-    def created(self, entry: Entry) -> None:
-        """Open the purses."""
-        self.balances = [Balance(units) for units in self.terms.budget]
-        self.head.id, self.head.created = self.terms.id, entry.at
-        self.head.alerts = list(self.terms.alerts) or ()
-        if self.terms.every:
-            first = first_period(entry.at, self.terms.first_end, len(self.terms.resources))
-            self.head.period = list(first)
-
-    @property
-    def period(self) -> Period | None:
-        """The period that the budget is in; None where it has none."""
-        return Period(*self.head.period) if self.head.period else None
 
     def moved(self, entry: Entry) -> None:
         """Take in what an entry of a campaign changed."""
@@ -104,38 +84,6 @@ class AccountLedger:
         """Begin the next period."""
         period, self.balances = begin_next(entry.body, self.balances)
         self.head.period = list(period)
-
-    def topped_up(self, entry: Entry) -> None:
-        """Add to the budget."""
-        self.balances = [
-            was._replace(budget=was.budget + units)
-            for was, units in zip(self.balances, entry.body["units"], strict=True)
-        ]
-        if self.head.alerts or self.head.alerted:
-            self.head.top_ups += 1
-
-    def alerts_set(self, entry: Entry) -> None:
-        """Make events by other rules."""
-        self.head.alerts = list(entry.body["alerts"]) or ()
-
-    def event(self, entry: Entry) -> None:
-        """Remember what was made known."""
-        subject, mark = read_key(entry.body["key"])
-        self.head.alerted[subject] = mark
-
-    def paused(self, _: Entry) -> None:
-        """Let no campaign below it hold anything for a while."""
-        self.head.status = PAUSED
-
-    def resumed(self, entry: Entry) -> None:
-        """Let campaigns hold money again."""
-        self.head.status = RUNNING
-        if self.head.period and "next" in entry.body:
-            self.head.period = list(Period(*self.head.period)._replace(ends=entry.body["next"]))
-
-    def closed(self, _: Entry) -> None:
-        """Let no campaign below it hold anything any more."""
-        self.head.status = CLOSED
 
 
 def refund_of(moves: Mapping[str, Any], n_resources: int) -> list[int]:

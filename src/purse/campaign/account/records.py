@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,13 +39,8 @@ class AccountRecord:
         return facts
 
     def copied(self) -> AccountRecord:
-        """A record that may be changed."""
-        made = object.__new__(AccountRecord)
-        made.__dict__ = {
-            name: value.copy() if isinstance(value, (list, dict)) else value
-            for name, value in vars(self).items()
-        }
-        return made
+        """A record that may be changed: its fields are replaced."""
+        return copy(self)
 
     @classmethod
     def from_json(cls, text: str) -> AccountRecord:

@@ -8,20 +8,17 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.base import amounts
-from purse.base.json import compact
 from purse.campaign.account.campaign_moves import CampaignMoves, Move
 from purse.campaign.account.ledger import COUNTERS, AccountLedger, differences
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
-from purse.campaign.expected_events import ExpectedEvents
-from purse.campaign.journal import EVENT, Entry
-from purse.campaign.periods.dry_run import PeriodDryRun, knows_other_zones, written_end
+from purse.campaign.base_replay import BaseReplay, WouldAppend
+from purse.campaign.journal import Entry
+from purse.campaign.periods.dry_run import PeriodDryRun
 from purse.campaign.periods.period import ABOVE
 from purse.campaign.records import Balance
-from purse.campaign.replay_journal import MOST_FINDINGS, WouldAppend
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
-from purse.errors import InvalidInput, PurseError, shorten
 
 
 class AccountDryRun(PeriodDryRun, AccountTransaction):
@@ -32,33 +29,24 @@ class AccountDryRun(PeriodDryRun, AccountTransaction):
         raise WouldAppend(Entry(self.ledger.seq + 1, self.now, kind, request, None, body))
 
 
-class AccountReplay:
+class AccountReplay(BaseReplay[AccountDryRun]):
     """The journal of an account being folded.
 
     find_campaign   opens a campaign below the account; None where it has none of this name
     """
 
+    terms: AccountTerms
+    ledger: AccountLedger
+
     def __init__(
         self, terms: AccountTerms, find_campaign: Callable[[str], CampaignMoves | None]
     ) -> None:
+        super().__init__(f"account {terms.name!r}")
         self.terms = terms
         self.ledger = AccountLedger(terms)
-        self.expected = ExpectedEvents()
-        self.findings: list[str] = []
-        self.notes: list[str] = []
         self._find_campaign = find_campaign
         self._campaigns: dict[str, CampaignMoves | None] = {}
         self._sums: dict[str, list[Balance]] = {}  # of moves that a campaign knows as a sum
-
-    def find(self, text: str) -> None:
-        """Something that does not agree."""
-        if len(self.findings) < MOST_FINDINGS:
-            self.findings.append(text)
-
-    def end_events(self) -> None:
-        """Find the events that should stand between the last entry and the next, or the end."""
-        for text in self.expected.missing(self.ledger):
-            self.find(text)
 
     def campaign(self, name: str) -> CampaignMoves | None:
         """A campaign below the account; None, and a finding, where there is none."""
@@ -73,41 +61,16 @@ class AccountReplay:
                 )
         return self._campaigns[name]
 
-    def fold(self, entry: Entry) -> None:
-        """Check an entry against what is known so far, and take it in."""
-        try:
-            self.compare(entry)
-            self.ledger.fold(entry)
-            self.expected.follow(self.ledger, entry)
-            self.ledger.requests.clear()  # the storage refuses one that comes twice
-        except Exception as error:  # an entry may be anything
-            why = str(error) if isinstance(error, PurseError) else repr(error)
-            raise InvalidInput(
-                f"entry {entry.seq} of account {self.terms.name!r}, {entry.kind}, cannot follow "
-                f"those before it: {shorten(why)}"
-            ) from None
-        if any(min(purse) < 0 or purse.left < 0 for purse in self.ledger.balances):
-            self.find(f"entry {entry.seq}: spent + held + presumed exceeds the budget")
+    def take_in(self, entry: Entry) -> None:
+        """Compare an entry, and fold it."""
+        self.compare(entry)
+        self.ledger.fold(entry)
+        self.expected.follow(self.ledger, entry)
+        self.ledger.requests.clear()  # the storage refuses one that comes twice
 
-    def compare(self, entry: Entry) -> None:
-        """Decide once more; an event that the entry before caused has to follow it."""
-        if entry.kind != EVENT:
-            self.end_events()
-        rules = AccountDryRun(self.ledger, entry.at)
-        rules.written_end = written_end(self.terms.periods, entry.body, self.notes)
-        if entry.kind != "renewed" and rules.ended():
-            self.find(f"entry {entry.seq}, {entry.kind}: the period was over and not renewed")
-        try:
-            self.decide(rules, entry)
-            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
-        except WouldAppend as made:
-            if compact(made.entry) != compact(entry):
-                self.find(
-                    f"entry {entry.seq} would be {shorten(compact(made.entry[2:]), 300)}, "
-                    f"and is {shorten(compact(entry[2:]), 300)}"
-                )
-        except PurseError as error:
-            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
+    def rules(self, at: int) -> AccountDryRun:
+        """The rules as they are at a time."""
+        return AccountDryRun(self.ledger, at)
 
     def decide(self, transaction: AccountDryRun, entry: Entry) -> None:
         """Whatever led to the entry, again."""
@@ -132,11 +95,6 @@ class AccountReplay:
                 transaction.set_status(
                     kind, {"paused": PAUSED, "resumed": RUNNING, "closed": CLOSED}[kind]
                 )
-
-    def terms_at(self, at: int) -> AccountTerms:
-        """The terms of an account that began at a time, with the end of its first period."""
-        other = knows_other_zones(self.terms.periods, self.terms.tz, self.notes)
-        return self.terms if other and self.terms.first_end > at else self.terms.begun_at(at)
 
     def decide_move(self, transaction: AccountDryRun, entry: Entry, name: str, number: int) -> None:
         """What an entry of a campaign has moved, again."""

@@ -275,6 +275,22 @@ def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
     ]
 
 
+def reports_since(
+    rows: Sequence[tuple[int, str]], after: int, archived: int
+) -> tuple[Sequence[tuple[int, str]], str | None]:
+    """The reports after an entry, and the digest of the journal up to it: "" where the archive ends
+    with it, None where it is older, or not there.
+
+    rows       number and body of each report; before them, where it is there, the entry itself,
+               with its digest in the place of a body
+    archived   the last entry of the archive
+    """
+    digest = None
+    if rows and rows[0][0] == after:
+        (_, digest), *rows = rows
+    return rows, "" if after == archived else digest if after > archived else None
+
+
 def chain_rows(digest: str, rows: Iterable[Sequence[Any]]) -> tuple[str, list[tuple[bytes, int]]]:
     """The digest after the entries of these rows, and the digest up to each with its number."""
     made = []

@@ -9,15 +9,13 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-import orjson
-
 from purse.base.json import compact
 from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import ARCHIVABLE, Entry
 from purse.campaign.labels import LabelRow
-from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import CampaignRecord, TicketRecord
 from purse.campaign.states import CAMPAIGN, HELD, SETTLED, TOLD
 from purse.campaign.storage.base import (
     MOST_DUE,
@@ -32,9 +30,7 @@ from purse.campaign.storage.base import (
 )
 from purse.campaign.storage.memory_accounts import (
     MemoryAccounts,
-    begun_in,
-    check,
-    keys_of,
+    StoredJournal,
     page,
 )
 from purse.campaign.storage.memory_webhooks import MemoryWebhooks
@@ -42,24 +38,17 @@ from purse.errors import PurseError
 
 
 @dataclass
-class StoredCampaign:
+class StoredCampaign(StoredJournal):
     """One campaign."""
 
-    seq: int = 0
     head: CampaignRecord = field(default_factory=CampaignRecord)
-    balances: list[Balance] = field(default_factory=list)
     tickets: dict[int, TicketRecord] = field(default_factory=dict)
     waiting: dict[int, TicketRecord] = field(default_factory=dict)  # held or settled
-    entries: list[Entry] = field(default_factory=list)
-    requests: dict[str, Entry] = field(default_factory=dict)
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
-    periods: set[int] = field(default_factory=set)  # that have begun
-    keys: set[str] = field(default_factory=set)  # of events
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     archived: dict[int, ArchivedTicket] = field(default_factory=dict)
-    account: str = ""  # above it
     labels: dict[tuple[str, str, int], LabelRow] = field(default_factory=dict)
 
     def ticket(self, number: int, request: str | None) -> TicketRecord | None:
@@ -68,6 +57,18 @@ class StoredCampaign:
         """
         old = self.archived.get(number)
         return self.tickets.get(number) or (None if old is None else unpack_ticket(old, request))
+
+    def due(self, now: int, rewards: bool) -> list[TicketRecord]:
+        """The tickets held whose deadline is not after a time, and settled ones, too, where rewards
+        are due.
+        """
+        return [
+            record
+            for record in self.waiting.values()
+            if record.deadline is not None
+            and record.deadline <= now
+            and (record.state == HELD or rewards)
+        ][:MOST_DUE]
 
     def digest_at(self, seq: int) -> str | None:
         """The digest of the journal up to an entry; None where there is no such entry."""
@@ -128,14 +129,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 for request in wants.requests
                 if request in stored.requests
             }
-            due = [
-                record
-                for record in stored.waiting.values()
-                if wants.due is not None
-                and (record.state == HELD or wants.due_rewards)
-                and record.deadline is not None
-                and record.deadline <= wants.due
-            ][:MOST_DUE]
+            due = [] if wants.due is None else stored.due(wants.due, wants.due_rewards)
             ids: dict[int, str | None] = dict.fromkeys(
                 (*wants.tickets, *(record.id for record in due))
             )
@@ -173,39 +167,24 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 self._write_accounts(change.accounts)
 
     def _write(self, stored: StoredCampaign, change: WriteSet) -> None:
-        check(stored.requests, stored.periods, stored.keys, change.entries, change.balances)
+        stored.check(change)
         for entry in change.entries:
             if entry.kind == TOLD and entry.ticket in stored.reported:
                 raise PurseError(f"ticket {entry.ticket} has been told already")
-        stored.seq, stored.head, stored.balances = (
-            change.seq,
-            change.head.copied(),
-            list(change.balances),
-        )
-        stored.tickets.update({record.id: record for record in change.tickets})
+        stored.head = change.head.copied()
+        stored.add(change)
         for record in change.tickets:
+            stored.tickets[record.id] = record
             stored.waiting.pop(record.id, None)
             if record.state in (HELD, SETTLED):
                 stored.waiting[record.id] = record
-        stored.digests.update(
-            {
-                entry.seq: digest
-                for entry, digest in zip(change.entries, change.digests, strict=True)
-            }
-        )
-        stored.entries += [
-            entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
-        ]
-        stored.requests.update(
-            {entry.request: entry for entry in change.entries if entry.request is not None}
-        )
-        stored.reported.update(entry.ticket for entry in change.entries if entry.kind == TOLD)
-        stored.periods.update(begun_in(change.entries))
-        stored.keys.update(keys_of(change.entries))
-        stored.told += [
-            (entry.seq, compact(entry.body)) for entry in change.entries if entry.kind == TOLD
-        ]
-        stored.checkpoints.update({each.kind: each for each in change.checkpoints})
+        for entry, digest in zip(change.entries, change.digests, strict=True):
+            stored.digests[entry.seq] = digest
+            if entry.kind == TOLD:
+                stored.reported.add(entry.ticket)
+                stored.told.append((entry.seq, compact(entry.body)))
+        for checkpoint in change.checkpoints:
+            stored.checkpoints[checkpoint.kind] = checkpoint
         for row in change.labels:
             old = stored.labels.get(row[:3], (*row[:3], 0, 0, 0, 0, 0))
             sums = [part + more for part, more in zip(old[3:], row[3:], strict=True)]

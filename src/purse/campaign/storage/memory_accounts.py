@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -20,6 +20,7 @@ from purse.campaign.storage.base import (
     AccountWrite,
     Level,
     LockedAccount,
+    WriteSet,
     missing,
     taken,
 )
@@ -28,17 +29,54 @@ from purse.errors import PurseError
 
 
 @dataclass
-class StoredAccount:
-    """One account."""
+class StoredJournal:
+    """What campaigns and accounts have in common."""
 
-    account: str  # above it
+    account: str = ""  # above it
     seq: int = 0
-    head: AccountRecord = field(default_factory=AccountRecord)
     balances: list[Balance] = field(default_factory=list)
     entries: list[Entry] = field(default_factory=list)
     requests: dict[str, Entry] = field(default_factory=dict)
     periods: set[int] = field(default_factory=set)  # that have begun
     keys: set[str] = field(default_factory=set)  # of events
+
+    def check(self, change: WriteSet | AccountWrite) -> None:
+        """Refuse what the other back-ends have constraints against: a second answer to a request, a
+        period that begins twice, an event made twice, and more spent, held and presumed than the
+        budget.
+        """
+        begun = [entry.body["number"] for entry in change.entries if entry.kind == "renewed"]
+        if len(set(begun)) < len(begun) or not self.periods.isdisjoint(begun):
+            raise PurseError(f"one of the periods {begun} has begun already")
+        for entry in change.entries:
+            if entry.request is not None and entry.request in self.requests:
+                raise PurseError(f"request {entry.request!r} has been answered already")
+            if entry.kind == EVENT and entry.body["key"] in self.keys:
+                raise PurseError(f"the event {entry.body['key']} has been made already")
+        for purse in change.balances:
+            if min(purse) < 0 or purse.left < 0:
+                raise PurseError(
+                    f"spent + held + presumed would exceed the budget: {change.balances}"
+                )
+
+    def add(self, change: WriteSet | AccountWrite) -> None:
+        """Take in entries, and what they come to."""
+        self.seq, self.balances = change.seq, list(change.balances)
+        for entry in change.entries:
+            self.entries.append(Entry(*entry[:5], orjson.loads(compact(entry.body))))
+            if entry.request is not None:
+                self.requests[entry.request] = entry
+            if entry.kind == "renewed":
+                self.periods.add(entry.body["number"])
+            elif entry.kind == EVENT:
+                self.keys.add(entry.body["key"])
+
+
+@dataclass
+class StoredAccount(StoredJournal):
+    """One account."""
+
+    head: AccountRecord = field(default_factory=AccountRecord)
 
 
 class BelowAccount(Protocol):
@@ -114,20 +152,13 @@ class MemoryAccounts:
 
     def _check_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
-            stored = self._accounts[change.name]
-            check(stored.requests, stored.periods, stored.keys, change.entries, change.balances)
+            self._accounts[change.name].check(change)
 
     def _write_accounts(self, changes: Iterable[AccountWrite]) -> None:
         for change in changes:
             stored = self._accounts[change.name]
-            stored.seq, stored.head = change.seq, change.head.copied()
-            stored.balances = list(change.balances)
-            stored.entries += [
-                entry._replace(body=orjson.loads(compact(entry.body))) for entry in change.entries
-            ]
-            stored.periods.update(begun_in(change.entries))
-            stored.requests.update({e.request: e for e in change.entries if e.request is not None})
-            stored.keys.update(keys_of(change.entries))
+            stored.head = change.head.copied()
+            stored.add(change)
 
     def accounts(self) -> list[str]:
         """The names of all accounts."""
@@ -179,41 +210,3 @@ def page(entries: list[Entry], after: int, limit: int) -> list[Entry]:
     """The entries that follow entry `after`, at most so many."""
     first = bisect_right(entries, after, key=lambda entry: entry.seq)
     return entries[first : first + limit]
-
-
-def begun_in(entries: Iterable[Entry]) -> list[int]:
-    """The numbers of the periods that begin with these entries."""
-    return [entry.body["number"] for entry in entries if entry.kind == "renewed"]
-
-
-def keys_of(entries: Iterable[Entry]) -> list[str]:
-    """The keys of the events among entries."""
-    return [entry.body["key"] for entry in entries if entry.kind == EVENT]
-
-
-def check(
-    answered: Mapping[str, Entry],
-    periods: set[int],
-    keys: Container[str],
-    entries: Sequence[Entry],
-    balances: Iterable[Balance],
-) -> None:
-    """Refuse what the other back-ends have constraints against: a second answer to a request, a
-    period that begins twice, an event made twice, and more spent, held and presumed than the
-    budget.
-
-    answered   requests that were
-    periods    that have begun
-    keys       of the events that were made
-    """
-    begun = begun_in(entries)
-    if len(periods.union(begun)) < len(periods) + len(begun):
-        raise PurseError(f"one of the periods {begun} has begun already")
-    for key in keys_of(entries):
-        if key in keys:
-            raise PurseError(f"the event {key} has been made already")
-    for entry in entries:
-        if entry.request is not None and entry.request in answered:
-            raise PurseError(f"request {entry.request!r} has been answered already")
-    if any(min(purse) < 0 or purse.left < 0 for purse in balances):
-        raise PurseError(f"spent + held + presumed would exceed the budget: {balances}")

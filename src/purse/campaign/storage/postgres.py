@@ -23,6 +23,7 @@ from purse.campaign.storage.base import (
     WriteSet,
     among,
     entries_of,
+    reports_since,
     ticket_record,
 )
 from purse.campaign.storage.postgres_accounts import PostgresAccounts
@@ -59,6 +60,11 @@ DUE_REWARDS = DUE.replace("'held'", "'settled'")
 TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = %s AND seq > %s AND kind || '' = "
     "'told' ORDER BY seq"
+)
+# an entry, with its digest for its body, and the reports after it
+SINCE = (
+    "SELECT seq, CASE seq WHEN %s THEN encode(digest, 'hex') ELSE body END FROM purse_journal "
+    "WHERE campaign = %s AND seq >= %s AND (kind || '' = 'told' OR seq = %s) ORDER BY seq"
 )
 
 
@@ -129,8 +135,7 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
                 if wants.due is not None
             ]
             after = wants.told_after
-            told = db.execute(TOLD, (campaign, after)) if after is not None else None
-            marks = db.execute(DIGEST, (campaign, after)) if after is not None else None
+            since = None if after is None else db.execute(SINCE, (after, campaign, after, after))
             labels = known_labels(db, campaign, wants.labels) if wants.labels else None
         row = lock.fetchone()
         if row is None:
@@ -149,17 +154,19 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
             )
         before = [Balance(*each) for each in purses]
         accounts = [each.read(self._check) for each in above]
+        told: Sequence[tuple[int, str]] = ()
+        digest = None
+        if since is not None and after is not None:
+            told, digest = reports_since(since.fetchall(), after, head.archived)
         found = LockedState(
             row[0],
             head,
             list(before),
             found_tickets,
             answered,
-            told.fetchall() if told else [],
+            told,
             late,
-            None
-            if marks is None or after is None or after < head.archived
-            else digest_at(head, after, marks.fetchone()),
+            digest,
             accounts,
             labels.fetchall() if labels else [],
         )

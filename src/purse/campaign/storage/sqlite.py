@@ -32,6 +32,7 @@ from purse.campaign.storage.base import (
     UNUSED,
     Join,
     LabelTable,
+    LockedAccount,
     LockedState,
     Overview,
     ReadSet,
@@ -40,6 +41,7 @@ from purse.campaign.storage.base import (
     among,
     entries_of,
     missing,
+    reports_since,
     ticket_record,
 )
 from purse.campaign.storage.file_identity import refuse_dangerous
@@ -81,6 +83,11 @@ DUE_REWARDS = (
 TOLD = (
     "SELECT seq, body FROM purse_journal WHERE campaign = ? AND seq > ? AND kind = 'told' "
     "ORDER BY seq"
+)
+# an entry, with its digest for its body, and the reports after it
+SINCE = (
+    "SELECT seq, CASE seq WHEN ?2 THEN lower(hex(digest)) ELSE body END FROM purse_journal "
+    "WHERE campaign = ?1 AND seq >= ?2 AND (+kind = 'told' OR +seq = ?2) ORDER BY seq"
 )
 DIGEST = "SELECT lower(hex(digest)) FROM purse_journal WHERE campaign = ? AND seq = ?"
 ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = ?"
@@ -158,11 +165,8 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
         with self._locked() as db:
             campaign, seq, head, purses, parent = read_head(db, name)
             above = () if parent is None else accounts_up(db, parent)
-            change = decide(
-                found(db, campaign, seq, head, purses, wants)._replace(
-                    accounts=[each.state for each in above]
-                )
-            )
+            accounts = [each.state for each in above]
+            change = decide(found(db, campaign, seq, head, purses, wants, accounts))
             if change is not None:
                 write(db, campaign, purses, change)
                 write_accounts(db, above, change.accounts)
@@ -276,8 +280,9 @@ def found(
     head: CampaignRecord,
     purses: list[Balance],
     wants: ReadSet,
+    accounts: Sequence[LockedAccount],
 ) -> LockedState:
-    """What is wanted."""
+    """What is wanted, and the accounts above."""
     old = head.archived > 0
     requests = {request: answered(db, campaign, request, old) for request in wants.requests}
     known = {request: entry for request, entry in requests.items() if entry is not None}
@@ -292,18 +297,17 @@ def found(
     for request, entry in known.items():
         for each in entry.body.get("tickets", ()):
             tickets.update(one_ticket(db, campaign, each["id"], request, old))
-    told: Any = []
+    told: Sequence[tuple[int, str]] = ()
     digest = None
-    if wants.told_after is not None:
-        told = db.execute(TOLD, (campaign, wants.told_after)).fetchall()
-        if wants.told_after >= head.archived:
-            digest = digest_at(db, campaign, head, wants.told_after)
+    if (after := wants.told_after) is not None:
+        rows: Any = db.execute(SINCE, (campaign, after)).fetchall()
+        told, digest = reports_since(rows, after, head.archived)
     labels = [
         label
         for label in wants.labels
         if db.execute(f"{LABEL} AND key = ? AND value = ? LIMIT 1", (campaign, *label)).fetchone()
     ]
-    return LockedState(seq, head, purses, tickets, known, told, due, digest, labels=labels)
+    return LockedState(seq, head, purses, tickets, known, told, due, digest, accounts, labels)
 
 
 def answered(db: apsw.Connection, campaign: int, request: str, old: bool) -> Entry | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from purse._version import __version__
 from purse.base import amounts
-from purse.base.json import compact
+from purse.base.json import compact_bytes
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance
 from purse.campaign.states import ACCOUNT, CAMPAIGN
@@ -43,7 +43,7 @@ def body_of(terms: Mapping[str, Any], event: Entry) -> bytes:
         ],
     }
     at = datetime.fromtimestamp(event.at / 1000, UTC).isoformat(timespec="milliseconds")
-    return compact({"type": TYPE, "timestamp": at, "data": data}).encode()
+    return compact_bytes({"type": TYPE, "timestamp": at, "data": data})
 
 
 def purse_of(resource: str, purse: Balance) -> dict[str, str]:
