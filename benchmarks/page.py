@@ -7,7 +7,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import http_page, linear, live, record, replan
+from benchmarks import break_even, http_page, linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.startup import COLD
@@ -183,7 +183,8 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
         "fetching the results count. Plain C on one core of the same machine. The "
         f"numbers that come out are the CPU's, [to the last bit](gpu.md). {refused}"
     )
-    return ["## On a GPU", lead.strip(), gpu_table(cuda)]
+    few = [break_even.part(cuda["break_even"])] if "break_even" in cuda else []
+    return ["## On a GPU", lead.strip(), gpu_table(cuda), *few]
 
 
 def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from benchmarks import (
     bench,
+    break_even,
     campaigns,
     context_page,
     doors,
@@ -272,12 +273,32 @@ def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
     monkeypatch.setattr("benchmarks.gpu.purse.simulate", simulate)
     monkeypatch.setattr(gpu, "device_name", lambda: "Tabulator")
     monkeypatch.setattr(gpu, "plain_rate", lambda *_: 1e6)
+    monkeypatch.setattr(break_even, "measure", lambda: {"cores": 2, "rows": []})
     found = gpu.measure()
     assert ("exp3.bwk", 1 << 20, "cuda") in asked
     assert found["refused"] == {"kube": "kube does not"}
     assert len(found["rows"]) == len(purse.policies.names()) - 1
     assert all(each["floor"] == each["rounds_per_second"] / 1e6 for each in found["rows"])
     assert [each["limits"] for each in found["replan"]] == [1, 2, 3]
+    assert found["break_even"] == {"cores": 2, "rows": []}
+
+
+def test_a_gpu_pays_from_the_first_number_of_paths_at_which_it_is_done_before_the_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def seconds(policy: str, n_paths: int, device: str) -> float:
+        return 0.1 if device == "cuda" else n_paths / (1_000 if policy == "uniform" else 1e9)
+
+    monkeypatch.setattr(break_even, "seconds", seconds)
+    monkeypatch.setattr(break_even, "POLICIES", ("uniform", "fixed"))
+    found = break_even.measure()
+    pays, never = found["rows"]
+    assert (pays["policy"], pays["paths"]) == ("uniform", 128)
+    assert pays["seconds"] == {"cuda": 0.1, "cpu": 0.128}
+    assert never == {"policy": "fixed", "paths": None, "seconds": None}
+    text = page.markdown(measured(), {**on_gpu(), "break_even": found}, None, None)
+    assert "| `uniform` | 128 | 100 | 128 |" in text
+    assert "`fixed`: not up to 1,048,576." in text
 
 
 # campaigns

@@ -209,8 +209,9 @@ class BlockFunction:
         """Call the function with these arguments."""
         block = Block(args)
         code = self.by_kind.get(block.kind)
-        if code is None:
-            code = bind(call_block, called=self.function, KIND=block.kind)
+        if code is not None:
+            return code(block.address)
+        code = bind(call_block, called=self.function, KIND=block.kind)
         result = code(block.address)
         self.by_kind[block.kind] = code  # now that it is compiled
         return result

@@ -207,6 +207,7 @@ REPLACEABLE: dict[tuple[str, str], tuple[str, ...] | None] = {
     ("numba.cuda.cudadrv.nvvm", "compile_ir"): ("llvmir", "options"),
     ("numba.cuda.cpython.slicing", "fix_index"): ("builder", "idx", "size"),
     ("numba.cuda.cgutils", "pointer_add"): ("builder", "ptr", "offset", "return_type"),
+    ("numba.cuda.cgutils", "add_global_variable"): ("module", "ty", "name", "addrspace"),
     ("numba.cuda.core.base", "BaseContext.get_function"): ("self", "fn", "sig", "_firstcall"),
     ("numba.cuda.dispatcher", "get_current_device"): (),
     ("numba.cuda.core.config", "CUDA_LOW_OCCUPANCY_WARNINGS"): None,
