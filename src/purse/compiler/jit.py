@@ -17,11 +17,12 @@ from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
 
 from purse.compiler.blocks import Block, load
 from purse.compiler.error_text import explain
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.linking import LeanCompiler, PartCompiler, WholeCompiler
+from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
     CACHE_HOOKS,
     ENTRY_POINTS,
@@ -34,16 +35,13 @@ from purse.compiler.numba_contract import (
     CPUDispatcher,
     FunctionCache,
     NumbaError,
-    config,
+    TypingError,
 )
 from purse.errors import PurseError
 
 F = TypeVar("F", bound=Callable[..., Any])
 PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
 WHOLE = {"pipeline_class": WholeCompiler} if LINKS_PARTS else {}
-# kernels as parts compile quickly; at the highest level each by itself makes some loops faster
-KERNEL = {"pipeline_class": LeanCompiler} if LINKS_PARTS else {}
-QUICK = PART if int(config.OPT) < 3 else KERNEL
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -59,16 +57,31 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             _from_python[self] = numba.njit(**WHOLE, **LEAN)(self.py_func)
         return _from_python[self](*args)
 
+    def compile(self, sig: Any) -> Any:
+        """Return the code for these types; compile it where there is none.
+
+        numba times every look at what it has, and all compilations around it.
+        """
+        found = self.overloads.get(sig if isinstance(sig, tuple) else None)
+        return super().compile(sig) if found is None else found.entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile one code for all constants that are passed, unless it has to know them."""
+        try:
+            return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+        except TypingError:
+            return super().get_call_template(args, kws)
+
 
 _from_python: dict[Kernel, Any] = {}
 
 
-def _inner(function: F, *, inline: bool, how: dict[str, Any] = QUICK) -> F:
+def _inner(function: F, *, inline: bool) -> F:
     inlined = dict.fromkeys(INLINE, inline)
     if not OWN_DISPATCHERS:
         return cast(F, numba.njit(**inlined, **LEAN)(function))
     options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
-    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **how))
+    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **PART))
 
 
 def kernel(function: F) -> F:
@@ -174,7 +187,7 @@ def attach_call(function: F, **parts: Any) -> F:
     attached = _attached(function, parts)
     name = f"{function.__name__}_{fingerprint(attached)}"
     named = with_globals(attached, attached.__globals__, name)
-    return cast(F, _inner(named, inline=False, how=PART))
+    return cast(F, _inner(named, inline=False))
 
 
 def _attached(function: Callable[..., Any], parts: dict[str, Any]) -> Any:

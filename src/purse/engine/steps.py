@@ -142,7 +142,7 @@ def see_round(resources: int, game: Game, space: Workspace, path: int, t: int, m
             space.allowed[i] = True
     if game.rule == FIT or masked:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
-    scale_left(resources, game, space)
+    scale_left(resources, game.unit_scale, space.left_units, space.left)
     return Now(
         at(stream(game.seed, path, POLICY), t),
         t,
@@ -193,7 +193,7 @@ def hold_choice(
 ) -> int:
     """Hold what the arms that were chosen may cost; return what `ask` does."""
     if space.arms[0] >= 0 and game.rule == FIT:
-        skip_unfitting(game, space.left_units, space.arms)
+        skip_unfitting(game.holds, space.left_units, space.arms)
     if space.arms[0] >= 0 and breaks_mask(now, space.arms):
         space.arms[0] = UNSET
     outcome = set_apart(plays, resources, game, space, held)
@@ -222,7 +222,7 @@ def pay_report(
     short = short_of(plays, resources, space.units, space.left_units)
     if short >= 0:
         return short
-    pay(plays, resources, game, space)
+    pay(plays, resources, game.unit_scale, space.units, space.left_units, space.costs)
     return DONE
 
 
@@ -269,16 +269,17 @@ def set_apart(plays: int, resources: int, game: Game, space: Workspace, held: In
     """
     for m in range(resources):
         held[m] = 0
-    if out_of_range(plays, space.excluded.shape[0], space):
+    if out_of_range(plays, space.excluded.shape[0], space.arms):
         return NO_PULL
     if game.rule != HOLD and game.rule != FIT:
         return DONE
-    short = hold_short_of(plays, resources, game, space)
+    units, left_units = space.units, space.left_units
+    short = hold_short_of(plays, resources, game.holds, space.arms, units, left_units)
     for m in range(resources):
         for k in range(plays):
-            held[m] += space.units[k, m]
+            held[m] += units[k, m]
         if short < 0:
-            space.left_units[m] -= held[m]
+            left_units[m] -= held[m]
     return short if short >= 0 else DONE
 
 
