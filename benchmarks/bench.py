@@ -9,7 +9,18 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import campaigns, engine, families, gpu, linear, page, record, replan, startup
+from benchmarks import (
+    campaigns,
+    engine,
+    families,
+    gpu,
+    linear,
+    memory,
+    page,
+    record,
+    replan,
+    startup,
+)
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
 from benchmarks.machine import machine
 from benchmarks.tables import number
@@ -33,6 +44,8 @@ def measure() -> dict[str, Any]:
         "growth": grown,
         "startup": waits,
         "ask_tell_microseconds": live,
+        "memory": memory.measure(),
+        "sizes": memory.sizes(),
     }
 
 

@@ -10,12 +10,14 @@ from typing import Any
 from benchmarks import linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
+from benchmarks.memory import HORIZON
 from benchmarks.startup import COLD
 from benchmarks.tables import (
     arms_table,
     at,
     budget_table,
     gpu_table,
+    memory_table,
     number,
     rivals_table,
     sizes,
@@ -103,6 +105,7 @@ def markdown(
         rivals_table(cpu),
         "## What one waits for",
         waits_table(cpu),
+        *memory_part(cpu),
         *([live.part(campaigns)] if campaigns else []),
         *gpu_part(cuda),
         "## What makes it fast",
@@ -163,6 +166,22 @@ def in_short(
     if campaigns:
         lines += live.in_short(campaigns)
     return "\n".join(f"- {line}" for line in lines)
+
+
+def memory_part(cpu: dict[str, Any]) -> list[str]:
+    """The most memory that processes take, and the size of an installation."""
+    if "memory" not in cpu:
+        return []
+    sizes = cpu["sizes"]
+    largest = ", ".join(f"{name} {number(sizes[name])}" for name in list(sizes)[:6])
+    return [
+        "## Memory and disk",
+        "The most memory that a fresh process has, the code compiled before; logs and tables are "
+        f"text files, and a replay plays {HORIZON:,} rounds of them with its default policies.",
+        memory_table(cpu),
+        f"An installation without extras takes {number(sum(sizes.values()))} MB as pip unpacks "
+        f"it, and what Python compiles from it besides. The largest: {largest} MB.",
+    ]
 
 
 def gpu_part(cuda: dict[str, Any] | None) -> list[str]:

@@ -169,6 +169,12 @@ def waits_table(cpu: dict[str, Any]) -> str:
     )
 
 
+def memory_table(cpu: dict[str, Any]) -> str:
+    """The most memory that each process had."""
+    rows = [[name, f"{number(megabytes)} MB"] for name, megabytes in cpu["memory"].items()]
+    return markdown_table(["", "takes at most"], rows)
+
+
 def gpu_table(cuda: dict[str, Any]) -> str:
     """Every policy that plays on the GPU."""
     return markdown_table(
