@@ -31,10 +31,10 @@ def simulate(folder: Path) -> None:
 
 def compare(folder: Path) -> None:
     """Run `purse compare` with its defaults."""
-    from purse.cli import main
+    from purse.cli import cli
 
     os.chdir(folder)
-    main(["compare"], standalone_mode=False)
+    cli(["compare"], standalone_mode=False)
 
 
 def replay(folder: Path, name: str) -> None:

@@ -23,11 +23,15 @@ import numpy as np
 
 from purse import worlds
 from purse.base import amounts, validation
+from purse.base.optional import scipy
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.types import Floats, World
 
 __all__ = ["best_fixed_distribution", "lp_optimum"]  # for users
+
+
+SEVERAL = "the optimum for several resources"
 
 
 class FluidOptimum(NamedTuple):
@@ -66,12 +70,10 @@ def solve_means(
     if len(budgets) == 1:
         best = mix(costs[:, 0], rewards, float(budgets[0]), rounds)
         return FluidOptimum(float(rewards @ best), best)
-    from scipy.optimize import linprog
-
     limits, most = costs.T, list(budgets)
     if rounds is not None:
         limits, most = np.vstack([limits, np.ones(len(rewards))]), [*most, rounds]
-    found = linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
+    found = scipy("optimize", SEVERAL).linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
     return FluidOptimum(float(-found.fun), np.asarray(found.x))
 
 
