@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    asks,
     campaigns,
     engine,
     families,
@@ -44,6 +45,7 @@ def measure() -> dict[str, Any]:
         "growth": grown,
         "startup": waits,
         "ask_tell_microseconds": live,
+        "asks": asks.measure(),
         "memory": memory.measure(),
         "sizes": memory.sizes(),
     }

@@ -7,13 +7,14 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import linear, live, record, replan
+from benchmarks import asks, linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
 from benchmarks.memory import HORIZON
 from benchmarks.startup import COLD
 from benchmarks.tables import (
     arms_table,
+    asks_table,
     at,
     budget_table,
     gpu_table,
@@ -105,6 +106,7 @@ def markdown(
         rivals_table(cpu),
         "## What one waits for",
         waits_table(cpu),
+        *asks_part(cpu),
         *memory_part(cpu),
         *([live.part(campaigns)] if campaigns else []),
         *gpu_part(cuda),
@@ -166,6 +168,17 @@ def in_short(
     if campaigns:
         lines += live.in_short(campaigns)
     return "\n".join(f"- {line}" for line in lines)
+
+
+def asks_part(cpu: dict[str, Any]) -> list[str]:
+    """Asks with masks and contexts."""
+    if "asks" not in cpu:
+        return []
+    return [
+        f"With masks and contexts, K = {USUAL}; `{asks.BLIND}` sees no contexts, but they are "
+        "checked:",
+        asks_table(cpu),
+    ]
 
 
 def memory_part(cpu: dict[str, Any]) -> list[str]:
