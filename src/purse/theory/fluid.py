@@ -47,7 +47,8 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
     budget    one amount, or one per resource, shape (d,)
     horizon   the number of rounds; None: the world's own
 
-    Raise `InvalidInput` when the means of the world change from round to round.
+    Raise `InvalidInput` when the means of the world change from round to round, and `MissingExtra`
+    when there are several resources and the extra `scipy` is not installed.
 
     >>> lp_optimum("bernoulli:rewards=[.9,.6],costs=[.8,.3]", budget=50, horizon=100).value
     72.0
