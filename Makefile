@@ -42,13 +42,13 @@ docs: $(STAMP)-docs
 images: $(STAMP)-test
 	$(BIN)/python docs/images.py
 
-paper: $(STAMP)-report,scipy
+paper: $(STAMP)-report
 	$(BIN)/purse paper
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
-leaderboard: $(STAMP)-report,scipy
+leaderboard: $(STAMP)-report
 	$(BIN)/purse leaderboard --suite 1
 	$(BIN)/purse leaderboard --suite 2
 	$(BIN)/purse leaderboard --suite 3
