@@ -73,6 +73,7 @@ class CallBuffer:
             rewards=rewards.view(np.float64),
             units=units.reshape(m, d),
         )
+        self.context = self.workspace.context.data
         self.row = Struct(f"{problem.n_features}d")  # of the context; the constant comes after it
 
     def read_ticket(self) -> tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...]]:
@@ -82,11 +83,10 @@ class CallBuffer:
 
     def write_context(self, numbers: Sequence[float]) -> None:
         """Write the numbers of a context, (F,) or (K F,), where the policy looks at them."""
-        context = self.workspace.context
-        rows, width = context.shape
+        rows, width = self.workspace.context.shape
         for k in range(rows):
             start = k * (width - 1)
-            self.row.pack_into(context, 8 * k * width, *numbers[start : start + width - 1])
+            self.row.pack_into(self.context, 8 * k * width, *numbers[start : start + width - 1])
 
     def pack_fewer(
         self,
