@@ -10,12 +10,14 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks import (
+    asks,
     campaigns,
     engine,
     families,
     gpu,
     http_service,
     linear,
+    memory,
     page,
     record,
     replan,
@@ -44,6 +46,9 @@ def measure() -> dict[str, Any]:
         "growth": grown,
         "startup": waits,
         "ask_tell_microseconds": live,
+        "asks": asks.measure(),
+        "memory": memory.measure(),
+        "sizes": memory.sizes(),
     }
 
 

@@ -7,15 +7,18 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import break_even, http_page, linear, live, record, replan
+from benchmarks import asks, break_even, http_page, linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
+from benchmarks.memory import HORIZON
 from benchmarks.startup import COLD
 from benchmarks.tables import (
     arms_table,
+    asks_table,
     at,
     budget_table,
     gpu_table,
+    memory_table,
     number,
     rivals_table,
     sizes,
@@ -109,6 +112,8 @@ def markdown(
         rivals_table(cpu),
         "## What one waits for",
         waits_table(cpu),
+        *asks_part(cpu),
+        *memory_part(cpu),
         *([live.part(campaigns)] if campaigns else []),
         *([http_page.part(http)] if http else []),
         *gpu_part(cuda),
@@ -170,6 +175,33 @@ def in_short(
     if campaigns:
         lines += live.in_short(campaigns)
     return "\n".join(f"- {line}" for line in lines)
+
+
+def asks_part(cpu: dict[str, Any]) -> list[str]:
+    """Asks with masks and contexts."""
+    if "asks" not in cpu:
+        return []
+    return [
+        f"With masks and contexts, K = {USUAL}; `{asks.BLIND}` sees no contexts, but they are "
+        "checked:",
+        asks_table(cpu),
+    ]
+
+
+def memory_part(cpu: dict[str, Any]) -> list[str]:
+    """The most memory that processes take, and the size of an installation."""
+    if "memory" not in cpu:
+        return []
+    sizes = cpu["sizes"]
+    largest = ", ".join(f"{name} {number(sizes[name])}" for name in list(sizes)[:6])
+    return [
+        "## Memory and disk",
+        "The most memory that a fresh process has, the code compiled before; logs and tables are "
+        f"text files, and a replay plays {HORIZON:,} rounds of them with its default policies.",
+        memory_table(cpu),
+        f"An installation without extras takes {number(sum(sizes.values()))} MB as pip unpacks "
+        f"it, and what Python compiles from it besides. The largest: {largest} MB.",
+    ]
 
 
 def gpu_part(cuda: dict[str, Any] | None) -> list[str]:

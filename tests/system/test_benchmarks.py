@@ -99,6 +99,9 @@ def measured() -> dict[str, Any]:
         ],
         "startup": {"python alone": 0.01, startup.COLD: 7.0},
         "ask_tell_microseconds": {"exp3.bwk": 7.0, "exp3++.bwk": 8.0, "ucb-bv1": 9.0},
+        "asks": [{"policy": "replan", "asked": "both", "microseconds": 6.5}],
+        "memory": {"a simulation": 117.5},
+        "sizes": {"llvmlite": 171.0, "purse-bandits": 9.0},
     }
 
 
@@ -388,6 +391,9 @@ def test_the_page_says_what_was_measured_and_on_what() -> None:
         "left them 1.95 cores." in text
     )
     assert "billion rounds a second" not in text
+    assert "| both | `replan` | 6.5 |" in text
+    assert "| a simulation | 118 MB |" in text
+    assert "An installation without extras takes 180 MB" in text
 
 
 def test_the_page_has_the_gpu_with_its_own_machine() -> None:

@@ -62,6 +62,7 @@ class CallBuffer:
         self.plays = m = problem.plays
         d = problem.n_resources
         self.form = Struct(f"{m}q{m}d{d}q{m}d{m * d}q")
+        self.ticket = Struct(f"{m}q{m}d{d}q")  # the first part of it
         words = np.zeros(self.form.size // 8, np.int64)
         arms, probs, held, rewards, units = np.split(words, np.cumsum([m, m, d, m]))
         self.words = words.data
@@ -72,6 +73,20 @@ class CallBuffer:
             rewards=rewards.view(np.float64),
             units=units.reshape(m, d),
         )
+        self.context = self.workspace.context.data
+        self.row = Struct(f"{problem.n_features}d")  # of the context; the constant comes after it
+
+    def read_ticket(self) -> tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...]]:
+        """Return arms, probabilities and holds."""
+        m, found = self.plays, self.ticket.unpack_from(self.words)
+        return found[:m], found[m : 2 * m], found[2 * m :]
+
+    def write_context(self, numbers: Sequence[float]) -> None:
+        """Write the numbers of a context, (F,) or (K F,), where the policy looks at them."""
+        rows, width = self.workspace.context.shape
+        for k in range(rows):
+            start = k * (width - 1)
+            self.row.pack_into(self.context, 8 * k * width, *numbers[start : start + width - 1])
 
     def pack_fewer(
         self,
