@@ -114,6 +114,7 @@ class JournalReplay:
         self.ledger = Ledger(terms)
         self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
+        self.learner.compile_ask()
         self.history = History(terms)
         self.expected = ExpectedEvents()
         self.findings: list[str] = []
