@@ -62,7 +62,6 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             _from_python[self] = numba.njit(**WHOLE, **LEAN)(self.py_func)
         return _from_python[self](*args)
 
-
     def __reduce__(self) -> Any:
         """Travel by name to other processes where it is one of ours: a copy would not be known by
         the fingerprint.

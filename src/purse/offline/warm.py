@@ -89,11 +89,9 @@ def recipes_of(policy: str | ModuleType) -> list[Recipe]:
     """
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
     world = WITH_CONTEXTS if sees_contexts(module) else WORLD
-    found: list[Recipe] = [JobSpec(policy, world, BUDGET, 0, "exit")]
+    found: list[Recipe] = [JobSpec(policy, world, BUDGET, 0, "exit"), StepsSpec(policy, world)]
     if not sees_contexts(module):
         found.append(JobSpec(policy, logged_world(), BUDGET, 0, "exit"))
-    if module.NAME != "fixed":
-        found.append(StepsSpec(policy, world))
     return found
 
 
