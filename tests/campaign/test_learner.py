@@ -10,6 +10,7 @@ import pytest
 from purse.campaign import learner as learner_module
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
+from purse.compiler.jit import direct
 from purse.engine import steps
 
 
@@ -35,7 +36,7 @@ def campaign() -> Campaign:
 def test_a_step_is_compiled_when_it_is_first_needed(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made, direct, change = list[str](), steps.direct, campaign.storage.change
+    made, change = list[str](), campaign.storage.change
 
     def compiled(step: Any, *args: Any) -> Any:
         made.append(step.py_func.__name__.partition("_at")[0])

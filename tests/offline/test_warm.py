@@ -8,8 +8,9 @@ import pytest
 
 import purse
 from purse.base.progress import Progress
+from purse.compiler.jit import code_folder
 from purse.engine import cpu
-from purse.offline import log_player, warm
+from purse.offline import log_player, queue_replay, warm
 from purse.offline.off_policy import estimate_log
 from purse.study.compile_ahead import Task
 from purse.study.shard import JobSpec
@@ -28,11 +29,11 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
 
 def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
-    assert purse.warm("uniform") == warm.code_folder()
+    assert purse.warm("uniform") == code_folder()
     kinds = [type(task.recipe) for task in asked]
     assert kinds == [JobSpec, warm.StepsSpec, JobSpec]
     ours, logged = (task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec))
-    assert (ours.world.draw, logged.world.draw) == (None, log_player.replay.__globals__["draw"])
+    assert (ours.world.draw, logged.world.draw) == (None, queue_replay.draw)
 
 
 def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:

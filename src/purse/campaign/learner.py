@@ -137,13 +137,15 @@ class Learner:
         """
         if not self._chooses:
             with self._compiling():
-                self._chooses = bool(self._steps.ask)
+                _ = self._steps.ask
+            self._chooses = True
         elif not self._learns:
             self._compile_tell()
 
     def _compile_tell(self) -> None:
         with self._compiling():
-            self._learns = bool(self._steps.tell)
+            _ = self._steps.tell
+        self._learns = True
 
     def compile_look(self) -> None:
         """Compile what `probabilities` needs, before a lock is taken."""

@@ -36,7 +36,9 @@ DONE = b"."
 class Recipe(Protocol):
     """How something is compiled: a NamedTuple that other processes can read."""
 
-    policy: str | ModuleType
+    @property
+    def policy(self) -> str | ModuleType:
+        """The policy that is compiled."""
 
     def compile(self, shown: Progress) -> None:
         """Compile it, or load it from the disk cache."""
