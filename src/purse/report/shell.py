@@ -144,12 +144,13 @@ def draw_panel(
                 channel["legend"] = None
             if which in axes and channel["axis"]["title"] == axes[which]:
                 channel["axis"]["title"] = None
-    # data stand there where all layers share them
-    shared = {key: spec[key] for key in ("$schema", "params", "data") if key in spec}
-    default = panel.get("data", spec.get("data"))
+    default = panel.get("data", spec.get("data"))  # it stands there where all layers share it
     used = {layer.get("data", default)["name"] for layer in panel.get("layer", [panel])}
-    # to take in those of other panels takes longer than to draw
-    shared["datasets"] = {name: spec["datasets"][name] for name in used}
+    shared: dict[str, Any] = {
+        **{key: spec[key] for key in ("$schema", "params", "data") if key in spec},
+        # to take in those of other panels takes as long as to draw
+        "datasets": {name: spec["datasets"][name] for name in used},
+    }
     size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     svg = render_svg(panel | shared | size | {"config": spec["config"] | {"background": None}})
     return safe(prefix_ids(svg, f"{name}-{index}"))
