@@ -148,8 +148,8 @@ def draw_panel(
     used = {layer.get("data", default)["name"] for layer in panel.get("layer", [panel])}
     shared: dict[str, Any] = {
         **{key: spec[key] for key in ("$schema", "params", "data") if key in spec},
-        # to take in those of other panels takes as long as to draw
-        "datasets": {name: spec["datasets"][name] for name in used},
+        # those of other panels would be read for nothing
+        "datasets": {name: rows for name, rows in spec["datasets"].items() if name in used},
     }
     size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     svg = render_svg(panel | shared | size | {"config": spec["config"] | {"background": None}})
