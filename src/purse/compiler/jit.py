@@ -10,9 +10,12 @@ an edit anywhere makes a new one.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from pkgutil import resolve_name
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
@@ -71,6 +74,15 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             return super().get_call_template(tuple(map(types.unliteral, args)), kws)
         except TypingError:
             return super().get_call_template(args, kws)
+
+    def __reduce__(self) -> Any:
+        """Travel by name to other processes where it is one of ours: a copy would not be known by
+        the fingerprint.
+        """
+        module, name = self.py_func.__module__, self.py_func.__name__
+        if module.startswith("purse.") and getattr(sys.modules[module], name, None) is self:
+            return resolve_name, (f"{module}:{name}",)
+        return super().__reduce__()
 
 
 _from_python: dict[Kernel, Any] = {}
@@ -160,6 +172,19 @@ def compiled(function: Callable[..., Any]) -> Any:
             raise
         warnings.warn(NO_FOLDER, RuntimeWarning, stacklevel=2)
         return numba.njit(**how)(function)
+
+
+def code_folder() -> Path | None:
+    """Return the folder in whose folders machine code is kept; None where processes cannot find
+    the machine code of others.
+    """
+    if not (CACHE_HOOKS and READS_INTRINSICS):
+        return None
+    try:
+        folder = Path(FunctionCache(call_block).cache_path)
+    except RuntimeError:  # none can be written
+        return None
+    return folder.parents[1] if folder.name == "__pycache__" else folder.parent
 
 
 def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from struct import Struct
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -122,20 +122,48 @@ class LiveGame(NamedTuple):
     path: int  # 0 for a live policy: which path's random numbers it meets
 
 
-class CompiledSteps(NamedTuple):
-    """The steps of one live game, compiled.
+class BoundSteps(NamedTuple):
+    """The steps of one policy for games of one kind; the first three take a block."""
+
+    look: Any
+    ask: Any
+    tell: Any
+    hold: Any
+    replace: Any
+
+
+class CompiledSteps:
+    """The steps of one live game, each compiled when it is first needed.
 
     Steps that all policies share see none of a policy's own types, which other processes may not
     know.
+
+    look      takes the round, whether arms are masked, and where to write; None: the policy cannot
+              tell its probabilities
+    hold, replace   as the functions of these names
     """
 
-    # round, masked, where to write; None: the policy cannot tell its probabilities
-    look: Callable[[int, bool, Floats], int] | None
-    ask: Callable[[int, bool], int]  # round, masked
-    hold: Callable[[Game, Workspace, Ints], int]
-    tell: Callable[[int], int]  # round
-    replace: Callable[..., bool]
-    block: Block  # the game that `look`, `ask` and `tell` work on
+    def __init__(self, bound: BoundSteps, block: Block) -> None:
+        self._bound, self._block = bound, block  # the game that `look`, `ask` and `tell` work on
+        self.look: Callable[[int, bool, Floats], int] | None = (
+            None if bound.look is None else partial(bound.look, block.address)
+        )
+        self.hold: Callable[[Game, Workspace, Ints], int] = bound.hold
+        self.replace: Callable[..., bool] = bound.replace
+
+    def compile(self) -> None:
+        """Compile the steps of every round now."""
+        _ = self.ask, self.tell
+
+    @cached_property
+    def ask(self) -> Callable[[int, bool], int]:
+        """The step that takes the round, and whether arms are masked."""
+        return partial(direct(self._bound.ask, self._block.address, 1, False), self._block.address)
+
+    @cached_property
+    def tell(self) -> Callable[[int], int]:
+        """The step that takes the round."""
+        return partial(direct(self._bound.tell, self._block.address, 1), self._block.address)
 
 
 def new_game(
@@ -342,21 +370,11 @@ def tell_at(block: int, t: int) -> int:
     return int(step(load(block, GAME), t))
 
 
-class BoundSteps(NamedTuple):
-    """The steps of one policy, compiled for games of one kind; the first three take a block."""
-
-    look: Any
-    ask: Any
-    tell: Any
-    hold: Any
-    replace: Any
-
-
 _steps: dict[tuple[Any, ...], BoundSteps] = {}
 
 
 def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
-    """Compile the steps of every round here, the others when they are first needed.
+    """Return the steps; each is compiled when it is first needed.
 
     They work on the arrays of `live`, which must stay the same ones. What is compiled is found
     again by its parts: to look through its code takes milliseconds.
@@ -373,19 +391,5 @@ def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Compi
         looks = None
         if shows is not None:
             looks = bind(look_at, step=attach_call(look, probabilities=shows, **sizes), **game)
-        _steps[parts] = BoundSteps(
-            looks,
-            direct(asks, block.address, 1, False),
-            direct(tells, block.address, 1),
-            bind(hold, **sizes),
-            bind(replace),
-        )
-    bound = _steps[parts]
-    return CompiledSteps(
-        None if bound.look is None else partial(bound.look, block.address),
-        partial(bound.ask, block.address),
-        bound.hold,
-        partial(bound.tell, block.address),
-        bound.replace,
-        block,
-    )
+        _steps[parts] = BoundSteps(looks, asks, tells, bind(hold, **sizes), bind(replace))
+    return CompiledSteps(_steps[parts], block)

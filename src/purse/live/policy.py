@@ -148,6 +148,7 @@ class Policy(Reports):
         self._game = new_game(module, params, state, game, self._buffer, problem)
         with compile_errors(self.name, module):
             self._steps = compile_steps(module, problem, self._game)
+            self._steps.compile()
         super().__init__(problem, self._game.workspace.left_units)
         self._counts_pending = bool(getattr(module, "PENDING", False))
         self._allowed = self._buffer.workspace.allowed.data.cast("B")
