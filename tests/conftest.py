@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
 from itertools import count
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from purse.engine.cpu import usable_cores
 from tests.support.storages import (
@@ -32,6 +33,8 @@ from tests.support.storages import (
 
 # compiling makes many objects that stay; to look through them less often saves a twentieth
 gc.set_threshold(200_000, 20, 20)
+# helpers without doctests: LiteLLM alone takes each worker seconds to import
+collect_ignore = ["support"]
 ABOUT_EVERY_POLICY = (
     "test_every_policy.py",
     "test_gpu.py",
@@ -105,9 +108,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    items.sort(key=lambda item: group_of(item).startswith("policies/"))
+    groups = {item: group_of(item) for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: groups[item].startswith("policies/"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
+    """Look for doctests in the package, not in the tests."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """Look no more through what stays to the end."""
+    gc.freeze()
 
 
 def group_of(item: pytest.Item) -> str:
@@ -120,16 +136,16 @@ def group_of(item: pytest.Item) -> str:
     if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    path = item.path.relative_to(item.config.rootpath)
-    if path.parent.name == "policies":
-        stem = path.stem.removeprefix("test_")
+    path = item.nodeid.partition("::")[0]
+    *_, folder, name = path.split("/")
+    if folder == "policies":
+        stem = name.removesuffix(".py").removeprefix("test_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
+    if folder == "engine" and name in WITH_SCRIPTS:
         return "engine with scripts"
-    if path.name == "test_recommend_worlds.py":
+    if name == "test_recommend_worlds.py":
         return "policies/best_arm"
-    folder = path.parent.name
-    return folder if folder in ("integrations", "offline", "paper", "report") else path.as_posix()
+    return folder if folder in ("integrations", "offline", "paper", "report") else path
 
 
 @pytest.fixture(scope="session", autouse=True)
