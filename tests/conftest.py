@@ -11,10 +11,11 @@ import signal
 import tempfile
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from purse.engine.cpu import usable_cores
+from tests.support.soak import SOAK
 from tests.support.storages import (
     HttpHarness,
     MemoryHarness,
@@ -54,6 +56,8 @@ TOGETHER = {
     "tsallis_inf_coin": "tsallis_inf",
     "tsallis_inf_price": "tsallis_inf",
 }
+# what loads the compiler for GPUs, in seconds, to compile a few policies
+FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
 WITH_SCRIPTS = (
     "test_by_hand.py",
     "test_efficiency.py",
@@ -85,7 +89,14 @@ def without_gpu() -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what was left out."""
+    """Say how long the tests of each folder took the workers together, and what was left out."""
+    seconds = Counter[str]()
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            folder, *below = report.nodeid.removeprefix("tests/").split("/")
+            seconds[folder if below else "others"] += report.duration
+    parts = ", ".join(f"{folder} {total:.0f}" for folder, total in seconds.most_common())
+    terminalreporter.write_line(f"Seconds of the workers' time by folder: {parts}")
     if without_gpu():
         terminalreporter.write_line(
             "There is no GPU here: the tests marked gpu did not run; kernels of some "
@@ -128,6 +139,8 @@ def pytest_collection_finish() -> None:
 
 def group_of(item: pytest.Item) -> str:
     """What shares a worker."""
+    if item.path.name in FOR_GPUS and without_gpu() and not SOAK:
+        return "for GPUs"
     given = (
         item.callspec.params
         if hasattr(item, "callspec") and item.path.name in ABOUT_EVERY_POLICY
