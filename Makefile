@@ -27,9 +27,10 @@ test: $(STAMP)-test
 	+$(MAKE) --no-print-directory --jobs=2 lint pytest
 	@cat $(STAMP)-test $(VENV)/.lint-took $(VENV)/.tests-took
 
-# compiling takes most of the time of the tests; a lower level of optimisation changes no number
+# compiling takes most of the time of the tests; a lower level of optimisation changes no number;
+# after a first look, the workers need not all read the same source
 pytest: $(STAMP)-test
-	$(START) && NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30 && $(call TOOK,tests) > $(VENV)/.tests-took
+	$(START) && $(BIN)/python -m pytest --collect-only -q > /dev/null; NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30 && $(call TOOK,tests) > $(VENV)/.tests-took
 
 coverage: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup --no-loadscope-reorder

@@ -14,14 +14,12 @@ import purse
 from purse import policies, worlds
 from purse.base.progress import Progress
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
-from purse.compiler.jit import Kernel
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.gpu_memory import PathMemory
 from purse.engine.job import NoScratch, make_job, sees_contexts
 from purse.engine.rounds import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
-from tests.support.policies import OF_EACH_KIND
 from tests.support.soak import SOAK
 
 NAMES = policies.names()
@@ -38,33 +36,6 @@ def test_a_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) 
     assert ".entry" in code
     assert "__nv_" not in code  # log, exp and the like are ours
     assert ".extern .func" not in code  # nothing is allocated
-
-
-def test_those_of_each_kind_reach_all_that_policies_share() -> None:
-    assert reached(OF_EACH_KIND) == reached(NAMES)
-
-
-def reached(names: list[str]) -> set[str]:
-    """The modules of the functions that the policies' kernels call, but for the policies' own."""
-    found: set[str] = set()
-    waiting = [
-        function
-        for name in names
-        for function in vars(policies.load(name)).values()
-        if isinstance(function, Kernel)
-    ]
-    seen: set[int] = set()
-    while waiting:
-        code = waiting.pop().py_func
-        if id(code) not in seen:
-            seen.add(id(code))
-            found.add(code.__module__)
-            waiting += [
-                part
-                for word in code.__code__.co_names
-                if isinstance(part := code.__globals__.get(word), Kernel)
-            ]
-    return {module for module in found if not module.startswith(f"{policies.__name__}.")}
 
 
 # those above play by exit; hold is the least of the others
