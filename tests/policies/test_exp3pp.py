@@ -17,7 +17,6 @@ from tests.support.exp3_learners import (
 )
 from tests.support.exp3pp_learners import PlainExp3PlusPlus, written
 from tests.support.policies import follows, plays_two_resources, refuses, tell_all
-from tests.support.soak import scale
 
 
 def test_rounds_by_hand() -> None:
@@ -57,7 +56,7 @@ def test_a_gap_by_hand() -> None:
 @pytest.mark.parametrize("out", [1, 200])
 def test_follows_the_formula(n_arms: int, options: dict[str, Any], out: int) -> None:
     plain = PlainExp3PlusPlus(n_arms, **options)
-    follows(written("exp3++", options), plain, world_of(n_arms), scale(1000, 4000), out=out)
+    follows(written("exp3++", options), plain, world_of(n_arms), 4000, out=out)
     assert (plain.rounds_with_a_gap > 2000) == bool(options)
 
 
