@@ -11,7 +11,7 @@ import signal
 import tempfile
 import time
 import warnings
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -90,12 +90,13 @@ def without_gpu() -> bool:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say how long the tests of each folder took the workers together, and what was left out."""
-    seconds = Counter[str]()
+    seconds: dict[str, float] = defaultdict(float)
     for report in chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
             folder, *below = report.nodeid.removeprefix("tests/").split("/")
             seconds[folder if below else "others"] += report.duration
-    parts = ", ".join(f"{folder} {total:.0f}" for folder, total in seconds.most_common())
+    longest = sorted(seconds, key=lambda folder: -seconds[folder])
+    parts = ", ".join(f"{folder} {seconds[folder]:.0f}" for folder in longest)
     terminalreporter.write_line(f"Seconds of the workers' time by folder: {parts}")
     if without_gpu():
         terminalreporter.write_line(

@@ -142,7 +142,7 @@ def two_resources() -> World:
 
 # the engine compiles another loop for masks, which the kernels see as they do in live use: one
 # policy with initial pulls and one without play it in `make test`, all in soak
-WITH_MASKS = ["exp3++.bwk", "ucb-bv1"]
+WITH_MASKS = ["exp3.bwk", "ucb-bv1"]
 
 
 @pytest.mark.parametrize("name", policies.names())
