@@ -93,7 +93,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     seconds: dict[str, float] = defaultdict(float)
     for report in chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
-            folder, *below = report.nodeid.removeprefix("tests/").split("/")
+            path = report.nodeid.partition("::")[0].removeprefix("tests/")
+            folder, below, _ = path.partition("/")
             seconds[folder if below else "others"] += report.duration
     longest = sorted(seconds, key=lambda folder: -seconds[folder])
     parts = ", ".join(f"{folder} {seconds[folder]:.0f}" for folder in longest)
