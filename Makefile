@@ -25,12 +25,11 @@ demo: $(STAMP)-report
 # mypy keeps one core busy at most, so it runs beside the tests
 test: $(STAMP)-test
 	+$(MAKE) --no-print-directory --jobs=2 lint pytest
-	@cat $(STAMP)-test $(VENV)/.lint-took $(VENV)/.tests-took
+	@cat $(STAMP)-test $(VENV)/.collected $(VENV)/.lint-took $(VENV)/.tests-took
 
-# compiling takes most of the time of the tests; a lower level of optimisation changes no number;
-# after a first look, the workers need not all read the same source
-pytest: $(STAMP)-test
-	$(START) && $(BIN)/python -m pytest --collect-only -q > /dev/null; NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30 && $(call TOOK,tests) > $(VENV)/.tests-took
+# compiling takes most of the time of the tests; a lower level of optimisation changes no number
+pytest: $(VENV)/.collected
+	$(START) && NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30 && $(call TOOK,tests) > $(VENV)/.tests-took
 
 coverage: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup --no-loadscope-reorder
@@ -69,6 +68,10 @@ soak: $(STAMP)-soak
 
 numba-versions: | $(VENV)/bin/python
 	$(BIN)/python -m benchmarks.numba_versions
+
+# once: else each worker would make Python's own code of all that it imports, all at the same time
+$(VENV)/.collected: $(STAMP)-test
+	$(START) && { $(BIN)/python -m pytest --collect-only -q > /dev/null; $(call TOOK,first look at the tests once); } > $@
 
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("purse needs Python 3.11 or later; set PYTHON=...") if sys.version_info < (3, 11) else None'
