@@ -11,6 +11,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
+# how long a recipe took, in seconds
+START := begin=$$(date +%s)
+TOOK = echo "$(1): $$(($$(date +%s) - begin)) s"
+
 unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
 
 .PHONY: demo test pytest coverage lint docs images paper leaderboard bench soak numba-versions clean
@@ -21,19 +25,17 @@ demo: $(STAMP)-report
 # mypy keeps one core busy at most, so it runs beside the tests
 test: $(STAMP)-test
 	+$(MAKE) --no-print-directory --jobs=2 lint pytest
+	@cat $(STAMP)-test $(VENV)/.collected $(VENV)/.lint-took $(VENV)/.tests-took
 
 # compiling takes most of the time of the tests; a lower level of optimisation changes no number
-pytest: $(STAMP)-test
-	NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30
+pytest: $(VENV)/.collected
+	$(START) && NUMBA_OPT=1 $(BIN)/python -m pytest -n auto --dist loadgroup --no-loadscope-reorder --durations=30 && $(call TOOK,tests) > $(VENV)/.tests-took
 
 coverage: $(STAMP)-test
 	NUMBA_OPT=1 $(BIN)/python -m pytest --cov --cov-report=term -n auto --dist loadgroup --no-loadscope-reorder
 
 lint: $(STAMP)-test
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	$(START) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(call TOOK,lint beside the tests) > $(VENV)/.lint-took
 
 docs: $(STAMP)-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
@@ -67,14 +69,17 @@ soak: $(STAMP)-soak
 numba-versions: | $(VENV)/bin/python
 	$(BIN)/python -m benchmarks.numba_versions
 
+# once: else each worker would make Python's own code of all that it imports, all at the same time
+$(VENV)/.collected: $(STAMP)-test
+	$(START) && { $(BIN)/python -m pytest --collect-only -q > /dev/null; $(call TOOK,first look at the tests once); } > $@
+
 $(VENV)/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit("purse needs Python 3.11 or later; set PYTHON=...") if sys.version_info < (3, 11) else None'
 	$(PYTHON) -m venv $(VENV)
 
 # without compiling all of it beforehand, most of which is never imported
 $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[$*]"
-	touch $@
+	$(START) && $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[$*]" && $(call TOOK,set-up once) > $@
 
 clean:
 	rm -rf $(VENV) purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

@@ -9,7 +9,20 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks import campaigns, engine, families, gpu, linear, page, record, replan, startup
+from benchmarks import (
+    asks,
+    campaigns,
+    engine,
+    families,
+    gpu,
+    http_service,
+    linear,
+    memory,
+    page,
+    record,
+    replan,
+    startup,
+)
 from benchmarks.instance import BUDGET, REPEATS, USUAL, say, world
 from benchmarks.machine import machine
 from benchmarks.tables import number
@@ -33,6 +46,9 @@ def measure() -> dict[str, Any]:
         "growth": grown,
         "startup": waits,
         "ask_tell_microseconds": live,
+        "asks": asks.measure(),
+        "memory": memory.measure(),
+        "sizes": memory.sizes(),
     }
 
 
@@ -113,6 +129,7 @@ def main() -> None:
     if gpu.usable():
         record.save(record.GPU, gpu.measure())
     record.save(record.CAMPAIGNS, campaigns.measure())
+    record.save(record.HTTP, http_service.measure())
     page.renew()
     Console(width=190).print(table(cpu, record.load(record.GPU)))
     for name, seconds in cpu["startup"].items():

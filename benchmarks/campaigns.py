@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks import live, load, record, recovery, servers
-from benchmarks.doors import TERMS, Http, Optuna, PlainFile, Purse
+from benchmarks.doors import TERMS, Optuna, PlainFile, Purse
+from benchmarks.http_doors import Http
 from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
 from benchmarks.machine import machine
@@ -134,11 +135,10 @@ def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
     """The service, one worker, a few connections."""
     storage = f"sqlite:///{folder / 'service.db'}"
     name = created(storage)
-    with servers.service(storage) as url:
-        yield take(
-            live.PURSE, SERVICE, Http(url, name, HTTP_BATCH), CONNECTIONS, effort, HTTP_BATCH
-        )
-        yield take(live.PURSE, SERVICE, Http(url, name, 1), MIXED, effort)
+    with servers.service(storage) as server:
+        door = Http(server.url, name, HTTP_BATCH)
+        yield take(live.PURSE, SERVICE, door, CONNECTIONS, effort, HTTP_BATCH)
+        yield take(live.PURSE, SERVICE, door._replace(batch=1), MIXED, effort)
 
 
 def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it never changes

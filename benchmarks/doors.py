@@ -4,12 +4,8 @@ it, and a plain file as the floor of both.
 
 from __future__ import annotations
 
-import http.client
-import json
 import os
-import threading
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 from benchmarks.load import Player
 from purse import Campaign
@@ -74,53 +70,6 @@ class PurseMany:
             if self.tells
             else asked
         )
-
-
-class Http(NamedTuple):
-    """A campaign behind `purse serve`, over connections of the standard library that stay open, one
-    for each thread.
-    """
-
-    url: str
-    name: str
-    batch: int
-
-    def enter(self) -> Player:
-        """Connect."""
-        return HttpMany(self)
-
-
-class HttpMany:
-    """Asks for many tickets at a time, over HTTP."""
-
-    def __init__(self, door: Http) -> None:
-        self.where, self.path, self.batch = (
-            urlsplit(door.url).netloc,
-            f"/campaigns/{door.name}",
-            door.batch,
-        )
-        self._local = threading.local()
-
-    def send(self, path: str, body: dict[str, Any]) -> Any:
-        """A request and its answer."""
-        if not hasattr(self._local, "line"):
-            self._local.line = http.client.HTTPConnection(self.where)
-        self._local.line.request(
-            "POST", self.path + path, json.dumps(body), {"Content-Type": "application/json"}
-        )
-        answer = self._local.line.getresponse()
-        told = json.loads(answer.read())
-        assert answer.status == http.HTTPStatus.OK, told
-        return told
-
-    def ask(self) -> Any:
-        """Tickets."""
-        return self.send("/asks", {"n": self.batch})["tickets"]
-
-    def tell(self, asked: Any) -> int:
-        """What they brought."""
-        reports = [{"ticket": ticket["id"], "reward": REWARD, "cost": COST} for ticket in asked]
-        return len(self.send("/tells", {"reports": reports})["receipts"])
 
 
 class Optuna(NamedTuple):

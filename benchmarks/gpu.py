@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 import purse
-from benchmarks import record
+from benchmarks import break_even, record
 from benchmarks.engine import with_ratios
 from benchmarks.families import FAMILIES, HEAD, plain_rate
 from benchmarks.instance import BUDGET, LIMITS, USUAL, best, say, terms, timed, world
@@ -95,6 +95,7 @@ def measure() -> dict[str, Any]:
         "rows": rows,
         "rivals": rivals,
         "refused": refused,
+        "break_even": break_even.measure(),
         POLICY: [
             {"limits": limits, "nanoseconds": 1e9 / fastest(POLICY, limits)} for limits in LIMITS
         ],

@@ -8,7 +8,6 @@ runs in a process of its own, so that its memory is its own.
 from __future__ import annotations
 
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from typing import Any
 
 import apsw
 
+from benchmarks.machine import most_memory
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 
@@ -171,18 +171,6 @@ def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
             found.append((what, value, facts["memory"]))
             print(f"{what}: {value:.3g}, memory {facts['memory']:.0f} MB", flush=True)
     return found
-
-
-def most_memory() -> float:
-    """The most memory that this program had, in MB.
-
-    `getrusage` would count what the program that started this one had, too.
-    """
-    status = Path("/proc/self/status")
-    if not status.exists():
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-    return int(line.split()[1]) / 1024
 
 
 def main() -> None:

@@ -1,13 +1,17 @@
-"""What the numbers were measured with; nothing that tells whose machine it is."""
+"""What the numbers were measured with, nothing that tells whose machine it is; and the most memory
+that a process had.
+"""
 
 from __future__ import annotations
 
 import os
 import platform
 import re
+import resource
 import shutil
 import subprocess
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
 PACKAGES = ("purse", "numba", "numpy", "river", "mabwiser")
 
@@ -47,3 +51,15 @@ def output(*command: str) -> str:
         if shutil.which(command[0])
         else ""
     )
+
+
+def most_memory() -> float:
+    """The most memory that this process had, in MB.
+
+    `getrusage` would count what the process that started this one had, too.
+    """
+    status = Path("/proc/self/status")
+    if not status.exists():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    (line,) = (line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
+    return int(line.split()[1]) / 1024

@@ -7,15 +7,18 @@ from __future__ import annotations
 from statistics import median
 from typing import Any
 
-from benchmarks import linear, live, record, replan
+from benchmarks import asks, break_even, http_page, linear, live, record, replan
 from benchmarks.families import FLOOR
 from benchmarks.instance import USUAL
+from benchmarks.memory import HORIZON
 from benchmarks.startup import COLD
 from benchmarks.tables import (
     arms_table,
+    asks_table,
     at,
     budget_table,
     gpu_table,
+    memory_table,
     number,
     rivals_table,
     sizes,
@@ -31,8 +34,13 @@ def renew() -> None:
     """Write the page from what is on record."""
     cpu = record.load(record.CPU)
     assert cpu is not None, f"{record.CPU} is not there: run `make bench`"
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
-    record.PAGE.write_text(markdown(cpu, *others))
+    record.PAGE.write_text(markdown(cpu, *others()))
+
+
+def others() -> list[dict[str, Any] | None]:
+    """All else that is on record, in the order in which `markdown` takes it."""
+    paths = (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS, record.HTTP)
+    return [record.load(path) for path in paths]
 
 
 def described(machine: dict[str, str]) -> str:
@@ -62,6 +70,7 @@ def markdown(
     campaigns: dict[str, Any] | None,
     plans: dict[str, Any] | None,
     contexts: dict[str, Any] | None = None,
+    http: dict[str, Any] | None = None,
 ) -> str:
     """The page."""
     parts = [
@@ -103,7 +112,10 @@ def markdown(
         rivals_table(cpu),
         "## What one waits for",
         waits_table(cpu),
+        *asks_part(cpu),
+        *memory_part(cpu),
         *([live.part(campaigns)] if campaigns else []),
+        *([http_page.part(http)] if http else []),
         *gpu_part(cuda),
         "## What makes it fast",
         *what_makes_it_fast(cpu),
@@ -165,6 +177,33 @@ def in_short(
     return "\n".join(f"- {line}" for line in lines)
 
 
+def asks_part(cpu: dict[str, Any]) -> list[str]:
+    """Asks with masks and contexts."""
+    if "asks" not in cpu:
+        return []
+    return [
+        f"With masks and contexts, K = {USUAL}; `{asks.BLIND}` sees no contexts, but they are "
+        "checked:",
+        asks_table(cpu),
+    ]
+
+
+def memory_part(cpu: dict[str, Any]) -> list[str]:
+    """The most memory that processes take, and the size of an installation."""
+    if "memory" not in cpu:
+        return []
+    sizes = cpu["sizes"]
+    largest = ", ".join(f"{name} {number(sizes[name])}" for name in list(sizes)[:6])
+    return [
+        "## Memory and disk",
+        "The most memory that a fresh process has, the code compiled before; logs and tables are "
+        f"text files, and a replay plays {HORIZON:,} rounds of them with its default policies.",
+        memory_table(cpu),
+        f"An installation without extras takes {number(sum(sizes.values()))} MB as pip unpacks "
+        f"it, and what Python compiles from it besides. The largest: {largest} MB.",
+    ]
+
+
 def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
     """What a GPU does, on the machine that had one."""
     if cuda is None:
@@ -176,7 +215,8 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
         "fetching the results count. Plain C on one core of the same machine. The "
         f"numbers that come out are the CPU's, [to the last bit](gpu.md). {refused}"
     )
-    return ["## On a GPU", lead.strip(), gpu_table(cuda)]
+    few = [break_even.part(cuda["break_even"])] if "break_even" in cuda else []
+    return ["## On a GPU", lead.strip(), gpu_table(cuda), *few]
 
 
 def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:

@@ -1,5 +1,5 @@
 """Where the numbers are kept: files beside the page that is written from them, of the last CPU and
-the last GPU that measured, of campaigns, of the policy `replan`, and of contexts.
+the last GPU that measured, of campaigns, of the policy `replan`, of contexts, and of HTTP.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Any
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGE = DOCS / "performance.md"
-CPU, GPU, CAMPAIGNS, REPLAN, CONTEXTS = (
+CPU, GPU, CAMPAIGNS, REPLAN, CONTEXTS, HTTP = (
     DOCS / "performance" / f"{name}.json"
-    for name in ("cpu", "gpu", "campaigns", "replan", "contexts")
+    for name in ("cpu", "gpu", "campaigns", "replan", "contexts", "http")
 )
 SHARES = DOCS / "contexts" / "shares.json"  # what policies gain where there are contexts
 

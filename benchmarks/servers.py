@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 DURABLE = (
     "fsync",
@@ -53,26 +53,30 @@ def settings(address: str) -> dict[str, str]:
     return found
 
 
+class Running(NamedTuple):
+    """A server in a process of its own."""
+
+    url: str
+    process: int
+
+
 @contextmanager
-def service(storage: str) -> Iterator[str]:
-    """The address of a `purse serve` in a process of its own."""
-    command = [
-        sys.executable,
-        "-c",
-        "import purse.cli; purse.cli.main()",
-        "serve",
-        "--port",
-        "0",
-        "--storage",
-        storage,
-    ]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+def service(storage: str) -> Iterator[Running]:
+    """A `purse serve`."""
+    with running("-m", "purse", "serve", "--port", "0", "--storage", storage) as found:
+        yield found
+
+
+@contextmanager
+def running(*command: str) -> Iterator[Running]:
+    """A server of Python that says its address in the first line of its log that has one."""
+    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         reader = threading.Thread(target=deque, args=(process.stderr, 0), daemon=True)
         try:
             url = next(facts["url"] for facts in map(json.loads, process.stderr) if "url" in facts)
             reader.start()  # read its log, or it waits for somebody who does
-            yield url
+            yield Running(url, process.pid)
         finally:
             process.terminate()
             if reader.is_alive():

@@ -11,6 +11,10 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import polars as pl
 
 import purse
 from benchmarks.instance import BUDGET, TOLD, USUAL, best, enough, say, timed, world
@@ -25,6 +29,16 @@ WAITS = {
     "first simulation, compiled before": FIRST,
 }
 COLD = "first simulation, nothing compiled"
+ARMS = "abc"
+ROWS = 5_000  # of the data that is replayed
+# commands by what is waited for; each finds nothing compiled
+COMMANDS = {
+    "`purse compare`, nothing compiled": "compare",
+    f"`purse replay`, a log of {ROWS:,} rows, nothing compiled": "replay log.csv --budget 500",
+    f"`purse replay`, a table of {ROWS:,} rows, nothing compiled": "replay table.csv --budget 500",
+    "`purse campaign ask`, nothing compiled": "campaign ask prompts",
+}
+CAMPAIGN = "campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25"
 RICH = 10_000_000  # a budget that no measurement exhausts
 
 
@@ -70,25 +84,62 @@ def prepare_all() -> None:
 
 
 def waits() -> dict[str, float]:
-    """Seconds of fresh processes, the best of a few; the one that compiles once."""
+    """Seconds of fresh processes, the best of a few; those that compile once."""
     with tempfile.TemporaryDirectory() as cache:
 
         def seconds_of(code: str) -> float:
-            environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-            return timed(
-                lambda: subprocess.run([sys.executable, "-c", code], check=True, env=environment),
-                time.perf_counter,
-            )
+            return timed(lambda: fresh(cache, "-c", code), time.perf_counter)
 
         cold = seconds_of(FIRST)
         say(f"{COLD}: {cold:.1f} s")
-        return {
-            **{
-                name: 1 / best(lambda code=code: 1 / seconds_of(code))  # type: ignore[misc]
-                for name, code in WAITS.items()
-            },
-            COLD: cold,
+        found = {
+            name: 1 / best(lambda code=code: 1 / seconds_of(code))  # type: ignore[misc]
+            for name, code in WAITS.items()
         }
+    return {**found, COLD: cold, **cold_commands()}
+
+
+def cold_commands() -> dict[str, float]:
+    """Seconds of commands that find nothing compiled."""
+    found = {}
+    for name, words in COMMANDS.items():
+        with tempfile.TemporaryDirectory() as place:
+            write_data(Path(place))
+            cache = f"{place}/cache"
+            fresh(cache, "-m", "purse", *CAMPAIGN.split(), folder=place)
+            command = ("-m", "purse", *words.split())
+            found[name] = timed(
+                lambda call=(cache, *command), at=place: fresh(*call, folder=at),  # type: ignore[misc]
+                time.perf_counter,
+            )
+        say(f"{name}: {found[name]:.1f} s")
+    return found
+
+
+def fresh(cache: str, *words: str, folder: str | None = None) -> None:
+    """Run a fresh process of Python that keeps its machine code in this folder, quietly."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, *words]
+    subprocess.run(command, check=True, env=environment, cwd=folder, capture_output=True)
+
+
+def write_data(folder: Path) -> None:
+    """Write a log and a table of the same kind."""
+    rng = np.random.default_rng(0)
+    rewards = (rng.random((ROWS, len(ARMS))) < [0.3, 0.5, 0.7]).astype(int)
+    costs = (rng.uniform(0.5, 1.5, rewards.shape) * [0.1, 0.4, 0.7]).round(4)
+    arm = rng.integers(len(ARMS), size=ROWS)
+    every = np.arange(ROWS)
+    log = {
+        "arm": list(np.array(list(ARMS))[arm]),
+        "reward": rewards[every, arm],
+        "cost": costs[every, arm],
+        "probability": np.full(ROWS, 1 / len(ARMS)),
+    }
+    pl.DataFrame(log).write_csv(folder / "log.csv")
+    table = {f"reward_{arm}": rewards[:, k] for k, arm in enumerate(ARMS)}
+    table |= {f"cost_{arm}": costs[:, k] for k, arm in enumerate(ARMS)}
+    pl.DataFrame(table).write_csv(folder / "table.csv")
 
 
 def live_microseconds() -> dict[str, float]:

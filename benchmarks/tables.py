@@ -169,6 +169,20 @@ def waits_table(cpu: dict[str, Any]) -> str:
     )
 
 
+def asks_table(cpu: dict[str, Any]) -> str:
+    """One ask and one tell, with masks and contexts."""
+    return markdown_table(
+        ["asked", "policy", "ask and tell, µs"],
+        [[row["asked"], f"`{row['policy']}`", number(row["microseconds"])] for row in cpu["asks"]],
+    )
+
+
+def memory_table(cpu: dict[str, Any]) -> str:
+    """The most memory that each process had."""
+    rows = [[name, f"{number(megabytes)} MB"] for name, megabytes in cpu["memory"].items()]
+    return markdown_table(["", "takes at most"], rows)
+
+
 def gpu_table(cuda: dict[str, Any]) -> str:
     """Every policy that plays on the GPU."""
     return markdown_table(

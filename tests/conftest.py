@@ -11,16 +11,19 @@ import signal
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from functools import cache
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 import pytest
+from _pytest.doctest import DoctestModule
 
 from purse.engine.cpu import usable_cores
+from tests.support.soak import SOAK
 from tests.support.storages import (
     HttpHarness,
     MemoryHarness,
@@ -32,6 +35,8 @@ from tests.support.storages import (
 
 # compiling makes many objects that stay; to look through them less often saves a twentieth
 gc.set_threshold(200_000, 20, 20)
+# helpers without doctests: LiteLLM alone takes each worker seconds to import
+collect_ignore = ["support"]
 ABOUT_EVERY_POLICY = (
     "test_every_policy.py",
     "test_gpu.py",
@@ -51,6 +56,8 @@ TOGETHER = {
     "tsallis_inf_coin": "tsallis_inf",
     "tsallis_inf_price": "tsallis_inf",
 }
+# what loads the compiler for GPUs, in seconds, to compile a few policies
+FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
 WITH_SCRIPTS = (
     "test_by_hand.py",
     "test_efficiency.py",
@@ -82,7 +89,16 @@ def without_gpu() -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Say what was left out."""
+    """Say how long the tests of each folder took the workers together, and what was left out."""
+    seconds: dict[str, float] = defaultdict(float)
+    for report in chain.from_iterable(terminalreporter.stats.values()):
+        if isinstance(report, pytest.TestReport):
+            path = report.nodeid.partition("::")[0].removeprefix("tests/")
+            folder, below, _ = path.partition("/")
+            seconds[folder if below else "others"] += report.duration
+    longest = sorted(seconds, key=lambda folder: -seconds[folder])
+    parts = ", ".join(f"{folder} {seconds[folder]:.0f}" for folder in longest)
+    terminalreporter.write_line(f"Seconds of the workers' time by folder: {parts}")
     if without_gpu():
         terminalreporter.write_line(
             "There is no GPU here: the tests marked gpu did not run; kernels of some "
@@ -105,13 +121,28 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(group_of(item)))
-    items.sort(key=lambda item: group_of(item).startswith("policies/"))
+    groups = {item: group_of(item) for item in items}
+    for item, group in groups.items():
+        item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: groups[item].startswith("policies/"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file() -> Generator[None, list[Any], list[Any]]:
+    """Look for doctests in the package, not in the tests."""
+    found = yield
+    return [each for each in found if not isinstance(each, DoctestModule)]
+
+
+def pytest_collection_finish() -> None:
+    """Look no more through what stays to the end."""
+    gc.freeze()
 
 
 def group_of(item: pytest.Item) -> str:
     """What shares a worker."""
+    if item.path.name in FOR_GPUS and without_gpu() and not SOAK:
+        return "for GPUs"
     given = (
         item.callspec.params
         if hasattr(item, "callspec") and item.path.name in ABOUT_EVERY_POLICY
@@ -120,16 +151,16 @@ def group_of(item: pytest.Item) -> str:
     if policy := given.get("name") or given.get("policy"):
         stem = str(policy).partition(":")[0].replace("+", "p").replace(".", "_").replace("-", "_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    path = item.path.relative_to(item.config.rootpath)
-    if path.parent.name == "policies":
-        stem = path.stem.removeprefix("test_")
+    path = item.nodeid.partition("::")[0]
+    *_, folder, name = path.split("/")
+    if folder == "policies":
+        stem = name.removesuffix(".py").removeprefix("test_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    if path.parent.name == "engine" and path.name in WITH_SCRIPTS:
+    if folder == "engine" and name in WITH_SCRIPTS:
         return "engine with scripts"
-    if path.name == "test_recommend_worlds.py":
+    if name == "test_recommend_worlds.py":
         return "policies/best_arm"
-    folder = path.parent.name
-    return folder if folder in ("integrations", "offline", "paper", "report") else path.as_posix()
+    return folder if folder in ("integrations", "offline", "paper", "report") else path
 
 
 @pytest.fixture(scope="session", autouse=True)

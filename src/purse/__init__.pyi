@@ -27,6 +27,7 @@ from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError
 from .live.policy import Policy as Policy
 from .offline.prior_from_log import prior_from_log as prior_from_log
+from .offline.warm import warm as warm
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.scores import Leaderboard as Leaderboard
 from .study.compare import compare as compare

@@ -70,7 +70,8 @@ def test_a_notebook_has_one_line_that_goes_away(
         for second in range(4):
             clock.seconds = 100.0 + second
             shown.show(second / 4)
-    assert told == ["<p>work: 50% after 2 s</p>", "<p>work: 75% after 3 s</p>", ""]
+    lines = [f"<p>work: {25 * second}% after {second} s</p>" for second in (1, 2, 3)]
+    assert told == [*lines, ""]
     assert out.getvalue() == ""
 
 
@@ -81,9 +82,9 @@ def test_plain_lines_elsewhere_than_on_a_terminal(clock: SimpleNamespace, stderr
             clock.seconds = 100.0 + second
             shown.show(second / 20)
     assert out.getvalue().splitlines() == [
-        "work: 10% after 2 s",
-        "work: 35% after 7 s",
-        "work: 60% after 12 s",
+        "work: 5% after 1 s",
+        "work: 30% after 6 s",
+        "work: 55% after 11 s",
         "work: 100% after 12 s",
     ]
 

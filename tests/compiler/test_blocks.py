@@ -137,7 +137,7 @@ def add_part(number):
 """
     + "".join(
         f"    for i in range(number, {k}):\n        total += i // (number + {k})\n"
-        for k in range(2, 60)
+        for k in range(2, 14)
     )
     + "    return total\n"
 )

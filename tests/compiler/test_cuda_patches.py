@@ -89,6 +89,19 @@ def at(x: Any, i: int, out: Any) -> None:
     out[0] = x[i]
 
 
+TABLE = np.array([2.0, 3.0, 5.0])
+
+
+def looked_up(i: int, out: Any) -> None:
+    out[0] = TABLE[i]
+
+
+def test_a_table_lies_where_threads_read_different_items_at_once() -> None:
+    code = code_of(looked_up, int64, float64[:])
+    assert "ld.global.nc.f64" in code
+    assert "ld.const" not in code
+
+
 def test_a_product_and_a_sum_are_rounded_one_by_one() -> None:
     code = code_of(product_and_sum, float64[:], float64[:])
     assert "mul.rn.f64" in code

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pickle
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -19,6 +20,7 @@ from purse.compiler.jit import WHOLE, bind, cold, direct, kernel
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
+from purse.offline import queue_replay
 from tests.support.processes import fresh_process
 
 HELPER = """\
@@ -353,3 +355,26 @@ def test_direct_gives_the_compiled_function_or_else_its_dispatcher(
     found = direct(dispatcher, 1)
     assert found(5) == 6
     assert (found is dispatcher) == (not entry_points)
+
+
+def test_a_kernel_of_ours_travels_by_name_and_another_as_a_copy() -> None:
+    @kernel
+    def other(t: int) -> int:
+        return t
+
+    ours = queue_replay.draw
+    assert pickle.loads(pickle.dumps(ours)) is ours
+    assert b"queue_replay:draw" in pickle.dumps(ours)
+    assert b"other" in pickle.dumps(other)
+
+
+def test_where_no_folder_can_be_written_there_is_none_for_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert jit.code_folder() is not None
+
+    def refuse(function: Any) -> Any:
+        raise RuntimeError("no locator available")
+
+    monkeypatch.setattr(jit, "FunctionCache", refuse)
+    assert jit.code_folder() is None

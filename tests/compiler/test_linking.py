@@ -8,7 +8,7 @@ from typing import Any
 
 import numba
 
-from purse.compiler.jit import QUICK, WHOLE, bind, cold, kernel
+from purse.compiler.jit import PART, WHOLE, bind, cold, kernel
 from purse.compiler.linking import Part, with_parts
 from purse.compiler.numba_contract import LEAN
 
@@ -73,8 +73,8 @@ def test_parts_are_linked_into_each_whole() -> None:
 def test_a_part_has_no_machine_code_at_a_low_level() -> None:
     part = compiled(beside)
     address = part.library.get_pointer_to_function(part.fndesc.llvm_func_name)
-    assert isinstance(part.library, Part) == bool(QUICK)
-    assert (address == 0) == bool(QUICK)
+    assert isinstance(part.library, Part) == bool(PART)
+    assert (address == 0) == bool(PART)
 
 
 def test_callers_come_before_callees() -> None:
@@ -83,7 +83,7 @@ def test_callers_come_before_callees() -> None:
     for caller in order:
         for callee in caller._linking_libraries if isinstance(caller, Part) else ():
             assert order.index(caller) < order.index(callee)
-    assert len(order) == len(set(order)) >= (4 if QUICK else 1)
+    assert len(order) == len(set(order)) >= (4 if PART else 1)
 
 
 def test_numba_may_call_a_part_its_own_way() -> None:

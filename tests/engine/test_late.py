@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
+from tests.support.paths import LEAST_PENDING
 from tests.support.scripts import scripted
 from tests.support.soak import SOAK
 
@@ -29,9 +31,9 @@ WORLD = standard_world()
 ONE = bernoulli(rewards=[1], costs=[1])
 ROWS = table(rewards=[[1], [0.5], [0.25], [0.125]], costs=[[0.5], [1], [0.5], [0.1]])
 PAIR = table(rewards=[[1, 0], [0.5, 0], [0.25, 0.125]], costs=[[0.5, 0.2], [1, 0.2], [1, 0.2]])
-# a late loop takes up to ten seconds to compile; these have initial pulls, want the open tickets,
-# and neither
-POLICIES = ["ucb-bv1", "replan", "uniform"]
+# a late loop takes seconds to compile, `replan`'s twenty; these have initial pulls, want the open
+# tickets, and neither
+POLICIES = ["ucb-bv1", LEAST_PENDING, "uniform", *(["replan"] if SOAK else [])]
 MORE = ["exp3.bwk", "exp3++.bwk", "primal-dual-bwk"] if SOAK else []
 FIELDS = ("gain", "rounds", "spent_units", "pulls", "ended", "efficiency")
 
@@ -133,10 +135,11 @@ def bits_of(values: Any) -> list[bytes]:
 def test_the_late_loop_without_delay_is_the_plain_game(
     policy: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    places = (WORLD, half_down(WORLD)) if SOAK else (half_down(WORLD),)
     jobs = [
         make_job(policy, world, 40.3, seed=3, stop=stop, checkpoints=6, delay=0, **options)
         for stop in STOP_RULES
-        for world in ((WORLD, half_down(WORLD)) if stop != "exit" else (WORLD,))
+        for world in places
     ]
     plain = [bits_of(cpu.play_block(job, 4)) for job in jobs]
     assert {module_of(job) for job in jobs} == {"purse.engine.loop"}
@@ -151,7 +154,7 @@ def module_of(job: Job) -> str:
     return str(cpu.compiled_loop(job).function.py_func.__module__)
 
 
-@pytest.mark.parametrize("policy", [*POLICIES, *MORE])
+@pytest.mark.parametrize("policy", [*POLICIES, *MORE], ids=lambda policy: Path(policy).stem)
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize(
     ("delay", "budget", "horizon"),

@@ -53,6 +53,28 @@ def test_a_single_arm_is_always_found() -> None:
     assert tree[1] == 7.0
 
 
+def walk(tree: np.ndarray, leaf: int, x: float) -> int:
+    """Go down level by level, as the tree is meant."""
+    n = 1
+    while n < leaf:
+        n *= 2
+        if x >= tree[n]:
+            x -= tree[n]
+            n += 1
+    while n > leaf and tree[n] == 0:
+        n -= 1
+    return n - leaf
+
+
+@STEADY
+@given(REAL, st.lists(st.floats(0, 1, exclude_max=True), min_size=20, max_size=20))
+def test_find_goes_where_a_walk_level_by_level_ends(weights: list[float], us: list[float]) -> None:
+    tree, leaf = tree_of(weights)
+    assert [find(tree, leaf, u * tree[1]) for u in us] == [
+        walk(tree, leaf, u * tree[1]) for u in us
+    ]
+
+
 @STEADY
 @given(WHOLE, st.data())
 def test_find_agrees_with_cumulative_sums(weights: list[int], data: st.DataObject) -> None:

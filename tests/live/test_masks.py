@@ -9,34 +9,7 @@ import pytest
 
 import purse
 from tests.support.live_policies import make
-
-PENDING = '''"""Least pending: the arm with the fewest open tickets."""
-from __future__ import annotations
-from typing import Any, NamedTuple
-import numpy as np
-from purse.kernels import kernel
-from purse.types import Floats, Now, Play, Problem
-NAME, PENDING, PLAYS = "least-pending", True, 1
-class LeastPendingParams(NamedTuple):
-    n_arms: int
-class LeastPendingState(NamedTuple):
-    unused: Floats
-def params(problem: Problem) -> LeastPendingParams:
-    return LeastPendingParams(problem.n_arms)
-def init(params: LeastPendingParams, problem: Problem) -> LeastPendingState:
-    return LeastPendingState(np.zeros(1))
-@kernel
-def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
-    best = 0
-    for i in range(params.n_arms):
-        if now.pending[i] < now.pending[best]:
-            best = i
-    play.arms[0] = best
-    play.probs[0] = 1.0
-@kernel
-def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
-    pass
-'''
+from tests.support.paths import LEAST_PENDING
 
 
 def test_probabilities_are_those_of_the_allowed_arms() -> None:
@@ -95,9 +68,7 @@ def test_a_held_fit_is_refused_until_something_comes_back() -> None:
 
 
 def test_pending_counts_open_tickets(tmp_path: Path) -> None:
-    file = tmp_path / "least_pending.py"
-    file.write_text(PENDING)
-    live = make(str(file))
+    live = make(LEAST_PENDING)
     first, second, third = (live.ask() for _ in range(3))
     assert [ticket.arm for ticket in (first, second, third)] == [0, 1, 2]
     live.void(second)

@@ -22,8 +22,8 @@ from purse import (
 )
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.types import STOP_RULES
-from tests.live.test_masks import PENDING
 from tests.support.live_policies import LIVE, make, refusal, standing
+from tests.support.paths import LEAST_PENDING
 
 HOLDING = ("hold", "fit")
 NOT_HOLDING = ("exit", "retry")
@@ -177,9 +177,7 @@ def test_a_refusal_under_fit_counts_the_tickets_that_hold_something() -> None:
 
 
 def test_a_settled_ticket_counts_as_pending_until_its_reward(tmp_path: Path) -> None:
-    file = tmp_path / "least_pending.py"
-    file.write_text(PENDING)
-    policy = make(str(file))
+    policy = make(LEAST_PENDING)
     first, second, _ = (policy.ask() for _ in range(3))
     policy.settle(first, 0.5)
     policy.save(tmp_path / "saved.npz")

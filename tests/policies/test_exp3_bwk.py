@@ -16,6 +16,7 @@ from tests.support.exp3_learners import (
     world_of,
 )
 from tests.support.policies import follows, make_live, refuses, tell_all
+from tests.support.soak import scale
 
 
 @pytest.mark.parametrize(
@@ -75,7 +76,7 @@ def proven(n_arms: int, extra: float = 0) -> float:
 )
 def test_follows_the_formula(n_arms: int, options: str, gamma: float, unit: int) -> None:
     plain, world = PlainExp3(n_arms, gamma, 0.2), world_of(n_arms, unit=unit)
-    follows(f"exp3.bwk{options}", plain, world, 5000, budget=5000 * unit)
+    follows(f"exp3.bwk{options}", plain, world, scale(1000, 5000), budget=5000 * unit)
 
 
 @pytest.mark.parametrize(("n_arms", "n_rounds", "out"), [(3, 8_000, 1), (7, 16_000, 40)])

@@ -10,6 +10,7 @@ from purse.types import Floats
 from tests.support.index_rules import edges
 from tests.support.knapsack_learners import three_arms
 from tests.support.policies import PlainIndex, follows, tell_all
+from tests.support.soak import scale
 
 
 def plain(lam: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
@@ -35,7 +36,7 @@ def test_rounds_by_hand() -> None:
 @pytest.mark.parametrize("out", [1, 30])
 def test_follows_the_formula(lam: float, out: int) -> None:
     learner = PlainIndex(3, partial(plain, lam))
-    follows(f"ucb-bv1:lam={lam}", learner, three_arms(), 3000, out=out)
+    follows(f"ucb-bv1:lam={lam}", learner, three_arms(), scale(1000, 3000), out=out)
 
 
 def test_edges_and_refusals() -> None:

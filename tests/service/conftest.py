@@ -9,6 +9,15 @@ import pytest
 from purse.service import live_view
 from tests.support.dashboard import WAIT, Address, View
 from tests.support.server import Served
+from tests.support.service import TestClient, running
+
+
+@pytest.fixture(scope="module")
+def untouched() -> TestClient:
+    """A service with the campaign `prompts`, for requests that change nothing: to make one takes a
+    tenth of a second.
+    """
+    return running()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from purse.service import problems
 from purse.service.schemas.new_campaign import NewCampaign
-from tests.support.service import PROMPTS, problem, running, service
+from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 AT = "/campaigns/prompts"
 ROOM = {"capacity": 4, "cost_floor": "0.00001", "cost_ceiling": "0.1"}
@@ -108,11 +108,12 @@ def test_a_repeated_ask_names_the_same_arms_in_any_order() -> None:
     ],
 )
 @pytest.mark.parametrize("verb", ["asks", "probabilities"])
-def test_arms_that_cannot_be_are_refused_by_name(verb: str, arms: Any, words: str) -> None:
-    client = running()
-    answer = client.post(f"{AT}/{verb}", json={"arms": arms})
+def test_arms_that_cannot_be_are_refused_by_name(
+    untouched: TestClient, verb: str, arms: Any, words: str
+) -> None:
+    answer = untouched.post(f"{AT}/{verb}", json={"arms": arms})
     assert words in problem(answer, 400, "invalid-input")
-    assert client.get(AT).json()["entries"] == 1
+    assert untouched.get(AT).json()["entries"] == 1
 
 
 def test_probabilities_are_those_of_the_next_ask() -> None:
@@ -158,6 +159,12 @@ def test_an_arm_may_have_any_printable_name(name: str) -> None:
     assert client.post(f"{AT}/arms/retire", json={"name": name}).json()["retired"] == [name]
 
 
+@pytest.fixture(scope="module")
+def with_room() -> TestClient:
+    """A service with a campaign that takes more arms, for requests that change nothing."""
+    return running(**ROOM)
+
+
 @pytest.mark.parametrize(
     ("path", "body", "words"),
     [
@@ -180,12 +187,11 @@ def test_an_arm_may_have_any_printable_name(name: str) -> None:
     ],
 )
 def test_an_arm_that_cannot_be_is_refused_by_name(
-    path: str, body: dict[str, Any], words: str
+    with_room: TestClient, path: str, body: dict[str, Any], words: str
 ) -> None:
-    client = running(**ROOM)
-    answer = client.post(f"{AT}/arms{path}", json=body)
+    answer = with_room.post(f"{AT}/arms{path}", json=body)
     assert words in problem(answer, 400, "invalid-input")
-    assert client.get(AT).json()["entries"] == 1
+    assert with_room.get(AT).json()["entries"] == 1
 
 
 def test_a_campaign_that_is_full_or_closed_gets_no_arms() -> None:
@@ -254,13 +260,14 @@ def test_a_reward_that_does_not_come_leaves_the_ticket_unrewarded() -> None:
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "é"])
 @pytest.mark.parametrize("path", ["asks", "top-ups"])
-def test_a_key_that_is_no_request_id_is_refused_like_one(key: str, path: str) -> None:
-    client = running()
+def test_a_key_that_is_no_request_id_is_refused_like_one(
+    untouched: TestClient, key: str, path: str
+) -> None:
     body = {} if path == "asks" else {"amount": 1}
     header = {"Idempotency-Key": key.encode()}
-    said = problem(client.post(f"{AT}/{path}", json=body, headers=header), 400, "invalid-input")
+    said = problem(untouched.post(f"{AT}/{path}", json=body, headers=header), 400, "invalid-input")
     assert said.startswith("Idempotency-Key: ")
-    assert client.get(AT).json()["entries"] == 1
+    assert untouched.get(AT).json()["entries"] == 1
 
 
 @pytest.mark.parametrize(("key", "good"), [("", False), ("x" * 201, False), ("a\tb", False),

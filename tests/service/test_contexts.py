@@ -11,7 +11,7 @@ import purse
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
 from tests.client.test_client import TERMS, Place
-from tests.support.service import PROMPTS, running, service
+from tests.support.service import PROMPTS, TestClient, running
 
 AT = "/campaigns/prompts"
 FEATURES: dict[str, Any] = {
@@ -43,6 +43,12 @@ def test_contexts_over_http() -> None:
     assert campaign.audit(full=True).ok
 
 
+@pytest.fixture(scope="module")
+def seeing() -> TestClient:
+    """A service with a campaign that sees contexts, for requests that change nothing."""
+    return running(features=FEATURES)
+
+
 @pytest.mark.parametrize(
     "body",
     [
@@ -64,11 +70,10 @@ def test_contexts_over_http() -> None:
         {"context": [[1] * 257]},
     ],
 )
-def test_a_context_that_does_not_fit_is_refused(body: dict[str, Any]) -> None:
-    client = running(features=FEATURES)
-    answer = client.post(f"{AT}/asks", json=body)
+def test_a_context_that_does_not_fit_is_refused(seeing: TestClient, body: dict[str, Any]) -> None:
+    answer = seeing.post(f"{AT}/asks", json=body)
     assert answer.status_code == 400, answer.text
-    assert client.get(AT).json()["entries"] == 1
+    assert seeing.get(AT).json()["entries"] == 1
 
 
 @pytest.mark.parametrize(
@@ -93,8 +98,8 @@ def test_a_context_that_does_not_fit_is_refused(body: dict[str, Any]) -> None:
         {"a": {"range": [1, 2]}},
     ],
 )
-def test_features_that_are_not_possible_are_refused(features: Any) -> None:
-    answer = service().post("/campaigns", json={**PROMPTS, "features": features})
+def test_features_that_are_not_possible_are_refused(untouched: TestClient, features: Any) -> None:
+    answer = untouched.post("/campaigns", json={**PROMPTS, "name": "new", "features": features})
     assert answer.status_code == 400, answer.text
 
 

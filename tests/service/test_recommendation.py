@@ -12,7 +12,7 @@ import pytest
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
 from purse.service.schemas.recommendation import RecommendationQuery
-from tests.support.service import PROMPTS, bearer, problem, running, service, token_file
+from tests.support.service import PROMPTS, TestClient, bearer, problem, running, service, token_file
 
 AT = "/campaigns/prompts"
 
@@ -67,8 +67,10 @@ def test_the_answer_is_that_of_the_campaign() -> None:
         ({"caps": 1}, "caps"),
     ],
 )
-def test_wrong_questions_are_refused(query: dict[str, Any], message: str) -> None:
-    answer = running().get(f"{AT}/recommendation", params=query)
+def test_wrong_questions_are_refused(
+    untouched: TestClient, query: dict[str, Any], message: str
+) -> None:
+    answer = untouched.get(f"{AT}/recommendation", params=query)
     assert problem(answer, 400, "invalid-input").startswith(message)
 
 

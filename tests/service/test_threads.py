@@ -8,10 +8,12 @@ from typing import Any
 import anyio
 import httpx
 import pytest
+from fastapi import FastAPI, Response
 
 from purse.campaign.storage.memory import Memory
 from purse.service import threads
 from purse.service.app import make_app
+from purse.service.route import api_router
 from purse.service.settings import Settings
 from tests.support.service import HERE, PROMPTS, problem
 
@@ -64,8 +66,8 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
             try:
                 for _ in range(ASKS):
                     group.start_soon(ask)
-                waiting = app.state.threads.writers.statistics
-                await until(lambda: waiting().tasks_waiting == ASKS - threads.WRITERS)
+                waiting = ASKS - threads.WRITERS
+                await until(lambda: app.state.threads.waiting == waiting)
                 with anyio.fail_after(LONG):
                     for path in (
                         "/readyz",
@@ -102,9 +104,16 @@ def test_every_route_that_uses_the_storage_has_a_thread_of_its_kind() -> None:
             seen.append("read")
             return await super().read(work)
 
-    made = Seen().route_class("/", lambda: None, methods=["POST"])
-    again = Seen().route_class("/", made.endpoint, methods=["POST"])
-    assert again.endpoint is made.endpoint  # a router that is included makes its routes again
-    run(made.endpoint)
-    run(Seen().route_class("/", lambda: None, methods=["GET"]).endpoint)
+    app = FastAPI()
+    router = api_router(Seen())
+    for method in ("POST", "GET"):
+        router.add_api_route("/", lambda: Response(), methods=[method])
+    app.router.routes.extend(router.routes)
+
+    async def main() -> None:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HERE) as client:
+            for method in ("POST", "GET"):
+                assert (await client.request(method, "/")).status_code == 200
+
+    run(main)
     assert seen == ["write", "read"]

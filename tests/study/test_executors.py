@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import time
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,11 @@ import pytest
 import purse
 from purse.base.progress import Progress
 from purse.engine import cpu
-from purse.engine.job import Job
-from purse.engine.workspace import PathResults
+from purse.engine.job import Job, make_job
 from purse.study import executors, shard
 from purse.study.shard import Frames, JobSpec, Shard, play_shard, runs_frame, shards_of, trace_frame
 from purse.worlds.two_point import two_point
+from tests.support.fake_gpu import fake_gpu
 from tests.support.paths import SCRIPTED
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
@@ -218,17 +217,20 @@ def test_neighbours_are_of_one_job_without_gaps(
 def test_what_a_gpu_brings_back_at_once_is_cut_into_the_same_shards(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    calls: list[tuple[str, int, int]] = []
-    parts: list[tuple[float, float]] = []
-
-    def simulate(job: Job, n_paths: int, shown: Progress, first: int = 0) -> PathResults:
-        calls.append((job.name, first, n_paths))
-        parts.append((shown.start, shown.length))
-        return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
-
-    monkeypatch.setattr(executors, "gpu_engine", lambda: SimpleNamespace(simulate=simulate))
+    calls = fake_gpu(monkeypatch)
     first, _, *others = jobs(28)
     missing = [first, *others]
     assert same(played(missing, device="cuda"), played(missing))
-    assert calls == [("uniform", 0, 8), ("uniform", 16, 12), ("fixed:arm=1", 0, 28)]
-    assert parts == [(number / 3, 1 / 3) for number in range(3)]
+    asked = [call[:3] for call in calls]
+    assert asked == [("uniform", 0, 8), ("uniform", 16, 12), ("fixed:arm=1", 0, 28)]
+    assert [call.part for call in calls] == [(number / 3, 1 / 3) for number in range(3)]
+
+
+def test_late_reports_are_played_by_threads_where_there_is_a_gpu(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = fake_gpu(monkeypatch)
+    late = make_job("uniform", RANDOM, 20.3, seed=4, delay=3)
+    shards = [*shards_of(late, 10), *shards_of(job(), 8)]
+    assert same(played(shards, device="cuda"), played(shards))
+    assert [call[:3] for call in calls] == [("uniform", 0, 8)]

@@ -9,3 +9,4 @@ ROOT = TESTS.parent
 EXAMPLES = ROOT / "examples"
 EPSILON_GREEDY = EXAMPLES / "epsilon_greedy.py"
 SCRIPTED = str(TESTS / "engine" / "policies_for_tests" / "scripted.py")
+LEAST_PENDING = str(TESTS / "engine" / "policies_for_tests" / "least_pending.py")

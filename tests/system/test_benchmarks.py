@@ -11,12 +11,15 @@ import numpy as np
 import pytest
 from benchmarks import (
     bench,
+    break_even,
     campaigns,
     context_page,
     doors,
     engine,
     families,
     gpu,
+    http_page,
+    http_service,
     linear,
     live,
     load,
@@ -96,6 +99,9 @@ def measured() -> dict[str, Any]:
         ],
         "startup": {"python alone": 0.01, startup.COLD: 7.0},
         "ask_tell_microseconds": {"exp3.bwk": 7.0, "exp3++.bwk": 8.0, "ucb-bv1": 9.0},
+        "asks": [{"policy": "replan", "asked": "both", "microseconds": 6.5}],
+        "memory": {"a simulation": 117.5},
+        "sizes": {"llvmlite": 171.0, "purse-bandits": 9.0},
     }
 
 
@@ -170,6 +176,27 @@ def of_campaigns() -> dict[str, Any]:
             "entries": 1_000_037,
             "seconds": {"open and ask, from the checkpoint": 0.0321, "audit": 72.4},
         },
+    }
+
+
+def of_http() -> dict[str, Any]:
+    return {
+        "machine": {**MACHINE, "fastapi": "0.162.4"},
+        "load_before": 0.1,
+        "seconds": 4,
+        "rows": [
+            {
+                "what": name,
+                "service_ms": service,
+                "client_ms": 0.25,
+                "pairs": {"1": rate, "8": 2 * rate, "32": 2 * rate},
+            }
+            for name, service, rate in (
+                (http_page.BARE, 0.3, 800.0),
+                (http_page.PLAIN, 0.9, 400.0),
+                (http_page.LOCAL, None, 1000.0),
+            )
+        ],
     }
 
 
@@ -249,12 +276,32 @@ def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
     monkeypatch.setattr("benchmarks.gpu.purse.simulate", simulate)
     monkeypatch.setattr(gpu, "device_name", lambda: "Tabulator")
     monkeypatch.setattr(gpu, "plain_rate", lambda *_: 1e6)
+    monkeypatch.setattr(break_even, "measure", lambda: {"cores": 2, "rows": []})
     found = gpu.measure()
     assert ("exp3.bwk", 1 << 20, "cuda") in asked
     assert found["refused"] == {"kube": "kube does not"}
     assert len(found["rows"]) == len(purse.policies.names()) - 1
     assert all(each["floor"] == each["rounds_per_second"] / 1e6 for each in found["rows"])
     assert [each["limits"] for each in found["replan"]] == [1, 2, 3]
+    assert found["break_even"] == {"cores": 2, "rows": []}
+
+
+def test_a_gpu_pays_from_the_first_number_of_paths_at_which_it_is_done_before_the_cores(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def seconds(policy: str, n_paths: int, device: str) -> float:
+        return 0.1 if device == "cuda" else n_paths / (1_000 if policy == "uniform" else 1e9)
+
+    monkeypatch.setattr(break_even, "seconds", seconds)
+    monkeypatch.setattr(break_even, "POLICIES", ("uniform", "fixed"))
+    found = break_even.measure()
+    pays, never = found["rows"]
+    assert (pays["policy"], pays["paths"]) == ("uniform", 128)
+    assert pays["seconds"] == {"cuda": 0.1, "cpu": 0.128}
+    assert never == {"policy": "fixed", "paths": None, "seconds": None}
+    text = page.markdown(measured(), {**on_gpu(), "break_even": found}, None, None)
+    assert "| `uniform` | 128 | 100 | 128 |" in text
+    assert "`fixed`: not up to 1,048,576." in text
 
 
 # campaigns
@@ -310,6 +357,25 @@ def test_the_part_on_campaigns_has_purse_beside_optuna() -> None:
     assert live.part(of_campaigns()) in page.markdown(measured(), None, of_campaigns(), None)
 
 
+def test_the_part_on_http_has_a_bare_route_beside_it() -> None:
+    text = http_page.part(of_http())
+    assert "| ask and tell, plain generator | 0.9 | 0.25 | 400 | 0.50 | 800 | 0.50 | 800 |" in text
+    assert "| ask and tell, without HTTP |  | 0.25 | 1,000 | 1.25 |" in text
+    assert "fastapi 0.162.4" in text
+    assert text in page.markdown(measured(), None, None, None, None, of_http())
+
+
+def test_what_http_costs_is_measured_beside_a_bare_route(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(doors.TERMS, "policy", "uniform")  # which is compiled in a moment
+    with http_service.subjects(tmp_path) as found:
+        taken = http_service.costs(found, http_service.Effort(1, 1))
+    assert set(taken) == {each.name for each in found}
+    assert all(client > 0 for _, client in taken.values())
+    assert [name for name, (service, _) in taken.items() if service is None] == [http_page.LOCAL]
+
+
 # the page
 
 
@@ -325,6 +391,9 @@ def test_the_page_says_what_was_measured_and_on_what() -> None:
         "left them 1.95 cores." in text
     )
     assert "billion rounds a second" not in text
+    assert "| both | `replan` | 6.5 |" in text
+    assert "| a simulation | 118 MB |" in text
+    assert "An installation without extras takes 180 MB" in text
 
 
 def test_the_page_has_the_gpu_with_its_own_machine() -> None:
@@ -362,13 +431,14 @@ def test_plain_c_plays_the_game_with_contexts(gcc: None) -> None:
 def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "CONTEXTS", "PAGE"):
+    for name in ("CPU", "GPU", "CAMPAIGNS", "REPLAN", "CONTEXTS", "HTTP", "PAGE"):
         monkeypatch.setattr(record, name, tmp_path / name)
     record.save(record.GPU, on_gpu())
     monkeypatch.setattr(bench, "measure", measured)
     monkeypatch.setattr(campaigns, "measure", of_campaigns)
     monkeypatch.setattr(replan, "measure", of_replan)
     monkeypatch.setattr(linear, "measure", of_contexts)
+    monkeypatch.setattr(http_service, "measure", of_http)
     monkeypatch.setattr(gpu, "usable", lambda: False)
     bench.main()
     assert record.load(record.GPU) == on_gpu()
@@ -376,6 +446,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
     assert record.load(record.CAMPAIGNS) == record.rounded(of_campaigns())
     assert record.load(record.REPLAN) == of_replan()
     assert record.load(record.CONTEXTS) == of_contexts()
+    assert record.load(record.HTTP) == of_http()
     assert replan.part(of_replan(), on_gpu()) in record.PAGE.read_text()
     printed = capsys.readouterr().out
     assert "exp3.bwk" in printed
@@ -385,8 +456,7 @@ def test_a_run_without_a_gpu_keeps_what_the_last_one_with_a_gpu_measured(
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     cpu = record.load(record.CPU)
     assert cpu is not None
-    others = map(record.load, (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS))
-    assert record.PAGE.read_text() == page.markdown(cpu, *others), (
+    assert record.PAGE.read_text() == page.markdown(cpu, *page.others()), (
         "stale: run `python -m benchmarks.page`"
     )
 

@@ -17,11 +17,12 @@ import pytest
 import purse
 from purse.testing import check_policy, check_world
 from tests.support.paths import EXAMPLES
+from tests.support.soak import SOAK
 
 
 def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
     path = str(EXAMPLES / "epsilon_greedy.py")
-    check_policy(path)
+    check_policy(path, quick=not SOAK)
     check_policy(f"{path}:epsilon=1", quick=True)
     table = purse.compare(
         [f"{path}:epsilon=0.05", "uniform"], "misleading_ratio", budgets=[1000], n_paths=30

@@ -7,6 +7,7 @@ Numbers are rounded to 32 bits, so that what a journal keeps is what was seen.
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from purse.errors import InvalidInput, invalid, shorten
 MOST_NAMES = 64
 MOST_NUMBERS = 256  # of one context, all arms together
 LARGEST = 1e3  # of a feature without a range
+FARTHEST = 1e12  # of the ends of a range
 OPTIONAL = "optional"
 FORMS = (
     "must be a range such as (0, 8000) or (0, 8000, 'optional'), a list of at least two classes "
@@ -45,18 +47,29 @@ class Feature:
         return (self.name, f"{self.name} is missing") if self.optional else (self.name,)
 
     def encode(self, value: Any) -> list[float]:
-        """Return the numbers of a value. Raise `InvalidInput` where it is not allowed."""
+        """Return the numbers of a value, not rounded yet.
+
+        Raise `InvalidInput` where it is not allowed.
+        """
         if self.classes:
             if not isinstance(value, str):
                 raise invalid(self._field, value, "must be the name of a class")
             return [float(value == label) for label in self.classes]  # unknown: all are 0
-        if value is None or (isinstance(value, float) and math.isnan(value)):
+        bound = LARGEST if self.low is None else FARTHEST
+        if type(value) in (float, int) and -bound < value < bound:
+            given = float(value)  # at once: it is the usual case
+        elif value is None or (isinstance(value, float) and math.isnan(value)):
             if not self.optional:
                 raise invalid(self._field, value, "must be a number; the feature is not optional")
             return [0.0, 1.0]
-        bound = math.inf if self.low is not None else LARGEST
-        given = number(self._field, _plain(value), low=-bound, high=bound)
-        return [self._scale(given), 0.0] if self.optional else [self._scale(given)]
+        else:
+            bound = bound if self.low is None else math.inf
+            given = number(self._field, _plain(value), low=-bound, high=bound)
+        if self.low is not None and self.high is not None:
+            given = 2 * (given - self.low) / (self.high - self.low) - 1
+            if not -1 <= given <= 1:
+                given = math.copysign(1.0, given)
+        return [given, 0.0] if self.optional else [given]
 
     def clips(self, value: Any) -> bool:
         """Whether a value that `encode` took lies outside the range, where there is one."""
@@ -71,14 +84,9 @@ class Feature:
         bounds = {} if self.low is None else {"low": self.low, "high": self.high}
         return {**bounds, **({OPTIONAL: True} if self.optional else {})}
 
-    @property
+    @cached_property
     def _field(self) -> str:
         return f"context[{self.name!r}]"
-
-    def _scale(self, value: float) -> float:
-        if self.low is not None and self.high is not None:
-            value = min(1.0, max(-1.0, 2 * (value - self.low) / (self.high - self.low) - 1))
-        return float(np.float32(value))
 
 
 @dataclass(frozen=True)
@@ -132,7 +140,7 @@ class Features:
         """F, the numbers of a context without the constant."""
         return len(self.columns)
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the features."""
         return tuple(each.name for each in self.each)
@@ -157,7 +165,7 @@ class Features:
         if context is None:
             raise InvalidInput(f"context: is missing; the features are {', '.join(self.names)}")
         if not self.per_arm:
-            return tuple(self._encode_one(context))
+            return self._encode_one(context)
         if isinstance(context, Mapping):
             context = _in_order(context, tuple(arms) or tuple(range(self.n_arms)), "arms")
         elif not isinstance(context, (Sequence, np.ndarray)) or isinstance(context, str):
@@ -179,25 +187,39 @@ class Features:
         )
         return sum(each.clips(value) for each, value in zip(self.each, given, strict=True))
 
-    def _encode_one(self, context: Any) -> list[float]:
-        if isinstance(context, Mapping):
-            missing_ok = {each.name: None for each in self.each if each.optional}
-            context = _in_order({**missing_ok, **context}, self.names, "features")
-        elif not isinstance(context, (Sequence, np.ndarray)) or isinstance(context, str):
+    @cached_property
+    def _missing_ok(self) -> dict[str, None]:
+        return {each.name: None for each in self.each if each.optional}
+
+    @cached_property
+    def _singles(self) -> str:
+        return f"{self.n_columns}f"
+
+    def _in_order(self, context: Any) -> Any:
+        if isinstance(context, (dict, Mapping)):
+            return _in_order({**self._missing_ok, **context}, self.names, "features")
+        if not isinstance(context, (Sequence, np.ndarray)) or isinstance(context, str):
             raise invalid("context", context, "must be an object by names, or a list of values")
+        return context
+
+    def _encode_one(self, context: Any) -> tuple[float, ...]:
+        if not isinstance(context, (list, tuple)):  # at once: they are usual
+            context = self._in_order(context)
         if len(context) != len(self.each):
             raise invalid(
                 "context", context, f"must have {len(self.each)} values: {', '.join(self.names)}"
             )
-        values = (each.encode(value) for each, value in zip(self.each, context, strict=True))
-        return [number for numbers in values for number in numbers]
+        numbers: list[float] = []
+        for each, value in zip(self.each, context, strict=True):
+            numbers += each.encode(value)
+        return struct.unpack(self._singles, struct.pack(self._singles, *numbers))
 
 
 def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list[Any]:
     """Return the values by names; refuse names that are missing or not known."""
-    unknown = [name for name in given if name not in names]
-    missing = [name for name in names if name not in given]
-    if unknown or missing:
+    if given.keys() != set(names):
+        unknown = [name for name in given if name not in names]
+        missing = [name for name in names if name not in given]
         wrong = f"has no {what}: " if missing else f"has unknown {what}: "
         listed = ", ".join(repr(name) for name in (missing or unknown)[:8])
         known = ", ".join(map(str, names[:16]))
@@ -254,7 +276,7 @@ def _read(name: Any, form: Any) -> Feature:
         return Feature(name, classes=tuple(form))
     if len(form) != 2:
         raise invalid(where, list(form), FORMS)
-    low, high = (number(where, _plain(bound), low=-1e12, high=1e12) for bound in form)
+    low, high = (number(where, _plain(bound), low=-FARTHEST, high=FARTHEST) for bound in form)
     if not low < high:
         raise invalid(where, list(form), "must have a low below its high")
     return Feature(name, low, high, optional)

@@ -21,6 +21,15 @@ def needs(what: str, extra: str) -> Iterator[None]:
         ) from error
 
 
+def scipy(module: str, what: str) -> Any:
+    """A module of SciPy, which is imported late: it takes as long as a simulation.
+
+    what   what it is for, where it is missing
+    """
+    with needs(what, "scipy"):
+        return import_module(f"scipy.{module}")
+
+
 def extra(name: str) -> Any:
     """The library `altair`, `vl_convert` or `jinja2`, or one line that says how to get it."""
     with needs("the report", "report"):

@@ -20,9 +20,10 @@ def number(
 ) -> float:
     """A finite number with above < number, low <= number <= high."""
     try:
-        result = (
-            math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
-        )
+        # the usual types first: to ask whether it is a `Real` takes ten times as long
+        usual = type(value) in (float, int)
+        real = usual or (isinstance(value, Real) and not isinstance(value, bool))
+        result = float(value) if real else math.nan
     except OverflowError:
         result = math.nan
     if not (math.isfinite(result) and above < result and low <= result <= high):

@@ -15,7 +15,7 @@ from typing import Any
 
 from purse.base.html import paragraph
 
-QUIET_S = 1.5  # seconds before anything is shown
+QUIET_S = 1.0  # seconds before anything is shown
 BETWEEN_LINES = 5.0  # seconds between two plain lines
 BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook
 

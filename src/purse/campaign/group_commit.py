@@ -116,6 +116,7 @@ class GroupCommitter:
         try:
             if any(operation.needs_policy for operation in operations):
                 learner = self.recovered()  # before others have to wait for it
+                learner.compile_ask()
                 if self.terms.explore or any(operation.needs_look for operation in operations):
                     learner.compile_look()
             self._transact(operations)

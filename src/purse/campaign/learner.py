@@ -4,14 +4,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha256
+from threading import Timer
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts
+from purse.base.progress import QUIET_S
 from purse.campaign.checkpoint import POLICY, Checkpoint, checkpoint
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.states import OPEN
@@ -25,6 +29,7 @@ from purse.errors import InvalidInput, PurseError
 from purse.live.save_file import layout
 from purse.types import Floats
 
+LOGGER = logging.getLogger(__name__)
 WORD = 8  # bytes
 
 
@@ -43,15 +48,14 @@ class Learner:
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
         self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
-        self._looked = False  # whether `probabilities` is compiled
+        self._chooses, self._learns, self._looks = False, False, False  # whether that is compiled
         state, self._whole = in_one(self.module.init(params, problem))
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + self._whole.tobytes()
         ).hexdigest()
-        with compile_errors(terms.policy, self.module):
-            self._steps = compile_steps(self.module, problem, self._game)
+        self._steps = compile_steps(self.module, problem, self._game)
 
     def choose(
         self,
@@ -126,13 +130,44 @@ class Learner:
             self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
             self._steps = compile_steps(self.module, self.terms.problem, self._game)
 
+    def compile_ask(self) -> None:
+        """Compile what an ask needs, which takes seconds, before a lock is taken.
+
+        The first ask chooses. There may be reports before the next one, which learns, too.
+        """
+        if not self._chooses:
+            with self._compiling():
+                _ = self._steps.ask
+            self._chooses = True
+        elif not self._learns:
+            self._compile_tell()
+
+    def _compile_tell(self) -> None:
+        with self._compiling():
+            _ = self._steps.tell
+        self._learns = True
+
     def compile_look(self) -> None:
-        """Compile what `probabilities` needs, which takes seconds, before a lock is taken."""
-        if self._steps.look is not None and not self._looked:
-            self._looked = True
+        """Compile what `probabilities` needs, before a lock is taken."""
+        if self._steps.look is not None and not self._looks:
+            self._looks = True
             n_arms = self.terms.n_arms
             self._see(list(self.terms.budget), [0] * n_arms, None)
-            self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(n_arms))
+            with self._compiling():
+                self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(n_arms))
+
+    @contextmanager
+    def _compiling(self) -> Iterator[None]:
+        """Log what is being compiled where that takes long; say in one line why it fails."""
+        words = ("%s: compiling %s, once", self.terms.name, self.terms.policy)
+        timer = Timer(QUIET_S, LOGGER.info, words)
+        timer.daemon = True
+        timer.start()
+        try:
+            with compile_errors(self.terms.policy, self.module):
+                yield
+        finally:
+            timer.cancel()
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
@@ -143,11 +178,13 @@ class Learner:
         """
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
         pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
-        step, bounds = self._steps.tell, self.terms.reward_range
+        bounds = self.terms.reward_range
         resources = range(len(zeros))
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
                 continue
+            if not self._learns:
+                self._compile_tell()
             t, arms, costs, rewards = body["t"], body["arms"], iter(body["costs"]), body["rewards"]
             if bounds is not None:
                 rewards = [scaled(reward, *bounds) for reward in rewards]
@@ -161,7 +198,7 @@ class Learner:
             if self.sees_contexts:
                 self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
-            if step(t) != DONE:
+            if self._steps.tell(t) != DONE:
                 raise PurseError(
                     f"entry {number} of the journal of {self.terms.name!r} holds an "
                     "impossible report (reward or cost out of range)"

@@ -110,6 +110,7 @@ class JournalReplay(BaseReplay[DryRunRules]):
         self.ledger = Ledger(terms)
         self.tickets = self.ledger.tickets = TicketWindow(load, terms.expires_after)
         self.learner = Learner(terms)
+        self.learner.compile_ask()
         self.history = History(terms)
         now = getattr(self.learner.module, "VERSION", 0)
         # choices of another version of the policy are taken as they are written

@@ -16,7 +16,18 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import account, catalog, recommend, replay, serve, simulate, study, theory, webhook
+from purse.cli import (
+    account,
+    catalog,
+    recommend,
+    replay,
+    serve,
+    simulate,
+    study,
+    theory,
+    warm,
+    webhook,
+)
 from purse.cli.campaign import write
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
@@ -68,7 +79,7 @@ cli.add_sections(
         "Compare policies": [study.compare, simulate.simulate, simulate.regret, theory.leaderboard],
         "Studies in files": [study.init, study.run, study.status, study.show, study.report],
         "Theory": [theory.bounds, theory.optimum, theory.paper],
-        "Look up": [catalog.policies, catalog.worlds, version],
+        "Look up": [catalog.policies, catalog.worlds, warm.warm, version],
     }
 )
 

@@ -73,6 +73,7 @@ def simulate(
 @world_option
 @click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
 @click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
+@device_option
 @common
 def regret(
     policy: str,

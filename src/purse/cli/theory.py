@@ -12,6 +12,7 @@ from click.core import ParameterSource
 from purse.base.optional import needs
 from purse.cli.options import (
     Budget,
+    device_option,
     json_option,
     out_option,
     policies_argument,
@@ -39,8 +40,9 @@ quick_option = click.option(
 @out_option("Folder for the page and its data.", "purse-results/paper")
 @quick_option
 @workers_option
+@device_option
 @json_option
-def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
+def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: bool) -> None:
     """Study every claim of the paper, and write the page that says which are true.
 
     Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
@@ -50,7 +52,7 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
     with needs("the page", "report"):
         from purse.paper import study
 
-    report = study(folder, quick=quick, n_workers=workers)
+    report = study(folder, quick=quick, n_workers=workers, device=device)
     if as_json:
         verdicts = {
             title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees}
@@ -79,6 +81,7 @@ def paper(folder: str, quick: bool, workers: int | None, as_json: bool) -> None:
 @quick_option
 @seed_option
 @workers_option
+@device_option
 @json_option
 def leaderboard(
     policies: tuple[str, ...], folder: str, workers: int | None, as_json: bool, **options: Any

@@ -23,6 +23,33 @@ if TYPE_CHECKING:
 MOST_IDLE = 32  # connections that are kept
 
 
+class WholeRequests(HTTPConnection):
+    """Sends the head and the body of a request together: two packets would wake the server
+    twice.
+    """
+
+    _parts: list[Any] | None = None  # of the request that is being made
+
+    def request(self, *given: Any, **named: Any) -> None:
+        """Send a request."""
+        parts: list[Any] = []
+        self._parts = parts
+        super().request(*given, **named)
+        self._parts = None
+        self.send(b"".join(parts))
+
+    def send(self, data: Any) -> None:
+        """Send bytes, or keep them for the request that is being made."""
+        if self._parts is None:
+            super().send(data)
+        else:
+            self._parts.append(data)
+
+
+class SecureWholeRequests(WholeRequests, HTTPSConnection):
+    """The same, encrypted."""
+
+
 class HttpSender:
     """Connections to one server."""
 
@@ -72,6 +99,8 @@ class HttpSender:
             connection.close()
         else:
             self._idle.append(connection)
+        if response.status < 300:
+            return Answer(response.status, text)
         return Answer(
             response.status,
             text,
@@ -97,12 +126,12 @@ class HttpSender:
         host, port = self._address.host, self._address.port
         first = (host, port) if self._proxy is None else (self._proxy.host, self._proxy.port)
         if not self._address.secure:
-            return HTTPConnection(*first)
+            return WholeRequests(*first)
         if self._trust is None:
             from ssl import create_default_context
 
             self._trust = create_default_context()
-        made = HTTPSConnection(*first, context=self._trust)
+        made = SecureWholeRequests(*first, context=self._trust)
         if self._proxy is not None:
             made.set_tunnel(host, port, self._proxy.headers)
         return made

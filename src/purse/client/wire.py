@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from types import UnionType
-from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import Any, TypeAlias, TypeVar, cast, get_args, get_origin, get_type_hints
 from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
@@ -53,10 +53,25 @@ RESULTS = (
 )
 
 
+Reader: TypeAlias = Callable[[Any], Any]
+
+
 @cache
-def hints(kind: Any) -> dict[str, Any]:
-    """The types of the fields of a result."""
-    return get_type_hints(kind)
+def readers(kind: Any) -> dict[str, Reader | None]:
+    """How each field of a result is read; None where it is in JSON what it is in the result."""
+    return {field: reader_of(hint) for field, hint in get_type_hints(kind).items()}
+
+
+def reader_of(hint: Any) -> Reader | None:
+    """How a value of this type is read: lists are tuples, and objects results."""
+    if get_origin(hint) is tuple:
+        read = reader_of(get_args(hint)[0])
+        return tuple if read is None else lambda values: tuple(map(read, values))
+    if get_origin(hint) is UnionType:
+        hint = next((each for each in get_args(hint) if each in RESULTS), hint)
+    if hint not in RESULTS:
+        return None
+    return lambda value: None if value is None else result_of(hint, value)
 
 
 def path(name: str, *parts: object) -> str:
@@ -123,19 +138,13 @@ def result_of(kind: type[T], facts: Mapping[str, Any]) -> T:
     """A result as `Campaign` has it. What a newer server says besides is left out, and what an
     older one does not say has its default.
     """
-    types: Any = hints(cast(Any, kind))
     return kind(
-        **{field: value_of(hint, facts[field]) for field, hint in types.items() if field in facts}
+        **{
+            field: facts[field] if read is None else read(facts[field])
+            for field, read in readers(cast(Any, kind)).items()
+            if field in facts
+        }
     )
-
-
-def value_of(hint: Any, value: Any) -> Any:
-    """A value of JSON as a field of this type has it: lists are tuples, and objects results."""
-    if get_origin(hint) is tuple:
-        return tuple(value_of(get_args(hint)[0], each) for each in value)
-    if get_origin(hint) is UnionType:
-        hint = next((each for each in get_args(hint) if each in RESULTS), hint)
-    return result_of(hint, value) if hint in RESULTS and value is not None else value
 
 
 def seconds_of(wanted: str) -> float:

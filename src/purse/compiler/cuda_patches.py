@@ -21,6 +21,8 @@ import numpy as np
 from purse.compiler.numba_contract import cuda_parts, ir
 
 cuda = cuda_parts()
+ARRAY = "_cudapy_cmem"  # what numba-cuda calls each constant array
+GLOBAL_MEMORY = 1  # LLVM's number
 CudaAPIError, CudaSupportError = cuda.CudaAPIError, cuda.CudaSupportError
 
 
@@ -111,6 +113,18 @@ def stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
     return get_current_device
 
 
+def in_global_memory(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Put a constant array where threads may read different items of it at once: constant memory
+    serves them one after the other.
+    """
+
+    def add_global_variable(module: Any, ty: Any, name: str, addrspace: int = 0) -> Any:
+        ours = here.depth and name == ARRAY
+        return usual(module, ty, name, GLOBAL_MEMORY if ours else addrspace)
+
+    return add_global_variable
+
+
 class Quiet(int):
     """A number that counts as 0 in a thread that compiles our kernels: few paths are no mistake."""
 
@@ -122,6 +136,7 @@ REPLACEMENTS: dict[str, Callable[[Any], Any]] = {
     "compile_ir": unfused,
     "fix_index": counted_from_zero,
     "pointer_add": stepped,
+    "add_global_variable": in_global_memory,
     "get_function": counting,
     "get_current_device": stand_in,
     "CUDA_LOW_OCCUPANCY_WARNINGS": Quiet,

@@ -10,18 +10,22 @@ an edit anywhere makes a new one.
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from pkgutil import resolve_name
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+from numba import types
 
 from purse.compiler.blocks import Block, load
 from purse.compiler.error_text import explain
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.linking import LeanCompiler, PartCompiler, WholeCompiler
+from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
     CACHE_HOOKS,
     ENTRY_POINTS,
@@ -34,16 +38,13 @@ from purse.compiler.numba_contract import (
     CPUDispatcher,
     FunctionCache,
     NumbaError,
-    config,
+    TypingError,
 )
 from purse.errors import PurseError
 
 F = TypeVar("F", bound=Callable[..., Any])
 PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
 WHOLE = {"pipeline_class": WholeCompiler} if LINKS_PARTS else {}
-# kernels as parts compile quickly; at the highest level each by itself makes some loops faster
-KERNEL = {"pipeline_class": LeanCompiler} if LINKS_PARTS else {}
-QUICK = PART if int(config.OPT) < 3 else KERNEL
 
 
 class Kernel(CPUDispatcher):  # type: ignore[misc]
@@ -59,16 +60,40 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
             _from_python[self] = numba.njit(**WHOLE, **LEAN)(self.py_func)
         return _from_python[self](*args)
 
+    def compile(self, sig: Any) -> Any:
+        """Return the code for these types; compile it where there is none.
+
+        numba times every look at what it has, and all compilations around it.
+        """
+        found = self.overloads.get(sig if isinstance(sig, tuple) else None)
+        return super().compile(sig) if found is None else found.entry_point
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Compile one code for all constants that are passed, unless it has to know them."""
+        try:
+            return super().get_call_template(tuple(map(types.unliteral, args)), kws)
+        except TypingError:
+            return super().get_call_template(args, kws)
+
+    def __reduce__(self) -> Any:
+        """Travel by name to other processes where it is one of ours: a copy would not be known by
+        the fingerprint.
+        """
+        module, name = self.py_func.__module__, self.py_func.__name__
+        if module.startswith("purse.") and getattr(sys.modules[module], name, None) is self:
+            return resolve_name, (f"{module}:{name}",)
+        return super().__reduce__()
+
 
 _from_python: dict[Kernel, Any] = {}
 
 
-def _inner(function: F, *, inline: bool, how: dict[str, Any] = QUICK) -> F:
+def _inner(function: F, *, inline: bool) -> F:
     inlined = dict.fromkeys(INLINE, inline)
     if not OWN_DISPATCHERS:
         return cast(F, numba.njit(**inlined, **LEAN)(function))
     options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
-    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **how))
+    return cast(F, Kernel(py_func=function, locals={}, targetoptions=options, **PART))
 
 
 def kernel(function: F) -> F:
@@ -149,6 +174,19 @@ def compiled(function: Callable[..., Any]) -> Any:
         return numba.njit(**how)(function)
 
 
+def code_folder() -> Path | None:
+    """Return the folder in whose folders machine code is kept; None where processes cannot find
+    the machine code of others.
+    """
+    if not (CACHE_HOOKS and READS_INTRINSICS):
+        return None
+    try:
+        folder = Path(FunctionCache(call_block).cache_path)
+    except RuntimeError:  # none can be written
+        return None
+    return folder.parents[1] if folder.name == "__pycache__" else folder.parent
+
+
 def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
     """Return the compiled function for arguments of these types: its dispatcher would look at the
     types in every call.
@@ -174,7 +212,7 @@ def attach_call(function: F, **parts: Any) -> F:
     attached = _attached(function, parts)
     name = f"{function.__name__}_{fingerprint(attached)}"
     named = with_globals(attached, attached.__globals__, name)
-    return cast(F, _inner(named, inline=False, how=PART))
+    return cast(F, _inner(named, inline=False))
 
 
 def _attached(function: Callable[..., Any], parts: dict[str, Any]) -> Any:
@@ -209,8 +247,9 @@ class BlockFunction:
         """Call the function with these arguments."""
         block = Block(args)
         code = self.by_kind.get(block.kind)
-        if code is None:
-            code = bind(call_block, called=self.function, KIND=block.kind)
+        if code is not None:
+            return code(block.address)
+        code = bind(call_block, called=self.function, KIND=block.kind)
         result = code(block.address)
         self.by_kind[block.kind] = code  # now that it is compiled
         return result

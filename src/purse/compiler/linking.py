@@ -4,10 +4,6 @@ numba makes machine code of every function, although most of ours are only ever 
 optimises what it inlines again in each function around it. The code of a part waits in LLVM's
 language until a whole, a function that Python calls, is complete. That saves up to half of the time
 to compile, and the numbers are the same.
-
-The loop is always a part of what calls it. Kernels are parts at the lower levels of optimisation,
-`NUMBA_OPT=1` and `2`. At the highest level each becomes machine code by itself: so optimised, some
-loops are 15% faster.
 """
 
 from __future__ import annotations
@@ -27,6 +23,9 @@ from purse.compiler.numba_contract import (
 
 class Part(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that is not machine code."""
+
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave that to the whole."""
 
     def finalize(self) -> None:
         """Leave the code as it is."""
@@ -70,8 +69,11 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
         self._linking_libraries: Any = [each for each in libraries if not isinstance(each, Part)]
         super().finalize()
 
+    def _optimize_functions(self, module: Any) -> None:
+        """Leave that to the end, too: then all functions are there."""
+
     def _optimize_final_module(self) -> None:
-        """Optimise the whole; at the lower levels once, and not cheaply before.
+        """Optimise the whole once, and not cheaply before.
 
         numba's cheap passes find reference counts, which kernels do not have.
         """

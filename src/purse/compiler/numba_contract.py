@@ -77,6 +77,7 @@ def supported(options: dict[str, Any]) -> dict[str, Any]:
 CPUDispatcher: Any = part("numba.core.registry", "CPUDispatcher")
 Dispatcher: Any = part("numba.core.dispatcher", "Dispatcher")
 NumbaError: Any = part("numba.core.errors", "NumbaError")
+TypingError: Any = part("numba.core.errors", "TypingError")
 COMPILER_LOCK: Any = part("numba.core.compiler_lock", "global_compiler_lock")
 config: Any = part("numba.core", "config")
 cgutils: Any = part("numba.core", "cgutils")
@@ -157,12 +158,10 @@ def _passes(names: Mapping[str, tuple[str, ...]]) -> frozenset[Any]:
 
 
 NEEDLESS_PASSES, CLOSURE_PASSES = _passes(_NEEDLESS), _passes(_CLOSURES)
-# at the lower levels of optimisation the whole is optimised once: numba's cheap passes before that
-# look for reference counts
+# the whole is optimised once: numba's cheap passes before that look for reference counts
 _optimises: Any = getattr(JITCodeLibrary, "_optimize_final_module", None)
 OPTIMISES_ONCE = (
-    int(config.OPT) < 3
-    and "_nrt" in LEAN
+    "_nrt" in LEAN
     # numba 0.61 has another kind of pass managers, without builders
     and "mpb_full" in getattr(getattr(_optimises, "__code__", None), "co_varnames", ())
 )
@@ -207,6 +206,7 @@ REPLACEABLE: dict[tuple[str, str], tuple[str, ...] | None] = {
     ("numba.cuda.cudadrv.nvvm", "compile_ir"): ("llvmir", "options"),
     ("numba.cuda.cpython.slicing", "fix_index"): ("builder", "idx", "size"),
     ("numba.cuda.cgutils", "pointer_add"): ("builder", "ptr", "offset", "return_type"),
+    ("numba.cuda.cgutils", "add_global_variable"): ("module", "ty", "name", "addrspace"),
     ("numba.cuda.core.base", "BaseContext.get_function"): ("self", "fn", "sig", "_firstcall"),
     ("numba.cuda.dispatcher", "get_current_device"): (),
     ("numba.cuda.core.config", "CUDA_LOW_OCCUPANCY_WARNINGS"): None,

@@ -210,7 +210,9 @@ def simulate(
     """Run paths 0 .. n_paths - 1."""
     loop = warm_up(job, shown)
     workers = n_workers or usable_cores()
-    size = block or min(block_size(job), -(-n_paths // (4 * workers)))
+    # several for each worker, so that none waits for the last
+    n_blocks = 4 * workers if workers > 1 else 1
+    size = block or min(block_size(job), -(-n_paths // n_blocks))
     results = empty_results(job, n_paths)
     starts = range(0, n_paths, size)
     pulses = np.zeros((len(starts), 1))

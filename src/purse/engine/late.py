@@ -246,7 +246,18 @@ def play(
             load_ticket(tickets, place, room.held, space)
             if CONTEXTS:
                 load_context(tickets, place, space.context)
-            pull(draw, theirs, tables, PLAYS, RESOURCES, t, space)
+            pull(
+                draw,
+                theirs,
+                tables,
+                PLAYS,
+                RESOURCES,
+                t,
+                space.arms,
+                space.rewards,
+                space.units,
+                space.left_units,
+            )
             outcome = tell(live, t)
             if PENDING:
                 count_pending(tickets, place, -1, space.pending)

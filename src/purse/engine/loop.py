@@ -24,13 +24,15 @@ from purse.engine.rounds import (
     end_round,
     make_initial_pull,
     mark_arms,
+    owe_all,
     pull_arms,
-    see_round,
+    read_choice,
+    skip_plays,
 )
-from purse.engine.rules import Game
+from purse.engine.rules import FIT, Game, breaks_mask
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, scale_left
-from purse.kernels.random import POLICY, WORLD, stream
-from purse.types import Floats, Ints, Play
+from purse.kernels.random import POLICY, WORLD, at, stream
+from purse.types import Floats, Ints, Now, Play
 
 choose: Any = None
 update: Any = None
@@ -81,21 +83,24 @@ def play(
     )
     plays = Play(local.arms, local.probs, local.rewards, local.costs)
     counted = PathCounts(vector(2, 0.0), vector(3, 0))
+    left_units = local.left_units
     begin_path(
         RESOURCES,
-        MASKS and INITIAL_PULLS,
         CHECKPOINTS,
-        game,
+        game.budget,
         plan,
         path,
         out,
-        local,
-        space,
+        left_units,
+        space.left_units,
         counted,
     )
+    if MASKS and INITIAL_PULLS and counted.counts[ROUNDS] == 0:
+        owe_all(space.owed)
     rule = game.rule if RULE < 0 else RULE
     standing = GOING if last < game.last_round else OVER
-    n_arms = out.pulls.shape[1]
+    pulls = out.pulls[path]
+    n_arms = pulls.shape[0]
     masked = False
     while counted.counts[ROUNDS] < last:
         t = counted.counts[ROUNDS] + 1
@@ -107,39 +112,76 @@ def play(
                 break
         if CONTEXTS:
             view(theirs, tables, t, space.context)
-        now = see_round(ours, game, t, masked, local, space)
+        now = Now(
+            at(ours, t),
+            t,
+            game.horizon - (t - 1),
+            local.left,
+            masked,
+            space.allowed,
+            space.pending,
+            space.context,
+        )
         if not (INITIAL_PULLS and make_initial_pull(MASKS, now, game, n_arms, local, space)):
-            scale_left(RESOURCES, game, local)
+            scale_left(RESOURCES, game.unit_scale, left_units, local.left)
             local.arms[0] = UNSET
             choose(params, state, scratch, now, plays)
-        outcome = pull_arms(
-            draw,
-            theirs,
-            tables,
-            PLAYS,
-            RESOURCES,
-            MASKS,
-            CHECKPOINTS,
-            rule,
-            game,
-            plan,
-            number,
-            path,
-            now,
-            out,
-            local,
-            space,
-            counted,
-        )
+        outcome = read_choice(PLAYS, n_arms, game.may_skip, local.arms)
+        if MASKS and outcome == PULLED:
+            if breaks_mask(now, local.arms):
+                outcome = FAULT
+            elif PLAYS > 1 and rule == FIT:
+                skip_plays(game, local, space)
         if outcome == FAULT:
             return FAULT
+        if outcome == PULLED:
+            outcome = pull_arms(
+                draw,
+                theirs,
+                tables,
+                PLAYS,
+                RESOURCES,
+                CHECKPOINTS,
+                rule,
+                game,
+                plan.left,
+                number,
+                path,
+                now,
+                pulls,
+                out.by_budget,
+                local,
+                space,
+                counted,
+            )
         if outcome == PULLED:
             update(params, state, scratch, now, plays)
         elif outcome != SKIPPED:
             standing = OVER
             break
-        end_round(CHECKPOINTS, game, plan, path, out, local, space, counted)
-    end_path(RESOURCES, CHECKPOINTS, standing, game, plan, path, out, local, space, counted)
+        end_round(
+            CHECKPOINTS,
+            game.budget,
+            plan.rounds,
+            path,
+            pulls,
+            out.by_round,
+            left_units,
+            space.left_units,
+            counted,
+        )
+    end_path(
+        RESOURCES,
+        CHECKPOINTS,
+        standing,
+        game.budget,
+        plan,
+        path,
+        out,
+        left_units,
+        space.left_units,
+        counted,
+    )
     return standing
 
 

@@ -9,11 +9,9 @@ from typing import Any, NamedTuple
 
 from purse.compiler.jit import kernel
 from purse.engine.rules import (
-    FIT,
     HOLD,
     RETRY,
     Game,
-    breaks_mask,
     initial_pull,
     mark_allowed,
     owed_pull,
@@ -23,8 +21,11 @@ from purse.engine.rules import (
 )
 from purse.engine.workspace import (
     CheckpointPlan,
+    Checkpoints,
     PathResults,
     Workspace,
+    copy_left,
+    copy_play,
     count_rounds,
     count_spent,
     hold_short_of,
@@ -34,11 +35,9 @@ from purse.engine.workspace import (
     pay,
     pull,
     record_checkpoint,
-    reload,
-    spill,
 )
 from purse.kernels.random import REFEREE, U, at, stream
-from purse.types import STOP, Floats, Ints, Now
+from purse.types import STOP, Bools, Floats, Ints, Now
 
 UNSET = -3  # in arms[0] until the policy chooses
 # how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist or is masked
@@ -59,50 +58,38 @@ class PathCounts(NamedTuple):
 @kernel
 def begin_path(
     resources: int,
-    masks: bool,
     checkpoints: bool,
-    game: Game,
+    budget: Ints,
     plan: CheckpointPlan,
     path: int,
     out: PathResults,
-    local: Workspace,
-    space: Workspace,
+    from_units: Ints,
+    left_units: Ints,
     counted: PathCounts,
 ) -> None:
-    """Go on from where the path's row of `out` stands."""
+    """Go on from where the path's row of `out` stands; write what is left to both arrays."""
     counted.sums[GAIN] = out.gain[path]
     counted.sums[EFFICIENCY] = out.efficiency[path]
     counted.counts[ROUNDS] = out.rounds[path]
     for m in range(resources):
-        local.left_units[m] = game.budget[m] - out.spent[path, m]
-    spill(local, space)
-    if masks and counted.counts[ROUNDS] == 0:
-        for i in range(space.owed.shape[0]):
-            space.owed[i] = 1
+        from_units[m] = budget[m] - out.spent[path, m]
+    copy_left(from_units, left_units)
     counted.counts[BY_ROUND] = count_rounds(plan, counted.counts[ROUNDS]) if checkpoints else 0
-    counted.counts[BY_BUDGET] = count_spent(plan, space.left_units) if checkpoints else 0
+    counted.counts[BY_BUDGET] = count_spent(plan, left_units) if checkpoints else 0
+
+
+@kernel
+def owe_all(owed: Ints) -> None:
+    """Let every arm owe its initial pull."""
+    for i in range(owed.shape[0]):
+        owed[i] = 1
 
 
 @kernel
 def mark_arms(game: Game, t: int, local: Workspace, space: Workspace) -> int:
     """Write which arms are allowed in round t, where arms may be masked; return how many."""
-    spill(local, space)
+    copy_left(local.left_units, space.left_units)
     return mark_allowed(game, t, space.left_units, space.allowed)
-
-
-@kernel
-def see_round(ours: U, game: Game, t: int, masked: bool, local: Workspace, space: Workspace) -> Now:
-    """Return what the policy sees of round t."""
-    return Now(
-        at(ours, t),
-        t,
-        game.horizon - (t - 1),
-        local.left,
-        masked,
-        space.allowed,
-        space.pending,
-        space.context,
-    )
 
 
 @kernel
@@ -117,24 +104,51 @@ def make_initial_pull(
         return False
     if owed_pull(now, space.owed, space.arms, space.probs):
         settle_owed(space.owed, space.arms)
-        reload(local, space)
+        copy_play(space.arms, space.probs, local.arms, local.probs)
         return True
     return False
 
 
 @kernel
 def retry_arm(
-    game: Game, number: int, now: Now, attempt: int, short: int, local: Workspace, space: Workspace
+    key: U,
+    masked: bool,
+    allowed: Bools,
+    attempt: int,
+    short: int,
+    local: Workspace,
+    space: Workspace,
 ) -> bool:
     """Rule `retry`: replace an arm that cannot be paid; False when none is left."""
     if attempt == 0:
         for i in range(space.excluded.shape[0]):
-            space.excluded[i] = now.masked and not now.allowed[i]
-    spill(local, space)
-    key = at(stream(game.seed, number, REFEREE), now.t)
+            space.excluded[i] = masked and not allowed[i]
+    copy_play(local.arms, local.probs, space.arms, space.probs)
     found = replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded)
-    reload(local, space)
+    copy_play(space.arms, space.probs, local.arms, local.probs)
     return found
+
+
+@kernel
+def skip_plays(game: Game, local: Workspace, space: Workspace) -> None:
+    """Under rule `fit`, skip all plays from the first that does not fit."""
+    copy_play(local.arms, local.probs, space.arms, space.probs)
+    copy_left(local.left_units, space.left_units)
+    skip_unfitting(game.holds, space.left_units, space.arms)
+    copy_play(space.arms, space.probs, local.arms, local.probs)
+
+
+@kernel
+def read_choice(plays: int, n_arms: int, may_skip: bool, arms: Ints) -> int:
+    """Return `PULLED` for arms that can be pulled.
+
+    Return `SKIPPED` for a round without a pull, `OVER` where the policy ends the path, or `FAULT`.
+    """
+    if arms[0] < 0:
+        if arms[0] == UNSET:
+            return FAULT
+        return OVER if arms[0] == STOP or not may_skip else SKIPPED
+    return FAULT if out_of_range(plays, n_arms, arms) else PULLED
 
 
 @kernel
@@ -144,55 +158,68 @@ def pull_arms(
     tables: Any,
     plays: int,
     resources: int,
-    masks: bool,
     checkpoints: bool,
     rule: int,
     game: Game,
-    plan: CheckpointPlan,
+    marks: Ints,
     number: int,
     path: int,
     now: Now,
-    out: PathResults,
+    pulls: Ints,
+    record: Checkpoints,
     local: Workspace,
     space: Workspace,
     counted: PathCounts,
 ) -> int:
-    """Pull the arms that were chosen, count and pay; return `PULLED` where the policy shall learn.
+    """Pull the arms that were chosen, count and pay; return `PULLED` or, at the end, `OVER`.
 
-    Return `SKIPPED` for a round without a pull, `OVER` where the path ends, or `FAULT`.
+    marks    (M, d) units: where to write checkpoints by budget
+    pulls    (K,) the path's row of pulls
+    record   where its checkpoints by budget are written
     """
-    pulls = out.pulls[path]
-    if local.arms[0] < 0:
-        if local.arms[0] == UNSET:
-            return FAULT
-        return OVER if local.arms[0] == STOP or not game.may_skip else SKIPPED
-    if out_of_range(plays, pulls.shape[0], local) or (masks and breaks_mask(now, local.arms)):
-        return FAULT
-    if masks and plays > 1 and rule == FIT:
-        spill(local, space)
-        skip_unfitting(game, space.left_units, space.arms)
-        reload(local, space)
-    if rule == HOLD and hold_short_of(plays, resources, game, local) >= 0:
+    units, left_units = space.units, local.left_units
+    if rule == HOLD and (
+        hold_short_of(plays, resources, game.holds, local.arms, units, left_units) >= 0
+    ):
         return OVER
     attempt = 0
     while True:
-        short = pull(draw, theirs, tables, plays, resources, now.t, local)
+        short = pull(
+            draw,
+            theirs,
+            tables,
+            plays,
+            resources,
+            now.t,
+            local.arms,
+            local.rewards,
+            units,
+            left_units,
+        )
         if (
             short < 0
             or rule != RETRY
-            or not retry_arm(game, number, now, attempt, short, local, space)
+            or not retry_arm(
+                at(stream(game.seed, number, REFEREE), now.t),
+                now.masked,
+                now.allowed,
+                attempt,
+                short,
+                local,
+                space,
+            )
         ):
             break
         attempt += 1
     if short >= 0:
         return OVER
-    budget_marks = plan.left.shape[0] if checkpoints else 0
+    budget_marks = marks.shape[0] if checkpoints else 0
     while counted.counts[BY_BUDGET] < budget_marks and passes(
-        plays, resources, local, plan.left[counted.counts[BY_BUDGET]]
+        plays, resources, units, left_units, marks[counted.counts[BY_BUDGET]]
     ):
-        spill(local, space)
+        copy_left(left_units, space.left_units)
         record_checkpoint(
-            out.by_budget,
+            record,
             counted.counts[BY_BUDGET],
             path,
             counted.counts[ROUNDS],
@@ -206,7 +233,7 @@ def pull_arms(
         if is_played(k, local.arms):
             counted.sums[GAIN] += local.rewards[k]
             pulls[local.arms[k]] += 1
-    pay(plays, resources, game, local)
+    pay(plays, resources, game.unit_scale, units, left_units, local.costs)
     if resources == 1:
         for k in range(plays):
             if is_played(k, local.arms):
@@ -217,29 +244,33 @@ def pull_arms(
 @kernel
 def end_round(
     checkpoints: bool,
-    game: Game,
-    plan: CheckpointPlan,
+    budget: Ints,
+    marks: Ints,
     path: int,
-    out: PathResults,
-    local: Workspace,
-    space: Workspace,
+    pulls: Ints,
+    record: Checkpoints,
+    from_units: Ints,
+    left_units: Ints,
     counted: PathCounts,
 ) -> None:
-    """Count the round, and record the checkpoint that it reaches."""
+    """Count the round, and record the checkpoint that it reaches.
+
+    marks   (M,) the rounds to record; the others are as for `pull_arms`
+    """
     counted.counts[ROUNDS] += 1
     mark = counted.counts[BY_ROUND]
-    round_marks = plan.rounds.shape[0] if checkpoints else 0
-    if mark < round_marks and counted.counts[ROUNDS] == plan.rounds[mark]:
-        spill(local, space)
+    round_marks = marks.shape[0] if checkpoints else 0
+    if mark < round_marks and counted.counts[ROUNDS] == marks[mark]:
+        copy_left(from_units, left_units)
         record_checkpoint(
-            out.by_round,
+            record,
             mark,
             path,
             counted.counts[ROUNDS],
             counted.sums[GAIN],
-            game.budget,
-            space.left_units,
-            out.pulls[path],
+            budget,
+            left_units,
+            pulls,
         )
         counted.counts[BY_ROUND] += 1
 
@@ -249,12 +280,12 @@ def end_path(
     resources: int,
     checkpoints: bool,
     standing: int,
-    game: Game,
+    budget: Ints,
     plan: CheckpointPlan,
     path: int,
     out: PathResults,
-    local: Workspace,
-    space: Workspace,
+    from_units: Ints,
+    left_units: Ints,
     counted: PathCounts,
 ) -> None:
     """Write the path's row of `out`; at its end also the checkpoints that were not reached."""
@@ -263,15 +294,11 @@ def end_path(
     out.efficiency[path] = counted.sums[EFFICIENCY]
     out.rounds[path] = played
     for m in range(resources):
-        out.spent[path, m] = game.budget[m] - local.left_units[m]
+        out.spent[path, m] = budget[m] - from_units[m]
     if not checkpoints or standing != OVER:
         return
-    spill(local, space)
+    copy_left(from_units, left_units)
     for mark in range(counted.counts[BY_ROUND], plan.rounds.shape[0]):
-        record_checkpoint(
-            out.by_round, mark, path, played, gain, game.budget, space.left_units, pulls
-        )
+        record_checkpoint(out.by_round, mark, path, played, gain, budget, left_units, pulls)
     for mark in range(counted.counts[BY_BUDGET], plan.left.shape[0]):
-        record_checkpoint(
-            out.by_budget, mark, path, played, gain, game.budget, space.left_units, pulls
-        )
+        record_checkpoint(out.by_budget, mark, path, played, gain, budget, left_units, pulls)

@@ -101,7 +101,7 @@ def keep_fitting(game: Game, left_units: Ints, allowed: Bools) -> int:
 
 
 @cold
-def skip_unfitting(game: Game, left_units: Ints, arms: Ints) -> None:
+def skip_unfitting(holds: Ints, left_units: Ints, arms: Ints) -> None:
     """Under rule `fit`, skip all plays from the first whose maximum does not fit with those before.
 
     The first play always fits: it is allowed.
@@ -111,7 +111,7 @@ def skip_unfitting(game: Game, left_units: Ints, arms: Ints) -> None:
             need = 0
             for j in range(k + 1):
                 if arms[j] >= 0:
-                    need += game.holds[arms[j], m]
+                    need += holds[arms[j], m]
             if need > left_units[m]:
                 for j in range(k, arms.shape[0]):
                     arms[j] = SKIP

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cached_property, partial
 from struct import Struct
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -62,6 +62,7 @@ class CallBuffer:
         self.plays = m = problem.plays
         d = problem.n_resources
         self.form = Struct(f"{m}q{m}d{d}q{m}d{m * d}q")
+        self.ticket = Struct(f"{m}q{m}d{d}q")  # the first part of it
         words = np.zeros(self.form.size // 8, np.int64)
         arms, probs, held, rewards, units = np.split(words, np.cumsum([m, m, d, m]))
         self.words = words.data
@@ -72,6 +73,20 @@ class CallBuffer:
             rewards=rewards.view(np.float64),
             units=units.reshape(m, d),
         )
+        self.context = self.workspace.context.data
+        self.row = Struct(f"{problem.n_features}d")  # of the context; the constant comes after it
+
+    def read_ticket(self) -> tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...]]:
+        """Return arms, probabilities and holds."""
+        m, found = self.plays, self.ticket.unpack_from(self.words)
+        return found[:m], found[m : 2 * m], found[2 * m :]
+
+    def write_context(self, numbers: Sequence[float]) -> None:
+        """Write the numbers of a context, (F,) or (K F,), where the policy looks at them."""
+        rows, width = self.workspace.context.shape
+        for k in range(rows):
+            start = k * (width - 1)
+            self.row.pack_into(self.context, 8 * k * width, *numbers[start : start + width - 1])
 
     def pack_fewer(
         self,
@@ -107,20 +122,48 @@ class LiveGame(NamedTuple):
     path: int  # 0 for a live policy: which path's random numbers it meets
 
 
-class CompiledSteps(NamedTuple):
-    """The steps of one live game, compiled.
+class BoundSteps(NamedTuple):
+    """The steps of one policy for games of one kind; the first three take a block."""
+
+    look: Any
+    ask: Any
+    tell: Any
+    hold: Any
+    replace: Any
+
+
+class CompiledSteps:
+    """The steps of one live game, each compiled when it is first needed.
 
     Steps that all policies share see none of a policy's own types, which other processes may not
     know.
+
+    look      takes the round, whether arms are masked, and where to write; None: the policy cannot
+              tell its probabilities
+    hold, replace   as the functions of these names
     """
 
-    # round, masked, where to write; None: the policy cannot tell its probabilities
-    look: Callable[[int, bool, Floats], int] | None
-    ask: Callable[[int, bool], int]  # round, masked
-    hold: Callable[[Game, Workspace, Ints], int]
-    tell: Callable[[int], int]  # round
-    replace: Callable[..., bool]
-    block: Block  # the game that `look`, `ask` and `tell` work on
+    def __init__(self, bound: BoundSteps, block: Block) -> None:
+        self._bound, self._block = bound, block  # the game that `look`, `ask` and `tell` work on
+        self.look: Callable[[int, bool, Floats], int] | None = (
+            None if bound.look is None else partial(bound.look, block.address)
+        )
+        self.hold: Callable[[Game, Workspace, Ints], int] = bound.hold
+        self.replace: Callable[..., bool] = bound.replace
+
+    def compile(self) -> None:
+        """Compile the steps of every round now."""
+        _ = self.ask, self.tell
+
+    @cached_property
+    def ask(self) -> Callable[[int, bool], int]:
+        """The step that takes the round, and whether arms are masked."""
+        return partial(direct(self._bound.ask, self._block.address, 1, False), self._block.address)
+
+    @cached_property
+    def tell(self) -> Callable[[int], int]:
+        """The step that takes the round."""
+        return partial(direct(self._bound.tell, self._block.address, 1), self._block.address)
 
 
 def new_game(
@@ -142,7 +185,7 @@ def see_round(resources: int, game: Game, space: Workspace, path: int, t: int, m
             space.allowed[i] = True
     if game.rule == FIT or masked:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
-    scale_left(resources, game, space)
+    scale_left(resources, game.unit_scale, space.left_units, space.left)
     return Now(
         at(stream(game.seed, path, POLICY), t),
         t,
@@ -193,7 +236,7 @@ def hold_choice(
 ) -> int:
     """Hold what the arms that were chosen may cost; return what `ask` does."""
     if space.arms[0] >= 0 and game.rule == FIT:
-        skip_unfitting(game, space.left_units, space.arms)
+        skip_unfitting(game.holds, space.left_units, space.arms)
     if space.arms[0] >= 0 and breaks_mask(now, space.arms):
         space.arms[0] = UNSET
     outcome = set_apart(plays, resources, game, space, held)
@@ -222,7 +265,7 @@ def pay_report(
     short = short_of(plays, resources, space.units, space.left_units)
     if short >= 0:
         return short
-    pay(plays, resources, game, space)
+    pay(plays, resources, game.unit_scale, space.units, space.left_units, space.costs)
     return DONE
 
 
@@ -269,16 +312,17 @@ def set_apart(plays: int, resources: int, game: Game, space: Workspace, held: In
     """
     for m in range(resources):
         held[m] = 0
-    if out_of_range(plays, space.excluded.shape[0], space):
+    if out_of_range(plays, space.excluded.shape[0], space.arms):
         return NO_PULL
     if game.rule != HOLD and game.rule != FIT:
         return DONE
-    short = hold_short_of(plays, resources, game, space)
+    units, left_units = space.units, space.left_units
+    short = hold_short_of(plays, resources, game.holds, space.arms, units, left_units)
     for m in range(resources):
         for k in range(plays):
-            held[m] += space.units[k, m]
+            held[m] += units[k, m]
         if short < 0:
-            space.left_units[m] -= held[m]
+            left_units[m] -= held[m]
     return short if short >= 0 else DONE
 
 
@@ -326,21 +370,11 @@ def tell_at(block: int, t: int) -> int:
     return int(step(load(block, GAME), t))
 
 
-class BoundSteps(NamedTuple):
-    """The steps of one policy, compiled for games of one kind; the first three take a block."""
-
-    look: Any
-    ask: Any
-    tell: Any
-    hold: Any
-    replace: Any
-
-
 _steps: dict[tuple[Any, ...], BoundSteps] = {}
 
 
 def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
-    """Compile the steps of every round here, the others when they are first needed.
+    """Return the steps; each is compiled when it is first needed.
 
     They work on the arrays of `live`, which must stay the same ones. What is compiled is found
     again by its parts: to look through its code takes milliseconds.
@@ -357,19 +391,5 @@ def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Compi
         looks = None
         if shows is not None:
             looks = bind(look_at, step=attach_call(look, probabilities=shows, **sizes), **game)
-        _steps[parts] = BoundSteps(
-            looks,
-            direct(asks, block.address, 1, False),
-            direct(tells, block.address, 1),
-            bind(hold, **sizes),
-            bind(replace),
-        )
-    bound = _steps[parts]
-    return CompiledSteps(
-        None if bound.look is None else partial(bound.look, block.address),
-        partial(bound.ask, block.address),
-        bound.hold,
-        partial(bound.tell, block.address),
-        bound.replace,
-        block,
-    )
+        _steps[parts] = BoundSteps(looks, asks, tells, bind(hold, **sizes), bind(replace))
+    return CompiledSteps(_steps[parts], block)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.compiler.jit import cold, kernel
-from purse.engine.rules import Game, short_of
+from purse.engine.rules import short_of
 from purse.kernels.random import U
 from purse.types import Bools, Floats, Ints, Problem
 
@@ -124,13 +124,17 @@ def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
     return passed
 
 
+# The kernels below take arrays and not a `Workspace`: numba takes apart and puts together all that
+# is passed, whether it is used or not, and compiling that took more time than all the rest.
+
+
 @kernel
-def passes(plays: int, resources: int, space: Workspace, floor: Ints) -> bool:
+def passes(plays: int, resources: int, units: Ints, left_units: Ints, floor: Ints) -> bool:
     """Whether paying leaves less than `floor` of some resource."""
     for m in range(resources):
-        after = space.left_units[m]
+        after = left_units[m]
         for k in range(plays):
-            after -= space.units[k, m]
+            after -= units[k, m]
         if after < floor[m]:
             return True
     return False
@@ -143,74 +147,89 @@ def is_played(k: int, arms: Ints) -> bool:
 
 
 @kernel
-def out_of_range(plays: int, n_arms: int, space: Workspace) -> bool:
+def out_of_range(plays: int, n_arms: int, arms: Ints) -> bool:
     """Whether some arm does not exist; to pull it would write where it must not.
 
     The first play must be an arm. A skipped play is followed by skipped ones only.
     """
     for k in range(plays):
-        arm = space.arms[k]
+        arm = arms[k]
         if U(arm) >= U(n_arms) and (k == 0 or arm != -1):  # negative ones are huge
             return True
-        if k > 1 and arm >= 0 and space.arms[k - 1] < 0:
+        if k > 1 and arm >= 0 and arms[k - 1] < 0:
             return True
     return False
 
 
 @kernel
-def hold_short_of(plays: int, resources: int, game: Game, space: Workspace) -> int:
-    """The resource of which the most that the plays may cost cannot be held, or -1."""
+def hold_short_of(
+    plays: int, resources: int, holds: Ints, arms: Ints, units: Ints, left_units: Ints
+) -> int:
+    """The resource of which the most that the plays may cost cannot be held, or -1.
+
+    Write the most that they may cost into `units`.
+    """
     for k in range(plays):
         for m in range(resources):
-            played = is_played(k, space.arms)
-            space.units[k, m] = game.holds[space.arms[k], m] if played else 0
-    return short_of(plays, resources, space.units, space.left_units)
+            units[k, m] = holds[arms[k], m] if is_played(k, arms) else 0
+    return short_of(plays, resources, units, left_units)
 
 
 @kernel
-def scale_left(resources: int, game: Game, space: Workspace) -> None:
+def scale_left(resources: int, unit_scale: Floats, left_units: Ints, left: Floats) -> None:
     """Write what is left as the policy sees it."""
     for m in range(resources):
-        space.left[m] = space.left_units[m] * game.unit_scale[m]
+        left[m] = left_units[m] * unit_scale[m]
 
 
 @kernel
-def pay(plays: int, resources: int, game: Game, space: Workspace) -> None:
+def pay(
+    plays: int, resources: int, unit_scale: Floats, units: Ints, left_units: Ints, costs: Floats
+) -> None:
     """Take the cost of the plays from what is left, and write it as the policy sees it."""
     for k in range(plays):
         for m in range(resources):
-            space.left_units[m] -= space.units[k, m]
-            space.costs[k, m] = space.units[k, m] * game.unit_scale[m]
+            left_units[m] -= units[k, m]
+            costs[k, m] = units[k, m] * unit_scale[m]
 
 
 @kernel
 def pull(
-    draw: Any, theirs: Any, tables: Any, plays: int, resources: int, t: int, space: Workspace
+    draw: Any,
+    theirs: Any,
+    tables: Any,
+    plays: int,
+    resources: int,
+    t: int,
+    arms: Ints,
+    rewards: Floats,
+    units: Ints,
+    left_units: Ints,
 ) -> int:
     """Pull the arms; return the resource that cannot pay for it, or -1."""
     for k in range(plays):
-        if is_played(k, space.arms):
-            space.rewards[k] = draw(theirs, tables, t, space.arms[k], space.units[k])
+        if is_played(k, arms):
+            rewards[k] = draw(theirs, tables, t, arms[k], units[k])
         else:
-            space.rewards[k] = 0.0
+            rewards[k] = 0.0
             for m in range(resources):
-                space.units[k, m] = 0
-    return short_of(plays, resources, space.units, space.left_units)
+                units[k, m] = 0
+    return short_of(plays, resources, units, left_units)
 
 
 @kernel
-def spill(local: Workspace, space: Workspace) -> None:
-    """Copy from registers to memory: an argument of a real call must lie in memory."""
-    for k in range(local.arms.shape[0]):
-        space.arms[k] = local.arms[k]
-        space.probs[k] = local.probs[k]
-    for m in range(local.left_units.shape[0]):
-        space.left_units[m] = local.left_units[m]
+def copy_play(from_arms: Ints, from_probs: Floats, arms: Ints, probs: Floats) -> None:
+    """Copy arms and probabilities between registers and memory.
+
+    An argument of a real call must lie in memory.
+    """
+    for k in range(arms.shape[0]):
+        arms[k] = from_arms[k]
+        probs[k] = from_probs[k]
 
 
 @kernel
-def reload(local: Workspace, space: Workspace) -> None:
-    """Copy arms and probabilities back to registers, after a call has changed them."""
-    for k in range(local.arms.shape[0]):
-        local.arms[k] = space.arms[k]
-        local.probs[k] = space.probs[k]
+def copy_left(from_units: Ints, left_units: Ints) -> None:
+    """Copy what is left from registers to memory."""
+    for m in range(left_units.shape[0]):
+        left_units[m] = from_units[m]

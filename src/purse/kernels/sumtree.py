@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from purse.compiler.jit import kernel
+from purse.kernels.random import U
 from purse.types import Floats
 
 
@@ -34,27 +35,37 @@ def find(tree: Floats, leaf: int, x: float) -> int:
     """The leaf (counted from 0) in which x falls, for 0 <= x < the sum, when the weights are laid
     end to end.
     """
-    n = 1
-    while n < leaf:
+    n, last = U(1), U(leaf)
+    if last == U(4):  # so few arms: a branch, since one of them soon has nearly all the weight
+        half = tree[2]
+        n = U(6) + U(x - half >= tree[6]) if x >= half else U(4) + U(x >= tree[4])
+    while n + n < last:
+        # two levels at once: to look at both halves takes less time than to wait which one it is
+        n *= U(4)
+        half, first, third = tree[n >> U(1)], tree[n], tree[n + U(2)]
+        upper = x >= half
+        beyond = x - half
+        right = (upper & (beyond >= third)) | ((x < half) & (x >= first))
+        x = beyond if upper else x
+        x -= (third if upper else first) if right else 0.0
+        n += U(2) * U(upper) + U(right)
+    if n < last:
         n += n
-        weight = tree[n]
-        right = x >= weight
-        x -= weight if right else 0.0
-        n += right
+        n += U(x >= tree[n])
     # where the sum was rounded up, x may fall beyond the last arm that has weight
-    while tree[n] == 0 and n > leaf:
-        n -= 1
-    return n - leaf
+    while tree[n] == 0 and n > last:
+        n -= U(1)
+    return int(n) - leaf
 
 
 @kernel
 def put(tree: Floats, leaf: int, i: int, weight: float) -> None:
     """Give arm i a new weight."""
-    n = leaf + i
+    n = U(leaf + i)
     tree[n] = weight
-    while n > 1:
-        weight += tree[n ^ 1]
-        n >>= 1
+    while n > U(1):
+        weight += tree[n ^ U(1)]
+        n >>= U(1)
         tree[n] = weight
 
 

@@ -148,8 +148,10 @@ class Policy(Reports):
         self._game = new_game(module, params, state, game, self._buffer, problem)
         with compile_errors(self.name, module):
             self._steps = compile_steps(module, problem, self._game)
+            self._steps.compile()
         super().__init__(problem, self._game.workspace.left_units)
         self._counts_pending = bool(getattr(module, "PENDING", False))
+        self._allowed = self._buffer.workspace.allowed.data.cast("B")
         self._sees = bool(self.features) and sees_contexts(module)
         self._initial: set[int] = set()  # rounds that were initial pulls
         self._again: deque[Round] = deque()  # rounds that have to be asked for again
@@ -186,13 +188,12 @@ class Policy(Reports):
         """Write which arms are allowed, where that is said; return whether it is."""
         if allowed is None:
             return False
-        n_arms = self.problem.n_arms
-        arms = [validation.integer("allowed", arm, low=0, high=n_arms - 1) for arm in allowed]
-        if not arms:
+        mask, last = bytearray(self.problem.n_arms), self.problem.n_arms - 1
+        for arm in allowed:
+            mask[validation.integer("allowed", arm, low=0, high=last)] = True
+        if True not in mask:
             raise invalid("allowed", list(allowed), "must name at least one arm")
-        mask = self._game.workspace.allowed
-        mask[:] = False
-        mask[arms] = True
+        self._allowed[:] = mask
         return True
 
     def _peek(self, masked: bool = False) -> Round:
@@ -255,8 +256,10 @@ class Policy(Reports):
             if self.over:
                 raise BudgetExhausted(self.over)
             game = self._game
-            seen = self.features.encode(context) if self.features or context is not None else ()
-            self._see(seen)
+            seen: tuple[float, ...] = ()
+            if self.features.each or context is not None:
+                seen = self.features.encode(context)
+                self._see(seen)
             masked = allowed is not None and self._mask(allowed)
             again = self._next_again(masked) if self._again else None
             if again is not None:
@@ -266,11 +269,10 @@ class Policy(Reports):
             else:
                 t = self._next_round()
                 outcome = self._steps.ask(t, masked)
-            space = game.workspace
-            arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
+            arms, probs, held = self._buffer.read_ticket()
             if arms[-1] < 0:
-                arms, probs = read_choice(space)
-            ticket = Ticket(self._next_id, t, arms, probs, tuple(game.held.tolist()))
+                arms, probs = read_choice(game.workspace)
+            ticket = Ticket(self._next_id, t, arms, probs, held)
             if INITIAL <= outcome <= DONE:
                 if masked and again is None and self.stop == "retry":
                     round_with_mask = Round(t, arms, probs, self._masked_arms())
@@ -280,7 +282,7 @@ class Policy(Reports):
                 if self._sees:
                     self._contexts[ticket.id] = seen
                 if self._counts_pending:
-                    space.pending[list(arms)] += 1
+                    self._count_pending(arms, 1)
             elif outcome == NO_PULL:
                 self._check_skip(ticket)
             elif outcome == NO_ARM:
@@ -301,8 +303,7 @@ class Policy(Reports):
     def _see(self, numbers: Sequence[float]) -> None:
         """Write the numbers of a context where the policy looks at them."""
         if self._sees:
-            rows = self._game.workspace.context[:, :-1]
-            rows[...] = np.reshape(numbers, rows.shape)
+            self._buffer.write_context(numbers)
 
     def _masked_arms(self) -> tuple[int, ...]:
         return tuple(np.flatnonzero(~self._game.workspace.allowed).tolist())
@@ -417,7 +418,7 @@ class Policy(Reports):
         policy._game.workspace.owed[:] = facts["owed"]
         if policy._counts_pending:
             for ticket in policy.tickets:
-                policy._game.workspace.pending[list(ticket.arms)] += 1
+                policy._count_pending(ticket.arms, 1)
         return policy
 
 

@@ -70,9 +70,10 @@ class Reports(Account):
             if outcome <= WRONG:
                 self._open[ticket.id] = ticket, issued
                 raise self._out_of_bounds(ticket, rewards, cost, WRONG - outcome)
-            self._contexts.pop(ticket.id, None)
+            if self._sees:
+                del self._contexts[ticket.id]
             if self._counts_pending:
-                self._game.workspace.pending[list(ticket.arms)] -= 1
+                self._count_pending(arms, -1)
             if outcome == DONE:
                 for gained in rewards:
                     self.gain += gained
@@ -201,7 +202,12 @@ class Reports(Account):
         self._parts.pop(ticket.id, None)
         self._contexts.pop(ticket.id, None)
         if self._counts_pending:
-            self._game.workspace.pending[list(ticket.arms)] -= 1
+            self._count_pending(ticket.arms, -1)
+
+    def _count_pending(self, arms: tuple[int, ...], change: int) -> None:
+        pending = self._game.workspace.pending
+        for arm in arms:
+            pending[arm] += change
 
     def _short_of(self, ticket: Ticket, units: Sequence[int]) -> int | None:
         """Return the first resource of which hold and rest together cannot pay a cost."""

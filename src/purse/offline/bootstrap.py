@@ -24,6 +24,7 @@ from purse.engine.job import SEEDS, Job
 from purse.engine.rounds import FAULT
 from purse.engine.simulate import to_run
 from purse.theory.notions import LEVEL, Estimate
+from purse.theory.student import t_quantile
 from purse.types import Floats, Ints, Run, World
 
 REPLICATES = 100  # R, logs drawn from the log
@@ -149,10 +150,8 @@ def with_log_error(values: Floats, redone: Floats) -> Estimate:
     """The mean of `values` (P,), one per path, with error and interval that hold what the
     replicates (R, paths) say about the log.
     """
-    from scipy.special import stdtrit  # late: loading it takes as long as a simulation
-
     within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
     between = float(redone.mean(axis=1).var(ddof=1)) - within
     error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
-    mean, half = float(values.mean()), float(stdtrit(len(redone) - 1, 0.5 + LEVEL / 2)) * error
+    mean, half = float(values.mean()), t_quantile(len(redone) - 1, LEVEL) * error
     return Estimate(mean, error, mean - half, mean + half)

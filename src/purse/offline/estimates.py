@@ -93,13 +93,13 @@ def estimate(
         seed=question.seed,
         workers=validation.workers(n_workers) or cpu.usable_cores(),
     )
+    alone = "hold" if rule == "hold" else "exit"
     jobs = [
         (make_job(policy, played.model.world, budget, stop=rule, seed=question.seed), "policy")
         for policy in question.policies
         for budget in question.budgets
     ]
     if references:
-        alone = "hold" if rule == "hold" else "exit"
         for budget in question.budgets:
             for arm, name in enumerate(log.arms):
                 job = make_job(
@@ -108,6 +108,10 @@ def estimate(
                 jobs.append((job._replace(name=f"always {name}"), "arm"))
     answers = []
     with progress("replaying the log") as bar:
+        players = dict.fromkeys(question.policies, rule)
+        if references:
+            players["fixed:arm=0"] = alone
+        played.warm_up(players, question.budgets[0], bar)
         ends = np.cumsum([0, *(WORK[kind] for _, kind in jobs)]) / sum(
             WORK[kind] for _, kind in jobs
         )

@@ -177,4 +177,4 @@ def encode(source: Source, column: str, feature: Feature) -> Floats:
             raise source.refuse(row, column, text, allowed)
         cells = [None if np.isnan(value) else value for value in values.tolist()]
     known = {value: feature.encode(value) for value in set(cells)}
-    return np.array([known[value] for value in cells])
+    return np.array([known[value] for value in cells], np.float32).astype(np.float64)

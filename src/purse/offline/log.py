@@ -165,15 +165,15 @@ def read_log(
     """
     if per_arm and features is None:
         raise invalid("per_arm", per_arm, "needs features")
-    labels = source.labels(arm)
+    labels, number_of_row = source.numbered(arm)
     rewards, units = source.numbers(reward, truth=True), cost_units(source, cost)
     names = in_order(labels) if arms is None else distinct(arms)
     index = {name: i for i, name in enumerate(names)}
-    for row, label in enumerate(labels):
-        if label not in index:
-            known = shorten(", ".join(names))
-            raise source.refuse(row, arm, label, f"must be one of the arms {known}")
-    arm_of_row = np.array([index[label] for label in labels], np.int64)
+    arm_of_row = np.array([index.get(label, -1) for label in labels])[number_of_row]
+    if (unknown := np.flatnonzero(arm_of_row < 0)).size:
+        row, known = int(unknown[0]), shorten(", ".join(names))
+        label = labels[number_of_row[row]]
+        raise source.refuse(row, arm, label, f"must be one of the arms {known}")
     weights, assumed = np.ones(len(rewards)), ""
     if probability in ASSUMED and probability not in source.frame.columns:
         weights, assumed = assume(probability, arm_of_row, len(names))

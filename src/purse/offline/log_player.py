@@ -18,6 +18,8 @@ from purse.offline.log import Log, too_little
 from purse.offline.log_result import UNKNOWN, LogEstimate
 from purse.offline.queue_replay import QueueReplay, replay
 from purse.report.log_standings import SHORT
+from purse.study.compile_ahead import warm_up_all
+from purse.study.shard import JobSpec
 from purse.theory.notions import Estimate
 from purse.types import Floats, Ints, World
 
@@ -45,6 +47,22 @@ class LogPlayer:
         }
         wanted = [method for method in models.METHODS if method in methods]
         self.means = model_means(self.model, seed, wanted, replicates)
+
+    def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
+        """Compile the loops of these policies, each with its stop rule; those that see contexts
+        are compiled when they play.
+        """
+        worlds = [self.model.world] if self.means else []
+        if self.queues is not None:
+            worlds.append(self.queues.world(self.queues.once()))
+        jobs, recipes = dict[str, Job](), dict[str, JobSpec]()
+        for policy, stop in players.items():
+            recipe = JobSpec(policy, self.model.world, budget, 0, stop)
+            job = recipe.make()
+            for number, world in enumerate(worlds if not job.contexts else ()):
+                key = f"{job.name} {number}"
+                jobs[key], recipes[key] = job._replace(world=world), recipe._replace(world=world)
+        warm_up_all(jobs, recipes, bar, self.how["workers"])
 
     def by_method(self, job: Job, bar: Progress) -> dict[str, LogEstimate]:
         """The estimates for a job; the bar goes on by one part."""

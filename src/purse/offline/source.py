@@ -96,6 +96,21 @@ class Source:
 
     def labels(self, column: str) -> list[str]:
         """The column as text, without blanks around it; no cell may be empty."""
+        return self.texts(column).to_list()
+
+    def numbered(self, column: str) -> tuple[list[str], Ints]:
+        """The labels of a column, each once, and (rows,) the number of each row's label; a list of
+        the labels of all rows would take as much memory as all the rest.
+        """
+        import polars as pl
+
+        texts = self.texts(column)
+        names = texts.unique().to_list()
+        numbers = texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+        return names, np.array(numbers.to_numpy())
+
+    def texts(self, column: str) -> pl.Series:
+        """The same as a series."""
         import polars as pl
 
         entries = self.column(column)
@@ -105,7 +120,7 @@ class Source:
         if texts.null_count():
             row = int(texts.is_null().arg_max() or 0)
             raise InvalidInput(f"{self.where(row)}, column {column!r}: {EMPTY.format('text')}")
-        return texts.to_list()
+        return texts
 
     def column(self, name: str) -> pl.Series:
         """The column of this name; where there is none, the refusal lists those that there are."""

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from purse.base import validation
 from purse.base.files import make_folder, write_text
 from purse.base.optional import extra
 from purse.base.progress import progress
@@ -14,6 +15,7 @@ from purse.paper.finding import Finding
 from purse.paper.page import html, markdown, pictures
 from purse.paper.runner import Runner
 from purse.study.store import Store
+from purse.types import CPU, DEVICES
 
 PICTURES = "pictures"
 
@@ -36,18 +38,21 @@ def study(
     *,
     quick: bool = False,
     n_workers: int | None = None,
+    device: str = CPU,
 ) -> PaperReport:
     """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with
     its pictures.
 
     What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
-    takes small budgets and few paths.
+    takes small budgets and few paths. `device` is "cpu", or "cuda" for an NVIDIA GPU; it changes no
+    number.
     """
     extra("vl_convert")  # says at once, and not after minutes of play, where it is missing
+    validation.choice("device", device, DEVICES)
     target = make_folder(Path(folder))
     every = claims()
     with progress("the paper") as bar:
-        runner = Runner(Store(target), bar, n_workers, quick)
+        runner = Runner(Store(target), bar, n_workers, quick, device)
         results = []
         for number, claim in enumerate(every):
             runner.begin(number / len(every), claim.TITLE)

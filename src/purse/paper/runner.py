@@ -12,7 +12,7 @@ import numpy as np
 from purse import worlds
 from purse.base import amounts
 from purse.base.progress import Progress
-from purse.engine.job import make_job
+from purse.engine.job import Job, make_job
 from purse.study.regrets import Regrets, measure
 from purse.study.store import Store
 from purse.theory.bounds import proposition_a
@@ -24,7 +24,7 @@ from purse.theory.notions import (
     best_fixed_arm,
     estimate,
 )
-from purse.types import Floats, World
+from purse.types import CPU, Floats, World
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,8 +35,11 @@ QUICK_BUDGET, QUICK_PATHS = 1e4, 8
 class Runner:
     """Runs what the claims ask for; with `quick`, only budgets up to 10,000 and a few paths."""
 
-    def __init__(self, store: Store, bar: Progress, n_workers: int | None, quick: bool) -> None:
+    def __init__(
+        self, store: Store, bar: Progress, n_workers: int | None, quick: bool, device: str = CPU
+    ) -> None:
         self.store, self.bar, self.n_workers, self.quick = store, bar, n_workers, quick
+        self.device = device
         self.done, self.title = 0.0, ""
 
     def begin(self, done: float, title: str) -> None:
@@ -63,12 +66,20 @@ class Runner:
         """The runs of a policy, a row for each path."""
         self.say(policy, budget)
         job = make_job(policy, world, budget, stop=stop)
-        return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar)
+        return self.play(job, n_paths)
+
+    def play(self, job: Job, n_paths: int) -> pl.DataFrame:
+        """The runs of a job, a row for each path."""
+        return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar, self.device)
 
     def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
         """Every notion of regret."""
         self.say(policy, budget)
-        how: dict[str, Any] = {"n_workers": self.n_workers, "bar": self.bar}
+        how: dict[str, Any] = {
+            "n_workers": self.n_workers,
+            "device": self.device,
+            "bar": self.bar,
+        }
         return measure(self.store, policy, world, budget, n_paths=self.paths(n_paths), **how)
 
     def estimates(
@@ -123,7 +134,7 @@ class Runner:
         """
         self.say(policy, budget)
         job = make_job(policy, world, budget)
-        runs = self.store.run(job, self.paths(n_paths), self.n_workers, self.bar)
+        runs = self.play(job, n_paths)
         others = self.store.counterfactuals(job, runs, self.n_workers, self.bar)
         lead = others["shadow"].to_numpy().T - runs["efficiency"].to_numpy()
         low = float(job.world.cost_min.min() / amounts.UNIT)

@@ -53,7 +53,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.errors import invalid
-from purse.kernels import cold, exp, kernel, number, restrict, sumtree, take_any, uniform
+from purse.kernels import U, cold, exp, kernel, number, restrict, sumtree, take_any, uniform
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "exp3.bwk", 1, 1
@@ -96,7 +96,7 @@ def init(params: Exp3BwKParams, problem: Problem) -> Exp3BwKState:
 
 @kernel
 def probability(params: Exp3BwKParams, state: Exp3BwKState, arm: int) -> float:
-    share = state.tree[params.leaf + arm] / state.tree[1]
+    share = state.tree[U(params.leaf + arm)] / state.tree[1]
     return (1 - params.gamma) * share + params.gamma / params.n_arms
 
 
@@ -141,15 +141,16 @@ def update(params: Exp3BwKParams, state: Exp3BwKState, scratch: Any, now: Now, p
 
 @kernel
 def learn(
-    params: Exp3BwKParams, state: Exp3BwKState, i: int, prob: float, reward: float, cost: float
+    params: Exp3BwKParams, state: Exp3BwKState, arm: int, prob: float, reward: float, cost: float
 ) -> None:
     """Add a report to the weights."""
     if reward == 0.0:
         return
+    i = U(arm)
     state.log_weights[i] += params.rate * reward / (prob * cost)
     x = state.log_weights[i] - state.shift[0]
     if x < HIGHEST:
-        sumtree.put(state.tree, params.leaf, i, exp(x))
+        sumtree.put(state.tree, params.leaf, arm, exp(x))
     else:
         move_shift(params, state)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from purse.ranking.suite import VARIANTS, Case
 from purse.study.executors import play_all
 from purse.study.shard import shards_of
 from purse.study.store import Store
-from purse.types import Floats
+from purse.types import CPU, DEVICES, Floats
 
 YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
 ENDS_EARLY = ("best-arm",)  # which look for the best arm, and not for the largest gain
@@ -46,6 +46,7 @@ def leaderboard(
     quick: bool = False,
     seed: int = 0,
     n_workers: int | None = None,
+    device: str = CPU,
     folder: str | os.PathLike[str] | None = None,
 ) -> Leaderboard:
     """Play a suite with these policies, and return the score of each on every case.
@@ -55,13 +56,18 @@ def leaderboard(
     suite       "1", long games of every kind, "2", what users have, or "3", contexts
     quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
     n_workers   threads; their number changes no result
+    device      "cpu", or "cuda" for an NVIDIA GPU, which leaves late reports to the threads and
+                changes no result
     folder      a folder that keeps finished parts; a repeat reads them
 
     Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.
     """
     version = validation.choice("suite", suite, tuple(SUITES))
     chosen = tuple(names or players_of(version))
-    workers = validation.workers(n_workers)
+    how: dict[str, Any] = {
+        "n_workers": validation.workers(n_workers),
+        "device": validation.choice("device", device, DEVICES),
+    }
     cases = SUITES[version]
     if quick:
         cases = tuple(shorten(case) if version == suite1.VERSION else thin(case) for case in cases)
@@ -70,13 +76,13 @@ def leaderboard(
     scores = {}
     with progress("leaderboard") as bar:
         bar.part(0.0, 0.1, "each arm alone")
-        yardsticks = find_yardsticks(store, cases, seed, workers, bar)
+        yardsticks = find_yardsticks(store, cases, seed, bar, **how)
         # policy by policy: each compiles once, and its cases share the threads
         for number, policy in enumerate(chosen):
             bar.part(0.1 + 0.9 * number / len(chosen), 0.9 / len(chosen), policy)
             mine = [case for case in cases if case.name in jobs[policy]]
             games = [(job, case.n_paths) for case in mine for job in jobs[policy][case.name]]
-            gains = iter(play_jobs(store, games, workers, bar))
+            gains = iter(play_jobs(store, games, bar, **how))
             for case in mine:
                 optima = yardsticks[case.name].optima
                 scores[policy, case.name] = score([next(gains) for _ in optima], optima)
@@ -126,7 +132,7 @@ class Yardstick(NamedTuple):
 
 
 def find_yardsticks(
-    store: Store, cases: Sequence[Case], seed: int, n_workers: int | None, bar: Progress
+    store: Store, cases: Sequence[Case], seed: int, bar: Progress, **how: Any
 ) -> dict[str, Yardstick]:
     """Play every arm alone, and return what the gains on each case are compared with."""
     places = {case.name: worlds_of(case) for case in cases}
@@ -136,7 +142,7 @@ def find_yardsticks(
         for place in places[case.name]
         for job in make_alone_jobs(case, place, seed)
     ]
-    gains = iter(play_jobs(store, games, n_workers, bar))
+    gains = iter(play_jobs(store, games, bar, **how))
     found = {}
     for case in cases:
         alone = [
@@ -153,12 +159,15 @@ def find_yardsticks(
 
 
 def play_jobs(
-    store: Store, games: Sequence[tuple[Job, int]], n_workers: int | None, bar: Progress
+    store: Store, games: Sequence[tuple[Job, int]], bar: Progress, **how: Any
 ) -> list[Floats]:
-    """Play jobs with so many paths each, all at once, and return the gains of each, (P,)."""
+    """Play jobs with so many paths each, all at once, and return the gains of each, (P,).
+
+    how   `n_workers` and `device`, see `leaderboard`
+    """
     shards = [list(shards_of(job, n_paths)) for job, n_paths in games]
     missing = store.missing([shard for each in shards for shard in each])
-    play_all(missing, store.accept, bar, n_workers=n_workers)
+    play_all(missing, store.accept, bar, **how)
     return [store.runs(each)["gain"].to_numpy() for each in shards]
 
 

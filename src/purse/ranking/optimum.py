@@ -26,11 +26,14 @@ from __future__ import annotations
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import scipy
 from purse.engine.draws import draws
 from purse.ranking.suite import Case
 from purse.theory.contexts import lp_with_contexts
 from purse.theory.fluid import lp_optimum
 from purse.types import Bools, Floats, Ints, World
+
+NEEDS = "the leaderboard"
 
 
 def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int) -> list[float]:
@@ -60,14 +63,16 @@ def game_value(shares: Floats) -> float:
     >>> game_value(np.array([[1.0, 0.0], [0.5, 1.0]])).__round__(6)
     0.666667
     """
-    from scipy.optimize import linprog
-
     n_worlds, n_arms = shares.shape
     # the variables are the chance of each arm, and the value
     value = np.concatenate([np.zeros(n_arms), [-1.0]])
     below = np.hstack([-shares, np.ones((n_worlds, 1))])
     one = np.concatenate([np.ones(n_arms), [0.0]])[None]
-    return -float(linprog(value, below, np.zeros(n_worlds), one, [1.0], method="highs").fun)
+    return -float(
+        scipy("optimize", NEEDS)
+        .linprog(value, below, np.zeros(n_worlds), one, [1.0], method="highs")
+        .fun
+    )
 
 
 def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int) -> float:
@@ -76,8 +81,6 @@ def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int
     max sum mu(i) x(s, i)  subject to  sum rho_j(i) x(s, i) <= B_j,  sum_i x(s, i) <= the rounds of
     segment s, and x(s, i) = 0 where arm i is down.
     """
-    from scipy.optimize import linprog
-
     assert world.outages is not None
     assert world.reward_means is not None
     assert world.cost_means is not None
@@ -89,7 +92,9 @@ def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int
     most = [*(amounts.budget_array(budget, world.n_resources) / amounts.UNIT), *rounds]
     room = [(0, None if each else 0) for each in up.ravel()]
     gains = np.tile(world.reward_means, len(up))
-    return -float(linprog(-gains, limits, most, bounds=room, method="highs").fun)
+    return -float(
+        scipy("optimize", NEEDS).linprog(-gains, limits, most, bounds=room, method="highs").fun
+    )
 
 
 def moving_oracle(world: World, case: Case, seed: int) -> float:

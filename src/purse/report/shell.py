@@ -144,8 +144,13 @@ def draw_panel(
                 channel["legend"] = None
             if which in axes and channel["axis"]["title"] == axes[which]:
                 channel["axis"]["title"] = None
-    # data stand there where all layers share them
-    shared = {key: spec[key] for key in ("$schema", "params", "datasets", "data") if key in spec}
+    default = panel.get("data", spec.get("data"))  # it stands there where all layers share it
+    used = {layer.get("data", default)["name"] for layer in panel.get("layer", [panel])}
+    shared: dict[str, Any] = {
+        **{key: spec[key] for key in ("$schema", "params", "data") if key in spec},
+        # those of other panels would be read for nothing
+        "datasets": {name: rows for name, rows in spec["datasets"].items() if name in used},
+    }
     size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
     svg = render_svg(panel | shared | size | {"config": spec["config"] | {"background": None}})
     return safe(prefix_ids(svg, f"{name}-{index}"))

@@ -54,19 +54,19 @@ def make_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
         lifespan=lifespan,
-        generate_unique_id_function=lambda route: route.name,
     )
     for router in (
+        tickets(cache, threads, metrics),
         campaigns(cache, threads),
         account_routes(cache, threads),
         arm_routes(cache, threads),
         alert_routes(cache, threads),
         recommendation_routes(cache, threads),
-        tickets(cache, threads, metrics),
         health_routes(cache, threads, metrics),
-        dashboard(views, Overview(cache, views, settings.storage), reader),
     ):
-        app.include_router(router)
+        # all in one list, tickets first: to look for a route takes time
+        app.router.routes.extend(router.routes)
+    app.include_router(dashboard(views, Overview(cache, views, settings.storage), reader))
     app.openapi = partial(describe, app)  # type: ignore[method-assign]
     app.state.views, app.state.cache, app.state.tokens = views, cache, tokens
     app.state.threads = threads

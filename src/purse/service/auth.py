@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated
 from urllib.parse import urlsplit
 
 from fastapi import Request, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
-from starlette.datastructures import Headers
 
 from purse.service.problems import FOREIGN, NO_TOKEN, WRONG_ROLE, ProblemError
 from purse.service.settings import LOOPBACK
@@ -30,7 +30,7 @@ def is_public(path: str) -> bool:
     return path in PUBLIC or path.startswith(PUBLIC_FOLDER)
 
 
-def authenticate(headers: Headers, tokens: TokenFile | None) -> Principal | None:
+def authenticate(headers: Mapping[str, str], tokens: TokenFile | None) -> Principal | None:
     """The holder of the token in a request; None without a valid one."""
     if tokens is None:
         return ANYBODY_HERE
@@ -38,7 +38,7 @@ def authenticate(headers: Headers, tokens: TokenFile | None) -> Principal | None
     return tokens.principal(secret.strip()) if scheme.lower() == "bearer" else None
 
 
-def reject_foreign_request(headers: Headers) -> None:
+def reject_foreign_request(headers: Mapping[str, str]) -> None:
     """Without tokens, refuse what a foreign web page made the browser send here, by its own name
     for this machine or across origins.
     """
@@ -64,6 +64,7 @@ def reject_foreign_request(headers: Headers) -> None:
         )
 
 
+@lru_cache(maxsize=16)
 def host_of(address: str) -> str | None:
     """The host in an address, without its port."""
     try:
@@ -72,27 +73,32 @@ def host_of(address: str) -> str | None:
         return None
 
 
-def require_role(role: str) -> Callable[..., Awaitable[None]]:
+class Role:
     """A dependency that lets a route be used only by those who have this role."""
 
-    async def check_role(
-        request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
-    ) -> None:
-        principal: Principal | None = request.state.principal
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def check(self, principal: Principal | None) -> None:
+        """Refuse whoever has not this role."""
         if principal is None:
             raise ProblemError(
                 NO_TOKEN,
                 "send the header Authorization: Bearer TOKEN with a token that is known "
                 "and not expired",
             )
-        if not principal.may(role):
+        if not principal.may(self.name):
             raise ProblemError(
                 WRONG_ROLE,
-                f"this needs the role {role}; the token {principal.name!r} has the role "
+                f"this needs the role {self.name}; the token {principal.name!r} has the role "
                 f"{principal.role}",
             )
 
-    return check_role
+    async def __call__(
+        self, request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
+    ) -> None:
+        """Refuse a request of whoever has not this role."""
+        self.check(request.state.principal)
 
 
-reader, actor, admin = require_role("read"), require_role("act"), require_role("admin")
+reader, actor, admin = Role("read"), Role("act"), Role("admin")

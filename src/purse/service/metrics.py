@@ -250,6 +250,8 @@ class Metrics:
             buckets=SECONDS,
             registry=self.registry,
         )
+        # looked up once for each kind of answer
+        self._of_answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
         self.asks = Counter(
             "purse_process_asks",
             "Tickets that this process has given out.",
@@ -265,8 +267,15 @@ class Metrics:
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""
-        self.requests.labels(method, route, str(status)).inc()
-        self.seconds.labels(route, str(status)).observe(seconds)
+        key = method, route, status
+        if key not in self._of_answers:
+            self._of_answers[key] = (
+                self.requests.labels(method, route, str(status)),
+                self.seconds.labels(route, str(status)),
+            )
+        requests, times = self._of_answers[key]
+        requests.inc()
+        times.observe(seconds)
 
     def text(self) -> bytes:
         """Everything, as Prometheus reads it."""

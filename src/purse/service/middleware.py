@@ -4,11 +4,10 @@ counts the answer.
 
 from __future__ import annotations
 
+import os
 import re
 import time
-from uuid import uuid4
 
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -25,6 +24,7 @@ REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 WITH_BODY = ("POST", "PUT", "PATCH")
 GONE = 499  # what is logged where nobody waits for the answer any more
+SAFE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 ALIVE = "/healthz"  # never limited: who watches the server must not think it dead
 
 
@@ -105,23 +105,30 @@ class RequestContext:
     """One request on its way."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
-        self.scope, self._send, self.headers = scope, send, Headers(scope=scope)
         self.begun = time.perf_counter()
+        self.scope, self._send = scope, send
+        # by their names in small letters; of a header that comes twice the first
+        self.headers = {
+            name.decode("latin-1"): value.decode("latin-1")
+            for name, value in reversed(scope["headers"])
+        }
         self.principal: Principal | None = None
         self.status = GONE
         given = self.headers.get("x-request-id", "")
-        self.request_id = given if REQUEST_ID.fullmatch(given) else uuid4().hex
+        self.request_id = given if REQUEST_ID.fullmatch(given) else os.urandom(16).hex()
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer, with what every answer says."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            headers["X-Request-Id"] = self.request_id
-            headers.setdefault("Cache-Control", "no-store")
-            headers.setdefault("X-Content-Type-Options", "nosniff")
+            names = [name for name, _ in message["headers"]]
+            message["headers"] = [
+                *message["headers"],
+                *(header for header in SAFE if header[0] not in names),
+                (b"x-request-id", self.request_id.encode()),
+            ]
             if self.principal is not None:
-                headers["X-Purse-Role"] = self.principal.role
+                message["headers"].append((b"x-purse-role", self.principal.role.encode()))
         await self._send(message)
 
     def finish(self, metrics: Metrics) -> None:

@@ -14,6 +14,7 @@ LOGGER = logging.getLogger("purse.service")
 FACTS = "facts"  # the attribute of a record that holds what a line is made of
 POLLED = "/overview"  # an open dashboard asks for it every two seconds: that is no news
 SERVERS = ("uvicorn", "uvicorn.error")
+ENCODER = json.JSONEncoder(default=str)  # `json.dumps` would make one for each line
 
 
 class JsonLines(logging.Formatter):
@@ -29,7 +30,7 @@ class JsonLines(logging.Formatter):
         }
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return ENCODER.encode(line)
 
 
 class Lines(logging.Formatter):
@@ -83,6 +84,8 @@ def request(
     level = logging.ERROR if status >= 500 else logging.INFO
     if route == POLLED and status < 400:
         level = logging.DEBUG
+    if not LOGGER.isEnabledFor(level):
+        return
     facts = {
         "method": method,
         "route": route,
@@ -92,4 +95,7 @@ def request(
         "request_id": request_id,
         "token": token,
     }
-    LOGGER.log(level, "request", extra={FACTS: facts})
+    # made here, since `log` would look for the line of code that this comes from
+    record = logging.LogRecord(LOGGER.name, level, __file__, 0, "request", None, None)
+    setattr(record, FACTS, facts)
+    LOGGER.handle(record)

@@ -36,7 +36,7 @@ DEFAULT_WORLDS: Mapping[str, WorldLike] = {
 }
 
 
-DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4, 1e5)
+DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4)
 
 
 DEFAULT_PATHS = 50

@@ -1,6 +1,6 @@
 """Several policies compiled at a time, in processes of their own: the compiler uses one core.
 
-A helper compiles the loop of a job and leaves it in the disk cache, where this process finds it.
+A helper compiles what a recipe says and leaves it in the disk cache, where this process finds it.
 What a helper cannot do, this process does itself, so nothing depends on helpers but time.
 """
 
@@ -10,13 +10,16 @@ import os
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from subprocess import DEVNULL, PIPE, Popen
 from threading import Event, Thread
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol
 
 from purse.base.progress import Progress
+from purse.compiler.jit import code_folder
 from purse.engine import cpu
 from purse.engine.job import Job
 from purse.errors import InvalidInput, PurseError
@@ -29,7 +32,26 @@ PATIENCE_S = 0.5
 HELPER = "from purse.study.compile_ahead import help_out; help_out()"
 DONE = b"."
 
-Waiting = deque[tuple[str, Job]]
+
+class Recipe(Protocol):
+    """How something is compiled: a NamedTuple that other processes can read."""
+
+    @property
+    def policy(self) -> str | ModuleType:
+        """The policy that is compiled."""
+
+    def compile(self, shown: Progress) -> None:
+        """Compile it, or load it from the disk cache."""
+
+
+class Task(NamedTuple):
+    """Something to compile."""
+
+    compile: Callable[[], object]  # in this process
+    recipe: Any  # a `Recipe`, or None: no helper can do it
+
+
+Waiting = deque[Task]
 
 
 def warm_up_all(
@@ -39,21 +61,27 @@ def warm_up_all(
 
     Helpers take those whose recipe is known, and at most `n_workers` processes compile.
     """
-    todo: dict[Any, tuple[str, Job]] = {}
+    todo: dict[Any, Task] = {}
     for key, job in jobs.items():
         loop = cpu.compiled_loop(job)
         if not loop.by_kind:
-            todo.setdefault(loop, (key, job))
-    waiting = deque(todo.values())
-    n_helpers = min(n_workers - 1, len(todo) - 1, len(recipes), MOST_HELPERS)
-    with helpers(waiting, recipes, n_helpers):
-        for _, job in taken(waiting.popleft):
-            cpu.warm_up(job, shown)
-    for _, job in todo.values():
-        cpu.warm_up(job, shown)
+            todo.setdefault(loop, Task(partial(cpu.warm_up, job, shown), recipes.get(key)))
+    compile_all(list(todo.values()), n_workers)
 
 
-def taken(pop: Callable[[], tuple[str, Job]]) -> Iterator[tuple[str, Job]]:
+def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
+    """Have every task done in this process, where it loads what a helper has compiled."""
+    waiting = deque(tasks)
+    known = sum(task.recipe is not None for task in tasks)
+    n_helpers = min(n_workers - 1, len(tasks) - 1, known, MOST_HELPERS)
+    with helpers(waiting, n_helpers if code_folder() else 0):
+        for task in taken(waiting.popleft):
+            task.compile()
+    for task in tasks:
+        task.compile()
+
+
+def taken(pop: Callable[[], Task]) -> Iterator[Task]:
     """Yield what is taken from a queue that others take from, too, until it is empty."""
     with suppress(IndexError):
         while True:
@@ -61,8 +89,8 @@ def taken(pop: Callable[[], tuple[str, Job]]) -> Iterator[tuple[str, Job]]:
 
 
 @contextmanager
-def helpers(waiting: Waiting, recipes: Mapping[str, JobSpec], n_helpers: int) -> Iterator[None]:
-    """Let so many helpers take jobs from the end of the queue, once compiling takes long.
+def helpers(waiting: Waiting, n_helpers: int) -> Iterator[None]:
+    """Let so many helpers take tasks from the end of the queue, once compiling takes long.
 
     On leaving wait for what they have begun; where an error ends the work, stop them.
     """
@@ -73,8 +101,8 @@ def helpers(waiting: Waiting, recipes: Mapping[str, JobSpec], n_helpers: int) ->
             return
         with suppress(OSError), start_helper() as helper:
             running.append(helper)
-            for key, _ in taken(waiting.pop):
-                if stop.is_set() or not ask(helper, recipes.get(key)):
+            for task in taken(waiting.pop):
+                if stop.is_set() or not ask(helper, task.recipe):
                     return
 
     leaders = [Thread(target=lead, daemon=True) for _ in range(n_helpers)]
@@ -99,8 +127,8 @@ def start_helper() -> Popen[bytes]:
     return Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
 
 
-def ask(helper: Popen[bytes], recipe: JobSpec | None) -> bool:
-    """Have a helper compile the job of this recipe; False where the helper is no more."""
+def ask(helper: Popen[bytes], recipe: Any) -> bool:
+    """Have a helper compile what this recipe says; False where the helper is no more."""
     assert helper.stdin is not None
     assert helper.stdout is not None
     if recipe is None:
@@ -121,8 +149,8 @@ def help_out() -> None:
     """Compile what comes in, until nothing more comes; the helper's own loop."""
     with suppress(EOFError, KeyboardInterrupt):
         while True:
-            recipe: JobSpec = pickle.load(sys.stdin.buffer)
+            recipe: Recipe = pickle.load(sys.stdin.buffer)
             with suppress(PurseError):  # the process that sent it meets the same error
-                cpu.warm_up(recipe.make(), Progress("compiling"))
+                recipe.compile(Progress("compiling"))
             sys.stdout.buffer.write(DONE)
             sys.stdout.buffer.flush()

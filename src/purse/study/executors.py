@@ -34,14 +34,16 @@ def play_all(
     """Play these shards and hand over each as soon as it is finished; what is interrupted is not
     handed over.
 
-    `on` is the address of a cluster. `recipes` says how the job of each key is made, for a cluster
-    and for processes that help to compile.
+    A GPU leaves late reports to the threads. `on` is the address of a cluster. `recipes` says how
+    the job of each key is made, for a cluster and for processes that help to compile.
     """
     if on is not None:
         play_on_cluster(shards, recipes or {}, on, accept, shown)
-    elif device == CUDA:
-        play_on_gpu(shards, accept, shown)
-    else:
+        return
+    if device == CUDA:
+        play_on_gpu([shard for shard in shards if not shard.job.delay.is_late], accept, shown)
+        shards = [shard for shard in shards if shard.job.delay.is_late]
+    if shards:
         jobs = {shard.key: shard.job for shard in shards}
         workers = n_workers or cpu.usable_cores()
         warm_up_all(jobs, recipes or {}, shown, workers)

@@ -9,6 +9,7 @@ import os
 import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ PACKAGES = ("numba", "numpy", "polars", "scipy")
 def surroundings() -> dict[str, Any]:
     """The versions and the machine."""
     versions = {"python": platform.python_version(), "purse": __version__}
-    versions |= {name: version(name) for name in PACKAGES}
+    versions |= {name: version(name) for name in PACKAGES if find_spec(name)}
     return {
         "versions": versions,
         "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()},

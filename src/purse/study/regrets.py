@@ -22,7 +22,7 @@ from purse.study.store import Store
 from purse.theory import contexts, knapsack
 from purse.theory.context_notions import CONTEXT_NOTIONS
 from purse.theory.notions import NOTIONS, Estimate, RunEvidence, estimate
-from purse.types import World
+from purse.types import CPU, DEVICES, World
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,6 +89,7 @@ def regrets(
     seed: int = 0,
     stop: str = "exit",
     n_workers: int | None = None,
+    device: str = CPU,
     folder: str | os.PathLike[str] | None = None,
 ) -> Regrets:
     """Play `policy` and every arm alone on the same draws, and return every notion of regret.
@@ -97,12 +98,14 @@ def regrets(
     budget          one amount; the world must have one resource, and every pull must cost something
     n_paths, seed, stop   as in `purse.simulate`
     n_workers       threads; their number changes no result
+    device          "cpu", or "cuda" for an NVIDIA GPU; it changes no result
     folder          a folder that keeps finished parts; a repeat reads them
 
     Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
     """
     n_paths = validation.integer("n_paths", n_paths, low=1)
     how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
+    how["device"] = validation.choice("device", device, DEVICES)
     name = policy if isinstance(policy, str) else policy.NAME
     with progress(f"regret of {name}") as bar:
         return measure(Store(folder), policy, world, budget, n_paths=n_paths, **how, bar=bar)
@@ -118,6 +121,7 @@ def measure(
     seed: int = 0,
     stop: str = "exit",
     n_workers: int | None = None,
+    device: str = CPU,
     bar: Progress,
 ) -> Regrets:
     """Return the same as `regrets`, with a store and a progress bar that exist already."""
@@ -137,7 +141,7 @@ def measure(
 
     def run(number: int, each: Job) -> pl.DataFrame:
         bar.part(start + number * share, share, title)
-        return store.run(each, n_paths, n_workers, bar)
+        return store.run(each, n_paths, n_workers, bar, device)
 
     runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
     bar.part(start + (len(fixed) + 1) * share, share, title)

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from purse.base import amounts
-from purse.engine.cpu import compiled_loop, fault_error, play_paths
+from purse.base.progress import Progress
+from purse.engine.cpu import compiled_loop, fault_error, play_paths, warm_up
 from purse.engine.job import Job, make_job
 from purse.engine.rounds import FAULT
 from purse.engine.simulate import to_run
@@ -53,6 +54,10 @@ class JobSpec(NamedTuple):
             delay=self.delay,
         )
         return job._replace(checkpoints=job.checkpoints._replace(rounds=job.checkpoints.rounds[:0]))
+
+    def compile(self, shown: Progress) -> None:
+        """Compile the loop of the job, or load it from the disk cache."""
+        warm_up(self.make(), shown)
 
 
 class Shard(NamedTuple):

@@ -23,11 +23,15 @@ import numpy as np
 
 from purse import worlds
 from purse.base import amounts, validation
+from purse.base.optional import scipy
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.types import Floats, World
 
 __all__ = ["best_fixed_distribution", "lp_optimum"]  # for users
+
+
+SEVERAL = "the optimum for several resources"
 
 
 class FluidOptimum(NamedTuple):
@@ -43,7 +47,8 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
     budget    one amount, or one per resource, shape (d,)
     horizon   the number of rounds; None: the world's own
 
-    Raise `InvalidInput` when the means of the world change from round to round.
+    Raise `InvalidInput` when the means of the world change from round to round, and `MissingExtra`
+    when there are several resources and the extra `scipy` is not installed.
 
     >>> lp_optimum("bernoulli:rewards=[.9,.6],costs=[.8,.3]", budget=50, horizon=100).value
     72.0
@@ -66,12 +71,10 @@ def solve_means(
     if len(budgets) == 1:
         best = mix(costs[:, 0], rewards, float(budgets[0]), rounds)
         return FluidOptimum(float(rewards @ best), best)
-    from scipy.optimize import linprog
-
     limits, most = costs.T, list(budgets)
     if rounds is not None:
         limits, most = np.vstack([limits, np.ones(len(rewards))]), [*most, rounds]
-    found = linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
+    found = scipy("optimize", SEVERAL).linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
     return FluidOptimum(float(-found.fun), np.asarray(found.x))
 
 

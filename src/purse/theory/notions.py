@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from purse.theory.student import t_quantile
 from purse.types import Floats, Ints
 
 LEVEL = 0.95  # of confidence intervals
@@ -36,11 +37,9 @@ def estimate(values: Floats) -> Estimate:
     >>> estimate(np.array([1.0, 2.0, 3.0])).mean
     2.0
     """
-    from scipy.special import stdtrit  # late: loading it takes as long as a simulation
-
     n, mean = len(values), float(values.mean())
     error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    half = float(stdtrit(n - 1, 0.5 + LEVEL / 2)) * error if n > 1 else float("nan")
+    half = t_quantile(n - 1, LEVEL) * error if n > 1 else float("nan")
     return Estimate(mean, error, mean - half, mean + half)
 
 

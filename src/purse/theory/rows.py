@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import scipy
+from purse.theory.fluid import SEVERAL
 from purse.types import Floats, Ints
 
 
@@ -53,9 +55,7 @@ def solve_rows(rewards: Floats, costs: Floats, budgets: Floats, *, endless: bool
     budgets   shape (d,)
     endless   rows come equally often, as often as the budgets allow, and none may be skipped
     """
-    from scipy import sparse
-    from scipy.optimize import linprog
-
+    linprog, sparse = scipy("optimize", SEVERAL).linprog, scipy("sparse", SEVERAL)
     n_rows, n_arms = rewards.shape
     choices = sparse.kron(sparse.eye(n_rows), np.ones((1, n_arms)), format="csr")
     limits = costs.reshape(n_rows * n_arms, -1).T

@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse.base import amounts, validation
+from purse.base.optional import scipy
 from purse.errors import invalid
 from purse.types import Floats, World
 from purse.worlds._tables import costs_per_arm, make_world, per_arm
 
 EXAMPLE = "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1"
 MOST_CONCENTRATION = 1e9  # beyond it the quantiles lose their digits
+NEEDS = "the world beta"
 CELLS = 32  # of equal probability, for reward and cost each
 
 
@@ -26,6 +28,8 @@ def beta(
     The reward of arm i has mean m = `rewards[i]` and parameters k m and k (1 - m), with k =
     `concentration`. Its cost has mean `costs[i]` and the same k, stretched to [cost_min, cost_max].
     Rewards and costs have shape (K,).
+
+    It needs the extra `scipy`.
 
     Both enter as 32 equally likely values, the mean of each of 32 quantile cells, so the means are
     exact.
@@ -76,10 +80,7 @@ def cell_means(means: Floats, concentration: float) -> Floats:
     """
     m = means[:, None]
     a, b = concentration * m, concentration * (1 - m)
-    # late: whoever simulates another world need not wait for it
-    from scipy.special import betaincinv
-
-    edges = betaincinv(a, b, np.arange(CELLS + 1) / CELLS)
+    edges = scipy("special", NEEDS).betaincinv(a, b, np.arange(CELLS + 1) / CELLS)
     low, high = edges[:, 1:] <= 0.5, edges[:, :-1] >= 0.5
     cells = np.where(low, cells_from_0(a, b), np.where(high, 1 - cells_from_0(b, a)[:, ::-1], 0.0))
     cells += np.where(low | high, 0.0, CELLS * m - cells.sum(axis=1, keepdims=True))
@@ -91,11 +92,6 @@ def cells_from_0(a: Floats, b: Floats) -> Floats:
 
     F is the distribution function, and q are the edges of the cells under (a, b).
     """
-    from scipy.special import betainc, betaincinv
-
-    return (
-        CELLS
-        * a
-        / (a + b)
-        * np.diff(betainc(a + 1, b, betaincinv(a, b, np.arange(CELLS + 1) / CELLS)), axis=1)
-    )
+    special = scipy("special", NEEDS)
+    edges = special.betaincinv(a, b, np.arange(CELLS + 1) / CELLS)
+    return CELLS * a / (a + b) * np.diff(special.betainc(a + 1, b, edges), axis=1)

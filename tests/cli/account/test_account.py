@@ -18,9 +18,7 @@ BELOW = f"campaign {' '.join(NEW)} --policy uniform --resource USD --account tea
 
 @pytest.fixture(autouse=True)
 def _in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is never asked for is not compiled."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("purse.cli.campaign.new.compile_now", lambda _: None)
 
 
 def run(line: str, code: int = 0) -> Result:

@@ -15,12 +15,8 @@ from tests.support.cli import PROGRESS
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """Runs `purse campaign` with a line, and words that follow it, in an empty folder.
-
-    What is never asked for is not compiled.
-    """
+    """Runs `purse campaign` with a line, and words that follow it, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("purse.cli.campaign.new.compile_now", lambda _: None)
 
     def go(line: str, *more: str, stdin: str | None = None, code: int = 0) -> Result:
         words = ["campaign", *shlex.split(line), *more]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -14,9 +14,6 @@ from purse.cli.campaign.periods import carry_of, renewed
 from purse.cli.options import Duration, stored
 from purse.errors import invalid
 from purse.policies import DEFAULT
-
-if TYPE_CHECKING:
-    from purse.campaign.campaign import Campaign
 
 
 @click.command()
@@ -219,7 +216,6 @@ def new(
     if cost_min is None:
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least.items())
         click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
-    compile_now(made)
 
 
 def check_fits(budget: list[str], arms: dict[str, list[str]]) -> None:
@@ -246,20 +242,6 @@ def least_of(cost_min: str | None, arms: dict[str, list[str]], count: int) -> di
         return dict.fromkeys(arms, amounts("cost-min", cost_min, count))
     most = cost_array("cost_max", list(arms.values()), len(arms), count)
     return dict(zip(arms, least_costs(most), strict=True))
-
-
-def compile_now(made: Campaign) -> None:
-    """Compile the policy, so that the first ask need not; where a server asks the policy, it
-    compiles itself.
-    """
-    from purse.base.progress import progress
-    from purse.campaign.learner import Learner
-    from purse.campaign.local.campaign import LocalCampaign
-
-    if not isinstance(made, LocalCampaign) or hasattr(made.storage, "committer"):
-        return
-    with progress(made.name) as bar, bar.busy(f"compiling {made.terms.policy}, once"):
-        Learner(made.terms)
 
 
 def number_or_word(text: str) -> float | str:

@@ -134,7 +134,7 @@ def tell(
 def waits_for(found: Campaign) -> str:
     """Return what an ask may have to wait for."""
     terms = getattr(found, "terms", None)  # a server has the policy compiled
-    return "the server answers" if terms is None else f"the first one compiles {terms.policy}"
+    return "the server answers" if terms is None else f"compiling {terms.policy}, once"
 
 
 def report_of(number: int, line: str) -> tuple[int, Any, Any]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
-from scipy.optimize import brentq
-
+from purse.base.optional import scipy
 from purse.base.text import format_mean
 from purse.paper.finding import (
     Finding,
@@ -48,6 +47,7 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
         rest = math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
         return math.log(beta * log_t / gap**2) - log_t / 2 - rest
 
+    brentq = scipy("optimize", "the study of the paper").brentq
     return math.exp(brentq(excess, 2.0, 200.0))
 
 

@@ -22,6 +22,7 @@ STEP = 30  # of a row
 # `chosen` are the policies, or methods, that a reader has picked out; at first none
 CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"
 FAINT = 0.15
+OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,17 @@ class Figure:
 
     def chart(self) -> Any:
         """All panels as one Altair chart."""
+        return self._joined([panel.chart for panel in self.panels])
+
+    def _joined(self, charts: Sequence[Any]) -> Any:
+        """Return an Altair chart of this figure with these charts as its panels."""
         alt = extra("altair")
         own = {}
         if not self.one_legend:
             scale = alt.ScaleResolveMap(color="independent", stroke="independent")
             own["resolve"] = alt.Resolve(scale=scale)
         return alt.concat(
-            *(panel.chart for panel in self.panels),
+            *charts,
             columns=min(self.columns, len(self.panels)),
             params=[alt.VariableParameter(name="chosen", value=[])],
             config=alt.Config(**CONFIG | {"legend": CONFIG["legend"] | self.legend}),
@@ -63,10 +68,18 @@ class Figure:
     def spec(self) -> dict[str, Any]:
         """The chart as Vega-Lite, with the data inside. To check it against its schema takes
         longer than to draw it, so the tests do.
+
+        Panels are put together here: Altair copies all that is in them, several times.
         """
         alt = extra("altair")
         with alt.data_transformers.enable("default", max_rows=None):
-            return self.chart().to_dict(validate=False)
+            around = self._joined([]).to_dict(validate=False)
+            panels = [panel.chart.to_dict(validate=False) for panel in self.panels]
+        data = {name: rows for panel in panels for name, rows in panel["datasets"].items()}
+        inner = [
+            {key: value for key, value in panel.items() if key not in OUTER} for panel in panels
+        ]
+        return {**around, "concat": inner, "datasets": data}
 
     def __repr__(self) -> str:
         """Return the figure in a line."""

@@ -16,6 +16,7 @@ from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service.auth import admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
+from purse.service.route import api_router
 from purse.service.routes.common import (
     AccountName,
     Key,
@@ -34,7 +35,7 @@ from purse.service.threads import Threads
 
 def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["accounts"], route_class=threads.route_class)
+    router = api_router(threads, tags=["accounts"])
     read, manage = [Depends(reader)], [Depends(admin)]
 
     @router.get(

@@ -11,6 +11,7 @@ from purse.service.auth import admin
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
 from purse.service.problems import SECRET
+from purse.service.route import api_router
 from purse.service.routes.common import Name, answer, status_answer
 from purse.service.schemas import responses
 from purse.service.schemas.alerts import Alerts, RemovedWebhook, WebhookWish
@@ -19,7 +20,7 @@ from purse.service.threads import Threads
 
 def alert_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes."""
-    router = APIRouter(route_class=threads.route_class, dependencies=[Depends(admin)])
+    router = api_router(threads, dependencies=[Depends(admin)])
 
     @router.post(
         "/campaigns/{name}/alerts",

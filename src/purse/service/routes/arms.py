@@ -12,6 +12,7 @@ from purse.errors import CampaignClosed
 from purse.service.auth import admin
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
+from purse.service.route import api_router
 from purse.service.routes.common import Name, status_answer
 from purse.service.schemas import responses
 from purse.service.schemas.arms import ChangedArm, NewArm, RetiredArm
@@ -20,7 +21,7 @@ from purse.service.threads import Threads
 
 def arm_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes. Each does nothing where what is wanted is so already."""
-    router = APIRouter(tags=["arms"], route_class=threads.route_class)
+    router = api_router(threads, tags=["arms"])
     common: dict[str, Any] = {
         "dependencies": [Depends(admin)],
         "response_model": responses.Status,

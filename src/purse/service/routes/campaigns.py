@@ -17,6 +17,7 @@ from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
 from purse.service.policy_files import without_folder
+from purse.service.route import api_router
 from purse.service.routes.common import (
     Key,
     Lines,
@@ -36,7 +37,7 @@ from purse.service.threads import Threads
 
 def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["campaigns"], route_class=threads.route_class)
+    router = api_router(threads, tags=["campaigns"])
     read, manage = [Depends(reader)], [Depends(admin)]
 
     @router.get(

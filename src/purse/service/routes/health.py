@@ -8,6 +8,7 @@ from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.metrics import MEDIA_TYPE, Metrics
 from purse.service.openapi import refusals
+from purse.service.route import api_router
 from purse.service.routes.common import answer
 from purse.service.schemas import responses
 from purse.service.threads import Threads
@@ -23,7 +24,7 @@ class Numbers(Response):
 
 def health_routes(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["watch"], route_class=threads.route_class)
+    router = api_router(threads, tags=["watch"])
     public = refusals(campaign=False, token=False)
 
     @router.get(

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
+from purse.service.route import api_router
 from purse.service.routes.common import Name, answer
 from purse.service.schemas.recommendation import Recommendation, RecommendationQuery
 from purse.service.threads import Threads
@@ -16,7 +17,7 @@ from purse.service.threads import Threads
 
 def recommendation_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["campaigns"], route_class=threads.route_class)
+    router = api_router(threads, tags=["campaigns"])
 
     @router.get(
         "/campaigns/{name}/recommendation",

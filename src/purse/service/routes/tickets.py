@@ -25,6 +25,7 @@ from purse.service.auth import actor, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.metrics import Metrics
 from purse.service.openapi import refusals
+from purse.service.route import api_router
 from purse.service.routes.common import Key, Name, answer, request_of
 from purse.service.schemas import responses
 from purse.service.schemas.fields import LARGEST_ID
@@ -47,7 +48,7 @@ Number = Annotated[
 
 def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRouter:
     """The routes."""
-    router = APIRouter(tags=["tickets"], route_class=threads.route_class)
+    router = api_router(threads, tags=["tickets"])
     read, act = [Depends(reader)], [Depends(actor)]
 
     @router.post(

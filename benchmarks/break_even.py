@@ -1,0 +1,76 @@
+"""How few paths make a GPU pay: the least number, doubled from a few, at which it is done before
+all cores of the same machine. `python -m benchmarks.break_even` prints this part alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+import purse
+from benchmarks.instance import BUDGET, USUAL, say, terms, timed, world
+from benchmarks.tables import markdown_table, number
+from purse.engine.cpu import usable_cores
+from purse.types import CPU, CUDA, DEVICES
+
+POLICIES = ("uniform", "exp3.bwk", "exp3++.bwk", "kube", "tsallis-inf", "budgeted-thompson")
+FEWEST, MOST = 1 << 5, 1 << 20  # paths
+TRIES = 3
+
+
+def seconds(policy: str, n_paths: int, device: str) -> float:
+    """The least of a few times by the clock on the wall, setting up and fetching included."""
+    place, given = world(USUAL), terms(1, BUDGET)
+    return min(
+        timed(
+            lambda: purse.simulate(policy, place, n_paths=n_paths, device=device, **given),
+            time.perf_counter,
+        )
+        for _ in range(TRIES)
+    )
+
+
+def break_even(policy: str) -> dict[str, Any]:
+    """How many paths the policy needs, and what both take then; None where `MOST` is too few."""
+    for device in DEVICES:
+        seconds(policy, 1, device)  # compiles
+    n_paths = FEWEST
+    while n_paths <= MOST:
+        taken = {device: seconds(policy, n_paths, device) for device in DEVICES}
+        if taken[CUDA] < taken[CPU]:
+            say(f"GPU: {policy} pays from {n_paths:,} paths on")
+            return {"policy": policy, "paths": n_paths, "seconds": taken}
+        n_paths *= 2
+    return {"policy": policy, "paths": None, "seconds": None}
+
+
+def measure() -> dict[str, Any]:
+    """A row for each of a few policies, and how many cores the GPU was held against."""
+    return {"cores": usable_cores(), "rows": [break_even(policy) for policy in POLICIES]}
+
+
+def part(found: dict[str, Any]) -> str:
+    """The part of the page."""
+    rows = [
+        [
+            f"`{row['policy']}`",
+            f"{row['paths']:,}",
+            *(number(1e3 * row["seconds"][device]) for device in (CUDA, CPU)),
+        ]
+        for row in found["rows"]
+        if row["paths"]
+    ]
+    never = [f"`{row['policy']}`" for row in found["rows"] if not row["paths"]]
+    rest = f" {', '.join(never)}: not up to {MOST:,}." if never else ""
+    lead = (
+        "**How few paths make it pay.** The least number of paths, doubled from "
+        f"{FEWEST}, at which the GPU is done before all {found['cores']} cores of its machine, "
+        f"with K = {USUAL} and a budget of {BUDGET:,}; kernels were compiled before.{rest}"
+    )
+    cores = f"ms on {found['cores']} cores"
+    return f"{lead}\n\n{markdown_table(['policy', 'paths', 'ms on the GPU', cores], rows)}"
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure()))

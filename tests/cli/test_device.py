@@ -1,0 +1,85 @@
+"""`--device cuda` reaches the GPU from every verb that plays many paths, and changes no number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from purse import cli, paper
+from purse.paper.claims import claims
+from purse.ranking import leaderboard
+from purse.ranking.suite2 import CASES
+from tests.support.fake_gpu import fake_gpu
+
+LATE = next(case for case in CASES if case.delay != 0)
+PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
+REGRET = ["regret", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
+COMPARE = ["compare", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
+
+
+def printed(words: list[str], *more: str) -> dict[str, Any]:
+    result = CliRunner().invoke(cli.cli, [*words, *more, "--json"])
+    assert result.exit_code == 0, result.output
+    found: dict[str, Any] = json.loads(result.stdout)
+    return found
+
+
+@pytest.fixture(autouse=True)
+def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Drawing takes longer than all the rest."""
+    monkeypatch.setattr("purse.study.results.Study.publish", lambda study, folder: [])
+    monkeypatch.setattr("purse.report.charts.export.write_figure", lambda *_, **__: [])
+
+
+def test_a_comparison_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = printed(COMPARE, "-o", str(tmp_path / "here"))
+    calls = fake_gpu(monkeypatch)
+    there = printed(COMPARE, "-o", str(tmp_path / "there"), "--device", "cuda")
+    assert there["rows"] == here["rows"]
+    assert {(call.first, call.n_paths) for call in calls} == {(0, 3)}
+    assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
+
+
+def test_all_notions_of_regret_are_played_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = printed(REGRET)
+    calls = fake_gpu(monkeypatch)
+    assert printed(REGRET, "--device", "cuda") == here
+    assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
+
+
+def test_a_leaderboard_is_played_there_but_for_late_reports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboard, "SUITES", {"2": (PROMPT, LATE)})
+    words = ["leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
+    here = printed([*words, str(tmp_path / "here")])
+    calls = fake_gpu(monkeypatch)
+    there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
+    assert there["standings"] == here["standings"]
+    # each arm alone has its reports at once
+    assert [call.policy for call in calls if not call.policy.startswith("fixed")] == ["uniform"]
+
+
+def test_the_paper_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = [claim for claim in claims() if claim.TITLE == "The class G"]
+    monkeypatch.setattr(paper, "claims", lambda: chosen)
+    words = ["paper", "--quick", "-o"]
+    here = printed([*words, str(tmp_path / "here")])
+    calls = fake_gpu(monkeypatch)
+    there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
+    assert there["claims"] == here["claims"]
+    assert calls
+
+
+@pytest.mark.parametrize("words", [["paper"], ["leaderboard", "uniform"], REGRET])
+def test_another_device_is_refused_before_anything_is_written(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(cli.cli, [*words, "--device", "tpu"])
+    assert "device='tpu': must be one of 'cpu', 'cuda'" in str(result.exception or result.output)
+    assert not list(tmp_path.iterdir())

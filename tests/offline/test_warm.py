@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+import purse
+from purse.base.progress import Progress
+from purse.compiler.jit import code_folder
+from purse.engine import cpu
+from purse.offline import log_player, queue_replay, warm
+from purse.offline.off_policy import estimate_log
+from purse.study.compile_ahead import Task
+from purse.study.shard import JobSpec
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
+    """What was to be compiled; nothing is."""
+    found: list[Task] = []
+
+    def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
+        found.extend(tasks)
+
+    monkeypatch.setattr(warm, "compile_all", compile_all)
+    return found
+
+
+def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
+    assert purse.warm("uniform") == code_folder()
+    kinds = [type(task.recipe) for task in asked]
+    assert kinds == [JobSpec, warm.StepsSpec, JobSpec]
+    ours, logged = (task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec))
+    assert (ours.world.draw, logged.world.draw) == (None, queue_replay.draw)
+
+
+def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
+    purse.warm()
+    assert {"replan", "uniform"} <= {task.recipe.policy for task in asked}
+
+
+def test_a_policy_that_sees_contexts_is_compiled_with_them(asked: list[Task]) -> None:
+    purse.warm(["lin-ucb.price"])
+    jobs = [task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec)]
+    assert [job.contexts for job in jobs] == [True]
+
+
+def test_a_recipe_is_found_by_other_processes(asked: list[Task]) -> None:
+    purse.warm("uniform")
+    for task in asked:
+        again = pickle.loads(pickle.dumps(task.recipe))
+        if isinstance(again, JobSpec):
+            assert cpu.compiled_loop(again.make()) is cpu.compiled_loop(task.recipe.make())
+
+
+def test_a_campaign_finds_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    warm.StepsSpec("uniform", warm.WORLD).compile(Progress("test"))
+    monkeypatch.setattr("purse.engine.steps.bind", None)  # nothing new is needed
+    arms = {"a": 1, "b": 3}
+    campaign = purse.Campaign.create(
+        "c", arms=arms, budget=10, policy="uniform", storage="memory://"
+    )
+    campaign.tell(campaign.ask(), 1, 1)
+    campaign.ask()
+
+
+def test_without_a_folder_for_code_nothing_is_compiled(
+    asked: list[Task], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(warm, "code_folder", lambda: None)
+    with pytest.raises(purse.PurseError, match="no folder for compiled code"):
+        purse.warm("uniform")
+    assert not asked
+
+
+def test_a_log_is_compiled_for_all_players_and_methods_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keys: list[str] = []
+    monkeypatch.setattr(
+        log_player, "warm_up_all", lambda jobs, recipes, bar, workers: keys.extend(jobs)
+    )
+    file = tmp_path / "log.csv"
+    rows = "a,1,1,0.5\nb,0,1,0.5\n" * 50
+    file.write_text(f"arm,reward,cost,probability\n{rows}")
+    estimate_log(file, policies=["uniform"], budgets=5, n_paths=2, replicates=2, references=True)
+    assert keys == ["uniform 0", "uniform 1", "fixed:arm=0 0", "fixed:arm=0 1"]
