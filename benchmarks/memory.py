@@ -66,9 +66,9 @@ def write_data(folder: Path) -> None:
         }
         pl.DataFrame(columns).write_csv(folder / name)
     count, table = 200_000, {}
-    for k, arm in enumerate(ARMS):
-        table[f"reward_{arm}"] = rng.random(count).round(4)
-        table[f"cost_{arm}"] = (0.1 + 0.3 * k + 0.1 * rng.random(count)).round(4)
+    for k, name in enumerate(ARMS):
+        table[f"reward_{name}"] = rng.random(count).round(4)
+        table[f"cost_{name}"] = (0.1 + 0.3 * k + 0.1 * rng.random(count)).round(4)
     pl.DataFrame(table).write_csv(folder / TABLE)
 
 
