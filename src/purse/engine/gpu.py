@@ -58,6 +58,7 @@ CONTEXTS = False  # whether each path has a context
 NEAR = False  # whether the states of a block are kept in fast memory
 
 NEAR_BYTES = 48 << 10  # fast memory that a block may have
+FEWEST_THREADS = 64  # whose states must fit into it: with fewer the processors wait for memory
 FIRST_STRETCH = 1 << 10  # rounds
 STRETCH_S = 0.2  # seconds between two looks at progress and at Ctrl-C
 SAMPLE = 1 << 10  # paths that tell how far all are
@@ -146,7 +147,7 @@ def gpu_errors() -> Iterator[None]:
 
 
 def launch_of(first: PathMemory) -> Launch:
-    """Fast memory where the states of at least a warp fit into what a block may have."""
+    """Fast memory where the states of at least two warps fit into what a block may have."""
     for kind, part in first._asdict().items():
         for name, array in part._asdict().items():
             if array.itemsize != 8:
@@ -156,7 +157,9 @@ def launch_of(first: PathMemory) -> Launch:
                 )
     per_path = 8 * words_of(first)
     fitting = min(MAX_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
-    return Launch(fitting, fitting * per_path) if fitting else Launch(MAX_THREADS, 0)
+    if fitting < FEWEST_THREADS:
+        return Launch(MAX_THREADS, 0)
+    return Launch(fitting, fitting * per_path)
 
 
 def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:

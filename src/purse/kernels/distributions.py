@@ -136,7 +136,8 @@ def gamma(key: U, mould: Floats) -> tuple[float, U]:
     """A gamma variate, which is positive, and the next key."""
     x, u, covered = point(bits(key, 0))
     v = fma(mould[1], x, 1.0)
-    if covered and surely_accepts(u, v, mould[2] * x * x):
+    # the edge is computed again: on a GPU to read mould[2] takes longer
+    if covered and surely_accepts(u, v, EDGE * mould[1] * x * x):
         return mould[0] * (v * v * v), key + SIDE
     return gamma_slowly(key, mould)
 
@@ -147,7 +148,7 @@ def gamma_slowly(key: U, mould: Floats) -> tuple[float, U]:
     while True:
         x, u, key = normal(key)
         v = fma(mould[1], x, 1.0)
-        if surely_accepts(u, v, mould[2] * x * x):
+        if surely_accepts(u, v, EDGE * mould[1] * x * x):
             return mould[0] * (v * v * v), key
         u += uniform(key, 0) * DIGITS
         key += SIDE
