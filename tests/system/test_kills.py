@@ -147,13 +147,14 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     for ticket in here.ask_many(6):
         here.tell(ticket, 1, "0.5")
     steps, calls = there._committer.recovered()._steps, count(1)
+    tell = steps.tell
 
     def interrupted(t: int) -> int:
         if next(calls) == 4:
             raise KeyboardInterrupt
-        return steps.tell(t)
+        return tell(t)
 
-    there._committer.recovered()._steps = steps._replace(tell=interrupted)
+    steps.tell = interrupted
     with pytest.raises(KeyboardInterrupt):
         there.ask("again")
     assert there.ask("again").id == 7
