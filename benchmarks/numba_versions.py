@@ -56,7 +56,7 @@ def check(which: str) -> bool:
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     install = ["-m", "pip", "install", "--quiet", "--upgrade", "--no-compile", "--editable"]
     subprocess.run(
-        [python, *install, str(ROOT), *TOOLS, *requirements(which)], check=True, cwd=ROOT
+        [python, *install, f"{ROOT}[scipy]", *TOOLS, *requirements(which)], check=True, cwd=ROOT
     )
     found = subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True)
     tests = subprocess.run(
