@@ -1,6 +1,4 @@
-"""At a low level of optimisation kernels become machine code only within the function that Python
-calls.
-"""
+"""Kernels become machine code only within the function that Python calls."""
 
 from __future__ import annotations
 
@@ -70,7 +68,7 @@ def test_parts_are_linked_into_each_whole() -> None:
     assert of_policy(4) == 10  # Python may call it, too
 
 
-def test_a_part_has_no_machine_code_at_a_low_level() -> None:
+def test_a_part_has_no_machine_code() -> None:
     part = compiled(beside)
     address = part.library.get_pointer_to_function(part.fndesc.llvm_func_name)
     assert isinstance(part.library, Part) == bool(PART)

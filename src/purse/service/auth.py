@@ -80,7 +80,7 @@ class Role:
         self.name = name
 
     def check(self, principal: Principal | None) -> None:
-        """Refuse whoever has not this role."""
+        """Raise an error where the principal lacks this role."""
         if principal is None:
             raise ProblemError(
                 NO_TOKEN,
@@ -97,7 +97,7 @@ class Role:
     async def __call__(
         self, request: Request, _: Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
     ) -> None:
-        """Refuse a request of whoever has not this role."""
+        """Raise an error where the principal of a request lacks this role."""
         self.check(request.state.principal)
 
 
