@@ -9,38 +9,46 @@ const FEW = 10; // values shown at first
 const AGAIN = 5000; // ms after which sums that may have changed are asked for again
 let rows = [];
 let asked = { entries: 0, at: 0 }; // what the rows are of, and when they were asked for
+let seen; // the newest picture: it may come while sums are on their way
+let later; // the timer of what will be asked for again
 let key; // the one that is shown
 let few = true;
 
 /** Show another campaign. */
 export function forget() {
-  [rows, asked, key, few] = [[], { entries: 0, at: 0 }, undefined, true];
+  clearTimeout(later);
+  [rows, asked, seen, key, few] = [[], { entries: 0, at: 0 }, undefined, undefined, true];
 }
 
 const paid = (row) => money.units(row.spent[0]) + money.units(row.overrun[0]);
 const order = (one, two) => (paid(one) === paid(two) ? two.tickets - one.tickets : paid(two) > paid(one) ? 1 : -1);
 
-/** Draw the sums; where the journal has grown, ask for newer ones. */
-export async function draw(seen) {
-  const { status } = seen;
-  find("labelled").hidden = !status.labels.length;
-  if (!status.labels.length) return;
-  if (!status.labels.includes(key)) [key] = status.labels;
-  show(seen);
-  if (asked.entries === status.entries || Date.now() - asked.at < AGAIN) return;
-  asked = { entries: status.entries, at: Date.now() };
-  const wanted = asked;
-  const got = await request(`campaigns/${encodeURIComponent(status.name)}/labels`).then((answer) => answer.json()).catch(() => null);
-  if (!got || wanted !== asked) return;
-  rows = got.labels;
-  show(seen);
+/** Draw the sums; where the journal has grown, ask for newer ones, now or in a moment. */
+export function draw(picture) {
+  seen = picture;
+  const { entries, labels } = seen.status;
+  find("labelled").hidden = !labels.length;
+  if (!labels.length) return;
+  if (!labels.includes(key)) [key] = labels;
+  show();
+  if (asked.entries === entries) return;
+  clearTimeout(later);
+  later = setTimeout(ask, Math.max(0, asked.at + AGAIN - Date.now()));
 }
 
-function show(seen) {
+async function ask() {
+  const wanted = (asked = { entries: seen.status.entries, at: Date.now() });
+  const got = await request(`campaigns/${encodeURIComponent(seen.status.name)}/labels`).then((answer) => answer.json()).catch(() => null);
+  if (!got || wanted !== asked) return;
+  rows = got.labels;
+  show();
+}
+
+function show() {
   const { purses, labels } = seen.status;
   const choose = (wanted, all) => {
     [key, few] = [wanted, !all];
-    show(seen);
+    show();
   };
   const chips = labels.map((each) => el("button", { type: "button", class: "chip", "data-key": `key-${each}`, "aria-pressed": `${each === key}`, onclick: () => choose(each) }, each));
   replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
