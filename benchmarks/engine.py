@@ -9,7 +9,7 @@ from typing import Any
 
 import purse
 from benchmarks.families import FAMILIES, FLOOR, HEAD, plain_rate
-from benchmarks.instance import BUDGET, REPEATS, SIZES, TOLD, USUAL, enough, say, timed, world
+from benchmarks.instance import BUDGET, REPEATS, SIZES, USUAL, enough, say, timed, told, world
 from benchmarks.rivals import MABWISER, RIVER, mabwiser_rate, river_rate
 from purse.engine.cpu import usable_cores
 from purse.engine.job import make_job
@@ -45,7 +45,7 @@ def simulate(
     worked, began = time.process_time(), time.perf_counter()
     rounds = float(
         purse.simulate(
-            policy, place, budget, n_paths=n_paths, n_workers=n_workers, **TOLD
+            policy, place, budget, n_paths=n_paths, n_workers=n_workers, **told(policy, budget)
         ).rounds.sum()
     )
     return rounds / (time.process_time() - worked), rounds / (time.perf_counter() - began)
@@ -58,14 +58,14 @@ def paths_for(policy: str, place: purse.World, budget: float) -> int:
 
 def bytes_per_path(policy: str, place: purse.World, budget: float) -> int:
     """What a path needs: the policy's state, and its part of the results."""
-    job = make_job(policy, place, budget, **TOLD)
+    job = make_job(policy, place, budget, **told(policy, budget))
     # the results of all policies have one size
     run = purse.simulate("uniform", place, 1, n_paths=1)
     results = (run.gain, run.rounds, run.spent_units, run.pulls, run.ended, run.efficiency)
     return int(
         sum(
             array.nbytes
-            for array in (*job.policy.init(job.params, job.problem, 1), *results)
+            for array in (*job.policy.init(job.params, job.problem), *results)
             if array is not None
         )
     )

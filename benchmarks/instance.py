@@ -19,6 +19,7 @@ USUAL = 10  # the K of what is measured at one K only
 BUDGET = 3_000
 # what a policy is told of the costs; plain/game.h tells the same
 TOLD: dict[str, Any] = {"cost_min": 0.2, "cost_max": 1}
+NEED_HORIZON = ("semi-bwk",)
 REPEATS = 3
 SECONDS = 0.1  # that a measurement takes, about
 # how much runs out: a resource; a resource and a horizon; two resources and a horizon
@@ -58,9 +59,20 @@ def context_world(grid: Floats, features: int) -> purse.World:
     )
 
 
+def told(policy: str, budget: float) -> dict[str, Any]:
+    """What a policy is told where one resource runs out, and the horizon where it needs one."""
+    needs = policy in NEED_HORIZON
+    return {**TOLD, "horizon": horizon_of(budget)} if needs else TOLD
+
+
+def horizon_of(budget: float) -> int:
+    """The horizon where there is one."""
+    return int(2 * budget)
+
+
 def terms(limits: int, budget: float) -> dict[str, Any]:
     """Budget, horizon and bounds on costs, as in plain/game.h."""
-    horizon = None if limits == 1 else int(2 * budget)
+    horizon = None if limits == 1 else horizon_of(budget)
     return {"budget": [budget] * max(1, limits - 1), "horizon": horizon, **TOLD}
 
 

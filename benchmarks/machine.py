@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 PACKAGES = ("purse", "numba", "numpy", "river", "mabwiser")
+DISTRIBUTIONS = {"purse": "purse-bandits"}  # where a package is not called what it is imported as
 
 
 def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
@@ -26,7 +27,7 @@ def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
     }
     for name in packages:
         try:
-            found[name] = version(name)
+            found[name] = version(DISTRIBUTIONS.get(name, name))
         except PackageNotFoundError:
             continue
     return {**found, "gcc": first_number(output("gcc", "-dumpfullversion"))}

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import purse
-from benchmarks.instance import BUDGET, TOLD, USUAL, best, enough, say, timed, world
+from benchmarks.instance import BUDGET, USUAL, best, enough, say, timed, told, world
 from purse.base.amounts import UNIT
 from purse.engine.cpu import usable_cores
 from purse.engine.job import make_job
@@ -46,7 +46,7 @@ def live_rate(policy: str) -> float:
     """Asks and tells per second of a policy in memory, at the usual K."""
     place = world(USUAL)
     live = purse.Policy.of(
-        make_job(policy, place, RICH, **TOLD).problem, policy, seed=0, stop="hold"
+        make_job(policy, place, RICH, **told(policy, RICH)).problem, policy, seed=0, stop="hold"
     )
     costs = (place.cost_max[:, 0] / UNIT).tolist()
 
@@ -64,9 +64,12 @@ def live_rate(policy: str) -> float:
 
 def prepare(policy: str) -> None:
     """Have all machine code of a policy on disk."""
-    purse.simulate(policy, world(USUAL), 10, n_paths=1, **TOLD)
+    purse.simulate(policy, world(USUAL), 10, n_paths=1, **told(policy, 10))
     live = purse.Policy.of(
-        make_job(policy, world(USUAL), BUDGET, **TOLD).problem, policy, seed=0, stop="hold"
+        make_job(policy, world(USUAL), BUDGET, **told(policy, BUDGET)).problem,
+        policy,
+        seed=0,
+        stop="hold",
     )
     live.tell(live.ask(), 1, 0.9)
 
