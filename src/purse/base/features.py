@@ -23,6 +23,7 @@ MOST_NUMBERS = 256  # of one context, all arms together
 LARGEST = 1e3  # of a feature without a range
 FARTHEST = 1e12  # of the ends of a range
 OPTIONAL = "optional"
+USUAL = frozenset((float, int))  # what needs no closer look
 FORMS = (
     "must be a range such as (0, 8000) or (0, 8000, 'optional'), a list of at least two classes "
     "such as ('code', 'chat'), or None"
@@ -56,8 +57,8 @@ class Feature:
                 raise invalid(self._field, value, "must be the name of a class")
             return [float(value == label) for label in self.classes]  # unknown: all are 0
         bound = LARGEST if self.low is None else FARTHEST
-        if type(value) in (float, int) and -bound < value < bound:
-            given = float(value)  # at once: it is the usual case
+        if type(value) in USUAL and -bound < value < bound:
+            given = float(value)
         elif value is None or (isinstance(value, float) and math.isnan(value)):
             if not self.optional:
                 raise invalid(self._field, value, "must be a number; the feature is not optional")
@@ -192,8 +193,19 @@ class Features:
         return {each.name: None for each in self.each if each.optional}
 
     @cached_property
-    def _singles(self) -> str:
-        return f"{self.n_columns}f"
+    def _ranges(self) -> tuple[tuple[float, float], ...]:
+        """The range of each feature that becomes one number by it; an empty one for others."""
+        empty = math.inf, -math.inf
+        return tuple(
+            empty
+            if each.low is None or each.high is None or each.optional
+            else (each.low, each.high)
+            for each in self.each
+        )
+
+    @cached_property
+    def _singles(self) -> struct.Struct:
+        return struct.Struct(f"{self.n_columns}f")
 
     def _in_order(self, context: Any) -> Any:
         if isinstance(context, (dict, Mapping)):
@@ -209,10 +221,15 @@ class Features:
             raise invalid(
                 "context", context, f"must have {len(self.each)} values: {', '.join(self.names)}"
             )
-        numbers: list[float] = []
-        for each, value in zip(self.each, context, strict=True):
-            numbers += each.encode(value)
-        return struct.unpack(self._singles, struct.pack(self._singles, *numbers))
+        numbers = [
+            2 * (value - low) / (high - low) - 1
+            for (low, high), value in zip(self._ranges, context, strict=True)
+            if type(value) in USUAL and low <= value <= high
+        ]
+        if len(numbers) < len(self.each):  # some are not plain numbers within their ranges
+            pairs = zip(self.each, context, strict=True)
+            numbers = [number for each, value in pairs for number in each.encode(value)]
+        return self._singles.unpack(self._singles.pack(*numbers))
 
 
 def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list[Any]:
