@@ -13,6 +13,7 @@ import pytest
 from purse.compiler import blocks
 from purse.compiler.blocks import Block
 from purse.compiler.jit import BlockFunction, bind
+from purse.compiler.spans import span_type
 from tests.support.processes import fresh_process
 
 LARGEST = 2**63 - 1
@@ -89,9 +90,9 @@ def test_other_kinds_of_arguments_are_compiled_anew() -> None:
     assert Block(read_only).kind != Block(np.ones(3)).kind
 
 
-def test_the_kind_is_what_numba_says() -> None:
+def test_the_kind_is_what_numba_says_with_spans_for_arrays() -> None:
     value = example()
-    assert Block(value).kind == numba.typeof(value)
+    assert Block(value).kind == span_type(numba.typeof(value))
     assert Block(value).kind is Block(example(flag=False)).kind
     assert [Block(number).kind for number in (1, 2**63)] == [numba.int64, numba.uint64]
 

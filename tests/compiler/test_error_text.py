@@ -49,6 +49,13 @@ def test_a_helper_without_the_decorator_is_named(tmp_path: Path) -> None:
         purse.Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
 
 
+def test_the_colours_of_a_terminal_are_left_out() -> None:
+    message = (
+        "\x1b[1m\x1b[1mFailed in nopython mode\n\x1b[0m\x1b[1mNo such \x1b[34m\x1b[1mthing\x1b[0m\n"
+    )
+    assert explain(message, None) == "No such thing"
+
+
 def test_what_is_not_known_is_shown_with_types_and_the_place_that_there_is() -> None:
     message = (
         "Failed in nopython mode pipeline (step: nopython frontend)\n"

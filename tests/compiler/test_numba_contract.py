@@ -57,6 +57,14 @@ compiler.Compiler = Renamed
 """,
         ["JITCodeLibrary._linking_libraries: policies compile more slowly"],
     ),
+    "types": (
+        """
+from numba.np import arrayobj
+arrayobj.renamed = arrayobj.setitem_array
+del arrayobj.setitem_array
+""",
+        ["cgutils._struct_proxy_cache: policies compile more slowly"],
+    ),
     "cache": (
         """
 from numba.core.caching import Cache
@@ -107,7 +115,13 @@ def test_a_fallback_gives_a_warning_and_the_same_numbers(
     assert found["numbers"] == usual["numbers"]
     version = f"numba {numba.__version__}"
     made_for = f"purse is made for numba {numba_contract.NUMBA}, and on a GPU numba-cuda"
-    for line, begin in zip(sorted(found["warnings"]), warnings, strict=True):
+    # a kernel that is handed over and not inlined leaves an address in the code
+    lines = [
+        line
+        for line in found["warnings"]
+        if missing != "forceinline" or not line.startswith("Cannot cache compiled function")
+    ]
+    for line, begin in zip(sorted(lines), warnings, strict=True):
         assert line.startswith(f"{version} has no {begin}; {made_for}")
         assert "\n" not in line
 

@@ -16,7 +16,9 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-from purse.compiler.numba_contract import cgutils, ir, populate_array
+import purse.compiler.span_access  # noqa: F401  # tells numba what to do with spans
+from purse.compiler.numba_contract import cgutils, ir
+from purse.compiler.spans import pack_array, span_type
 
 FLOAT, INT = Struct("d"), Struct("q")
 
@@ -37,7 +39,7 @@ class Block:
         _flatten(value, looks, words)
         key = tuple(looks)
         if key not in _kinds:
-            _kinds[key] = _check(numba.typeof(value))
+            _kinds[key] = span_type(_check(numba.typeof(value)))
         self.kind = _kinds[key]
         self._memory = array("q", words)
         self._value = value  # the arrays must live as long as the block
@@ -92,16 +94,9 @@ def _load(typingctx: Any, address: Any, kind: Any) -> Any:
             return builder.load(builder.gep(place, [ir.IntType(64)(count - 1)]))
 
         def array_at(kind: Any) -> Any:
-            made = context.make_array(kind)(context, builder)
-            data = builder.inttoptr(word(), made.data.type)
-            shape = [word() for _ in range(kind.ndim)]
-            size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
-            strides = [context.get_constant(types.intp, size)]
-            for extent in shape[:0:-1]:
-                strides.insert(0, builder.mul(strides[0], extent))
-            size = context.get_constant(types.intp, size)
-            populate_array(context, made, data=data, shape=shape, strides=strides, itemsize=size)
-            return made._getvalue()
+            data = context.get_value_type(types.CPointer(kind.dtype))
+            address = builder.inttoptr(word(), data)
+            return pack_array(context, builder, kind, address, [word() for _ in range(kind.ndim)])
 
         def read(kind: Any) -> Any:
             if isinstance(kind, types.BaseTuple):

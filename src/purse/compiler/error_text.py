@@ -10,6 +10,7 @@ from pathlib import Path
 from purse.errors import shorten
 
 PLACE = re.compile(r'(?:at (?P<path>\S+\.py) \((?P<line>\d+)\)|File "(?P<file>[^"]+)", line (\d+))')
+COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # numba's, where `colorama` is installed
 ALLOCATES = (
     "a kernel makes an array, a list or a dict, and kernels never allocate; "
     "make it in init or scratch"
@@ -31,6 +32,7 @@ def explain(message: str, file: str | None) -> str:
 
     file   the policy's or world's file; its lines come before ours and numba's
     """
+    message = COLOURS.sub("", message)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith("Failed in")]
     first = telling[0] if telling else "no reason given"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 from hashlib import sha256
+from pathlib import Path
 from secrets import token_hex
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
@@ -15,6 +16,10 @@ from purse.compiler.numba_contract import LEAN, READS_INTRINSICS, Dispatcher, In
 
 # where edits of intrinsics cannot be seen, no process takes another's machine code for its own
 SALT = "" if READS_INTRINSICS else token_hex(8)
+# what becomes of code also depends on how it is compiled
+COMPILER = sha256(
+    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
+)
 
 
 def fingerprint(value: Any) -> str:
@@ -25,7 +30,7 @@ def fingerprint(value: Any) -> str:
     fields in order.
     """
     level = int(config.OPT)
-    digest = sha256(f"{numba.__version__} {LEAN} {level}{SALT}".encode())
+    digest = sha256(f"{numba.__version__} {LEAN} {level}{SALT} {COMPILER.hexdigest()}".encode())
     seen: set[int] = set()
 
     def add(*items: Any) -> None:

@@ -28,6 +28,7 @@ from purse.compiler.fingerprint import fingerprint
 from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
     CACHE_HOOKS,
+    COMPILER_LOCK,
     ENTRY_POINTS,
     INLINE,
     LEAN,
@@ -36,9 +37,11 @@ from purse.compiler.numba_contract import (
     OWN_DISPATCHERS,
     READS_INTRINSICS,
     CPUDispatcher,
+    ForceLiteralArg,
     FunctionCache,
     NumbaError,
     TypingError,
+    normalize_signature,
 )
 from purse.errors import PurseError
 
@@ -63,10 +66,21 @@ class Kernel(CPUDispatcher):  # type: ignore[misc]
     def compile(self, sig: Any) -> Any:
         """Return the code for these types; compile it where there is none.
 
-        numba times every look at what it has, and all compilations around it.
+        numba's own way starts two timers and tells all compilations around it of every event, which
+        takes a part of the time.
         """
-        found = self.overloads.get(sig if isinstance(sig, tuple) else None)
-        return super().compile(sig) if found is None else found.entry_point
+        args, return_type = normalize_signature(sig)
+        found = self.overloads.get(tuple(args))
+        if found is not None:
+            return found.entry_point
+        with COMPILER_LOCK, self._compiling_counter:
+            if tuple(args) not in self.overloads:  # another thread may have been first
+                try:
+                    self.add_overload(self._compiler.compile(args, return_type))
+                except ForceLiteralArg as wanted:
+                    fold = self._compiler.fold_argument_types
+                    raise wanted.bind_fold_arguments(lambda *given: fold(*given)[1]) from wanted
+            return self.overloads[tuple(args)].entry_point
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Compile one code for all constants that are passed, unless it has to know them."""

@@ -6,9 +6,10 @@ slower fallback and a warning of one line:
 
     missing                            instead                                        numbers
     `_nrt` (no reference counts)       kernels count references, four times slower    the same
-    wrapper and inlining options       compiled without them, slower                  the same
+    wrapper and inlining options       compiled without them, slower, not on disk     the same
     a dispatcher class of our own      plain `njit`, twice the time to compile        the same
     libraries of code of our own       numba's, half as long again to compile         the same
+    what our own types rest on         numba's arrays and ranges, longer to compile   the same
     hooks of the disk cache            `cache=True`, loads more slowly                the same
     what an intrinsic computes         no disk cache: a fingerprint would miss edits  the same
     entry points                       calls through the dispatcher, slower           the same
@@ -78,7 +79,9 @@ CPUDispatcher: Any = part("numba.core.registry", "CPUDispatcher")
 Dispatcher: Any = part("numba.core.dispatcher", "Dispatcher")
 NumbaError: Any = part("numba.core.errors", "NumbaError")
 TypingError: Any = part("numba.core.errors", "TypingError")
+ForceLiteralArg: Any = part("numba.core.errors", "ForceLiteralArg")
 COMPILER_LOCK: Any = part("numba.core.compiler_lock", "global_compiler_lock")
+normalize_signature: Any = part("numba.core.sigutils", "normalize_signature")
 config: Any = part("numba.core", "config")
 cgutils: Any = part("numba.core", "cgutils")
 ir: Any = part("llvmlite", "ir")
@@ -109,7 +112,9 @@ def _has(name: str, effect: str, check: Callable[[], bool]) -> bool:
 
 
 def _builds() -> bool:
-    return bool(CPUDispatcher(py_func=_probe, locals={}, targetoptions={}).py_func is _probe)
+    made = CPUDispatcher(py_func=_probe, locals={}, targetoptions={})
+    names = ("_compiler", "_compiling_counter", "add_overload", "overloads")
+    return made.py_func is _probe and all(hasattr(made, name) for name in names)
 
 
 def _links() -> bool:
@@ -165,6 +170,37 @@ OPTIMISES_ONCE = (
     # numba 0.61 has another kind of pass managers, without builders
     and "mpb_full" in getattr(getattr(_optimises, "__code__", None), "co_varnames", ())
 )
+
+
+def _types() -> bool:
+    found = part("numba.core.cgutils", "create_struct_proxy").__code__.co_names
+    names = ("getitem_array_tuple", "setitem_array")
+    return (
+        "_struct_proxy_cache" in found
+        and all(callable(part("numba.np.arrayobj", name)) for name in names)
+        and all(
+            part("numba.core.imputils", name) for name in ("iternext_impl", "RefType.UNTRACKED")
+        )
+        and isinstance(part("numba.core.typing", "Context"), type)
+    )
+
+
+OWN_TYPES = LINKS_PARTS and _has(
+    "cgutils._struct_proxy_cache", "policies compile more slowly", _types
+)
+
+
+def _own(module: str, name: str) -> Any:
+    """Return a part that our own types need."""
+    return part(module, name) if OWN_TYPES else None
+
+
+struct_proxies: Any = part("numba.core.cgutils", "_struct_proxy_cache") if OWN_TYPES else {}
+getitem_array_tuple: Any = _own("numba.np.arrayobj", "getitem_array_tuple")
+setitem_array: Any = _own("numba.np.arrayobj", "setitem_array")
+iternext_impl: Any = _own("numba.core.imputils", "iternext_impl")
+UNTRACKED: Any = _own("numba.core.imputils", "RefType.UNTRACKED")
+TypingContext: Any = _own("numba.core.typing", "Context")
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
 READS_INTRINSICS = _has(

@@ -11,6 +11,7 @@ from numba import types
 from numba.extending import intrinsic
 
 from purse.compiler.numba_contract import cgutils, ir, populate_array
+from purse.compiler.spans import array_type, pack_array
 
 
 def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any:
@@ -18,27 +19,15 @@ def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any
     into.
     """
     item = context.get_data_type(kind.dtype)
-    size = context.get_abi_sizeof(item)
     room = cgutils.alloca_once(builder, ir.ArrayType(item, math.prod(shape)))
-    array = context.make_array(kind)(context, builder)
-
-    def words(*values: int) -> list[Any]:
-        return [context.get_constant(types.intp, value) for value in values]
-
-    populate_array(
-        context,
-        array,
-        data=builder.bitcast(room, array.data.type),
-        shape=words(*shape),
-        strides=words(*(size * math.prod(shape[axis + 1 :]) for axis in range(len(shape)))),
-        itemsize=words(size)[0],
-    )
-    return array._getvalue()
+    data = builder.bitcast(room, item.as_pointer())
+    sizes = [context.get_constant(types.intp, size) for size in shape]
+    return pack_array(context, builder, kind, data, sizes)
 
 
 def _vector(typingctx: Any, size: Any, like: Any) -> Any:
     """An array of `size` numbers of the type of `like`; the size is a constant."""
-    kind = types.Array(types.unliteral(like), 1, "C")
+    kind = array_type(typingctx, types.unliteral(like), 1)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _array(context, builder, kind, (size.literal_value,))
@@ -48,7 +37,7 @@ def _vector(typingctx: Any, size: Any, like: Any) -> Any:
 
 def _matrix(typingctx: Any, rows: Any, columns: Any, like: Any) -> Any:
     """A `rows` x `columns` array of numbers of the type of `like`; the sizes are constants."""
-    kind = types.Array(types.unliteral(like), 2, "C")
+    kind = array_type(typingctx, types.unliteral(like), 2)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return _array(context, builder, kind, (rows.literal_value, columns.literal_value))

@@ -74,7 +74,10 @@ class CallBuffer:
             units=units.reshape(m, d),
         )
         self.context = self.workspace.context.data
-        self.row = Struct(f"{problem.n_features}d")  # of the context; the constant comes after it
+        # each row of the context ends with a constant, which stays
+        width, rows = problem.n_features, len(self.workspace.context)
+        self.rows = [(slice(k * width, (k + 1) * width), 8 * k * (width + 1)) for k in range(rows)]
+        self.row = Struct(f"{width}d")
 
     def read_ticket(self) -> tuple[tuple[int, ...], tuple[float, ...], tuple[int, ...]]:
         """Return arms, probabilities and holds."""
@@ -83,10 +86,8 @@ class CallBuffer:
 
     def write_context(self, numbers: Sequence[float]) -> None:
         """Write the numbers of a context, (F,) or (K F,), where the policy looks at them."""
-        rows, width = self.workspace.context.shape
-        for k in range(rows):
-            start = k * (width - 1)
-            self.row.pack_into(self.context, 8 * k * width, *numbers[start : start + width - 1])
+        for part, place in self.rows:
+            self.row.pack_into(self.context, place, *numbers[part])
 
     def pack_fewer(
         self,

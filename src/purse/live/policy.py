@@ -190,7 +190,9 @@ class Policy(Reports):
             return False
         mask, last = bytearray(self.problem.n_arms), self.problem.n_arms - 1
         for arm in allowed:
-            mask[validation.integer("allowed", arm, low=0, high=last)] = True
+            if type(arm) is not int or not 0 <= arm <= last:  # at once: it is the usual case
+                arm = validation.integer("allowed", arm, low=0, high=last)
+            mask[arm] = True
         if True not in mask:
             raise invalid("allowed", list(allowed), "must name at least one arm")
         self._allowed[:] = mask
