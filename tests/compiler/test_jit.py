@@ -20,7 +20,7 @@ from purse.compiler.jit import WHOLE, bind, cold, direct, kernel
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
-from purse.offline import queue_replay
+from purse.offline import log_draw
 from tests.support.processes import fresh_process
 
 HELPER = """\
@@ -362,9 +362,9 @@ def test_a_kernel_of_ours_travels_by_name_and_another_as_a_copy() -> None:
     def other(t: int) -> int:
         return t
 
-    ours = queue_replay.draw
+    ours = log_draw.draw
     assert pickle.loads(pickle.dumps(ours)) is ours
-    assert b"queue_replay:draw" in pickle.dumps(ours)
+    assert b"log_draw:draw" in pickle.dumps(ours)
     assert b"other" in pickle.dumps(other)
 
 

@@ -10,7 +10,7 @@ import purse
 from purse.base.progress import Progress
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
-from purse.offline import log_player, queue_replay, warm
+from purse.offline import log_draw, log_player, warm
 from purse.offline.off_policy import estimate_log
 from purse.study.compile_ahead import Task
 from purse.study.shard import JobSpec
@@ -33,7 +33,7 @@ def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
     kinds = [type(task.recipe) for task in asked]
     assert kinds == [JobSpec, warm.StepsSpec, JobSpec]
     ours, logged = (task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec))
-    assert (ours.world.draw, logged.world.draw) == (None, queue_replay.draw)
+    assert (ours.world.draw, logged.world.draw) == (None, log_draw.draw)
 
 
 def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
@@ -75,7 +75,7 @@ def test_without_a_folder_for_code_nothing_is_compiled(
     assert not asked
 
 
-def test_a_log_is_compiled_for_all_players_and_methods_at_once(
+def test_a_log_is_compiled_once_for_all_methods_and_all_players_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys: list[str] = []
@@ -86,4 +86,4 @@ def test_a_log_is_compiled_for_all_players_and_methods_at_once(
     rows = "a,1,1,0.5\nb,0,1,0.5\n" * 50
     file.write_text(f"arm,reward,cost,probability\n{rows}")
     estimate_log(file, policies=["uniform"], budgets=5, n_paths=2, replicates=2, references=True)
-    assert keys == ["uniform 0", "uniform 1", "fixed:arm=0 0", "fixed:arm=0 1"]
+    assert keys == ["uniform", "fixed:arm=0"]

@@ -49,19 +49,16 @@ class LogPlayer:
         self.means = model_means(self.model, seed, wanted, replicates)
 
     def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
-        """Compile the loops of these policies, each with its stop rule; those that see contexts
-        are compiled when they play.
+        """Compile the loops of these policies, each with its stop rule, for all methods; those that
+        see contexts are compiled when they play.
         """
-        worlds = [self.model.world] if self.means else []
-        if self.queues is not None:
-            worlds.append(self.queues.world(self.queues.once()))
+        world = self.model.reweighted(self.model.once())
         jobs, recipes = dict[str, Job](), dict[str, JobSpec]()
         for policy, stop in players.items():
-            recipe = JobSpec(policy, self.model.world, budget, 0, stop)
+            recipe = JobSpec(policy, world, budget, 0, stop)
             job = recipe.make()
-            for number, world in enumerate(worlds if not job.contexts else ()):
-                key = f"{job.name} {number}"
-                jobs[key], recipes[key] = job._replace(world=world), recipe._replace(world=world)
+            if not job.contexts:
+                jobs[job.name], recipes[job.name] = job, recipe
         warm_up_all(jobs, recipes, bar, self.how["workers"])
 
     def by_method(self, job: Job, bar: Progress) -> dict[str, LogEstimate]:

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from purse.offline.log import Log
+from purse.offline.log_draw import draw, of_atoms
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world, thresholds
 
@@ -57,11 +58,12 @@ class ModelWorld:
                 return counts
 
     def reweighted(self, counts: Ints) -> World:
-        """The same arms, atoms and declared bounds; probabilities from these rows."""
+        """The same arms, atoms and declared bounds; probabilities from these rows. It is played as
+        the log's rows are.
+        """
         probabilities = shares(self.log, self.atom, self.size, counts)
-        return replace(
-            self.world, tables=self.world.tables._replace(below=thresholds(probabilities[None]))
-        )
+        atoms = self.world.tables._replace(below=thresholds(probabilities[None]))
+        return replace(self.world, tables=of_atoms(atoms), draw=draw)
 
     def means(self, method: str, counts: Ints) -> Floats:
         """(K,) The mean reward of each arm by one of the methods, in the user's unit; 0 for arms

@@ -11,50 +11,12 @@ its own choice of who joins; the mean over them is as unbiased and varies less.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold
-from purse.kernels.random import U, at, bits, shuffled, uniform
 from purse.offline.log import Log
-from purse.types import Floats, Ints, Words, World
-
-
-class Queues(NamedTuple):
-    """The queues as data. Paths write into it, so that a thread needs its own."""
-
-    first: Ints  # (K + 1,) where the rows of each arm begin
-    joins: Floats  # (n,) the probability that a row joins
-    rewards: Floats  # (n,) from 0 to 1
-    costs: Ints  # (n, d) units
-    path: Words  # (1,) the key of the path that plays
-    taken: Ints  # (K,) how many rows of each arm it has looked at
-    most: Ints  # (K,) the largest of these over all paths
-
-
-@cold
-def draw(key: U, tables: Queues, t: int, arm: int, cost: Ints) -> float:
-    """Writes what the arm's next row costs and returns its reward. A queue that ran out starts
-    again with all rows, which `most` tells.
-    """
-    if tables.path[0] != key:
-        tables.path[0] = key
-        for i in range(tables.taken.shape[0]):
-            tables.taken[i] = 0
-    first = tables.first[arm]
-    size = tables.first[arm + 1] - first
-    joined = False
-    row = first
-    while not joined:
-        place = tables.taken[arm]
-        row = first + shuffled(bits(key, arm), place % size, size)
-        joined = place >= size or uniform(at(key, place + 1), arm) < tables.joins[row]
-        tables.taken[arm] = place + 1
-    tables.most[arm] = max(tables.most[arm], tables.taken[arm])
-    for m in range(cost.shape[0]):
-        cost[m] = tables.costs[row, m]
-    return tables.rewards[row]
+from purse.offline.log_draw import Queues, draw, of_queues
+from purse.types import Floats, Ints, World
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,9 +48,10 @@ class QueueReplay:
         log, n_arms = self.log, len(self.log.arms)
         counters = np.zeros(1, np.uint64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
         low, high = log.cost_min, log.cost_max
+        queues = self.joins[rows], self.rewards[rows], self.costs[rows]
         return World(
             log.name,
-            Queues(self.first, self.joins[rows], self.rewards[rows], self.costs[rows], *counters),
+            of_queues(Queues(self.first, *queues, *counters)),
             low,
             high,
             costs=low if (low == high).all() else None,
@@ -101,7 +64,7 @@ class QueueReplay:
 
     def ran_out(self, world: World) -> Ints:
         """The arms that some path in this world needed more rows of than there are."""
-        return np.flatnonzero(world.tables.most > np.diff(self.first))
+        return np.flatnonzero(world.tables.queues.most > np.diff(self.first))
 
 
 def replay(log: Log) -> QueueReplay:
