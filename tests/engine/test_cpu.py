@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse.engine.cpu import in_threads, usable_cores
+from purse.engine.cpu import in_threads
 from purse.worlds.two_point import two_point
 from tests.support.processes import check_interrupt
 
@@ -61,10 +61,6 @@ def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
     )
     assert same(first, again, 20)
     assert not same(first, other, 20)
-
-
-def test_there_is_a_core_to_use() -> None:
-    assert usable_cores() >= 1
 
 
 def watch(halt: np.ndarray, seen: list[int]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from purse.base.processes import start_helper
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.study import compile_ahead
@@ -70,7 +71,7 @@ class Process:
         if job.name == "a" and self.helper:
             assert self.helper.ended.wait(10)
 
-    def start_helper(self) -> Any:
+    def start_helper(self, code: str) -> Any:
         self.started += 1
         if self.helper is None:
             raise FileNotFoundError("no Python")
@@ -199,7 +200,7 @@ def test_a_helper_leaves_what_it_compiles_in_the_disk_cache(
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
     good = JobSpec(f"{SCRIPTED}:script=[[0]]", "misleading_ratio", 20, 1, "exit")
     bad = good._replace(policy="no such policy")
-    with suppress(BrokenPipeError), compile_ahead.start_helper() as helper:
+    with suppress(BrokenPipeError), start_helper(compile_ahead.HELPER) as helper:
         assert compile_ahead.ask(helper, bad)  # it is refused here, too, where it is heard
         assert not list(tmp_path.rglob("*.nbc"))
         assert compile_ahead.ask(helper, good)

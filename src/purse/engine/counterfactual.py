@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts
+from purse.base.processes import usable_cores
 from purse.base.progress import Progress
 from purse.compiler.jit import bind
-from purse.engine.cpu import in_threads, usable_cores
+from purse.engine.cpu import in_threads
 from purse.engine.job import Job
 from purse.kernels.random import WORLD, stream
 from purse.types import Floats, Ints, World

@@ -4,7 +4,6 @@ how paths are cut.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from functools import partial
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from purse.base.processes import usable_cores
 from purse.base.progress import Progress
 from purse.compiler.jit import BlockFunction, attach, compile_errors, row_kernel
 from purse.engine import late
@@ -117,11 +117,6 @@ def empty_results(job: Job, n_paths: int) -> PathResults:
         record(len(job.checkpoints.rounds)),
         record(len(job.checkpoints.left)),
     )
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def slice_paths(results: PathResults, rows: slice) -> PathResults:

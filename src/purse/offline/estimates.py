@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.base import validation
+from purse.base.processes import usable_cores
 from purse.base.progress import progress
-from purse.engine import cpu
 from purse.engine.job import SEEDS, make_job
 from purse.errors import invalid
 from purse.offline import bootstrap
@@ -91,7 +91,7 @@ def estimate(
         n_paths=question.n_paths,
         replicates=question.replicates,
         seed=question.seed,
-        workers=validation.workers(n_workers) or cpu.usable_cores(),
+        workers=validation.workers(n_workers) or usable_cores(),
     )
     alone = "hold" if rule == "hold" else "exit"
     jobs = [

@@ -1,4 +1,4 @@
-"""The compiled draw of a log: from the world that its weights estimate, or from its rows themselves.
+"""The compiled draw of a log, from the world that its weights estimate or from its rows.
 
 Both have one draw, because a policy is compiled again for each draw that it meets.
 """

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.base.processes import usable_cores
 from purse.base.progress import Progress, progress
 from purse.compiler.jit import NO_FOLDER, code_folder
-from purse.engine import cpu
 from purse.engine.job import make_job, sees_contexts
 from purse.errors import PurseError
 from purse.live.policy import Policy
@@ -66,7 +66,7 @@ def warm(
     Raise `PurseError` where no folder can be written, and `InvalidInput` when a value is not
     allowed.
     """
-    workers = validation.workers(n_workers) or cpu.usable_cores()
+    workers = validation.workers(n_workers) or usable_cores()
     folder = code_folder()
     if folder is None:
         raise PurseError(NO_FOLDER)

@@ -6,18 +6,18 @@ What a helper cannot do, this process does itself, so nothing depends on helpers
 
 from __future__ import annotations
 
-import os
 import pickle
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
-from subprocess import DEVNULL, PIPE, Popen
+from subprocess import Popen
 from threading import Event, Thread
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
+from purse.base.processes import start_helper
 from purse.base.progress import Progress
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
@@ -99,7 +99,7 @@ def helpers(waiting: Waiting, n_helpers: int) -> Iterator[None]:
     def lead() -> None:
         if stop.wait(PATIENCE_S) or not waiting:
             return
-        with suppress(OSError), start_helper() as helper:
+        with suppress(OSError), start_helper(HELPER) as helper:
             running.append(helper)
             for task in taken(waiting.pop):
                 if stop.is_set() or not ask(helper, task.recipe):
@@ -117,14 +117,6 @@ def helpers(waiting: Waiting, n_helpers: int) -> Iterator[None]:
         stop.set()
         for helper in running:
             helper.kill()
-
-
-def start_helper() -> Popen[bytes]:
-    """Start a process that compiles what it is sent; it finds the same modules as this one."""
-    path = os.pathsep.join(each for each in sys.path if each)
-    command = [sys.executable, "-c", HELPER]
-    environment = {**os.environ, "PYTHONPATH": path}
-    return Popen(command, stdin=PIPE, stdout=PIPE, stderr=DEVNULL, env=environment)
 
 
 def ask(helper: Popen[bytes], recipe: Any) -> bool:

@@ -10,6 +10,7 @@ from itertools import groupby
 
 import numpy as np
 
+from purse.base.processes import usable_cores
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.simulate import gpu_engine
@@ -45,7 +46,7 @@ def play_all(
         shards = [shard for shard in shards if shard.job.delay.is_late]
     if shards:
         jobs = {shard.key: shard.job for shard in shards}
-        workers = n_workers or cpu.usable_cores()
+        workers = n_workers or usable_cores()
         warm_up_all(jobs, recipes or {}, shown, workers)
         play_in_threads(shards, accept, shown, workers)
 
