@@ -49,7 +49,13 @@ def shares(study: StudyData) -> Figure | None:
                 legend = alt.Legend(title="arm", orient="right", columns=1)
             colour = alt.Color("arm:N", scale=scale, legend=legend)
             chart = boxes.mark_rect(strokeWidth=0.5).encode(
-                x=x, x2="fraction:Q", y=y, y2="top:Q", color=colour, stroke=stroke, tooltip=tooltip
+                x=x,
+                x2=alt.X2("fraction:Q"),
+                y=y,
+                y2=alt.Y2("top:Q"),
+                color=colour,
+                stroke=stroke,
+                tooltip=tooltip,
             )
             layers = [chart, *arm_names(here, x, y)]
             size = {"width": WIDTH, "height": HEIGHT}
@@ -67,7 +73,7 @@ def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
     last = (pl.col("fraction") == pl.col("fraction").max()) & (pl.col("share") >= NAMED)
     middle = ((pl.col("bottom") + pl.col("top")) / 2).alias("bottom")
     named = here.filter(last).with_columns(pl.col("fraction").alias("start"), middle)
-    base = alt.Chart(named).encode(x=x, y=y, text="arm:N")
+    base = alt.Chart(named).encode(x=x, y=y, text=alt.Text("arm:N"))
     how = {"align": "right", "dx": -5, "fontSize": 11, "limit": WIDTH - 20}
     halo = base.mark_text(fill="#FFFFFF", stroke="#FFFFFF", strokeWidth=3, **how)
     return [halo, base.mark_text(**how)]

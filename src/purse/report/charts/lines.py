@@ -118,7 +118,7 @@ def draw_curves(
     at = line.encode(shape=policy_shape(policies))
     layers = []
     if low is not None and data[low].is_not_null().any():
-        band = base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=f"{high}:Q")
+        band = base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=alt.Y2(f"{high}:Q"))
         layers.append(band.encode(opacity=visible(0.18)))
     layers.append(line.mark_line(strokeWidth=2).encode(opacity=visible()))
     below = "below" in data.columns and data["below"].any()
@@ -151,20 +151,27 @@ def dash_lines(
     alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
     layers = []
-    colours = policy_colour(policies), alt.value(NEUTRAL)
+    colours = policy_colour(policies), alt.ColorValue(NEUTRAL)
     for part, colour in zip((data.filter(about), data.filter(~about)), colours, strict=True):
         if part.height:
             field, axis = x or ("budget", budgets(part["budget"]))
             base = alt.Chart(part).encode(x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y))
             opacity = {"opacity": visible()} if "policy" in part.columns else {}
-            how = {"color": colour, "strokeDash": dash(names), "detail": "name:N", **opacity}
+            how = {
+                "color": colour,
+                "strokeDash": dash(names),
+                "detail": alt.Detail("name:N"),
+                **opacity,
+            }
             layers.append(base.mark_line(strokeWidth=1.4).encode(**how))
             touch = base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=tooltip)
             layers += [touch] if tooltip else []
             if "letter" in part.columns:
                 last = part.filter(pl.col(field) == pl.col(field).max())
                 ends = alt.Chart(last).encode(
-                    x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y), text="letter:N"
+                    x=alt.X(f"{field}:Q", **axis),
+                    y=alt.Y(f"{value}:Q", **y),
+                    text=alt.Text("letter:N"),
                 )
                 letters = ends.mark_text(align="left", dx=5, fontSize=11, fontWeight=600)
                 layers.append(letters.encode(color=colour, **opacity))

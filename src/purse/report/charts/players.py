@@ -97,14 +97,16 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
         .encode(x=alt.X("gain:Q", **x))
     ]
     for part, colour, opacity in (
-        (others, alt.value(NEUTRAL), {}),
+        (others, alt.ColorValue(NEUTRAL), {}),
         (own, policy_colour(policies), {"opacity": visible(0.45)}),
     ):
         if part["gain_low"].is_null().all():
             continue
         rule = alt.Chart(part).mark_rule(strokeWidth=3, **({} if opacity else {"opacity": 0.45}))
         layers.append(
-            rule.encode(y=y, color=colour, x=alt.X("gain_low:Q", **x), x2="gain_high:Q", **opacity)
+            rule.encode(
+                y=y, color=colour, x=alt.X("gain_low:Q", **x), x2=alt.X2("gain_high:Q"), **opacity
+            )
         )
     tooltip = tips(**TIPS)
     played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(

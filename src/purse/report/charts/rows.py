@@ -114,7 +114,7 @@ def growth(study: StudyData) -> Figure | None:
         )
         layers = [
             guides.mark_rule(color=NEUTRAL, strokeDash=[5, 3]),
-            names.encode(text="shape:N"),
+            names.encode(text=alt.Text("shape:N")),
             intervals(chart, "low", "high:Q", x, clip=True),
             points(chart, "slope", x, policies, tooltip),
         ]
@@ -133,8 +133,8 @@ def intervals(
     chart: Any, low: str, high: str, x: dict[str, Any], by: str = "policy", **mark: Any
 ) -> Any:
     """A thick line from the column `low` to the field `high` in each row."""
-    rules = chart.mark_rule(strokeWidth=3, **mark)
-    return rules.encode(x=extra("altair").X(f"{low}:Q", **x), x2=high, opacity=visible(0.45, by))
+    alt, rules = extra("altair"), chart.mark_rule(strokeWidth=3, **mark)
+    return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45, by))
 
 
 def points(

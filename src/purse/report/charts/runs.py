@@ -60,12 +60,14 @@ def runs(study: StudyData) -> Figure:
         ticks = ticks.mark_tick(thickness=1.2, size=18).encode(x=alt.X(f"x_{outcome}:Q", **x))
         layers = [ticks.encode(opacity=visible(0.35), tooltip=one)]
         if here["n_paths"].max() != 1:
-            rules = base.mark_rule(strokeWidth=1.6).encode(x=alt.X("x_low:Q", **x), x2="x_high:Q")
+            rules = base.mark_rule(strokeWidth=1.6).encode(
+                x=alt.X("x_low:Q", **x), x2=alt.X2("x_high:Q")
+            )
             bars = base.mark_bar(size=9).encode(
-                x=alt.X("x_quarter:Q", **x), x2="x_three_quarters:Q"
+                x=alt.X("x_quarter:Q", **x), x2=alt.X2("x_three_quarters:Q")
             )
             medians = base.mark_tick(thickness=2, size=9).encode(
-                x=alt.X("x_median:Q", **x), color=alt.value("#FFFFFF"), tooltip=tooltip
+                x=alt.X("x_median:Q", **x), color=alt.ColorValue("#FFFFFF"), tooltip=tooltip
             )
             spread = [each.encode(opacity=visible(), tooltip=tooltip) for each in (rules, bars)]
             layers += [*spread, medians]
