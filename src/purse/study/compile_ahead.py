@@ -28,7 +28,7 @@ from purse.study.shard import JobSpec
 
 MOST_HELPERS = 7  # each takes some 300 MB
 # seconds before helpers are started: what is in the disk cache is loaded in less
-PATIENCE_S = 0.5
+PATIENCE_S = 0.2
 HELPER = "from purse.study.compile_ahead import help_out; help_out()"
 DONE = b"."
 
