@@ -125,15 +125,18 @@ def test_lines_keep_their_distance_and_speak_of_parts(
     ]
 
 
+@pytest.mark.usefixtures("clock")
 def test_busy_speaks_up_only_when_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, stderr: Replace
 ) -> None:
-    out = stderr(io.StringIO())
-    monkeypatch.setattr("purse.base.progress.QUIET_S", 0.0)
+    out, quiet = stderr(io.StringIO()), "purse.base.progress.QUIET_S"
+    monkeypatch.setattr(quiet, 0.0)
     with progress("work") as shown:
+        monkeypatch.setattr(quiet, 60.0)
         with shown.busy("compiling"):
             pass
         assert out.getvalue() == ""
+        monkeypatch.setattr(quiet, 0.0)
         with shown.busy("compiling"):
             for _ in range(200):
                 if out.getvalue():

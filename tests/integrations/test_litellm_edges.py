@@ -53,7 +53,7 @@ def test_the_ticket_of_a_stream_is_found(lab: Lab) -> None:
         found = ticket_of(stream)
         async for _ in stream:
             pass
-        await hook.flush()
+        await hook.flush(60)
         return found
 
     assert lab.run(one())["ticket"] == 1
@@ -303,7 +303,7 @@ def test_embeddings_are_paid_too(lab: Lab) -> None:
 
     async def one() -> int:
         await router.aembedding("auto", input=["hello there", "you"])
-        return await hook.flush()
+        return await hook.flush(60)
 
     assert lab.run(one()) == 0
     arms = ("openai/text-embedding-3-small", "openai/text-embedding-3-large")

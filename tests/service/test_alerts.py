@@ -55,7 +55,7 @@ def test_what_is_wrong_with_an_address_is_said_without_it(
 
 
 def waited(done: Any) -> bool:
-    for _ in range(200):
+    for _ in range(1500):
         if done():
             return True
         time.sleep(0.02)

@@ -124,3 +124,19 @@ def test_a_token_is_asked_for_and_a_reader_only_reads(view: View, tmp_path: Path
         page.keyboard.press("Enter")
         shown(page, campaign)
         assert page.locator("#actions").is_visible()
+
+
+def test_a_button_that_is_held_down_keeps_its_click(view: View) -> None:
+    storage = Memory()
+    campaign = make(storage, "prompts")
+    campaign.ask()
+    with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
+        shown(page, campaign)
+        page.locator("#counts [data-state=held]").hover()
+        page.mouse.down()
+        campaign.ask()
+        shown(page, campaign)
+        assert page.locator("#counts [data-state=held]").inner_text() == "held 1"
+        page.mouse.up()
+        page.wait_for_selector("#counts [data-state=held][aria-pressed=true]:text-is('held 2')")
+        assert complaints() == []

@@ -141,6 +141,26 @@ def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:
     ] == list(range(1, live_view.OLDEST + 1))
 
 
+def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = campaign_in(storage)
+    view, read = LiveView(campaign), campaign.status
+
+    def status() -> Any:
+        found = read()
+        pull(campaign)
+        return found
+
+    with monkeypatch.context() as patch:
+        patch.setattr(campaign, "status", status)
+        first = view.version()
+    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    second = view.version()
+    assert first.version != second.version
+    assert json.loads(second.body)["status"]["rounds"] == 1
+
+
 class Spied:
     """A storage that notes from where its journal is read."""
 

@@ -120,9 +120,9 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
         ) as events:
             parts = events.iter_bytes()
             assert b"event: picture" in next(parts)
-            slow = halfway(server.url)
             running = [pool.submit(work, number) for number in range(WORKERS)]
             assert enough.wait(PATIENCE)
+            slow = halfway(server.url)
             server.process.send_signal(signal.SIGTERM)
             list(parts)  # the stream ends by itself
         for each in running:

@@ -89,7 +89,7 @@ class Lab:
                 part = range(start, min(n, start + together))
                 found.update(await asyncio.gather(*(answer(router, **request) for _ in part)))
             assert self.hook is not None
-            assert await self.hook.flush() == 0
+            assert await self.hook.flush(60) == 0
             return found
 
         found: Counter[str] = self.run(all_of_them())

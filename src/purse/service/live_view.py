@@ -95,7 +95,8 @@ class LiveView:
             "tickets": tickets,
         }
         period = status.period.number if status.period else 0
-        return ViewVersion((history.seq, status.overdue, period), compact(facts))
+        # the status is read first: with what came since, the next picture is another one
+        return ViewVersion((status.entries, status.overdue, period), compact(facts))
 
 
 class LiveViews:

@@ -147,12 +147,12 @@ def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> Non
 def test_bad_receivers_keep_neither_asks_nor_others_waiting(
     storage: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "SEND_S", 8.0)
+    monkeypatch.setattr(module, "SEND_S", 40.0)
     monkeypatch.setattr(module, "PAUSE_S", 0.05)
     campaign: Any = spent("p", storage)
     free, asked = threading.Event(), 0
     replies = (
-        lambda _: free.wait(10) and None,
+        lambda _: free.wait(60) and None,
         FAILS,
         lambda connected: None if free.is_set() else drip(connected),
         endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
@@ -168,7 +168,7 @@ def test_bad_receivers_keep_neither_asks_nor_others_waiting(
             while not all(made.messages for made in receivers):
                 campaign.tell(1, 1, 1)
                 asked += 1
-                assert time.monotonic() - begun < 7  # less than one of them is waited for
+                assert time.monotonic() - begun < 30  # less than one of them is waited for
             free.set()
     assert asked > 1
 

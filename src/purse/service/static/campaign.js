@@ -15,6 +15,8 @@ import { GLOSSARY } from "./words.js";
 const QUIET = 20_000; // ms without news after which rates and forecasts, which fade, are asked for
 let picture;
 let taken = 0; // when the picture came, in ms
+let came = 0; // pictures that have come
+let drawn = 0; // the number of the one that is drawn
 let chances; // the policy's probabilities, once they were asked for
 let server = () => ({});
 let may = { tell: false, manage: false };
@@ -26,6 +28,8 @@ const name = () => picture.status.name;
 /** Show another campaign, from its first picture on. */
 export function begin() {
   picture = chances = undefined;
+  drawn = ++came; // what is on its way is of another campaign
+  delete document.documentElement.dataset.entries;
   find("done").textContent = find("foreseen").textContent = "";
   tickets.forget();
   labels.forget();
@@ -35,8 +39,10 @@ export function begin() {
 
 /** Take a picture of the campaign. */
 export async function take(facts, allowed) {
+  const number = ++came;
   if (picture && tickets.isSpecial()) await tickets.refresh(facts.status.name);
-  [picture, taken] = [facts, Date.now()];
+  if (number < drawn) return; // a newer one came first
+  [picture, taken, drawn] = [facts, Date.now(), number];
   draw(allowed);
 }
 

@@ -37,8 +37,17 @@ export function table(caption, columns, rows, { cards = false, compact = false, 
     el("tbody", { role: "rowgroup" }, ...body));
 }
 
-/** Put new content into a place; what had the focus, by its data-key, has it again. */
+const pressed = new Map(); // places in which a button is held down, and what they will hold then
+
+addEventListener("pointerup", () => setTimeout(() => pressed.forEach((content, place) => replace(place, ...content))));
+
+/** Put new content into a place; what had the focus, by its data-key, has it again. A button that is held down stays until it is let go: it would lose its click. */
 export function replace(place, ...content) {
+  pressed.delete(place);
+  if (place.querySelector("button:active")) {
+    pressed.set(place, content);
+    return;
+  }
   const key = place.contains(document.activeElement) ? document.activeElement.dataset.key : undefined;
   place.replaceChildren(...content);
   if (key !== undefined) place.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus();

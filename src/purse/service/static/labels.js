@@ -39,9 +39,14 @@ export function draw(picture) {
 async function ask() {
   const wanted = (asked = { entries: seen.status.entries, at: Date.now() });
   const got = await request(`campaigns/${encodeURIComponent(seen.status.name)}/labels`).then((answer) => answer.json()).catch(() => null);
-  if (!got || wanted !== asked) return;
-  rows = got.labels;
-  show();
+  if (wanted !== asked) return;
+  if (got) {
+    rows = got.labels;
+    show();
+  } else {
+    asked.entries = 0; // as if it had not been asked
+    draw(seen);
+  }
 }
 
 function show() {
