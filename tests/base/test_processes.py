@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from purse.base.processes import start_helper, usable_cores
 
 
@@ -15,3 +17,11 @@ def test_a_helper_answers_and_finds_the_same_modules() -> None:
     import purse
 
     assert json.loads(answer) == ["asked", purse.__file__]
+
+
+def test_without_a_python_to_start_there_is_an_error_of_the_system(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.executable", "")
+    with pytest.raises(OSError, match="no Python to start"):
+        start_helper("pass")

@@ -11,7 +11,11 @@ def start_helper(code: str) -> Popen[bytes]:
     """Start a process that runs this code; it finds the same modules as this one.
 
     Its standard input and output are pipes, and what it says on standard error is lost.
+
+    Raise `OSError` where it cannot be started.
     """
+    if not sys.executable:  # Python is part of another program
+        raise FileNotFoundError("there is no Python to start")
     path = os.pathsep.join(each for each in sys.path if each)
     environment = {**os.environ, "PYTHONPATH": path}
     command = [sys.executable, "-c", code]
