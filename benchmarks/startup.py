@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -110,11 +111,8 @@ def cold_commands() -> dict[str, float]:
             write_data(Path(place))
             cache = f"{place}/cache"
             fresh(cache, "-m", "purse", *CAMPAIGN.split(), folder=place)
-            command = ("-m", "purse", *words.split())
-            found[name] = timed(
-                lambda call=(cache, *command), at=place: fresh(*call, folder=at),  # type: ignore[misc]
-                time.perf_counter,
-            )
+            command = partial(fresh, cache, "-m", "purse", *words.split(), folder=place)
+            found[name] = timed(command, time.perf_counter)
         say(f"{name}: {found[name]:.1f} s")
     return found
 

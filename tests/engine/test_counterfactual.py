@@ -219,5 +219,5 @@ counterfactual_sums(make_job("uniform", world, 4e9), numpy.full(50, 10**12), sho
 
 
 @pytest.mark.parametrize("n_arms", [2, 1_000])
-def test_ctrl_c_ends_a_long_sum(n_arms: int) -> None:
+def test_ctrl_c_ends_a_long_sum_within_two_seconds(n_arms: int) -> None:
     check_interrupt(LONG.format(n_arms), lines=3)

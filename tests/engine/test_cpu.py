@@ -124,5 +124,5 @@ purse.simulate({0!r}, world, budget=4e9, n_paths=50)
 
 
 @pytest.mark.parametrize(("policy", "n_arms"), [("uniform", 2), ("exp3++.bwk", 50_000)])
-def test_ctrl_c_ends_a_long_simulation(policy: str, n_arms: int) -> None:
+def test_ctrl_c_ends_a_long_simulation_within_two_seconds(policy: str, n_arms: int) -> None:
     check_interrupt(LONG.format(policy, n_arms), lines=10)

@@ -65,7 +65,7 @@ def test_a_bad_answer_is_a_failure_within_the_time(what: str) -> None:
     with receiver(reply) as made:
         begun = time.monotonic()
         assert refused(made.url, seconds=0.3 if error == "timeout" else 30) == error
-        assert time.monotonic() - begun < 9  # silence lasts for 10 s, drops for longer
+        assert time.monotonic() - begun < 3
     assert len(made.messages) <= 1
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib.util import find_spec
 from subprocess import Popen
-from types import TracebackType
 from typing import Any, Self
 
 from purse.base.processes import start_helper, usable_cores
@@ -53,12 +52,7 @@ class FigureHelper:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the process, whatever it does."""
         if self._process is not None:
             self._process.kill()
