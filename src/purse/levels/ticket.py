@@ -1,0 +1,99 @@
+"""A ticket: the fold of the two to four entries about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from purse.levels.entry import Entry
+from purse.levels.records import (
+    FAILED,
+    HELD,
+    OPEN,
+    PRESUMED,
+    SETTLED,
+    SKIPPED,
+    TOLD,
+    UNREWARDED,
+    VOID,
+    Units,
+)
+
+SKIP = -1  # the arm of a round that passes without a pull
+
+
+class Ticket(NamedTuple):
+    """The permission to pull an arm once, and what became of it."""
+
+    id: int
+    state: str
+    at: int  # ms
+    deadline: int | None  # ms, of the report or of the reward
+    t: int
+    arm: int
+    p: float
+    held: Units
+    request: str | None
+    asked: dict[str, Any]  # the body of its first entry
+    costs: Units | None = None
+    reward: float | None = None
+    source: str = ""  # its state before its cost was known
+
+    @classmethod
+    def issued(cls, entry: Entry) -> Ticket:
+        """Return the ticket of an ask."""
+        body = entry.body
+        state = SKIPPED if body["arm"] == SKIP else HELD
+        t, arm, p, held = body["t"], body["arm"], body["p"], body["held"]
+        request = body.get("of", entry.request)
+        deadline = body.get("deadline")
+        return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
+
+    def after(self, entry: Entry, reward_within: int | None) -> Ticket:
+        """Return the ticket after one more entry about it."""
+        body = entry.body
+        match entry.kind:
+            case "told":
+                reward, costs = body["reward"], body["costs"]
+                return self._replace(state=TOLD, reward=reward, costs=costs, source=body["from"])
+            case "settled":
+                due = self.deadline if reward_within is None else entry.at + reward_within
+                return self._replace(
+                    state=SETTLED, costs=body["costs"], source=body["from"], deadline=due
+                )
+            case "failed":
+                return self._replace(state=FAILED, costs=body["costs"], source=body["from"])
+            case "rewarded":
+                return self._replace(reward=body["reward"])
+            case "unrewarded":
+                return self._replace(state=UNREWARDED)
+            case "voided":
+                return self._replace(state=VOID)
+            case "expired":
+                return self._replace(state=PRESUMED)
+        return self
+
+    @property
+    def spent(self) -> list[int]:
+        """(d,) What it cost, up to its hold (P6)."""
+        most = self.held if self.source in OPEN else [0] * len(self.held)
+        return list(map(min, self.costs or [0] * len(self.held), most))
+
+    @property
+    def overrun(self) -> list[int]:
+        """(d,) What it cost above its hold (P6)."""
+        costs = self.costs or [0] * len(self.held)
+        return [cost - paid for cost, paid in zip(costs, self.spent, strict=True)]
+
+    def due(self, reward_within: int | None) -> int | None:
+        """Return when something has to happen to it, ms; None: never."""
+        waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
+        return self.deadline if waits else None
+
+
+def folded(entries: Iterable[Entry], reward_within: int | None) -> Ticket | None:
+    """Return the ticket that its entries come to, in any order; None where there are none."""
+    ticket: Ticket | None = None
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        ticket = Ticket.issued(entry) if ticket is None else ticket.after(entry, reward_within)
+    return ticket
