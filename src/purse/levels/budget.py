@@ -59,13 +59,13 @@ class Budget:
 
     @classmethod
     def _make(cls, terms: Any, storage: Storage) -> Self:
-        terms = terms.begun_at(storage.db.now())
+        terms = terms.begun_at(storage.now())
         above = terms_above(storage, terms.account)
         if above and above[-1].resources != terms.resources:
             raise invalid("resources", list(terms.resources), "must be those of the account")
 
         def decide(found: list[Found], _: Any) -> Iterator[Writes]:
-            transaction = Transaction(below(terms, above, found), storage.db.now())
+            transaction = Transaction(below(terms, above, found), storage.now())
             transaction.add("created", terms.as_dict())
             yield written(transaction, found)
 
@@ -128,7 +128,7 @@ class Budget:
         """Return balances, counts and the period as they are now, and those of the levels below."""
         found = self.storage.level(self.name)
         level = self._committer.level(found)
-        Transaction(level, self.storage.db.now()).renew()  # what is due, whether begun or not
+        Transaction(level, self.storage.now()).renew()  # what is due, whether begun or not
         return status(self.storage, found[-1], level.balances)
 
     def journal(self, after: int = 0) -> Iterator[Entry]:

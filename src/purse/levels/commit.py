@@ -151,7 +151,7 @@ class Committer:
                 unique(operation.requests for operation in operations),
                 unique(operation.labels for operation in operations),
                 None if policy is None else policy.seq,
-                self.storage.db.now() if any(each.expires for each in operations) else None,
+                self.storage.now() if any(each.expires for each in operations) else None,
             )
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
@@ -167,7 +167,7 @@ class Committer:
         level = self.level(locked.levels)
         self.know(level, locked)
         # the time is read under the lock, so that what comes later is not older
-        transaction = Transaction(level, self.storage.db.now(), policy)
+        transaction = Transaction(level, self.storage.now(), policy)
         checkpoints = []
         if policy is not None:
             if policy.digest != locked.digest:

@@ -119,7 +119,7 @@ def joined(storage: Storage, terms: Any, above: Level, found: list[Found]) -> Wr
     """
     own = found[-1]
     level = CampaignLevel(terms, own.seq, own.head, own.balances, above)
-    transaction = Transaction(level, storage.db.now())
+    transaction = Transaction(level, storage.now())
     transaction.renew()
     check_fit(level, above)
     transaction.add("joined", {"periods": level.periods_above()})

@@ -23,6 +23,7 @@ class Storage:
 
     def __init__(self, database: Database) -> None:
         self.db = database
+        self.now = database.now  # ms since 1970
         self._chains: dict[str, list[int]] = {}  # keys from the top down; they never change
 
     def chain(self, session: Session, name: str, kind: str | None = None) -> list[int]:
