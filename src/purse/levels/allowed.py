@@ -66,13 +66,11 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
 
 def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
     """Return the arms that do not cool down."""
-    level, longest = transaction.campaign, transaction.level.terms.cooldown_max
-    if not level.head.cooling or longest is None:
+    level = transaction.campaign
+    if not level.head.cooling:
         return places
     waits = {
-        arm: found.wait(transaction.now, longest)
-        if (found := cooldown.find(level.head, arm))
-        else 0
+        arm: found.wait(transaction.now) if (found := cooldown.find(level.head, arm)) else 0
         for arm in places
     }
     if min(waits.values()) > 0:

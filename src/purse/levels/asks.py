@@ -19,8 +19,7 @@ from purse.errors import (
     PurseError,
 )
 from purse.levels.allowed import Need, allowed_arms, needs, shortage
-from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.labels import beyond
+from purse.levels.labels import check_keys
 from purse.levels.ledger import fits
 from purse.levels.records import ENDED, FAILED, RUNNING, VOID, Units
 from purse.levels.ticket import SKIP, Ticket
@@ -109,62 +108,44 @@ def choice(
 ) -> dict[str, Any]:
     """Return the entry of the next ticket."""
     level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
-    other = beyond(labels, head.labels, level.labels) if labels else []
+    check_keys(labels or (), head.labels)
     refuse_stopped(transaction)
     check_mask(transaction, mask)
     left, need = level.left(), needs(level, mask)
     allowed = allowed_arms(transaction, mask, left)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
-    again = next_again(level, need, left, allowed)
     numbers = None if context is None else context.numbers
-    t, arm, p = again or next_round(transaction, left, need, allowed, numbers)
+    t, arm, p = next_round(transaction, left, need, allowed, numbers)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
     if not fits(held, left):
         raise shortage(transaction, arm, held)
     body: dict[str, Any] = {"t": t, "arm": arm, "p": p, "held": held}
     if terms.expires_after is not None and arm != SKIP:
         body["deadline"] = transaction.now + terms.expires_after
-    if again or arm in head.owed:
+    if arm in head.owed:
         body["initial"] = True
     if left != [balance.left for balance in level.balances]:  # a level above has less
         body["left"] = left
     if periods := level.periods():
         body["periods"] = periods
-    if other:
-        body["other"] = other
     return body if context is None else body | context.as_body()
 
 
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
     """(K,) Return the probability of each arm in the next round."""
-    level, head, out = (
-        transaction.campaign,
-        transaction.level.head,
-        [0.0] * transaction.level.terms.n_arms,
-    )
+    level, head = transaction.campaign, transaction.level.head
     check_mask(transaction, mask)
     left, need = level.left(), needs(level, mask)
     allowed = allowed_arms(transaction, mask, left)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
-    if again := next_again(level, need, left, allowed):
-        out[again[1]] = 1.0
-        return out
     explored = explored_arms(transaction, need, allowed) if level.terms.explore else {}
     rest, numbers = 1 - sum(explored.values()), None if context is None else context.numbers
     chances = transaction.policy.probabilities(
         head.rounds + 1, left, head.open, head.owed, allowed, numbers
     )
     return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
-
-
-def next_again(level: CampaignLevel, need: Need, left: Units, allowed: list[int] | None) -> Any:
-    """Return the first initial pull to ask for again whose arm is allowed and fits."""
-    for row in level.head.again:
-        if fits(need(row[1]), left) and (allowed is None or row[1] in allowed):
-            return row
-    return None
 
 
 def refuse_stopped(transaction: Transaction) -> None:

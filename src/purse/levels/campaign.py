@@ -23,7 +23,6 @@ from purse.levels.budget import Budget, connect, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.history import History, follow
 from purse.levels.ledger import CAMPAIGN
-from purse.levels.records import ACKNOWLEDGED
 from purse.levels.restore import restore
 from purse.levels.results import IssuedTicket, Receipt
 from purse.levels.storage import Storage
@@ -100,7 +99,6 @@ class Campaign(Budget):
                 asks.ask(transaction, n, request, mask, seen, known),
             ),
             requests=(request,),
-            labels=tuple(known.items()) if known else (),
             asks=True,
             expires=True,
         )
@@ -158,10 +156,9 @@ class Campaign(Budget):
 
     def expire(self) -> int:
         """Presume spent what has outlived its deadline; return how many tickets that were."""
-        kinds = ("expired", "unrewarded")
         return self._do(
             lambda transaction: sum(
-                entry.kind in kinds or "missing" in entry.body
+                entry.kind == "expired" or "missing" in entry.body
                 for _, entry, _, _ in transaction.added
             ),
             expires=True,
@@ -178,11 +175,6 @@ class Campaign(Budget):
             lambda transaction: asks.foresee(transaction, mask, seen), asks=True, looks=True
         )
         return dict(zip(self._arms().names, chances, strict=False))
-
-    def acknowledge(self, kind: str, count: int | None = None) -> None:
-        """Let reports of a kind raise no alarm any more; None: all so far."""
-        kind = validation.choice("kind", kind, tuple(ACKNOWLEDGED))
-        self._do(lambda transaction: operators.acknowledge(transaction, kind, count))
 
     def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> None:
         """Add an arm, or take back a retired one."""

@@ -8,9 +8,9 @@ from typing import Any
 from purse.levels import cooldown
 from purse.levels.arms import Arms
 from purse.levels.entry import Entry
-from purse.levels.labels import Sums, booked
+from purse.levels.labels import Sums
 from purse.levels.ledger import CAMPAIGN, Level
-from purse.levels.records import ACKNOWLEDGED, OPEN, UNFINISHED, Balance, Head
+from purse.levels.records import OPEN, UNFINISHED, Balance, Head
 from purse.levels.ticket import SKIP, Ticket, folded
 
 HEARD = -1  # of an arm that has brought a reward
@@ -47,10 +47,7 @@ class CampaignLevel(Level):
             case "asked":
                 self.asked(entry)
             case "conflict":
-                self.head.count("conflicts")
-            case "acknowledged":
-                name, count = ACKNOWLEDGED[entry.body["kind"]], entry.body["count"]
-                self.head.acknowledged = self.head.acknowledged | {name: count}
+                self.head.alarm("conflict", entry.at)
             case "arm_added" | "arm_retired" | "arm_changed":
                 self.change_arm(entry)
             case "joined":
@@ -79,17 +76,10 @@ class CampaignLevel(Level):
         """Issue a ticket, and hold the most that it may cost."""
         head, ticket = self.head, Ticket.issued(entry)
         self.tickets[ticket.id] = ticket
-        labels = booked(entry.body)
-        for key, value in labels.items():
-            is_new = (key, value) not in self.labels
-            head.labels = head.labels | {key: head.labels.get(key, 0) + is_new}
-        head.count("other_labels", len(entry.body.get("other", ())))
+        head.labels += [key for key in entry.body.get("labels", ()) if key not in head.labels]
         if "context" in entry.body:
             self.see(entry.body)
-        if ticket.t > head.rounds:
-            head.rounds = ticket.t
-        else:
-            head.again = [row for row in head.again if row[0] != ticket.t]
+        head.rounds = ticket.t
         head.count("tickets")
         head.count(ticket.state)
         if ticket.arm != SKIP:
@@ -125,36 +115,38 @@ class CampaignLevel(Level):
                 part._replace(spent=spent, overrun=overrun)
                 for part, spent, overrun in zip(move, after.spent, after.overrun, strict=True)
             ]
-            head.count("overruns", any(after.overrun))
+            if any(after.overrun):
+                head.count("overruns")
+                for level in self.chain():
+                    level.head.alarmed["overrun"] = entry.at
         if any(map(any, move)):
             self.move(before, move)
         match entry.kind:
             case "told" | "settled":
                 least = self.arms.cost_min[arm]
                 if is_paid and any(map(int.__lt__, after.costs or (), least)):
-                    head.count("below_minimum")
+                    head.alarm("below-minimum", entry.at)
                 cooldown.succeeded(head, arm, after.id)
             case "failed":
                 if self.terms.cooldown is not None:
-                    first, longest = self.terms.cooldown, self.terms.cooldown_max
-                    cooldown.failed(head, arm, after.id, entry.at, first, longest)
+                    cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
             case "voided" | "expired":
                 cooldown.ended(head, arm, after.id)
         if entry.kind in ("failed", "voided"):
             self.hear(arm, -1)
             if before.asked.get("initial"):
-                head.again = [*head.again, [before.t, arm, before.p]]
+                head.owed = sorted([*head.owed, arm])
         if entry.kind == "told" and after.source in OPEN:
             self.hear(arm, HEARD, heard=True)
         if after.reward is not None and before.reward is None and self.terms.reward_range:
             low, high = self.terms.reward_range
-            head.count("outside_range", not low <= after.reward <= high)
+            if not low <= after.reward <= high:
+                head.alarm("outside-range", entry.at)
 
     def move(self, ticket: Ticket, move: list[Balance], issued: int = 0) -> None:
         """Move the money of a ticket, here, above, and in the sums of its labels."""
         self.book(move, None if issued else ticket.asked.get("periods", {}))
-        if labels := booked(ticket.asked):
-            self.labels.book(labels, issued, move)
+        self.labels.book(ticket.asked.get("labels", {}), issued, move)
 
     def count_open(self, arm: int, change: int) -> None:
         """Count unfinished tickets of an arm, where the policy wants to know."""

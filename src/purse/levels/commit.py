@@ -36,7 +36,6 @@ class Operation:
     decide: Callable[[Transaction], Any]  # calls a rule
     tickets: Sequence[int] = ()
     requests: Sequence[str] = ()
-    labels: Sequence[tuple[str, str]] = ()
     asks: bool = False  # needs the policy
     expires: bool = False  # needs holds past their deadline to be presumed spent first
     looks: bool = False  # writes nothing
@@ -149,7 +148,6 @@ class Committer:
             wants = Wants(
                 unique(operation.tickets for operation in operations),
                 unique(operation.requests for operation in operations),
-                unique(operation.labels for operation in operations),
                 None if policy is None else policy.seq,
                 self.storage.now() if any(each.expires for each in operations) else None,
             )
@@ -209,10 +207,9 @@ class Committer:
         return level
 
     def know(self, level: Level, locked: Locked) -> None:
-        """Let the level know the requests, tickets and labels that operations speak of."""
+        """Let the level know the requests and tickets that operations speak of."""
         level.requests = {entry.request or "": entry for entry in locked.answers}
         if isinstance(level, CampaignLevel):
-            level.labels.known = locked.labels
             for number, entries in groupby([*locked.about, *locked.due], lambda e: e.ticket):
                 ticket = folded(entries, self.terms.reward_within)
                 assert ticket is not None

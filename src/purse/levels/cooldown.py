@@ -12,6 +12,8 @@ from typing import NamedTuple
 
 from purse.levels.records import Head
 
+LONGEST = 300_000  # ms, unless the first one is longer
+
 
 class CoolDown(NamedTuple):
     """The last cool-down of one arm; times in ms."""
@@ -23,14 +25,15 @@ class CoolDown(NamedTuple):
     probe: int = 0  # the ticket that is the probe, while it is open; 0: there is none
     probed: int = 0  # when the probe was issued
 
-    def wait(self, now: int, longest: int) -> int:
+    def wait(self, now: int) -> int:
         """Return for how many ms the arm is not allowed. A clock that went back never makes a
         cool-down longer.
         """
         if self.length and self.begun <= now < self.begun + self.length:
             return self.begun + self.length - now
-        if self.length and self.probe and self.probed <= now < self.probed + longest:
-            return min(self.length, self.probed + longest - now)
+        given_up = self.probed + max(self.length, LONGEST)
+        if self.length and self.probe and self.probed <= now < given_up:
+            return min(self.length, given_up - now)
         return 0
 
 
@@ -62,9 +65,9 @@ def succeeded(head: Head, arm: int, ticket: int) -> None:
         put(head, found._replace(length=0, probe=0, probed=0))
 
 
-def failed(head: Head, arm: int, ticket: int, now: int, first: int, longest: int) -> None:
+def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
     """A call failed: a cool-down begins, unless it was asked for before the last one began."""
     before = find(head, arm)
     if before is None or ticket > before.last_ticket:
-        length = first if before is None else max(first, min(2 * before.length, longest))
+        length = first if before is None else max(first, min(2 * before.length, LONGEST))
         put(head, CoolDown(arm, now, length, head.counts["tickets"]))

@@ -7,8 +7,10 @@ from typing import Any
 
 from purse.base import amounts
 from purse.errors import InvalidInput, invalid, unknown
-from purse.levels.records import ACKNOWLEDGED, RUNNING, Units
+from purse.levels.records import ENDED, RUNNING, Units
 from purse.levels.transaction import Transaction, check_counted
+
+SOMEBODY = "somebody"  # who ended a campaign or an account, not its policy or its horizon
 
 
 def top_up(transaction: Transaction, units: Units, request: str) -> None:
@@ -27,11 +29,10 @@ def set_status(transaction: Transaction, kind: str, status: str) -> None:
     if level.head.status == status:
         return
     transaction.refuse_ended()
-    period, body = level.period, dict[str, Any]()
+    period, body = level.period, {"by": SOMEBODY} if status == ENDED else dict[str, Any]()
     if status == RUNNING and period is not None and period.ends <= transaction.now:
-        body = transaction.end_after(
-            level, period.ends, transaction.now
-        )  # it went on through the pause
+        # it went on through the pause
+        body = transaction.end_after(level, period.ends, transaction.now)
     transaction.add(kind, body)
 
 
@@ -39,17 +40,6 @@ def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:
     """Make events by these rules from now on."""
     if list(alerts) != transaction.level.head.alerts:
         transaction.add("alerts_set", {"alerts": list(alerts)})
-
-
-def acknowledge(transaction: Transaction, kind: str, count: int | None) -> None:
-    """Let the first `count` reports of a kind raise no alarm any more; None: all so far."""
-    name, head = ACKNOWLEDGED[kind], transaction.level.head
-    known = head.counts.get(name, 0)
-    if count is not None and count > known:
-        raise invalid("count", count, f"must be at most {known}, the {kind} reports so far")
-    looked_at = known if count is None else count
-    if looked_at > head.acknowledged.get(name, 0):
-        transaction.add("acknowledged", {"kind": kind, "count": looked_at})
 
 
 def add_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
@@ -84,8 +74,6 @@ def retire_arm(transaction: Transaction, name: str) -> None:
 def set_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
     """Move what an arm may cost, from now on."""
     place = place_of(transaction, name)
-    if transaction.level.terms.costs is not None:
-        raise InvalidInput("costs: they are known and constant in this campaign")
     body = arm_body(transaction, place, name, least, most)
     if body != arm_body(transaction, place, name, None, None):
         transaction.add("arm_changed", body)

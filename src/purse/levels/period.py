@@ -12,8 +12,7 @@ from typing import NamedTuple
 from purse.base.amounts import LARGEST
 from purse.levels.records import Balance, Units
 
-ALL, NONE = "all", "none"
-Carry = str | tuple[int, ...]  # one of these, or (d,) units at most
+ALL = "all"  # that is carried over; the other choice is "none"
 
 
 class Period(NamedTuple):
@@ -41,24 +40,25 @@ class Period(NamedTuple):
         ]
 
     def next(
-        self, balances: Sequence[Balance], allowance: Units, carry: Carry, ends: int, rounds: int
+        self, balances: Sequence[Balance], allowance: Units, carry: str, ends: int, rounds: int
     ) -> tuple[Period, list[Balance]]:
-        """Return the period after this one, and the balances in it. All that was granted so far
-        stays within what can be counted.
+        """Return the period after this one, and the balances in it.
+
+        A budget, which is the sum of all that was granted, never exceeds what can be counted.
         """
-        left = [balance.left for balance in balances]
-        dropped = too_much(carry, [0] * len(left), left)
+        taken = [balance.spent + balance.held + balance.presumed for balance in balances]
+        carried = [balance.left if carry == ALL else 0 for balance in balances]
         budgets = [
-            min(units + balance.budget - gone, LARGEST)
-            for units, balance, gone in zip(allowance, balances, dropped, strict=True)
+            min(gone + rest + units, LARGEST)
+            for gone, rest, units in zip(taken, carried, allowance, strict=True)
         ]
         period = Period(
             self.number + 1,
             self.ends,
             ends,
             rounds,
-            [part - gone for part, gone in zip(left, dropped, strict=True)],
-            [balance.spent + balance.held + balance.presumed for balance in balances],
+            carried,
+            taken,
             [balance.held for balance in balances],
         )
         renewed = [
@@ -67,29 +67,15 @@ class Period(NamedTuple):
         ]
         return period, renewed
 
-    def after_hold(self, move: Sequence[Balance], carry: Carry) -> tuple[Period, list[int]]:
-        """Return the period after a move of a ticket of an earlier one, and what of its refund is
-        dropped.
+    def after_hold(self, move: Sequence[Balance], carry: str) -> tuple[Period, list[int]]:
+        """Return the period after a move of a ticket of an earlier one, and how much of the refund
+        is dropped, (d,).
         """
         refund = [-(part.spent + part.held + part.presumed) for part in move]
-        dropped = too_much(carry, self.carried, refund)
+        dropped = [0] * len(refund) if carry == ALL else refund
         carried = [
             had + more - gone for had, more, gone in zip(self.carried, refund, dropped, strict=True)
         ]
         before = [had - more for had, more in zip(self.before, refund, strict=True)]
         held = [had + part.held for had, part in zip(self.held, move, strict=True)]
         return self._replace(carried=carried, before=before, held=held), dropped
-
-
-def too_much(carry: Carry, carried: Units, more: Units) -> list[int]:
-    """(d,) What of `more` is not carried over, beside what is already.
-
-    >>> too_much("all", [0], [7]), too_much("none", [0], [7]), too_much((5,), [2], [7])
-    ([0], [7], [4])
-    """
-    if carry == ALL:
-        return [0] * len(more)
-    most = [0] * len(more) if isinstance(carry, str) else carry
-    return [
-        max(0, part - max(0, cap - had)) for part, cap, had in zip(more, most, carried, strict=True)
-    ]

@@ -159,7 +159,7 @@ class Replay:
                 reports.fail(transaction, ticket, body["costs"], body["reason"])
             case "voided":
                 reports.void(transaction, ticket)
-            case "expired" | "unrewarded":
+            case "expired":
                 reports.expire(transaction, [transaction.find(ticket)])
             case "conflict":
                 self.conflict(transaction, ticket, body["report"])
@@ -170,8 +170,6 @@ class Replay:
             case "alerts_set":
                 words = WORDS if isinstance(self.level, CampaignLevel) else OF_ACCOUNTS
                 operators.set_alerts(transaction, read_alerts(body["alerts"], words))
-            case "acknowledged":
-                operators.acknowledge(transaction, body["kind"], body["count"])
             case "arm_added":
                 operators.add_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
             case "arm_retired":

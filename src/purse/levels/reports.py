@@ -15,7 +15,6 @@ from purse.levels.records import (
     SETTLED,
     SKIPPED,
     TOLD,
-    UNREWARDED,
     VOID,
     Units,
 )
@@ -30,7 +29,7 @@ def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> 
     if ticket.state == TOLD and ticket.reward == reward and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if (
-        ticket.state in (TOLD, FAILED, UNREWARDED)
+        ticket.state in (TOLD, FAILED)
         or (ticket.state == SETTLED and ticket.costs != costs)
         or ticket.reward not in (None, reward)
     ):
@@ -102,8 +101,6 @@ def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
         count += 1
         if ticket.state == HELD:
             transaction.add("expired", {}, ticket=ticket.id)
-        elif terms.missing_reward is None:
-            transaction.add("unrewarded", {}, ticket=ticket.id)
         else:
             complete(transaction, ticket, terms.missing_reward, ticket.costs or [], missing=True)
     return count

@@ -101,7 +101,6 @@ def pages(
         if len(transaction.added) >= PAGE_SIZE:
             yield written(transaction, own)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
-            level.labels.known |= set(level.labels.rows)
             level.labels.rows.clear()
             transaction.added.clear()
     level.head.checkpoint = level.seq

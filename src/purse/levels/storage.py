@@ -84,14 +84,12 @@ class Storage:
             reads: list[Statement] = self._locking(chain)
             reads += [self._among(sql.ANSWERS, key, wants.requests)] if wants.requests else []
             reads += [self._among(sql.ABOUT, key, wants.tickets)] if wants.tickets else []
-            reads += [(sql.KNOWN, (key, "=".join(label))) for label in wants.labels]
             reads += [(sql.DUE, (key, key, wants.due))] if wants.due is not None else []
             reads += [(sql.SINCE, (key, since, since))] if since is not None else []
             rows = iter(session.read(reads))
             levels = self._levels([next(rows) for _ in range(size)])
             answers = [Entry.read(*row) for row in next(rows)] if wants.requests else []
             about = [Entry.read(*row) for row in next(rows)] if wants.tickets else []
-            labels = {tuple(row[0].split("=", 1)) for _ in wants.labels for row in next(rows)}
             due = [Entry.read(*row) for row in next(rows)] if wants.due is not None else []
             told = list(next(rows)) if since is not None else []
             if repeats := [number for answer in answers for number in issued(answer)]:
@@ -101,7 +99,7 @@ class Storage:
             if told and told[0][0] == since:
                 digest = bytes(told.pop(0)[1]).hex()
             told = [(seq, body) for seq, _, body in told]
-            writes = decide(Locked(levels, answers, about, due, labels, digest, told))
+            writes = decide(Locked(levels, answers, about, due, digest, told))
             if writes is not None:
                 session.write(writes.statements())
 

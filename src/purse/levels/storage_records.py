@@ -16,7 +16,6 @@ class Wants(NamedTuple):
 
     tickets: Sequence[int] = ()
     requests: Sequence[str] = ()
-    labels: Sequence[tuple[str, str]] = ()
     told_after: int | None = None  # the reports after this entry
     due: int | None = None  # tickets whose deadline is not after this time, ms
 
@@ -41,7 +40,6 @@ class Locked(NamedTuple):
     answers: list[Entry]  # of the wanted requests
     about: list[Entry]  # all entries of the wanted tickets, and of those of the requests
     due: list[Entry]  # all entries of the tickets that are due
-    labels: set[tuple[str, str]]  # the wanted ones that are known
     digest: str | None  # of the journal up to `told_after`; None where it has no such entry
     told: Rows  # number and body of each report after it
 

@@ -14,7 +14,6 @@ from purse.levels.records import (
     SETTLED,
     SKIPPED,
     TOLD,
-    UNREWARDED,
     VOID,
     Units,
 )
@@ -65,8 +64,6 @@ class Ticket(NamedTuple):
                 return self._replace(state=FAILED, costs=body["costs"], source=body["from"])
             case "rewarded":
                 return self._replace(reward=body["reward"])
-            case "unrewarded":
-                return self._replace(state=UNREWARDED)
             case "voided":
                 return self._replace(state=VOID)
             case "expired":
