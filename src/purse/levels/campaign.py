@@ -23,6 +23,7 @@ from purse.levels.budget import Budget, connect, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.history import History, follow
 from purse.levels.ledger import CAMPAIGN
+from purse.levels.records import UNFINISHED
 from purse.levels.restore import restore
 from purse.levels.results import IssuedTicket, Receipt
 from purse.levels.storage import Storage
@@ -205,7 +206,7 @@ class Campaign(Budget):
 
     def tickets(self, limit: int = 1000, after: int = 0) -> list[IssuedTicket]:
         """Return the tickets of which something is expected, the oldest first."""
-        entries = self.storage.open_tickets(self.name, after, limit)
+        entries = self.storage.open_tickets(self.name, UNFINISHED, after, limit)
         found = [
             folded(part, self.terms.reward_within)
             for _, part in groupby(entries, lambda entry: entry.ticket)

@@ -158,6 +158,9 @@ class Postgres:
         except ConnectionLost:
             work()
 
+    def danger(self) -> None:
+        """Say nothing: there is no file that somebody could replace."""
+
     def close(self) -> None:
         """Let go of the connections."""
         with self._writers.drained(self._close), self._readers.drained(self._close):

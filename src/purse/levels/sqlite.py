@@ -119,6 +119,9 @@ class Memory(Dialect):
 
     reading = writing
 
+    def danger(self) -> None:
+        """Say nothing: there is no file that somebody could replace."""
+
     def close(self) -> None:
         """Let go of it."""
         self._db.close()

@@ -13,9 +13,9 @@ from typing import Any
 from purse.errors import CampaignExists, NoSuchCampaign
 from purse.levels import sql
 from purse.levels.entry import Entry
-from purse.levels.ledger import CAMPAIGN
+from purse.levels.ledger import ACCOUNT, CAMPAIGN
 from purse.levels.sql import Database, Rows, Session, Statement
-from purse.levels.storage_records import Found, Locked, Stored, Wants, Writes, found
+from purse.levels.storage_records import Found, Locked, Overview, Stored, Wants, Writes, found
 
 
 class Storage:
@@ -51,8 +51,9 @@ class Storage:
         a function that finds the entries about a ticket.
         """
         with self.db.writing() as session:
-            if session.read([(f"{sql.LEVEL} WHERE name = ?", (name,))])[0]:
-                raise CampaignExists(f"there is a level {name!r} already")
+            if known := session.read([(f"{sql.LEVEL} WHERE name = ?", (name,))])[0]:
+                what = "an account" if known[0][2] == ACCOUNT else "a campaign"
+                raise CampaignExists(f"there is {what} {name!r} already")
             above = self.chain(session, parent, "account") if parent else []
             session.read([(sql.ADD_LEVEL, (name, kind, above[-1] if above else None))])
             key = session.read([("SELECT id FROM levels WHERE name = ?", (name,))])[0][0][0]
@@ -124,6 +125,18 @@ class Storage:
             reads: list[Statement] = [(f"{sql.LEVEL} WHERE id = ?", (key,)) for key in chain]
             return self._levels(session.read(reads + [(sql.BALANCES, (key,)) for key in chain]))
 
+    def overview(self, name: str) -> Overview:
+        """Return a level and those above it, and what is late of its tickets."""
+        with self.db.reading() as session:
+            chain = self.chain(session, name)
+            key = chain[-1]
+            reads: list[Statement] = [(f"{sql.LEVEL} WHERE id = ?", (each,)) for each in chain]
+            reads += [(sql.BALANCES, (each,)) for each in chain]
+            late, oldest = (sql.OVERDUE, (key, self.now())), (sql.OLDEST, (key, key))
+            *rows, overdue, first = session.read([*reads, late, oldest])
+        at = first[0][0] if first else None
+        return Overview(self._levels(rows), overdue[0][0], at, self.db.danger())
+
     def below(self, name: str) -> list[Found]:
         """Return the levels right below a level, by name."""
         with self.db.reading() as session:
@@ -152,7 +165,7 @@ class Storage:
                 wanted += [each for (each,) in rows[5]]
             return made
 
-    def names(self, kind: str) -> list[str]:
+    def names(self, kind: str = CAMPAIGN) -> list[str]:
         """Return the names of all levels of a kind."""
         with self.db.reading() as session:
             query = "SELECT name FROM levels WHERE kind = ? ORDER BY name"
@@ -183,13 +196,16 @@ class Storage:
             rows = session.read([self._among(sql.ABOUT, key, [ticket])])[0]
             return [Entry.read(*row) for row in rows]
 
-    def open_tickets(self, name: str, after: int, limit: int) -> list[Entry]:
-        """Return the entries about the open tickets that follow ticket `after`."""
-        some = "SELECT ticket FROM open_tickets WHERE level = ? AND ticket > ? ORDER BY ticket"
-        query = f"{sql.ENTRY} AND kind <> 'conflict' AND ticket IN ({some} LIMIT ?) ORDER BY ticket"
+    def tickets(self, name: str, after: int, limit: int) -> list[Entry]:
+        """Return at most `limit` of the entries about the tickets that follow ticket `after`."""
+        return [Entry.read(*row) for row in self._rows(name, sql.TICKETS, after, limit)]
+
+    def open_tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Entry]:
+        """Return the entries about the unfinished tickets in these states that follow one."""
+        query, wanted = sql.UNFINISHED.format(among=self.db.among), self.db.several(states)
         with self.db.reading() as session:
             key = self.chain(session, name)[-1]
-            rows = session.read([(query, (key, key, after, limit))])[0]
+            rows = session.read([(query, (key, key, after, wanted, limit))])[0]
             return [Entry.read(*row) for row in rows]
 
     def labels(self, name: str) -> Rows:
@@ -199,6 +215,10 @@ class Storage:
     def checkpoint(self, name: str, kind: str) -> Sequence[Any] | None:
         """Return seq, digest and body of the last checkpoint of a kind."""
         return next(iter(self._rows(name, sql.CHECKPOINT, kind)), None)
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self.db.close()
 
     def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
         """Store a checkpoint."""

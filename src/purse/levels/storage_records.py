@@ -44,6 +44,15 @@ class Locked(NamedTuple):
     told: Rows  # number and body of each report after it
 
 
+class Overview(NamedTuple):
+    """A glance at a level, of one moment."""
+
+    levels: list[Found]  # from the top down; the last one is it
+    overdue: int  # tickets that are held and past their deadline
+    oldest: int | None  # when the oldest ticket that is held was asked for, ms
+    danger: str | None  # what is wrong with the storage, for people
+
+
 class Stored(NamedTuple):
     """All that is stored of a level beside its journal, at one moment."""
 
