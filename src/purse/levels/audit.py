@@ -90,7 +90,7 @@ def audit(storage: Storage, name: str) -> Audit:
 
 def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
     """Return a level before its first entry."""
-    name, facts = stored.found.name, storage.entries(stored.found.name, 0, 1)[0][0].body
+    name, facts = stored.found.name, storage.created(stored.found.name, stored.found.kind).body
     if stored.found.kind == CAMPAIGN:
         return Replay(
             CampaignLevel(Terms.from_dict(facts), above=above), lambda n: storage.about(name, n)
@@ -126,7 +126,7 @@ def compare(replay: Replay, stored: Stored) -> None:
             for ticket in sorted(level.tickets.values(), key=lambda ticket: ticket.id)
         ]
         sums = sorted(
-            ("=".join(label), resource, tickets, *balance[1:])
+            (*label, resource, tickets, *balance[1:])
             for label, (tickets, balances) in level.labels.rows.items()
             for resource, balance in enumerate(balances)
         )

@@ -14,32 +14,19 @@ from purse.levels import operators
 from purse.levels.audit import Audit, audit
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.commit import Committer, Operation, written
+from purse.levels.connect import connect
 from purse.levels.entry import Entry
 from purse.levels.ledger import ACCOUNT, Level
 from purse.levels.period import Period
 from purse.levels.records import ENDED, PAUSED, RUNNING, Balance
 from purse.levels.restore import export
 from purse.levels.results import Status
-from purse.levels.sqlite import Memory, Sqlite
 from purse.levels.storage import Storage
 from purse.levels.storage_records import Found, Writes
 from purse.levels.transaction import Transaction
 
 PAGE_SIZE = 1_000
 T = TypeVar("T")
-
-
-def connect(address: str | Storage) -> Storage:
-    """Return the storage behind an address: memory:, sqlite:///FILE or postgresql://..."""
-    if isinstance(address, Storage):
-        return address
-    if address == "memory:":
-        return Storage(Memory())
-    if address.startswith("sqlite:///"):
-        return Storage(Sqlite(address.removeprefix("sqlite:///")))
-    from purse.levels.postgres import Postgres
-
-    return Storage(Postgres(address))
 
 
 class Budget:
@@ -87,8 +74,8 @@ class Budget:
     @classmethod
     def open(cls, name: str, storage: str | Storage) -> Self:
         """Return one that exists."""
-        kept = connect(storage)
-        return cls(cls._read(kept.entries(name, 0, 1)[0][0].body), kept)
+        kept = connect(storage, create=False)
+        return cls(cls._read(kept.created(name, cls.kind).body), kept)
 
     def _do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
         """Have something decided in the next transaction; return its answer once it is durable."""
@@ -190,7 +177,7 @@ def terms_above(storage: Storage, name: str) -> list[Any]:
     """Return the terms of an account and of those above it, from the top down."""
     if not name:
         return []
-    terms = AccountTerms.from_dict(storage.entries(name, 0, 1)[0][0].body)
+    terms = AccountTerms.from_dict(storage.created(name, ACCOUNT).body)
     return [*terms_above(storage, terms.account), terms]
 
 

@@ -19,8 +19,9 @@ from purse.errors import PurseError as PurseError
 from purse.errors import TicketError
 from purse.levels import asks, operators, reports, results
 from purse.levels.budget import Account as Account
-from purse.levels.budget import Budget, connect, request_of, terms_above
+from purse.levels.budget import Budget, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
+from purse.levels.connect import connect
 from purse.levels.history import History, follow
 from purse.levels.ledger import CAMPAIGN
 from purse.levels.records import UNFINISHED
@@ -221,9 +222,12 @@ class Campaign(Budget):
         """Return spending by the hour, and what each arm has brought."""
         return follow(self.storage, self.terms)
 
-    def labels(self) -> dict[tuple[str, int], tuple[int, ...]]:
+    def labels(
+        self, after: tuple[str, str] = ("", ""), limit: int = 1000
+    ) -> dict[tuple[str, str, int], tuple[int, ...]]:
         """Return tickets, spent, held, presumed and overrun (units) by label and resource."""
-        return {(row[0], row[1]): tuple(row[2:]) for row in self.storage.labels(self.name)}
+        rows = self.storage.labels(self.name, after, limit)
+        return {(row[0], row[1], row[2]): tuple(row[3:]) for row in rows}
 
 
 def number_of(ticket: IssuedTicket | int) -> int:

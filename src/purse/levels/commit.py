@@ -10,14 +10,14 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, zip_longest
 from typing import Any
 
 from purse.campaign.fork_safety import reset_after_fork
 from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
 from purse.levels import reports
 from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.ledger import Level
+from purse.levels.ledger import ACCOUNT, CAMPAIGN, Level
 from purse.levels.policy import CHECKPOINT_EVERY, JournalRewound, Policy, parsed, recovered
 from purse.levels.records import UNFINISHED, Balance
 from purse.levels.storage import Storage
@@ -198,9 +198,14 @@ class Committer:
     def level(self, levels: Sequence[Found]) -> Level:
         """Return the level and those above it, as they are stored."""
         level: Level | None = None
-        for terms, found in zip((*self.above, self.terms), levels, strict=True):
-            if found.head.id != terms.id:
-                raise NoSuchCampaign(f"{terms.name!r} was deleted and recreated; open it again")
+        known = (*self.above, self.terms)
+        for terms, found in zip_longest(known, levels):
+            if terms is None or found is None or found.head.id != terms.id:
+                kind = CAMPAIGN if self.is_campaign else ACCOUNT
+                raise NoSuchCampaign(
+                    f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
+                    "open it again"
+                )
             make = CampaignLevel if hasattr(terms, "arms") else Level
             level = make(terms, found.seq, found.head, found.balances, level)
         assert level is not None
@@ -223,22 +228,21 @@ def written(
     levels = list(transaction.level.chain())[::-1]
     keys = {level.terms.id: each.key for level, each in zip(levels, found, strict=True)}
     key, own = keys[transaction.level.terms.id], transaction.level
-    labels, open_, finished = [], [], []
+    labels, known, open_ = [], [], []
     if isinstance(own, CampaignLevel):
-        for number in unique([added.entry.ticket] for added in transaction.added):
-            ticket = own.tickets.get(number)
+        new = {added.entry.ticket for added in transaction.added if added.entry.kind == "asked"}
+        for number in dict.fromkeys(added.entry.ticket for added in transaction.added):
+            ticket = None if number is None else own.tickets.get(number)
+            if number is not None and number not in new:
+                known.append((key, number))
             if ticket is not None and ticket.state in UNFINISHED:
-                due = ticket.due(own.terms.reward_within)
-                open_.append((key, number, ticket.state, due))
-            elif number is not None:
-                finished.append((key, number))
+                open_.append((key, ticket.state, ticket.id, ticket.due(own.terms.reward_within)))
         labels = [
-            (key, "=".join(label), resource, tickets, *balance[1:])
+            (key, *label, resource, tickets, *balance[1:])
             for label, (tickets, balances) in own.labels.rows.items()
             for resource, balance in enumerate(balances)
         ]
-    changed = []
-    moves = []
+    changed, moves = [], []
     for level, before in zip(levels, found, strict=True):
         text = level.head.to_json()
         if level.seq != before.seq or text != before.text:
@@ -252,7 +256,7 @@ def written(
         (keys[added.level.terms.id], *added.entry.row(), bytes.fromhex(added.digest), added.turn)
         for added in transaction.added
     ]
-    return Writes(changed, moves, rows, open_, finished, labels, checkpoints)
+    return Writes(changed, moves, rows, known, open_, labels, checkpoints)
 
 
 def wake(operation: Operation) -> None:

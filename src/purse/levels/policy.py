@@ -62,12 +62,12 @@ def catch_up(policy: Policy, storage: Storage) -> bool:
             return False
         if not rows:
             return True
-        policy.take(parsed([(seq, body) for seq, _, body in rows]), rows[-1][0], rows[-1][1])
+        policy.take(parsed(rows), rows[-1][0], rows[-1][1])
 
 
 def parsed(told: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
     """Read the bodies of reports, all at once, which takes a third of the time."""
-    bodies = orjson.loads(f"[{','.join(body for _, body in told)}]")
+    bodies = orjson.loads(f"[{','.join(row[2] for row in told)}]")
     return [(row[0], body) for row, body in zip(told, bodies, strict=True)]
 
 

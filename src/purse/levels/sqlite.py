@@ -7,33 +7,40 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
+from urllib.parse import parse_qs, urlsplit
 
 import apsw
 import orjson
 
+from purse.base.files import sync_folder
+from purse.campaign.fork_safety import quiesce_before_fork
+from purse.campaign.storage.file_identity import refuse_dangerous
 from purse.campaign.storage.sqlite_errors import TranslatedErrors
 from purse.campaign.storage.sqlite_file import SqliteFile
-from purse.errors import StorageUnavailable
+from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 from purse.levels import schema
 from purse.levels.sql import Rows, Statement
 
-
-def wall_clock() -> int:
-    """Return ms since 1970."""
-    return time.time_ns() // 1_000_000
+# versions of SQLite without the bug that corrupts a write-ahead log
+SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
+ADDRESS = "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE"
+T = TypeVar("T")
 
 
 class SqliteSession:
-    """A transaction on a connection."""
+    """A transaction on a connection, to tables of this version."""
 
     def __init__(self, db: apsw.Connection) -> None:
-        self._db = db
+        version = cast(int, db.execute("PRAGMA user_version").get)
+        if version != schema.VERSION:
+            schema.check_version(version, db.filename)
+        self._execute, self._executemany = db.execute, db.executemany
 
     def read(self, statements: Sequence[Statement]) -> list[Rows]:
         """Return the rows of each."""
         return [
-            (self._db.executemany if isinstance(values, list) else self._db.execute)(
+            (self._executemany if isinstance(values, list) else self._execute)(
                 text, values
             ).fetchall()
             for text, values in statements
@@ -42,71 +49,111 @@ class SqliteSession:
     def write(self, statements: Sequence[Statement]) -> None:
         """Do these; the commit comes with the end of the transaction, before anybody is told."""
         for text, rows in statements:
-            self._db.executemany(text, rows)
+            self._executemany(text, rows)
 
 
 class Dialect:
-    """How SQLite says it."""
+    """What a file and memory have in common."""
 
     lock = ""
     among = "IN (SELECT value FROM json_each(?))"
+
+    def __init__(self) -> None:
+        self.now: Callable[[], int] = wall_clock
 
     def several(self, values: Sequence[Any]) -> str:
         """Return values as one parameter."""
         return orjson.dumps(values).decode()
 
-    def retried(self, work: Callable[[], None]) -> None:
+    def retried(self, work: Callable[[], T]) -> T:
         """Do something; there is no connection that could be lost."""
-        work()
+        return work()
 
 
 class Sqlite(Dialect, SqliteFile):
-    """One file. Processes take turns at a fair lock; every commit is on disk before it returns."""
+    """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
-    def __init__(self, path: str) -> None:
-        self.now: Callable[[], int] = wall_clock
-        super().__init__(str(Path(path).absolute()))
-        with self._locked():
-            pass  # makes the tables
+    create   whether a missing file is made
+    """
+
+    def __init__(self, address: str, *, create: bool = True) -> None:
+        Dialect.__init__(self)
+        path, vfs = parts_of(address)
+        check_library(apsw.sqlite_lib_version())
+        SqliteFile.__init__(self, str(path), vfs)
+        if not path.parent.is_dir():
+            raise StorageUnavailable(f"there is no folder {path.parent}")
+        refuse_dangerous(self.path)
+        if not create and (not path.exists() or self._version() == 0):
+            raise NoSuchStorage(
+                f"there is no file {self.path} with campaigns; name another with storage=..., on "
+                "the command line with --storage or PURSE_STORAGE"
+            )
+        if not path.exists() or self._version() != schema.VERSION:
+            with self._locked():
+                pass  # makes the tables, or refuses those of another version
+            self._lock.close()  # opened again, it is for those for whom the file is
+            sync_folder(path.parent)
 
     def _opened(self) -> apsw.Connection:
         """Return a connection that writes, to tables of this version."""
         db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-            raise StorageUnavailable(f"{self.path}: no write-ahead log on this file system")
-        db.execute("PRAGMA synchronous = FULL; PRAGMA fullfsync = ON; PRAGMA foreign_keys = ON")
+            raise StorageUnavailable(
+                f"{self.path}: this file system does not support a write-ahead log"
+            )
+        db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
+        db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
+        db.execute("PRAGMA foreign_keys = ON")
         make_tables(db)
         self._note_files(db)
         return db
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
-        """A transaction that nobody else writes beside."""
+        """Yield a transaction that nobody else writes beside."""
         with self._locked() as db:
             yield SqliteSession(db)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
-        """The file as it is at one moment."""
+        """Yield the file as it is at one moment."""
         with self._view() as db:
             yield SqliteSession(db)
 
 
 class Memory(Dialect):
-    """The memory of this process: the same statements on a database without a file."""
+    """The memory of this process: the same statements on a database without a file. A child process
+    begins with a copy, which is its own from then on.
+    """
 
     def __init__(self) -> None:
-        self.now: Callable[[], int] = wall_clock
+        super().__init__()
         self._db = apsw.Connection(":memory:")
         # otherwise SQLite plans a statement again whenever other values are bound to it
         self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-        self._turn = threading.RLock()
         self._translated = TranslatedErrors("memory")
         make_tables(self._db)
+        self.renew()
+        quiesce_before_fork(self)
+
+    def renew(self) -> None:
+        """Take a new lock in a child process: the old one is held by the thread that forked."""
+        self._turn = threading.RLock()
+
+    def settle(self) -> None:
+        """Before a fork: wait for the transaction of another thread, of which a child would have a
+        half.
+        """
+        self._turn.acquire()
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+        self._turn.release()
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
-        """A transaction."""
+        """Yield a transaction."""
         with self._turn, self._translated:
             self._db.execute("BEGIN")
             try:
@@ -123,17 +170,41 @@ class Memory(Dialect):
         """Say nothing: there is no file that somebody could replace."""
 
     def close(self) -> None:
-        """Let go of it."""
-        self._db.close()
+        """Hold on to it: others may use it under the same address."""
+
+
+def wall_clock() -> int:
+    """Return ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def parts_of(address: str) -> tuple[Path, str | None]:
+    """Return the file that an address names, and the file system that SQLite is to use for it."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise invalid("storage", address, ADDRESS) from None
+    options = parse_qs(parts.query)
+    if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
+        raise invalid("storage", address, ADDRESS)
+    return Path(parts.path[1:]).absolute(), options.get("vfs", [None])[0]
+
+
+def check_library(version: str) -> None:
+    """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
+    number = tuple(map(int, version.split(".")))
+    if not any(low <= number < high for low, high in SOUND):
+        raise StorageUnavailable(
+            f"SQLite {version} may corrupt a file that several processes write: upgrade "
+            "apsw to 3.51.3 or later"
+        )
 
 
 def make_tables(db: apsw.Connection) -> None:
-    """Make the tables, or refuse those of another version."""
-    db.execute("BEGIN IMMEDIATE")
-    version = db.execute("PRAGMA user_version").get
-    if version == 0:
-        db.execute(schema.SQLITE)
-        db.execute(f"PRAGMA user_version = {schema.VERSION}")
-    db.execute("COMMIT")
-    if version not in (0, schema.VERSION):
-        raise StorageUnavailable(f"{db.filename} has schema version {version}")
+    """Make the tables in a file that has none, or refuse those of another version."""
+    with db:
+        version = cast(int, db.execute("PRAGMA user_version").get)
+        if version == 0:
+            db.execute(schema.SQLITE)
+        else:
+            schema.check_version(version, db.filename)

@@ -40,8 +40,8 @@ class Locked(NamedTuple):
     answers: list[Entry]  # of the wanted requests
     about: list[Entry]  # all entries of the wanted tickets, and of those of the requests
     due: list[Entry]  # all entries of the tickets that are due
-    digest: str | None  # of the journal up to `told_after`; None where it has no such entry
-    told: Rows  # number and body of each report after it
+    digest: str | None  # of the journal up to `told_after`; None: it has no such entry
+    told: Rows  # number, digest and body of each report after it
 
 
 class Overview(NamedTuple):
@@ -58,7 +58,7 @@ class Stored(NamedTuple):
 
     found: Found
     open: Rows  # ticket, state and deadline
-    labels: Rows
+    labels: Rows  # key, value, resource, tickets and sums
     checkpoint: Sequence[Any] | None  # of the policy
 
 
@@ -68,8 +68,8 @@ class Writes(NamedTuple):
     levels: Sequence[tuple[int, str, int]]  # seq, head and key of each that changed
     moves: Sequence[tuple[int, int, Sequence[int]]]  # key, resource and what is added
     entries: Sequence[tuple[Any, ...]]  # whole rows
-    open: Sequence[tuple[int, int, str, int | None]]  # key, ticket, state and deadline
-    finished: Sequence[tuple[int, int]]  # key and ticket
+    known: Sequence[tuple[int, int]]  # key and ticket of those that have changed or are finished
+    open: Sequence[tuple[int, str, int, int | None]]  # key, state, ticket and deadline
     labels: Sequence[tuple[Any, ...]] = ()
     checkpoints: Sequence[tuple[Any, ...]] = ()
 
@@ -79,8 +79,8 @@ class Writes(NamedTuple):
         made = [
             (sql.ADD_ENTRY, self.entries),
             (sql.MOVE, moves),
-            (sql.PUT_OPEN, self.open),
-            (sql.DROP_OPEN, self.finished),
+            (sql.DROP_OPEN, self.known),
+            (sql.ADD_OPEN, self.open),
             (sql.ADD_LABEL, self.labels),
             (sql.PUT_CHECKPOINT, self.checkpoints),
             (sql.PUT_HEAD, self.levels),
