@@ -19,11 +19,7 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
         return storage
     scheme = storage.partition(":")[0].lower()
     if scheme == "memory":
-        if storage not in _memories:
-            from purse.levels.sqlite import Memory
-
-            _memories.setdefault(storage, Storage(Memory()))
-        return _memories[storage]
+        return _memories.get(storage) or _memories.setdefault(storage, in_memory())
     if scheme == "sqlite":
         from purse.levels.sqlite import Sqlite
 
@@ -40,3 +36,10 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
         "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or "
         "postgresql://USER@HOST/DATABASE",
     )
+
+
+def in_memory() -> Storage:
+    """Return a new storage in the memory of this process."""
+    from purse.levels.sqlite import Memory
+
+    return Storage(Memory())
