@@ -23,6 +23,7 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from purse.base.processes import usable_cores
+from tests.support.core import LEVELS
 from tests.support.soak import SOAK
 from tests.support.storages import (
     HttpHarness,
@@ -76,6 +77,11 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+def pytest_report_header() -> str:
+    """Say which core of campaigns is tested."""
+    return f"core of campaigns: {'purse.levels' if LEVELS else 'purse.campaign'}"
 
 
 @cache

@@ -1,74 +1,98 @@
-"""A campaign: a budget with arms, tickets, and the policy that chooses."""
+"""A campaign whose storage this process reaches itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from itertools import groupby
+from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
-from purse.base import amounts, validation
+from purse.base import validation
+from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.base.text import legible
-from purse.campaign import defaults
 from purse.campaign.alert_rules import WORDS
-from purse.campaign.contexts import read_contexts
+from purse.campaign.arms import Arms
+from purse.campaign.by_name import names
+from purse.campaign.campaign import Campaign
+from purse.campaign.contexts import Context, read_context, read_contexts
 from purse.campaign.labels import read_labels
-from purse.campaign.mask import read_mask
+from purse.campaign.mask import Mask, read_mask
 from purse.campaign.read_report import read_costs, read_report, read_rewards
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
+from purse.campaign.states import OPEN, STATES
 from purse.campaign.terms import Terms
-from purse.errors import PurseError as PurseError
-from purse.errors import TicketError
+from purse.errors import PurseError, TicketError, invalid
 from purse.levels import asks, operators, reports, results
-from purse.levels.budget import Account as Account
-from purse.levels.budget import Budget, request_of, terms_above
+from purse.levels.budget import LARGEST, Budget, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.connect import connect
-from purse.levels.history import History, follow
+from purse.levels.entry import Entry
 from purse.levels.ledger import CAMPAIGN
+from purse.levels.recommendations import SharedHistory, recommended
 from purse.levels.records import UNFINISHED
 from purse.levels.restore import restore
-from purse.levels.results import IssuedTicket, Receipt
-from purse.levels.storage import Storage
-from purse.levels.ticket import folded
+from purse.levels.sql import MOST_DUE
+from purse.levels.status import campaign_status
+from purse.levels.ticket import Ticket, folded
+from purse.levels.transaction import Transaction
+from purse.levels.until_main import Gone
 
 T = TypeVar("T")
 MAX_BATCH = 1_000  # tickets in one request
-DEFAULTS: dict[str, Any] = {
-    "cost_min": None, "cost_max": None, "resources": defaults.RESOURCES, "plays": 1,
-    "horizon": None, "costs": None, "caps": None, "policy": "replan", "seed": 0,
-    "expires_after": defaults.EXPIRES_AFTER, "on_expiry": "presume", "stop": "fit",
-    "cooldown": defaults.COOLDOWN,
-}  # fmt: skip
+PAGE_SIZE = 5_000  # entries about tickets read at a time
+LABELS = 1_000  # labels read at a time
+REASON = 200  # characters of a reason that the journal keeps
 
 
-class Campaign(Budget):
-    """A budget with arms, and the policy that chooses among them."""
+class LocalCampaign(Gone, Budget[Status], Campaign):
+    """A campaign in a file or a database."""
 
     kind = CAMPAIGN
     words = WORDS
+    title = "Campaign"
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name!r}, {self.terms.policy}, {len(self.terms.arms)} arms>"
 
     @classmethod
-    def _read(cls, facts: Mapping[str, Any]) -> Any:
-        return Terms.from_dict(facts)
-
-    @classmethod
-    def create(
-        cls, name: str, *, storage: str | Storage, exist_ok: bool = False, **terms: Any
+    def _create(
+        cls, name: str, terms: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
     ) -> Self:
-        """Create a campaign."""
-        return cls._create(Terms.of(name, **{**DEFAULTS, **terms}), storage, exist_ok)
+        made = Terms.of(name, **terms)
+        made.check_state()
+        return cls._made(made, cls._connected(storage, token, create=True), exist_ok)
 
     @classmethod
-    def restore(
+    def _restore(
         cls,
-        file: IO[str],
-        *,
-        storage: str | Storage,
-        name: str | None = None,
-        account: str | None = None,
+        file: str | Path | IO[str],
+        storage: Any,
+        name: str | None,
+        archives: Sequence[str | Path],
+        account: str | None,
     ) -> Self:
-        """Make a campaign from an exported journal, below an account or none."""
-        kept = connect(storage)
+        if isinstance(file, (str, Path)):
+            try:
+                with Path(file).open(encoding="utf-8") as lines:
+                    return cls._restore(lines, storage, name, archives, account)
+            except OSError as error:
+                raise invalid("file", str(file), f"cannot be read: {error.strerror}") from None
+        kept = cls._connected(storage, None, create=True)
         return cls(restore(file, kept, name, terms_above(kept, account or "")), kept)
+
+    def status(self) -> Status:
+        level, look, now = self._look()
+        assert isinstance(level, CampaignLevel)
+        return campaign_status(level, look, now)
+
+    def _level(self) -> CampaignLevel:
+        level = self._committer.level(self.storage.level(self.name))
+        assert isinstance(level, CampaignLevel)
+        return level
+
+    def arms(self) -> Arms:
+        """Return the arms as they are now."""
+        return self._level().arms
 
     def ask(
         self,
@@ -77,10 +101,9 @@ class Campaign(Budget):
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         context: Any = None,
         labels: Mapping[str, str] | None = None,
-    ) -> IssuedTicket:
-        """Return a ticket: an arm to pull once, with its most held."""
-        contexts = None if context is None else [context]
-        return self.ask_many(1, request_id, arms=arms, contexts=contexts, labels=labels)[0]
+    ) -> CampaignTicket:
+        mask, seen = self._mask(arms), self._context(context)
+        return self._ask(1, request_id, mask, None if seen is None else [seen], labels)[0]
 
     def ask_many(
         self,
@@ -90,152 +113,225 @@ class Campaign(Budget):
         arms: Sequence[str] | Mapping[str, Any] | None = None,
         contexts: Sequence[Any] | None = None,
         labels: Mapping[str, str] | None = None,
-    ) -> list[IssuedTicket]:
-        """Return up to n tickets, at least one."""
-        n, request = validation.integer("n", n, low=1, high=MAX_BATCH), request_of(request_id)
-        mask, known = read_mask(self.terms, arms, self._names(arms)), read_labels(labels)
-        seen = read_contexts(self.terms, n, contexts, self._arms)
-        found, tickets = self._do(
-            lambda transaction: (
-                transaction.campaign.arms,
-                asks.ask(transaction, n, request, mask, seen, known),
-            ),
-            requests=(request,),
-            asks=True,
-            expires=True,
-        )
-        return [results.issued(found, ticket) for ticket in tickets]
+    ) -> list[CampaignTicket]:
+        n = validation.integer("n", n, low=1, high=MAX_BATCH)
+        mask, seen = self._mask(arms), None
+        if contexts is not None or self.terms.features:
+            seen = read_contexts(self.terms, n, contexts, self.arms)
+        return self._ask(n, request_id, mask, seen, labels)
 
-    def tell(self, ticket: IssuedTicket | int, reward: Any, cost: Any) -> Receipt:
-        """Report the reward and the cost of a ticket."""
-        report = self._read_report(ticket, reward, cost)
-        return self._do(lambda transaction: reports.tell(transaction, *report), tickets=report[:1])
+    def _ask(
+        self,
+        n: int,
+        request_id: str | None,
+        mask: Mask | None,
+        contexts: list[Context] | None,
+        labels: Mapping[str, str] | None,
+    ) -> list[CampaignTicket]:
+        request, known = request_of(request_id), read_labels(labels)
 
-    def tell_many(
-        self, told: Iterable[tuple[IssuedTicket | int, Any, Any]]
-    ) -> list[Receipt | PurseError]:
-        """Report many tickets in one transaction; an answer is a receipt, or why there is none."""
-        read = [attempt(self._read_report, *given) for given in told]
-        known = [each for each in read if isinstance(each, tuple)]
-        answers = self._do(
-            lambda transaction: [attempt(reports.tell, transaction, *each) for each in known],
-            tickets=[each[0] for each in known],
-        )
-        done = iter(answers)
-        return [next(done) if isinstance(each, tuple) else each for each in read]
+        def decide(transaction: Transaction) -> tuple[Arms, list[Ticket]]:
+            tickets = asks.ask(transaction, n, request, mask, contexts, known)
+            return transaction.campaign.arms, tickets
 
-    def _read_report(
-        self, ticket: IssuedTicket | int, reward: Any, cost: Any
-    ) -> tuple[int, float, list[int]]:
-        (given,), costs = read_report(self.terms, reward, cost)
-        return number_of(ticket), given, costs
-
-    def settle(self, ticket: IssuedTicket | int, cost: Any) -> Receipt:
-        """Report the cost of a ticket whose reward is not known yet."""
-        number, costs = number_of(ticket), read_costs(self.terms, cost)
-        return self._do(
-            lambda transaction: reports.settle(transaction, number, costs), tickets=(number,)
-        )
-
-    def reward(self, ticket: IssuedTicket | int, reward: Any) -> Receipt:
-        """Report the reward of a ticket, before or after its cost."""
-        number, (given,) = number_of(ticket), read_rewards(self.terms, reward)
-        return self._do(
-            lambda transaction: reports.reward(transaction, number, given), tickets=(number,)
-        )
-
-    def fail(self, ticket: IssuedTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
-        """Report that a call did not work, and what it cost."""
-        number, costs, why = number_of(ticket), read_costs(self.terms, cost), legible(reason, 200)
-        return self._do(
-            lambda transaction: reports.fail(transaction, number, costs, why), tickets=(number,)
-        )
-
-    def void(self, ticket: IssuedTicket | int) -> Receipt:
-        """Cancel a ticket, and release its hold."""
-        number = number_of(ticket)
-        return self._do(lambda transaction: reports.void(transaction, number), tickets=(number,))
-
-    def expire(self) -> int:
-        """Presume spent what has outlived its deadline; return how many tickets that were."""
-        return self._do(
-            lambda transaction: sum(
-                entry.kind == "expired" or "missing" in entry.body
-                for _, entry, _, _ in transaction.added
-            ),
-            expires=True,
-        )
+        found, tickets = self._do(decide, requests=(request,), asks=True, expires=True)
+        return [results.issued(self.terms, found, ticket) for ticket in tickets]
 
     def probabilities(
         self, arms: Sequence[str] | Mapping[str, Any] | None = None, context: Any = None
     ) -> dict[str, float]:
-        """Return the probability of each arm in the next round."""
-        mask = read_mask(self.terms, arms, self._names(arms))
-        contexts = None if context is None else [context]
-        (seen,) = read_contexts(self.terms, 1, contexts, self._arms) or (None,)
+        mask, seen = self._mask(arms), self._context(context)
         chances = self._do(
             lambda transaction: asks.foresee(transaction, mask, seen), asks=True, looks=True
         )
-        return dict(zip(self._arms().names, chances, strict=False))
+        return dict(zip(self.arms().names, chances, strict=False))
 
-    def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> None:
-        """Add an arm, or take back a retired one."""
-        low, high = self._bounds(cost_min, cost_max)
+    def _mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
+        """Return which arms an ask allows; arms that were added later are looked up."""
+        known: Sequence[str] = self.terms.arms
+        if (
+            self.terms.capacity
+            and isinstance(arms, (Sequence, Mapping))
+            and any(name not in known for name in arms)
+        ):
+            known = self.arms().names
+        return read_mask(self.terms, arms, known)
+
+    def _context(self, context: Any) -> Context | None:
+        """Return the context of an ask, encoded; None where there are no features."""
+        if context is None and not self.terms.features:
+            return None
+        return read_context(self.terms, context, self.arms)
+
+    def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
+        (answer,) = self.tell_many([(ticket, reward, cost)])
+        if isinstance(answer, PurseError):
+            raise answer
+        return answer
+
+    def tell_many(
+        self, told: Iterable[tuple[CampaignTicket | int, Any, Any]]
+    ) -> list[Receipt | PurseError]:
+        read = [attempt(self._report, *given) for given in told]
+        known = [each for each in read if not isinstance(each, PurseError)]
+        answers = iter(
+            self._do(
+                lambda transaction: [attempt(reports.tell, transaction, *each) for each in known],
+                tickets=[each[0] for each in known],
+            )
+        )
+        return [each if isinstance(each, PurseError) else next(answers) for each in read]
+
+    def _report(
+        self, ticket: CampaignTicket | int, reward: Any, cost: Any
+    ) -> tuple[int, float, list[int]]:
+        """Return a report that has been read and found possible."""
+        number = self._number(ticket)
+        (given,), costs = read_report(self.terms, reward, cost)
+        return number, given, costs
+
+    def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
+        number, costs = self._number(ticket), read_costs(self.terms, cost)
+        return self._do(
+            lambda transaction: reports.settle(transaction, number, costs), tickets=(number,)
+        )
+
+    def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
+        number, (given,) = self._number(ticket), read_rewards(self.terms, reward)
+        return self._do(
+            lambda transaction: reports.reward(transaction, number, given), tickets=(number,)
+        )
+
+    def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
+        if not isinstance(reason, str):
+            raise invalid("reason", reason, "must be text")
+        number, costs = self._number(ticket), read_costs(self.terms, cost)
+        why = legible(reason, REASON)
+        return self._do(
+            lambda transaction: reports.fail(transaction, number, costs, why), tickets=(number,)
+        )
+
+    def void(self, ticket: CampaignTicket | int) -> Receipt:
+        number = self._number(ticket)
+        return self._do(lambda transaction: reports.void(transaction, number), tickets=(number,))
+
+    def expire(self) -> int:
+        count, total = MOST_DUE, 0
+        while count == MOST_DUE:
+            count = self._do(
+                lambda transaction: sum(is_expiry(each.entry) for each in transaction.added),
+                expires=True,
+            )
+            total += count
+        return total
+
+    def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        (name,) = names("name", [name])
+        low, high = self._bound("cost_min", cost_min), self._bound("cost_max", cost_max)
         self._do(lambda transaction: operators.add_arm(transaction, name, low, high))
+        return self.status()
 
-    def retire_arm(self, name: str) -> None:
-        """Choose an arm no more."""
+    def retire_arm(self, name: str) -> Status:
         self._do(lambda transaction: operators.retire_arm(transaction, name))
+        return self.status()
 
-    def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> None:
-        """Move what an arm may cost."""
-        low, high = self._bounds(cost_min, cost_max)
+    def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
+        low, high = self._bound("cost_min", cost_min), self._bound("cost_max", cost_max)
         self._do(lambda transaction: operators.set_arm(transaction, name, low, high))
+        return self.status()
 
-    def _bounds(self, *given: Any) -> list[tuple[int, ...] | None]:
-        return [None if each is None else self.terms.amounts("cost", each) for each in given]
+    def _bound(self, field: str, given: Any) -> tuple[int, ...] | None:
+        return None if given is None else self.terms.amounts(field, given)
 
-    def _names(self, arms: Any) -> Sequence[str]:
-        return self._arms().names if self.terms.capacity and arms else list(self.terms.arms)
+    def tickets(
+        self, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
+    ) -> list[CampaignTicket]:
+        wanted = [validation.choice("states", state, STATES) for state in states]
+        limit = validation.integer("limit", limit, low=1, high=LARGEST)
+        after = validation.integer("after", after, low=0, high=LARGEST)
+        if set(wanted) <= set(UNFINISHED):
+            found = tickets_of(self.storage.open_tickets(self.name, wanted, after, limit), self)
+        else:
+            found = self._finished(wanted, limit, after)
+        arms = self.arms()
+        return [results.issued(self.terms, arms, ticket) for ticket in found]
 
-    def ticket(self, number: int) -> IssuedTicket:
-        """Return a ticket by its number, however old."""
+    def _finished(self, states: Sequence[str], limit: int, after: int) -> list[Ticket]:
+        """Return tickets that may be finished, from their entries, a page at a time."""
+        found: list[Ticket] = []
+        while len(found) < limit:
+            page = self.storage.tickets(self.name, after, PAGE_SIZE)
+            tickets = tickets_of(page, self)
+            if len(page) == PAGE_SIZE:
+                tickets.pop()  # of which entries may be missing
+            found += [ticket for ticket in tickets if ticket.state in states]
+            if len(page) < PAGE_SIZE:
+                break
+            after = tickets[-1].id
+        return found[:limit]
+
+    def ticket(self, number: int) -> CampaignTicket:
+        number = self._number(number)
         ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
         if ticket is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return results.issued(self._arms(), ticket)
+        return results.issued(self.terms, self.arms(), ticket)
 
-    def tickets(self, limit: int = 1000, after: int = 0) -> list[IssuedTicket]:
-        """Return the tickets of which something is expected, the oldest first."""
-        entries = self.storage.open_tickets(self.name, UNFINISHED, after, limit)
-        found = [
-            folded(part, self.terms.reward_within)
-            for _, part in groupby(entries, lambda entry: entry.ticket)
-        ]
-        return [results.issued(self._arms(), ticket) for ticket in found if ticket]
+    def _number(self, ticket: CampaignTicket | int) -> int:
+        if isinstance(ticket, CampaignTicket):
+            if ticket.campaign != self.name:
+                raise invalid("ticket", ticket, f"must be one of campaign {self.name!r}")
+            ticket = ticket.id
+        return validation.integer("ticket", ticket, low=1, high=LARGEST)
 
-    def _arms(self) -> Any:
-        found = self.storage.level(self.name)[-1]
-        return CampaignLevel(self.terms, found.seq, found.head).arms
+    def labels(self) -> list[LabelStatus]:
+        found: list[LabelStatus] = []
+        while True:
+            after = (found[-1].key, found[-1].value) if found else ("", "")
+            page = results.labels(self.storage.labels(self.name, after, LABELS))
+            found += page
+            if len(page) < LABELS:
+                return found
 
-    def history(self) -> History:
-        """Return spending by the hour, and what each arm has brought."""
-        return follow(self.storage, self.terms)
+    def audit(
+        self,
+        *,
+        full: bool = False,
+        archives: Sequence[str | Path] = (),
+        acknowledged: Iterable[int] = (),
+        noted: tuple[int, str] | None = None,
+    ) -> Audit:
+        return self._audited([self._number(ticket) for ticket in acknowledged], noted)
 
-    def labels(
-        self, after: tuple[str, str] = ("", ""), limit: int = 1000
-    ) -> dict[tuple[str, str, int], tuple[int, ...]]:
-        """Return tickets, spent, held, presumed and overrun (units) by label and resource."""
-        rows = self.storage.labels(self.name, after, limit)
-        return {(row[0], row[1], row[2]): tuple(row[3:]) for row in rows}
+    def recommend(
+        self,
+        by: str = REWARD,
+        *,
+        cap: Any = None,
+        confidence: float = CONFIDENCE,
+        within: float = 0.0,
+        resource: str | None = None,
+    ) -> Recommendation:
+        sums, level = self._history.look(), self._level()
+        return recommended(level, sums, by, resource, cap=cap, confidence=confidence, within=within)
+
+    @cached_property
+    def _history(self) -> SharedHistory:
+        return SharedHistory(self)
 
 
-def number_of(ticket: IssuedTicket | int) -> int:
-    """Return the number of a ticket."""
-    number = ticket.id if isinstance(ticket, IssuedTicket) else ticket
-    if type(number) is not int or not 1 <= number < amounts.LARGEST:
-        raise TicketError(f"{ticket!r} is not a ticket")
-    return number
+def tickets_of(entries: Iterable[Entry], campaign: LocalCampaign) -> list[Ticket]:
+    """Return the tickets that entries, in the order of tickets, are about."""
+    found = [
+        folded(part, campaign.terms.reward_within)
+        for _, part in groupby(entries, lambda entry: entry.ticket)
+    ]
+    return [ticket for ticket in found if ticket is not None]
+
+
+def is_expiry(entry: Entry) -> bool:
+    """Whether an entry says that a deadline has passed."""
+    return entry.kind == "expired" or bool(entry.body.get("missing"))
 
 
 def attempt(act: Callable[..., T], *values: Any) -> T | PurseError:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from purse.campaign.arms import Arms
 from purse.levels import cooldown
-from purse.levels.arms import Arms
 from purse.levels.entry import Entry
 from purse.levels.labels import Sums
 from purse.levels.ledger import CAMPAIGN, Level
@@ -61,10 +61,12 @@ class CampaignLevel(Level):
 
     def recall(self, entry: Entry, load: Callable[[int], Iterable[Entry]]) -> None:
         """Know the ticket of an entry to come; `load` finds the entries about one."""
-        if entry.kind != "asked" and entry.ticket not in (None, *self.tickets):
-            before = [each for each in load(entry.ticket or 0) if each.seq < entry.seq]
-            if found := folded(before, self.terms.reward_within):
-                self.tickets[found.id] = found
+        number = entry.ticket
+        if number is None or entry.kind == "asked" or number in self.tickets:
+            return
+        before = [each for each in load(number) if each.seq < entry.seq]
+        if found := folded(before, self.terms.reward_within):
+            self.tickets[found.id] = found
 
     def forget(self, entry: Entry) -> None:
         """Let go of the ticket of an entry, if it is finished."""

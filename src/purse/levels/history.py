@@ -1,118 +1,287 @@
-"""What a dashboard shows: spending by the hour, and what each arm has brought. It watches the fold.
-
-A history begins at its last checkpoint, which holds the level's head and balances of that entry;
-tickets that are spoken of later are folded from their own entries.
+"""How a campaign went: what the dashboard shows, from watching the fold of its journal, in bounded
+room.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
 
+from purse.base import amounts
+from purse.base.json import compact_bytes
+from purse.campaign.arm_stats import ArmStats, ArmSums
+from purse.campaign.baselines import value
+from purse.campaign.terms import Terms
+from purse.campaign.time_series import (
+    ALL,
+    LENGTHS,
+    MINUTE,
+    LastMinute,
+    RecentSeries,
+    Sample,
+    Span,
+    TimeSeries,
+    lefts,
+    purses,
+    sample,
+)
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.entry import Entry
+from purse.levels.incidents import Incidents
 from purse.levels.ledger import Level
-from purse.levels.records import OPEN, Balance, Head
-from purse.levels.storage import Storage
+from purse.levels.records import OPEN, RUNNING, SETTLED, Balance, Head
+from purse.levels.ticket import SKIP
 
-HISTORY = "history"
-HOUR = 3_600_000  # ms
-MOST_HOURS = 24 * 366
-PAGE_SIZE = 5_000
-KEEP_EVERY = 5_000  # entries
+RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
+SHOWN = 7  # arms with a series of their own; the rest are added up
 
 
-@dataclass
-class ArmStats:
-    """What the tickets of one arm have brought; sums are of reports that taught."""
-
-    tickets: int = 0
-    told: int = 0
-    failed: int = 0
-    reward: float = 0.0
-    squares: float = 0.0  # of rewards
-    costs: list[int] = field(default_factory=list)
-
-    def efficiency(self, resource: int = 0) -> float | None:
-        """Return the reward for each unit of a resource."""
-        cost = self.costs[resource] if self.costs else 0
-        return self.reward / cost if cost else None
-
-
-@dataclass
-class Hour:
-    """What happened in one hour."""
-
-    asked: int = 0
-    told: int = 0
-    reward: float = 0.0
-    spent: list[int] = field(default_factory=list)  # overrun included
-
-
-@dataclass
 class History:
-    """Spending by the hour, and statistics of arms."""
+    """What happened in a campaign so far. It watches `level`, which folds the journal: balances,
+    tickets and arms are the level's.
+    """
 
-    hours: dict[int, Hour] = field(default_factory=dict)  # by hours since 1970
-    arms: dict[int, ArmStats] = field(default_factory=dict)
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.asks = self.tells = 0
+        self._begin(CampaignLevel(terms, balances=[Balance(units) for units in terms.budget]))
+        self._arms = [ArmStats(len(terms.resources)) for _ in range(terms.n_arms)]
+        self._settled = 0  # tickets that wait for their reward
+        self._series = TimeSeries(self._point(0, self.level.balances))
+        self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
+        self._minute = LastMinute()
+        self._incidents = Incidents(terms)
+        self._at = self._slot = self._second = 0
+
+    def _begin(self, level: CampaignLevel) -> None:
+        self.level = level
+        level.watchers.append(self.watch)
+
+    @property
+    def seq(self) -> int:
+        """The last entry that was folded."""
+        return self.level.seq
 
     def watch(self, entry: Entry, before: Sequence[Balance], level: Level) -> None:
-        """Take in an entry that a level has folded."""
-        hour = self.hours.setdefault(entry.at // HOUR, Hour(spent=[0] * len(level.balances)))
-        if len(self.hours) > MOST_HOURS:
-            del self.hours[min(self.hours)]
-        for place, (was, now) in enumerate(zip(before, level.balances, strict=False)):
-            hour.spent[place] += now.spent + now.overrun - was.spent - was.overrun
-        if entry.ticket is None or not isinstance(level, CampaignLevel):
-            return
-        ticket = level.tickets[entry.ticket]
-        arm = self.arms.setdefault(ticket.arm, ArmStats(costs=[0] * len(level.balances)))
-        match entry.kind:
-            case "asked":
-                arm.tickets += 1
-                hour.asked += 1
-            case "failed":
-                arm.failed += 1
-            case "told" if ticket.source in OPEN:
-                reward = float(ticket.reward or 0)
-                hour.told, hour.reward = hour.told + 1, hour.reward + reward
-                arm.told, arm.reward = arm.told + 1, arm.reward + reward
-                arm.squares += reward * reward
-                arm.costs = [a + b for a, b in zip(arm.costs, ticket.costs or (), strict=True)]
+        """Take in an entry that the level has folded; `before` are its balances before."""
+        if entry.at > self._at:
+            self._move(entry.at, before)
+        if entry.ticket is not None:
+            self._about_ticket(entry, self.level)
+        self._incidents.see(entry)
 
-    def to_json(self) -> list[Any]:
+    def _about_ticket(self, entry: Entry, level: CampaignLevel) -> None:
+        ticket, body = level.tickets.get(entry.ticket or 0), entry.body
+        if ticket is None:
+            return  # a conflict about one that is long finished
+        if entry.kind == "asked":
+            self.asks += 1
+            if ticket.arm != SKIP:  # else a round that the policy lets pass
+                self._arms[ticket.arm].pulls += 1
+        elif entry.kind == "told":
+            self.tells += 1
+            self._arms[ticket.arm].add(body["reward"], body["costs"])
+        elif entry.kind == "failed":
+            self._arms[ticket.arm].failed += 1
+        settled = level.head.counts.get(SETTLED, 0)
+        if settled != self._settled:
+            if ticket.source in OPEN:  # one that was voided before is not expected
+                self._arms[ticket.arm].settled += settled - self._settled
+            self._settled = settled
+
+    def arm_sums(self) -> dict[str, ArmSums]:
+        """What the reports of each arm come to, by its name, in the order of the places."""
+        names = self.level.arms.names
+        return {name: arm.sums() for name, arm in zip(names, self._arms, strict=False)}
+
+    def to_json(self) -> bytes:
         """Return what a checkpoint holds."""
-        hours = [[key, *vars(hour).values()] for key, hour in self.hours.items()]
-        return [hours, [[key, *vars(arm).values()] for key, arm in self.arms.items()]]
+        facts = [
+            [self.asks, self.tells, self._settled, self._at, self._slot, self._second],
+            [vars(self.level.head), self.level.balances, self.level.seq],
+            [arm.as_list() for arm in self._arms],
+            [self._series.first, self._series.width, self._series.points],
+            {span: list(series.points) for span, series in self._recent_series.items()},
+            list(self._minute.seconds),
+            self._incidents.as_dict(),
+        ]
+        return compact_bytes(facts)
 
     @classmethod
-    def from_json(cls, facts: list[Any]) -> History:
-        """Return a history from a checkpoint."""
-        hours, arms = facts
-        made = {key: Hour(*values) for key, *values in hours}
-        return cls(made, {key: ArmStats(*values) for key, *values in arms})
+    def from_json(cls, terms: Terms, text: bytes) -> History:
+        """Return a history as a checkpoint has it."""
+        numbers, (head, balances, seq), arms, series, recent, seconds, incidents = orjson.loads(
+            text
+        )
+        made = cls(terms)
+        parts = [Balance(*each) for each in balances]
+        made._begin(CampaignLevel(terms, seq, Head(**head), parts))
+        made.asks, made.tells, made._settled, made._at, made._slot, made._second = numbers
+        for arm, facts in zip(made._arms, arms, strict=True):
+            arm.take_over(facts)
+        first, width, points = series
+        made._series = TimeSeries(sample(first))
+        made._series.width, made._series.points = width, [sample(point) for point in points]
+        for span, kept in recent.items():
+            made._recent_series[span].points.extend(map(sample, kept))
+        made._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
+        made._incidents.take_over(incidents)
+        return made
 
+    def _move(self, at: int, balances: Sequence[Balance]) -> None:
+        """Let time pass: keep how things stood where a slot of the series is over."""
+        if self._at == 0:
+            self._series = TimeSeries(self._point(at, balances))
+        elif self._series.slot(at) > self._slot:
+            self._series.add(self._point(self._at, balances))
+        for recent in self._recent_series.values():
+            if self._at and at // recent.width > self._at // recent.width:
+                recent.add(self._point(self._at, balances))
+        self._at, self._slot = at, self._series.slot(at)
+        if (second := at // 1000) > self._second:
+            self._second = second
+            self._minute.begin(second, self.asks, self.tells)
 
-def follow(storage: Storage, terms: Any) -> History:
-    """Return the history of a campaign up to now, and keep a checkpoint where much was new."""
-    name, history = terms.name, History()
-    level, begun = CampaignLevel(terms), 0
-    row = storage.checkpoint(name, HISTORY)
-    if row is not None and storage.told(name, row[0], 1)[0] == row[1]:
-        head, balances, facts = orjson.loads(bytes(row[2]))
-        level = CampaignLevel(terms, row[0], Head(**head), [Balance(*each) for each in balances])
-        history, begun = History.from_json(facts), row[0]
-    level.watchers.append(history.watch)
-    while page := storage.entries(name, level.seq, PAGE_SIZE):
-        for entry, _, _ in page:
-            level.recall(entry, lambda ticket: storage.about(name, ticket))
-            level.fold(entry)
-            level.forget(entry)
-            level.requests.clear()
-    if level.seq - begun >= KEEP_EVERY:
-        body = orjson.dumps([vars(level.head), level.balances, history.to_json()], default=list)
-        storage.keep(name, HISTORY, level.seq, level.head.digest, body)
-    return history
+    def _point(self, at: int, balances: Sequence[Balance]) -> Sample:
+        pulls = tuple(arm.pulls for arm in self._arms)
+        gain = sum(arm.reward for arm in self._arms)
+        return Sample._make((at, *zip(*balances, strict=True), pulls, gain))
+
+    def _now(self) -> Sample:
+        return self._point(self._at, self.level.balances)
+
+    def _recent(self, now: int) -> tuple[int, Sample]:
+        """When the recent time began, and how things stood then."""
+        start = self._series.first.at
+        since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
+        return since, self._now() if self._at <= since else self._series.at(since)
+
+    def forecast(self, now: int) -> list[dict[str, float] | None]:
+        """When each resource runs out, at the recent rate of spending; None where nothing was spent
+        of late, or the campaign does not run.
+
+        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at
+        least in the last minute), over that time. What is left lasts as long as that rate and what
+        is held stay as they are.
+        """
+        (since, before), point = self._recent(now), self._now()
+        seconds = (now - since) / 1000
+        made: list[dict[str, float] | None] = []
+        for place, left in enumerate(lefts(point)):
+            paid = (
+                point.spent[place]
+                + point.presumed[place]
+                - before.spent[place]
+                - before.presumed[place]
+            )
+            if paid <= 0 or seconds <= 0 or self.level.head.status != RUNNING:
+                made.append(None)
+                continue
+            lasts = left * seconds / paid
+            made.append(
+                {
+                    "per_second": paid / seconds / amounts.UNIT,
+                    "seconds": lasts,
+                    "at": now / 1000 + lasts,
+                }
+            )
+        return made
+
+    def summary(self, now: int) -> dict[str, Any]:
+        """What a list of campaigns shows, seen at a time (ms)."""
+        now = max(self._at, now)
+        life = max(1.0, (now - self._series.first.at) / 1000)
+        asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
+        paid = [part.spent + part.overrun for part in self.level.balances]
+        return {
+            "seq": self.seq,
+            "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
+            "value": value(
+                self.level.arms.names, self._arms, paid, is_limited=self.terms.horizon is not None
+            ),
+            "forecasts": self.forecast(now),
+        }
+
+    def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
+        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
+        amounts are decimal text, times seconds since 1970.
+
+        span   what of it the series show: the last hour, the last day, or all
+        """
+        now = max(self._at, now or 0)
+        points, summary = self._points(now, span), self.summary(now)
+        forecasts = summary.pop("forecasts")
+        return {
+            **summary,
+            "started_at": self._series.first.at / 1000,
+            "changed_at": self._at / 1000,
+            "incidents": self._incidents.as_dict(),
+            "arms": self._arm_rows(self._recent(now)[1]),
+            "purses": [
+                {"resource": resource, **purse, "forecast": forecast}
+                for resource, purse, forecast in zip(
+                    self.terms.resources, purses(points), forecasts, strict=True
+                )
+            ],
+            "series": {
+                "at": [point.at / 1000 for point in points],
+                "pulls": self._pull_rows(points),
+                "gain": [point.gain for point in points],
+            },
+        }
+
+    def _points(self, now: int, span: Span) -> list[Sample]:
+        """The points of a span up to the present one; a campaign that is younger shows all."""
+        since = now - LENGTHS.get(span, now)
+        if since <= self._series.first.at:
+            return [self._series.first, *self._series.points, self._now()]
+        if self._at <= since:
+            return [self._now()._replace(at=since)]
+        return [*self._recent_series[span].since(since, self._series), self._now()]
+
+    def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
+        """One row for each arm; its share of all pulls, and of those after a point."""
+        pulls = [arm.pulls for arm in self._arms]
+        recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
+        all_pulls, all_recent = sum(pulls) or 1, sum(recent) or 1
+        return [
+            {
+                "arm": name,
+                "pulls": arm.pulls,
+                "told": arm.told,
+                "settled": arm.settled,
+                "failed": arm.failed,
+                "mean_reward": arm.reward / arm.told if arm.told else None,
+                "mean_costs": [units / arm.told / amounts.UNIT for units in arm.costs]
+                if arm.told
+                else None,
+                **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
+                "share": arm.pulls / all_pulls,
+                "recent_share": new / all_recent,
+            }
+            for name, arm, new in zip(self.level.arms.names, self._arms, recent, strict=False)
+        ]
+
+    def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
+        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
+        others together (arm None).
+        """
+        ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
+        shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
+        rows: list[dict[str, Any]] = [
+            {"arm": self.level.arms.names[arm], "pulls": [point.pulls[arm] for point in points]}
+            for arm in shown
+        ]
+        if len(shown) < len(ranked):
+            rows.append(
+                {
+                    "arm": None,
+                    "pulls": [
+                        sum(point.pulls) - sum(point.pulls[arm] for arm in shown)
+                        for point in points
+                    ],
+                }
+            )
+        return rows

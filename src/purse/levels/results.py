@@ -1,62 +1,41 @@
-"""What users get: tickets, receipts and balances, with amounts as decimal text."""
+"""What users get of tickets, made from what is stored: tickets, receipts, sums of labels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import groupby
+from typing import Any
 
 from purse.base import amounts
-from purse.levels.arms import Arms
-from purse.levels.records import HELD, OPEN, VOID, Balance, Units
+from purse.campaign.arms import Arms
+from purse.campaign.results import CampaignTicket, LabelStatus
+from purse.campaign.results import Receipt as Receipt
+from purse.levels.records import HELD, OPEN, VOID, Units
 from purse.levels.ticket import SKIP, Ticket
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
-class Receipt(NamedTuple):
-    """What became of a ticket; `late` says that its report came after its deadline."""
-
-    ticket: int
-    state: str
-    duplicate: bool
-    late: bool
-    spent: tuple[str, ...]
-    refunded: tuple[str, ...]
-    overrun: tuple[str, ...]
-
-
-class IssuedTicket(NamedTuple):
-    """A ticket for its user."""
-
-    id: int
-    t: int
-    arm: str | None  # None: the round passes without a pull
-    probability: float
-    held: tuple[str, ...]
-    state: str
-    request_id: str | None
-    asked_at: float  # seconds since 1970
-    deadline: float | None
-
-
-class Status(NamedTuple):
-    """A glance at a level."""
-
-    name: str
-    kind: str
-    status: str
-    entries: int
-    digest: str
-    balances: tuple[Balance, ...]  # units
-    counts: dict[str, int]
-    rounds: int
-    period: tuple[int, float, float] | None  # number, begin and end
-    below: tuple[Status, ...] = ()
-
-
 def texts(units: Units) -> tuple[str, ...]:
-    """Amounts as text."""
+    """Return amounts as decimal text."""
     return tuple(map(text, units))
+
+
+def issued(terms: Any, arms: Arms, ticket: Ticket) -> CampaignTicket:
+    """Return a ticket for its user."""
+    return CampaignTicket(
+        terms.name,
+        ticket.id,
+        ticket.t,
+        () if ticket.arm == SKIP else (arms.names[ticket.arm],),
+        (ticket.p,),
+        texts([0] * len(ticket.held) if ticket.state == VOID else ticket.held),
+        ticket.state,  # type: ignore[arg-type]
+        ticket.request,
+        ticket.at / 1000,
+        None if ticket.deadline is None else ticket.deadline / 1000,
+    )
 
 
 def receipt(ticket: Ticket, *, duplicate: bool = False) -> Receipt:
@@ -72,19 +51,16 @@ def receipt(ticket: Ticket, *, duplicate: bool = False) -> Receipt:
         refunded = [most - paid for most, paid in zip(apart, spent, strict=True)]
     late = ticket.costs is not None and ticket.source != HELD
     money = texts(spent), texts(refunded), texts(overrun)
-    return Receipt(ticket.id, ticket.state, duplicate, late, *money)
+    return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]
 
 
-def issued(arms: Arms, ticket: Ticket) -> IssuedTicket:
-    """Return a ticket for its user."""
-    return IssuedTicket(
-        ticket.id,
-        ticket.t,
-        None if ticket.arm == SKIP else arms.names[ticket.arm],
-        ticket.p,
-        texts([0] * len(ticket.held) if ticket.state == VOID else ticket.held),
-        ticket.state,
-        ticket.request,
-        ticket.at / 1000,
-        None if ticket.deadline is None else ticket.deadline / 1000,
-    )
+def labels(rows: Iterable[Sequence[Any]]) -> list[LabelStatus]:
+    """Return the sums of each label, from rows of key, value, resource, tickets, spent, held,
+    presumed and overrun, in their order.
+    """
+    made = []
+    for (key, value), parts in groupby(rows, key=lambda row: (row[0], row[1])):
+        found = list(parts)
+        sums = (texts([part[place] for part in found]) for place in range(4, 8))
+        made.append(LabelStatus(key, value, found[0][3], *sums))
+    return made

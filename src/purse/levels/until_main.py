@@ -1,0 +1,15 @@
+"""Verbs that are being deleted on main; this goes with them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Gone:
+    """Verbs that are not there any more."""
+
+    def acknowledge(self, *_: Any, **__: Any) -> Any:
+        """Do nothing."""
+        raise NotImplementedError
+
+    archive = add_webhook = remove_webhook = webhooks = acknowledge
