@@ -212,9 +212,7 @@ class PeriodStatus:
     number: Annotated[int, "From 1."]
     every: Annotated[str, "`day`, `week`, `month`, or hours such as `6h`."]
     time_zone: str
-    carry: Annotated[
-        tuple[str, ...], "`all`, `none`, or the most that is carried over of each resource."
-    ]
+    carry: Annotated[str, "`all` or `none` of the money that is left."]
     begun_at: float
     ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
     rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
