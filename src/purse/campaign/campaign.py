@@ -26,7 +26,7 @@ from purse.campaign.verbs.webhooks import WebhookVerbs
 if TYPE_CHECKING:
     from pathlib import Path
 
-# an address; or a storage, or a `purse.Client`, that is connected already
+# an address; or a storage, or a connection to a server, that exists already
 Place: TypeAlias = str | Any
 
 

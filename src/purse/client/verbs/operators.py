@@ -56,11 +56,6 @@ def expire(name: str) -> Request[int]:
     return Request("POST", path(name, "expire"), lambda text: int(json.loads(text)["expired"]))
 
 
-def expire_and_look(name: str) -> Request[Status]:
-    """Expire the tickets past their deadline; the answer is the status."""
-    return result(Status, "POST", path(name, "expire"))
-
-
 def add_arm(name: str, arm: str, *, cost_min: Any = None, cost_max: Any = None) -> Request[Status]:
     """Add an arm, or take back a retired one."""
     body = {"name": arm, **given(cost_min=cost_min, cost_max=cost_max)}
