@@ -228,7 +228,7 @@ def test_an_archived_ask_keeps_its_labels(
     assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_the_next_process_goes_on_where_the_last_one_stopped(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:

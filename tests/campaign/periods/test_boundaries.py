@@ -28,7 +28,7 @@ def renewals(campaign: Any) -> list[Any]:
     return [entry for entry in campaign.journal() if entry.kind == "renewed"]
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_five_that_were_slept_through_are_made_in_order(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:

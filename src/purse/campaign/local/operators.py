@@ -61,19 +61,23 @@ class LocalOperators(BaseCampaign, OperatorVerbs):
 
     def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
         (name,) = names("name", [name])
-        return self._change_arm("add_arm", name, cost_min, cost_max)
+        low, high = self._bounds(cost_min, cost_max)
+        self._committer.do(operations.add_arm(name, low, high))
+        return self.status()
 
     def retire_arm(self, name: str) -> Status:
-        self._committer.do(operations.change_arm("retire_arm", name))
+        self._committer.do(operations.retire_arm(name))
         return self.status()
 
     def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
-        return self._change_arm("set_arm", name, cost_min, cost_max)
+        low, high = self._bounds(cost_min, cost_max)
+        self._committer.do(operations.set_arm(name, low, high))
+        return self.status()
 
-    def _change_arm(self, verb: str, name: str, cost_min: Any, cost_max: Any) -> Status:
+    def _bounds(self, *given: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+        """Return an arm's least and most costs in units; None where they are not given."""
         low, high = (
             None if value is None else self.terms.amounts(field, value)
-            for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
+            for field, value in zip(("cost_min", "cost_max"), given, strict=True)
         )
-        self._committer.do(operations.change_arm(verb, name, low, high))
-        return self.status()
+        return low, high
