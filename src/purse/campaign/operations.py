@@ -113,11 +113,6 @@ def set_status(kind: str, status: str) -> Operation:
     return Operation(lambda transaction, _: transaction.set_status(kind, status))
 
 
-def acknowledge(kind: str, count: int | None) -> Operation:
-    """An alarm that somebody has looked at."""
-    return Operation(lambda transaction, _: transaction.acknowledge(kind, count))
-
-
 def set_alerts(alerts: Sequence[str]) -> Operation:
     """Other rules of alerts."""
     return Operation(lambda transaction, _: transaction.set_alerts(alerts))

@@ -281,6 +281,13 @@ class Alarm:
 
     kind: AlarmKind
     text: str
+    last_at: Annotated[
+        float | None, "The last report of this kind; the alarm ends a day later."
+    ] = None
+
+    def __str__(self) -> str:
+        """The alarm in a line."""
+        return self.text + (f", last at {write_time(self.last_at)}" if self.last_at else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,7 +381,7 @@ class Status:
             *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
             *(f"  webhook {each}" for each in self.deliveries),
-            *(f"  ! {alarm.text}" for alarm in self.alarms),
+            *(f"  ! {alarm}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]
         return "\n".join(lines)

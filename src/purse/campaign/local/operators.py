@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from purse.base import validation
 from purse.campaign import operations
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.by_name import names
 from purse.campaign.local.base import BaseCampaign
-from purse.campaign.records import ACKNOWLEDGED
 from purse.campaign.results import Status
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.campaign.storage.base import MOST_DUE
@@ -39,13 +37,6 @@ class LocalOperators(BaseCampaign, OperatorVerbs):
 
     def _set_status(self, kind: str, status: str) -> Status:
         self._committer.do(operations.set_status(kind, status))
-        return self.status()
-
-    def acknowledge(self, kind: str, count: int | None = None) -> Status:
-        kind = validation.choice("kind", kind, tuple(ACKNOWLEDGED))
-        if count is not None:
-            count = validation.integer("count", count, low=1, high=2**62)
-        self._committer.do(operations.acknowledge(kind, count))
         return self.status()
 
     def set_alerts(self, alerts: Sequence[str]) -> Status:

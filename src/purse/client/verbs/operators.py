@@ -40,12 +40,6 @@ def close(name: str) -> Request[Status]:
     return result(Status, "POST", path(name, "close"))
 
 
-def acknowledge(name: str, kind: str, count: int | None = None) -> Request[Status]:
-    """End an alarm about reports."""
-    body = {"kind": kind, **given(count=count)}
-    return result(Status, "POST", path(name, "acknowledge"), body)
-
-
 def set_alerts(name: str, alerts: Sequence[str]) -> Request[Status]:
     """Make events by these rules from now on."""
     return result(Status, "POST", path(name, "alerts"), {"alerts": list(alerts)})
