@@ -25,7 +25,6 @@ from purse.campaign.local.campaign import MAX_BATCH
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
-SOCKET = "a socket, SQLite behind it"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
 PAUSING = Crowd(32, 1, 0.2)  # as routers do that wait for their calls
@@ -91,9 +90,6 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
         )
     for crowd in (MANY, PAUSING, THREADS):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-    with servers.socket(storage, folder / "socket") as address:
-        for crowd in (ONE, EIGHT, MANY, PAUSING):
-            yield take(live.PURSE, SOCKET, Purse(address, created(storage)), crowd, effort)
     yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
         yield take(

@@ -134,8 +134,8 @@ def part(facts: dict[str, Any]) -> str:
             "To append two lines to a plain file, each on disk before the next, went "
             f"{number(floor['pairs_per_second'])} times a second (median "
             f"{number(floor['median_ms'])} ms), so that is what one process can hope for "
-            "that waits for every answer. Threads of a process, and clients of a socket or of "
-            "the service, that come while a transaction is under way share the next one, which "
+            "that waits for every answer. Threads of a process, and clients of the service, that "
+            "come while a transaction is under way share the next one, which "
             "is why many of them do better than one. Processes that open the database "
             "themselves take turns, one transaction each. One process that only asks gets so "
             f"many tickets a second: {alone}.",

@@ -81,17 +81,3 @@ def running(*command: str) -> Iterator[Running]:
             process.terminate()
             if reader.is_alive():
                 reader.join()  # to the end, before the log is closed
-
-
-@contextmanager
-def socket(storage: str, path: Path) -> Iterator[str]:
-    """The address of a `purse serve --socket` in a process of its own."""
-    command = ["-m", "purse", "serve", "--socket", str(path), "--storage", storage]
-    with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as server:
-        assert server.stderr is not None
-        line = server.stderr.readline()
-        assert "listening" in line, line
-        try:
-            yield f"unix:{path}"
-        finally:
-            server.terminate()

@@ -70,11 +70,11 @@ PAGES = {
 }
 ELSEWHERE = {"Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
-          ("policy", "world", "storage", "gpu")))  # fmt: skip
+          ("policy", "world", "storage", "gpu")), "purse.client.connection.Connection")  # fmt: skip
 INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
 # a result that lies there for the client's sake
 RESULTS = ("purse.base.recommendation",)
-MADE_BY_USERS = ("Client", "KnapsackEnv", "Policy")  # classes that are called
+MADE_BY_USERS = ("Connection", "KnapsackEnv", "Policy")  # classes that are called
 RETURNED = "What they return"
 LONGEST = 40  # characters of a default value that a signature shows
 

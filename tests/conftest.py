@@ -31,7 +31,6 @@ from tests.support.storages import (
     PostgresHarness,
     SqliteHarness,
     StorageHarness,
-    UnixHarness,
 )
 
 # compiling makes many objects that stay; to look through them less often saves a twentieth
@@ -235,8 +234,6 @@ def make_harness(
             made.append(SqliteHarness(tmp_path / f"purse-{len(made)}.db"))
         elif kind == "http":
             made.append(HttpHarness(tmp_path / f"purse-{len(made)}.db"))
-        elif kind == "unix":
-            made.append(UnixHarness(tmp_path / f"purse-{len(made)}.db"))
         else:
             made.append(PostgresHarness(request.getfixturevalue("postgres_address")))
         return made[-1]

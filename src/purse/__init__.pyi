@@ -7,7 +7,6 @@ from .campaign.campaign import Campaign as Campaign
 from .campaign.replay import replay as replay
 from .client.async_account import AsyncAccount as AsyncAccount
 from .client.async_campaign import AsyncCampaign as AsyncCampaign
-from .client.client import Client as Client
 from .engine.simulate import simulate as simulate
 from .errors import ArmsCoolingDown as ArmsCoolingDown
 from .errors import AskRefused as AskRefused

@@ -156,7 +156,6 @@ def test_values_beyond_the_most_are_summed_as_other_with_an_alarm(
     assert status.counts["other_labels"] == 2
     assert [alarm.kind for alarm in status.alarms] == ["other-labels"]
     assert status.alarms[0].text.startswith("2 labels beyond")
-    assert not campaign.acknowledge("other-labels").alarms
     entry = next(entry for entry in campaign.journal() if entry.request == "r")
     assert entry.body["labels"] == {"team": "z", "tenant": "z"}
     assert entry.body["other"] == ["tenant"]
@@ -228,7 +227,7 @@ def test_an_archived_ask_keeps_its_labels(
     assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_the_next_process_goes_on_where_the_last_one_stopped(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 
-from purse import (
-    BudgetExhausted,
-    InvalidInput,
-)
+from purse import BudgetExhausted, Conflict, InvalidInput
+from purse.campaign.results import write_time
 from tests.support import storages
 from tests.support.campaigns import made, refusal
 from tests.support.storages import START
+
+DAY = 86_400_000  # ms
 
 
 def test_status_in_words() -> None:
@@ -74,21 +74,41 @@ def test_alarms_are_part_of_the_status() -> None:
     assert {alarm["kind"] for alarm in facts["alarms"]} == {"overrun", "presumed", "exhausted"}
 
 
-def test_an_alarm_about_reports_is_acknowledged_until_the_next_one() -> None:
-    campaign = made()
+def test_an_alarm_about_reports_ends_a_day_after_the_last_one() -> None:
+    harness = storages.MemoryHarness()
+    campaign = made(harness)
     for cost in (2, 3):
         campaign.tell(campaign.ask(), 1, cost)
-    assert [alarm.kind for alarm in campaign.status().alarms] == ["overrun"]
-    assert "2 reports (1 acknowledged)" in str(campaign.acknowledge("overrun", 1))
-    assert campaign.acknowledge("overrun").alarms == ()
-    entries = campaign.status().entries
-    assert campaign.acknowledge("overrun").entries == entries, "nothing is new"
-    assert campaign.status().counts["overruns"] == 2
+        harness.clock += 1000
+    (alarm,) = campaign.status().alarms
+    assert (alarm.kind, alarm.last_at) == ("overrun", START / 1000 + 1)
+    assert str(alarm) == "3 units more was spent than held, in 2 reports, last at " + write_time(
+        START / 1000 + 1
+    )
+    harness.clock = START + 1000 + DAY - 1
+    assert campaign.status().alarms == (alarm,)
+    harness.clock += 1
+    status = campaign.status()
+    assert (status.alarms, status.counts["overruns"]) == ((), 2)
     campaign.tell(campaign.ask(), 1, 2)
-    assert "3 reports (2 acknowledged)" in campaign.status().alarms[0].text
-    assert "count=4: must be at most 3" in refusal(InvalidInput, campaign.acknowledge, "overrun", 4)
-    assert "'exhausted'" in refusal(InvalidInput, campaign.acknowledge, "exhausted")
+    (alarm,) = campaign.status().alarms
+    assert "in 3 reports" in alarm.text
     assert campaign.audit(full=True).ok
+
+
+def test_each_kind_of_report_has_its_own_day() -> None:
+    harness = storages.MemoryHarness()
+    campaign = made(harness, cost_min="0.5", reward_range=(0, 10))
+    ticket = campaign.ask()
+    campaign.tell(ticket, 11, "0.1")
+    harness.clock += 1000
+    refusal(Conflict, campaign.tell, ticket, 1, 1)
+    kinds = [alarm.kind for alarm in campaign.status().alarms]
+    assert kinds == ["conflict", "below-minimum", "outside-range"]
+    harness.clock = START + DAY
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["conflict"]
+    harness.clock += 1000
+    assert campaign.status().alarms == ()
 
 
 def test_no_set_of_arms_fits_where_only_the_cheapest_twice_would() -> None:

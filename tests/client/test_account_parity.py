@@ -16,6 +16,7 @@ import purse
 from purse import Account, AsyncAccount, Campaign
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.storage.memory import Memory
+from purse.client.connection import Connection
 from purse.client.remote_account import RemoteAccount
 from tests.client.test_parity import TERMS, shape
 from tests.support.server import Served
@@ -89,8 +90,9 @@ def test_the_address_says_which_class_it_is(at: Served, storage: Memory) -> None
     assert type(made) is RemoteAccount
     assert repr(made) == f"<Account 'company' at {at.url}>"
     assert type(Account.open("company", storage=storage)) is LocalAccount
-    with purse.Client(at.url) as client:
-        assert Account.open("company", storage=client).status() == made.status()
+    with pytest.raises(purse.InvalidInput, match="must be left out"):
+        Account.open("company", storage=Connection(at.url), token="purse_secret")
+    assert Account.open("company", storage=Connection(at.url)).status() == made.status()
 
 
 REFUSED: dict[str, Callable[[Any], Any]] = {

@@ -1,22 +1,20 @@
-"""Asks with arms, arms that come and go, and arms that cool down, through the client."""
+"""Asks with arms, arms that come and go, and arms that cool down, on a server."""
 
 from __future__ import annotations
 
-import inspect
 import json
 from types import MappingProxyType
 from typing import Any
 
-import httpx
 import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import CoolingArm, Status
-from purse.client.client import Client
+from purse.client.exchange import Answer, Request
 from purse.client.wire import error_of, result_of
-from tests.client.test_client import TERMS, Place
+from tests.support.wire import TERMS, Far
 
 ROOM = {"capacity": 4, "cost_floor": "0.00001", "cost_ceiling": "0.1"}
 COOLING = {
@@ -29,28 +27,13 @@ COOLING = {
 
 
 @pytest.fixture
-def place(monkeypatch: pytest.MonkeyPatch) -> Place:
-    made = Place()
+def far(monkeypatch: pytest.MonkeyPatch) -> Far:
+    made = Far(**ROOM)
     monkeypatch.setattr("purse.client.connection.time.sleep", made.waits.append)
-    made.client.create("prompts", **TERMS, **ROOM)
     return made
 
 
-@pytest.mark.parametrize(
-    "verb", ["ask", "ask_many", "probabilities", "add_arm", "retire_arm", "set_arm", "recommend"]
-)
-def test_a_verb_is_called_like_that_of_a_campaign(verb: str) -> None:
-    own, other = (inspect.signature(getattr(kind, verb)).parameters for kind in (Client, Campaign))
-    parts = list(own.values())[2:]  # after self and the name of the campaign
-    known = list(other.values())[1:]
-    assert [(each.kind, each.default) for each in parts] == [
-        (each.kind, each.default) for each in known
-    ]
-    names = {"name": "arm"} if "arm" in verb and verb != "ask_many" else {}
-    assert [each.name for each in parts] == [names.get(each.name, each.name) for each in known]
-
-
-def test_the_terms_are_those_of_a_campaign(place: Place) -> None:
+def test_the_terms_are_those_of_a_campaign(far: Far) -> None:
     terms: dict[str, Any] = {
         **TERMS,
         **ROOM,
@@ -62,90 +45,71 @@ def test_the_terms_are_those_of_a_campaign(place: Place) -> None:
         "reward_range": (-1, 1),
         "explore": 0.05,
     }
-    place.client.create("far", **terms)
-    Campaign.create("here", **terms, storage=place.storage)
-    far, here = (
-        Campaign.open(name, storage=place.storage).terms.as_dict() for name in ("far", "here")
+    made = far.create("far", **terms)
+    LocalCampaign.create("here", **terms, storage=far.storage)
+    there, here = (
+        LocalCampaign.open(name, storage=far.storage).terms.as_dict() for name in ("far", "here")
     )
-    assert {**far, "name": "", "id": ""} == {**here, "name": "", "id": ""}
-    ticket = place.client.ask("far")
-    assert place.client.tell("far", ticket, -0.5, "0.001").state == "told"
+    assert {**there, "name": "", "id": ""} == {**here, "name": "", "id": ""}
+    assert made.tell(made.ask(), -0.5, "0.001").state == "told"
 
 
 @pytest.mark.parametrize(
     "arms", [["large"], ("large",), {"large": 0.02}, MappingProxyType({"large": "0.02"})]
 )
-def test_an_ask_chooses_among_the_arms_it_names(place: Place, arms: Any) -> None:
-    client, campaign = place.client, place.campaign
-    ticket = client.ask("prompts", "q", arms=arms)
-    assert ticket == campaign.ask("q", arms=arms)
+def test_an_ask_chooses_among_the_arms_it_names(far: Far, arms: Any) -> None:
+    campaign, here = far.campaign, far.here
+    ticket = campaign.ask("q", arms=arms)
+    assert ticket == here.ask("q", arms=arms)
     assert (ticket.arm, ticket.held) == ("large", ("0.02" if "get" in dir(arms) else "0.05",))
-    assert {each.arm for each in client.ask_many("prompts", 3, arms=arms)} == {"large"}
-    assert client.probabilities("prompts", arms) == campaign.probabilities(arms)
+    assert {each.arm for each in campaign.ask_many(3, arms=arms)} == {"large"}
+    assert campaign.probabilities(arms) == here.probabilities(arms)
     with pytest.raises(purse.Conflict):
-        client.ask("prompts", "q")
+        campaign.ask("q")
     with pytest.raises(purse.InvalidInput, match="unknown arm in arms 'big'"):
-        client.ask("prompts", arms=["big"])
-
-
-def test_what_is_not_said_is_not_sent(place: Place) -> None:
-    place.client.ask("prompts", "q")
-    assert json.loads(place.wire.sent[-1].read()) == {"n": 1, "request_id": "q"}
-    place.client.probabilities("prompts")
-    assert json.loads(place.wire.sent[-1].read()) == {}
+        campaign.ask(arms=["big"])
 
 
 @pytest.mark.parametrize("arm", ["medium", "a/b", "..", "é=1, 2%"])
-def test_arms_come_and_go(place: Place, arm: str) -> None:
-    client, campaign = place.client, place.campaign
-    added = client.add_arm("prompts", arm, cost_min="0.001", cost_max="0.03")
-    assert added == campaign.status()
+def test_arms_come_and_go(far: Far, arm: str) -> None:
+    campaign, here = far.campaign, far.here
+    added = campaign.add_arm(arm, cost_min="0.001", cost_max="0.03")
+    assert added == here.status()
     assert added.arms == ("small", "large", arm)
-    assert client.set_arm("prompts", arm, cost_max=0.02) == campaign.status()
-    assert client.ask("prompts", arms=[arm]).held == ("0.02",)
-    assert client.retire_arm("prompts", arm).retired == (arm,)
+    assert campaign.set_arm(arm, cost_max=0.02) == here.status()
+    assert campaign.ask(arms=[arm]).held == ("0.02",)
+    assert campaign.retire_arm(arm).retired == (arm,)
     with pytest.raises(purse.InvalidInput, match="is retired"):
-        client.ask("prompts", arms=[arm])
+        campaign.ask(arms=[arm])
     with pytest.raises(purse.InvalidInput, match="between the floor and the ceiling"):
-        client.set_arm("prompts", "small", cost_max=1)
+        campaign.set_arm("small", cost_max=1)
 
 
-def test_a_change_of_arms_whose_answer_is_lost_counts_once(place: Place) -> None:
-    for change in (
-        lambda: place.client.add_arm("prompts", "third"),
-        lambda: place.client.set_arm("prompts", "third", cost_max="0.02"),
-        lambda: place.client.retire_arm("prompts", "third"),
-    ):
-        before = place.campaign.status().entries
-        place.wire.trouble = [place.wire.lose] * 2
-        assert change().entries == before + 1
-
-
-def test_arms_that_cool_down_are_raised_at_once_with_the_seconds(place: Place) -> None:
-    place.storage.now = lambda: 1_000_000
-    client = place.client
-    client.fail("prompts", client.ask("prompts", arms=["small"]))
-    before = len(place.wire.sent)
-    for verb in (client.ask, client.probabilities):
+def test_arms_that_cool_down_are_raised_at_once_with_the_seconds(far: Far) -> None:
+    far.storage.now = lambda: 1_000_000
+    campaign = far.campaign
+    campaign.fail(campaign.ask(arms=["small"]))
+    before = len(far.wire.sent)
+    for verb in (campaign.ask, campaign.probabilities):
         with pytest.raises(purse.ArmsCoolingDown, match="'small' failed") as refused:
-            verb("prompts", arms=["small"])
+            verb(arms=["small"])
         assert refused.value.seconds == 1.0
-    assert len(place.wire.sent) == before + 2
-    assert place.waits == []
-    status = client.status("prompts")
-    assert status == place.campaign.status()
+    assert len(far.wire.sent) == before + 2
+    assert far.waits == []
+    status = campaign.status()
+    assert status == far.here.status()
     assert status.cooling == (CoolingArm("small", 1001.0, 1.0, None),)
 
 
-def test_a_storage_that_does_not_answer_before_is_still_waited_for(place: Place) -> None:
-    def cooling(_: httpx.Request) -> httpx.Response:
-        return httpx.Response(503, headers={"Retry-After": "1"}, json=COOLING)
+def test_a_storage_that_does_not_answer_before_is_still_waited_for(far: Far) -> None:
+    def cooling(_: Request[Any]) -> Answer:
+        return Answer(503, json.dumps(COOLING), retry_after="1")
 
-    place.wire.trouble = [place.wire.busy(503), cooling]
+    far.wire.trouble = [far.wire.busy(503), cooling]
     with pytest.raises(purse.ArmsCoolingDown) as refused:
-        place.client.ask("prompts")
+        far.campaign.ask()
     assert refused.value.seconds == 0.25
-    assert len(place.waits) == 1
+    assert len(far.waits) == 1
 
 
 def test_the_seconds_may_be_missing() -> None:
@@ -154,8 +118,8 @@ def test_the_seconds_may_be_missing() -> None:
     assert found.seconds == 0
 
 
-def test_what_an_older_server_does_not_say_has_its_default(place: Place) -> None:
-    status = place.campaign.status()
+def test_what_an_older_server_does_not_say_has_its_default(far: Far) -> None:
+    status = far.here.status()
     facts = {
         name: value
         for name, value in status.as_dict().items()

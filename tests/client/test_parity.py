@@ -17,6 +17,7 @@ from purse.campaign.campaign import Campaign as Abstract
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.spending import Spending
 from purse.campaign.storage.memory import Memory
+from purse.client.connection import Connection
 from purse.client.remote_campaign import RemoteCampaign
 from tests.support.server import Served
 from tests.support.storages import START
@@ -78,8 +79,8 @@ def test_the_address_says_which_class_it_is(at: Served, storage: Memory) -> None
     assert (made.name, made.url) == ("prompts", at.url)
     assert repr(made) == f"<Campaign 'prompts' at {at.url}>"
     assert Campaign.names(storage=at.url) == Campaign.names(storage=storage) == ["prompts"]
-    with purse.Client(at.url + "/", timeout=3) as client:
-        assert Campaign.open("prompts", storage=client).status() == made.status()
+    connection = Connection(at.url + "/", timeout=3)
+    assert Campaign.open("prompts", storage=connection).status() == made.status()
 
 
 def answers(campaign: Campaign) -> list[Any]:

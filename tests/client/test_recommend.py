@@ -1,4 +1,4 @@
-"""Which arm is best, through the client."""
+"""Which arm is best, on a server."""
 
 from __future__ import annotations
 
@@ -7,18 +7,16 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, InvalidInput, NoSuchCampaign
+from purse import InvalidInput
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
-from tests.client.test_client import TERMS, Place
+from tests.support.wire import Far
 
 
 @pytest.fixture(scope="module")
-def place() -> Place:
-    made = Place()
-    made.client.create("prompts", **TERMS)
+def far() -> Far:
+    made = Far()
     for arm, reward in (("small", 1), ("large", 0)) * 8:
-        ticket = made.client.ask("prompts", arms=[arm])
-        made.client.tell("prompts", ticket, reward, "0.001")
+        made.campaign.tell(made.campaign.ask(arms=[arm]), reward, "0.001")
     return made
 
 
@@ -34,9 +32,9 @@ def place() -> Place:
         {"cap": "0.05"},
     ],
 )
-def test_the_answer_is_that_of_the_campaign(place: Place, question: dict[str, Any]) -> None:
-    found = place.client.recommend("prompts", **question)
-    assert found == Campaign.open("prompts", storage=place.storage).recommend(**question)
+def test_the_answer_is_that_of_the_campaign(far: Far, question: dict[str, Any]) -> None:
+    found = far.campaign.recommend(**question)
+    assert found == far.here.recommend(**question)
     assert isinstance(found, Recommendation)
     assert isinstance(found.arms, tuple)
     assert isinstance(found.arms[0], ArmVerdict)
@@ -44,12 +42,10 @@ def test_the_answer_is_that_of_the_campaign(place: Place, question: dict[str, An
     assert str(found)
 
 
-def test_errors_are_those_of_a_campaign(place: Place) -> None:
+def test_errors_are_those_of_a_campaign(far: Far) -> None:
     with pytest.raises(InvalidInput, match="confidence"):
-        place.client.recommend("prompts", confidence=95)
+        far.campaign.recommend(confidence=95)
     with pytest.raises(InvalidInput, match="cap"):
-        place.client.recommend("prompts", cap=-1)
+        far.campaign.recommend(cap=-1)
     with pytest.raises(InvalidInput, match="by"):
-        place.client.recommend("prompts", "cost")
-    with pytest.raises(NoSuchCampaign, match="ads"):
-        place.client.recommend("ads")
+        far.campaign.recommend("cost")

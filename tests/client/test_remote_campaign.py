@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
@@ -12,18 +11,14 @@ from typing import Any
 import pytest
 
 import purse
-from purse import Campaign, Client
+from purse import Campaign
 from purse.campaign.storage.memory import Memory
-from tests.client.test_client import HEAVY, Wire
+from purse.client.connection import Connection
 from tests.client.test_parity import TERMS
 from tests.support.server import Served, served
-from tests.support.service import HERE, service, token_file
+from tests.support.service import HERE, token_file
 
-
-@pytest.fixture
-def wire() -> Wire:
-    """A connection that loses what a test wants it to lose."""
-    return Wire(service(Memory()))
+HEAVY = {"apsw", "click", "httpx", "numba", "numpy", "orjson", "polars", "rich", "scipy"}
 
 
 @pytest.fixture
@@ -32,41 +27,6 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     waited: list[float] = []
     monkeypatch.setattr("purse.client.connection.time.sleep", waited.append)
     return waited
-
-
-def there(wire: Wire) -> Campaign:
-    client = Client(HERE, transport=wire)
-    return Campaign.create("prompts", **TERMS, storage=client, exist_ok=True)
-
-
-def test_a_repeat_after_a_lost_answer_has_no_second_effect(wire: Wire, waits: list[float]) -> None:
-    wire.trouble = [wire.lose, wire.cut]
-    campaign = there(wire)  # with exist_ok a creation can be sent again
-    for lost in ([wire.lose], [wire.cut, wire.refuse, wire.lose]):
-        wire.trouble = list(lost)
-        one = campaign.ask()
-        wire.trouble = list(lost)
-        two, three = campaign.ask_many(2)
-        wire.trouble = list(lost)
-        assert campaign.tell(one, 1, "0.001").duplicate
-        wire.trouble = list(lost)
-        assert campaign.settle(two, "0.001").duplicate
-        wire.trouble = list(lost)
-        assert campaign.void(three).duplicate
-        wire.trouble = list(lost)
-        campaign.top_up(1)
-    status = campaign.status()
-    assert (status.counts["tickets"], status.counts["told"], status.counts["void"]) == (6, 2, 2)
-    assert status.purses[0].budget == "27"
-    assert len(waits) == 2 + 6 * 4
-
-
-def test_every_ask_has_a_name_of_its_own(wire: Wire) -> None:
-    campaign = there(wire)
-    first, second = campaign.ask(), campaign.ask()
-    assert first.id != second.id
-    names = {json.loads(request.read())["request_id"] for request in wire.sent[-2:]}
-    assert names == {first.request_id, second.request_id}
 
 
 def test_the_token_comes_from_the_argument_or_the_environment(
@@ -102,8 +62,8 @@ def test_a_token_that_is_none_is_refused_and_not_shown(token: Any) -> None:
 def test_a_token_is_for_servers_only(at: Served) -> None:
     with pytest.raises(purse.InvalidInput, match="token: must be left out"):
         Campaign.open("prompts", storage="memory:", token="purse_secret")
-    with Client(at.url) as client, pytest.raises(purse.InvalidInput, match="must be left out"):
-        Campaign.open("prompts", storage=client, token="purse_secret")
+    with pytest.raises(purse.InvalidInput, match="must be left out"):
+        Campaign.open("prompts", storage=Connection(at.url), token="purse_secret")
 
 
 @pytest.mark.parametrize(
@@ -139,19 +99,20 @@ def test_no_server_is_one_clear_error(waits: list[float]) -> None:
     assert len(waits) == 5
 
 
-def test_what_is_no_purse_server_is_told(wire: Wire, at: Served) -> None:
+def test_another_timeout_and_number_of_attempts(waits: list[float]) -> None:
+    connection = Connection("http://127.0.0.1:9", timeout=1, retries=1)
+    with pytest.raises(purse.StorageUnavailable, match="after 2 attempts"):
+        Campaign.names(storage=connection)
+    assert len(waits) == 1
+    connection.close()
+
+
+def test_a_path_that_is_no_server_is_told(at: Served) -> None:
     with pytest.raises(purse.PurseError, match="GET /else/campaigns/prompts: there is nothing"):
         Campaign.open("prompts", storage=at.url + "/else")
-    campaign = there(wire)
-    wire.trouble = [wire.busy(404)]
-    with pytest.raises(purse.PurseError, match="the server answered 404: <html>"):
-        campaign.status()
-    wire.trouble = [wire.busy(301, Location="https://purse.example.com/")]
-    with pytest.raises(purse.PurseError, match=r"use the address https://purse\.example"):
-        campaign.status()
 
 
-def test_neither_a_class_nor_a_client_takes_what_is_not_its_own(tmp_path: Path) -> None:
+def test_no_class_takes_what_is_not_its_own(tmp_path: Path) -> None:
     from purse.campaign.local.campaign import LocalCampaign
     from purse.client.remote_campaign import RemoteCampaign
 

@@ -1,4 +1,4 @@
-"""Features and contexts over HTTP, and through the client."""
+"""Features and contexts over HTTP."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import pytest
 import purse
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.memory import Memory
-from tests.client.test_client import TERMS, Place
 from tests.support.service import PROMPTS, TestClient, running
+from tests.support.wire import TERMS, Far
 
 AT = "/campaigns/prompts"
 FEATURES: dict[str, Any] = {
@@ -103,24 +103,22 @@ def test_features_that_are_not_possible_are_refused(untouched: TestClient, featu
     assert answer.status_code == 400, answer.text
 
 
-def test_the_client_takes_what_a_campaign_takes() -> None:
-    place = Place()
+def test_a_campaign_on_a_server_takes_the_same() -> None:
     features: dict[str, Any] = {"length": (0, 8000, "optional"), "source": ("chat", "code")}
-    place.client.create("prompts", **TERMS, features=features)
-    Campaign.create("here", **TERMS, features=features, storage=place.storage)
-    here = Campaign.open("here", storage=place.storage)
-    assert place.campaign.terms.features == here.terms.features
-    ticket = place.client.ask("prompts", "q", context={"length": np.float64(9), "source": "chat"})
-    assert place.client.ask("prompts", "q", context=[9, "chat"]) == ticket
+    far = Far(features=features)
+    here = Campaign.create("here", **TERMS, features=features, storage=far.storage)
+    assert far.here.terms.features == here.terms.features
+    ticket = far.campaign.ask("q", context={"length": np.float64(9), "source": "chat"})
+    assert far.campaign.ask("q", context=[9, "chat"]) == ticket
     with pytest.raises(purse.Conflict, match="another context"):
-        place.client.ask("prompts", "q", context=[None, "chat"])
-    tickets = place.client.ask_many("prompts", 2, contexts=[(None, "code"), {"source": "chat"}])
+        far.campaign.ask("q", context=[None, "chat"])
+    tickets = far.campaign.ask_many(2, contexts=[(None, "code"), {"source": "chat"}])
     assert len(tickets) == 2
-    assert place.client.probabilities("prompts", None, [1, "chat"]) == {"small": 0.5, "large": 0.5}
+    assert far.campaign.probabilities(None, [1, "chat"]) == {"small": 0.5, "large": 0.5}
     with pytest.raises(purse.InvalidInput, match="the features are length, source"):
-        place.client.ask("prompts")
-    status = place.client.status("prompts")
-    assert status == place.campaign.status()
+        far.campaign.ask()
+    status = far.campaign.status()
+    assert status == far.here.status()
     assert status.features[1].column == "length is missing"
 
 

@@ -16,7 +16,7 @@ def test_the_page_shows_the_period_as_it_is_now(view: View) -> None:
     storage, now = Memory(), 1_800_000_000_000
     storage.now = lambda: now
     campaign = make(
-        storage, "prompts", every="day", time_zone="Europe/Berlin", carry="2", horizon=9
+        storage, "prompts", every="day", time_zone="Europe/Berlin", carry="all", horizon=9
     )
     campaign.tell(campaign.ask(), 1, "0.01")
     with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
@@ -27,6 +27,6 @@ def test_the_page_shows_the_period_as_it_is_now(view: View) -> None:
         assert "round 1 of 9 in this period" in page.locator("#facts").inner_text()
         now += 3 * DAY
         page.locator("#period", has_text="Period 4").wait_for()
-        assert "0 of 5 USD spent and 2 carried over." in line.inner_text()
+        assert "0 of 5 USD spent and 14.99 carried over." in line.inner_text()
         assert "round 0 of 9 in this period" in page.locator("#facts").inner_text()
         assert complaints() == []

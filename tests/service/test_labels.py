@@ -1,4 +1,4 @@
-"""Labels over HTTP, and through the client."""
+"""Labels over HTTP."""
 
 from __future__ import annotations
 
@@ -6,10 +6,7 @@ from typing import Any
 
 import pytest
 
-import purse
-from purse.campaign.results import LabelStatus
 from purse.campaign.storage.memory import Memory
-from tests.client.test_client import TERMS, Place
 from tests.support.service import problem, running
 
 AT = "/campaigns/prompts"
@@ -53,15 +50,3 @@ def test_the_metrics_have_no_values_of_labels() -> None:
     assert 'purse_other_labels_total{campaign="prompts"} 0.0' in text
     assert "acme" not in text
     assert "tenant" not in text
-
-
-def test_the_client_has_labels() -> None:
-    client = Place().client
-    client.create("prompts", **TERMS)
-    ticket = client.ask("prompts", labels={"tenant": "acme"})
-    client.ask_many("prompts", 2, labels={"tenant": "b"})
-    client.void("prompts", ticket)
-    found = client.labels("prompts")
-    assert [(each.value, each.tickets) for each in found] == [("acme", 1), ("b", 2)]
-    assert isinstance(found[0], LabelStatus)
-    assert found == purse.Campaign.open("prompts", storage=client).labels()

@@ -80,13 +80,15 @@ def test_the_numbers_are_those_of_the_status() -> None:
 
 
 def test_every_state_and_kind_of_alarm_has_a_number() -> None:
-    client = running(arms={"a": "0.5"}, policy="uniform", budget="0.5")
+    storage = Memory()
+    storage.now = lambda: 1_000_000
+    client = running(storage, arms={"a": "0.5"}, policy="uniform", budget="0.5")
     client.post("/campaigns/prompts/asks")
     client.post("/campaigns/prompts/tickets/1/tell", json={"reward": 1, "cost": "0.75"})
     found = numbers(client)
     raised = {kind for kind in ALARM_KINDS if found["purse_alarm", "prompts", kind]}
     assert raised == {"overrun", "exhausted"}
-    client.post("/campaigns/prompts/acknowledge", json={"kind": "overrun", "count": 1})
+    storage.now = lambda: 87_400_000  # a day later
     assert numbers(client)["purse_alarm", "prompts", "overrun"] == 0
     for verb, state in (("pause", "paused"), ("resume", "running"), ("close", "closed")):
         client.post(f"/campaigns/prompts/{verb}")

@@ -121,22 +121,14 @@ def aim(case: Any) -> None:
             report["ticket"] = report["ticket"] % 12 + 1
 
 
-OF_PERIODS = (
-    ("time_zone", "Europe/Berlin"),
-    ("starts", "2026-01-31T09:00"),
-)  # fields, and what they may say
-
-
 def aim_periods(body: dict[str, Any]) -> None:
     """Let new terms name a time zone that there is; without periods they say nothing of them."""
-    for field, known in OF_PERIODS:
-        if isinstance(body.get(field), str) and len(body[field]) <= MOST_NAME:
-            body[field] = known
+    if isinstance(body.get("time_zone"), str) and len(body["time_zone"]) <= MOST_NAME:
+        body["time_zone"] = "Europe/Berlin"
     if body.get("every") is None:
         body.pop("carry", None)
-        for field, known in OF_PERIODS:
-            if body.get(field) in (known, None):  # what the document forbids stays
-                body.pop(field, None)
+        if body.get("time_zone") in ("Europe/Berlin", None):  # what the document forbids stays
+            body.pop("time_zone", None)
 
 
 def is_name(value: Any) -> bool:

@@ -15,9 +15,10 @@ import httpx
 import pytest
 
 import purse
+from purse import Campaign
 from purse.campaign.local.campaign import LocalCampaign
 from purse.cli import main
-from purse.client.client import Client
+from purse.client.connection import Connection
 from tests.support.service import PROMPTS
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
@@ -91,9 +92,7 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
 ) -> None:
     file = tmp_path / "purse.db"
     server = Process(file)
-    with Client(server.url) as client:
-        client.create("prompts", **TERMS)
-        before = client.ask("prompts", "before")
+    before = Campaign.create("prompts", **TERMS, storage=server.url).ask("before")
     assert server.end(signal.SIGKILL) == -signal.SIGKILL
 
     server = Process(file)
@@ -102,19 +101,20 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
 
     def work(number: int) -> None:
         """Ask until the server is gone."""
-        with Client(server.url, retries=0) as client:
-            for turn in range(10**6):
-                request = f"w{number}-{turn}"
-                try:
-                    acknowledged[request] = client.ask("prompts", request).id
-                except purse.StorageUnavailable:
-                    return
-                if turn == 10:
-                    enough.set()
+        campaign = Campaign.open("prompts", storage=Connection(server.url, retries=0))
+        for turn in range(10**6):
+            request = f"w{number}-{turn}"
+            try:
+                acknowledged[request] = campaign.ask(request).id
+            except purse.StorageUnavailable:
+                return
+            if turn == 10:
+                enough.set()
 
-    with Client(server.url) as client, ThreadPoolExecutor(WORKERS) as pool:
-        assert client.ask("prompts", "before") == before
-        assert client.tell("prompts", before, 1, "0.001").state == "told"
+    far = Campaign.open("prompts", storage=server.url)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        assert far.ask("before") == before
+        assert far.tell(before, 1, "0.001").state == "told"
         with httpx.stream(
             "GET", f"{server.url}/campaigns/prompts/events", timeout=PATIENCE
         ) as events:

@@ -46,7 +46,7 @@ VERBS = {
     "voided": "void",
     "topped_up": "top_up",
 }
-RENEWED: dict[str, Any] = {"every": "1h", "carry": 3}
+RENEWED: dict[str, Any] = {"every": "1h", "carry": "none"}
 SHORT_HOUR = 100  # ms: periods of an hour end while clients live
 FUND = "fund"  # a top-up of an account
 NEW = "later"  # an arm that comes and goes

@@ -15,7 +15,7 @@ class PeriodTreeMachine(TreeMachine, PeriodMachine):
     """Refunds of holds that have ended on one level and not on another."""
 
     def draw_periods(self, data: st.DataObject, budget: Units) -> Periods | None:
-        return data.draw(st.one_of(some_periods(budget), st.none()))
+        return data.draw(st.one_of(some_periods(), st.none()))
 
     @rule(which=picks, late=st.sampled_from([0, -1, 1]))
     def go_to_the_boundary_of_an_account(self, which: int, late: int) -> None:

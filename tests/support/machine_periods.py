@@ -17,7 +17,7 @@ class PeriodMachine(CampaignMachine):
 
     def draw_terms(self, data: st.DataObject, resources: int | None = None) -> Terms:
         terms = super().draw_terms(data, resources)
-        return terms._replace(periods=data.draw(some_periods(terms.budget)))
+        return terms._replace(periods=data.draw(some_periods()))
 
     @rule(late=st.sampled_from([0, 0, -1, 1]), verb=st.sampled_from(["ask", "expire", "look"]))
     def go_to_the_boundary(self, late: int, verb: str) -> None:

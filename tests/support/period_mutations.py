@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse.campaign.periods import rules
-from purse.campaign.periods.period import Period, too_much
+from purse.campaign.periods.period import Period
 from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 from purse.campaign.storage import schema
@@ -79,14 +79,7 @@ def keep_the_refunds_of_ended_periods(patch: Patch) -> None:
 def carry_all(patch: Patch) -> None:
     """Nothing is dropped at a boundary, whatever the terms say."""
 
-    def lenient(_carry: Any, _carried: Sequence[int], more: Sequence[int]) -> list[int]:
-        return [0] * len(more)
+    def lenient(_carry: str, units: Sequence[int]) -> list[int]:
+        return [0] * len(units)
 
-    patch.setattr(rules, "too_much", lenient)
-
-
-def carry_more_than_the_cap(patch: Patch) -> None:
-    """A refund of an ended period does not count against what was carried over."""
-    patch.setattr(
-        rules, "too_much", lambda carry, carried, more: too_much(carry, [0] * len(carried), more)
-    )
+    patch.setattr(rules, "not_carried", lenient)

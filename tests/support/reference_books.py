@@ -20,6 +20,8 @@ from tests.support.reference_terms import (
     written,
 )
 
+DAY = 86_400_000  # ms
+
 
 @dataclass
 class Books(Level):
@@ -37,6 +39,8 @@ class Books(Level):
     outside_range: int = 0
     crowded: int = 0
     clipped: int = 0
+    # ms: the last report that caused an alarm, by its kind
+    alarmed: dict[str, int] = field(default_factory=dict)
     tickets: dict[int, Ticket] = field(default_factory=dict)
     arms: list[Arm] = field(default_factory=list)
     # what was asked under each request id
@@ -222,18 +226,25 @@ class Books(Level):
         """The kinds of alarms that are due."""
         silent = [self.silent(place) for place in range(len(self.arms))]
         kinds = {
-            "overrun": any(self.overrun),
+            "overrun": self.is_recent("overrun"),
             "presumed": any(self.presumed),
             "overdue": bool(self.overdue()),
-            "conflict": self.conflicts > 0,
-            "below-minimum": self.below_minimum > 0,
-            "outside-range": self.outside_range > 0,
+            "conflict": self.is_recent("conflict"),
+            "below-minimum": self.is_recent("below-minimum"),
+            "outside-range": self.is_recent("outside-range"),
             "cooling-down": bool(self.cooling()),
             "silent": self.terms.stop == "fit"
             and any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
             "exhausted": self.status != "closed" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
+
+    def alarm(self, kind: str) -> None:
+        """A report came that a person should look at, within a day."""
+        self.alarmed[kind] = self.clock()
+
+    def is_recent(self, kind: str) -> bool:
+        return self.clock() < self.alarmed.get(kind, -DAY) + DAY
 
     def could_fit(self, units: list[int]) -> bool:
         """Whether some arms could be paid, under rule `fit` one; with several plays it is enough

@@ -43,16 +43,13 @@ def add_months(day: date, months: int) -> date:
     raise AssertionError
 
 
-def following(every: str, zone: str, starts: str, created: int, after: int) -> int:
+def following(every: str, zone: str, created: int, after: int) -> int:
     """The first end of a period after an instant, all in ms."""
     if every[0].isdigit():
         length = int(every[:-1]) * UNITS[every[-1]]
-        begun = instant(datetime.fromisoformat(starts), zone) if starts else created
-        return next(at for k in count(1) if (at := begun + k * length) > after)
+        return next(at for k in count(1) if (at := created + k * length) > after)
     today = wall(created, zone).date()
-    if starts:
-        anchor = datetime.fromisoformat(starts)
-    elif every == "week":
+    if every == "week":
         anchor = datetime.combine(today - timedelta(days=today.weekday()), datetime.min.time())
     else:
         anchor = datetime.combine(

@@ -60,8 +60,8 @@ class Renewed:
 
     def end_after(self, ms: int) -> int:
         assert self.periods is not None
-        every, zone, _, starts = self.periods
-        return following(every, zone, starts, self.created, ms)
+        every, zone, _ = self.periods
+        return following(every, zone, self.created, ms)
 
     def due(self) -> list[tuple[list[int], Period]]:
         """The budget and the period after each boundary that has passed and was not made yet. Where
@@ -77,10 +77,7 @@ class Renewed:
                 whole - sum(parts)
                 for whole, *parts in zip(budget, spent, held, presumed, strict=True)
             ]
-            carried = tuple(
-                units if cap is None else min(units, cap)
-                for units, cap in zip(left, self.caps(), strict=True)
-            )
+            carried = self.keeps(left)
             budget = [
                 whole - units + kept + more
                 for whole, units, kept, more in zip(
@@ -95,17 +92,10 @@ class Renewed:
             steps.append((budget, period))
         return steps
 
-    def caps(self) -> tuple[int | None, ...]:
-        """The most of each resource that is kept; None where all is."""
+    def keeps(self, units: Units | list[int]) -> Units:
+        """What of the money that an ended period leaves is kept."""
         assert self.periods is not None
-        match self.periods.carry:
-            case "all":
-                return (None,) * len(self.allowance)
-            case "none":
-                return (0,) * len(self.allowance)
-            case amounts:
-                assert not isinstance(amounts, str)
-                return amounts
+        return tuple(units) if self.periods.carry == "all" else (0,) * len(units)
 
     def renew(self) -> None:
         """Make the boundaries that are due, in order, each by an entry."""
@@ -122,16 +112,11 @@ class Renewed:
 
     def refund(self, units: Units | list[int], number: int) -> None:
         """The rest of a hold that was made in a period comes back. Once that has ended it is kept
-        only as far as what was carried and kept before leaves room.
+        only where what is left is.
         """
         if self.period is None or number == self.period.number:
             return
-        kept = tuple(
-            more if cap is None else min(more, cap - carried - before)
-            for more, cap, carried, before in zip(
-                units, self.caps(), self.period.carried, self.period.kept, strict=True
-            )
-        )
+        kept = self.keeps(units)
         self.budget = [
             whole - more + part for whole, more, part in zip(self.budget, units, kept, strict=True)
         ]

@@ -21,6 +21,7 @@ class Reporting(Books):
     def conflict(self) -> Refusal:
         """What was said first stands, and what was said now is kept."""
         self.conflicts += 1
+        self.alarm("conflict")
         self.book()
         return Refusal("Conflict")
 
@@ -121,7 +122,9 @@ class Reporting(Books):
         """A reward is known; it is counted once where it is outside the range."""
         if ticket.rewards is None and self.terms.range is not None:
             low, high = self.terms.range
-            self.outside_range += not all(low <= reward <= high for reward in rewards)
+            if not all(low <= reward <= high for reward in rewards):
+                self.outside_range += 1
+                self.alarm("outside-range")
         ticket.rewards = rewards
 
     def complete(self, ticket: Ticket, rewards: tuple[float, ...]) -> Receipt:
@@ -159,12 +162,16 @@ class Reporting(Books):
         over = [cost - paid for cost, paid in zip(costs, spent, strict=True)]
         self.spent = [before + paid for before, paid in zip(self.spent, spent, strict=True)]
         self.overrun = [before + more for before, more in zip(self.overrun, over, strict=True)]
-        self.overruns += any(over)
-        self.below_minimum += not failed and any(
+        if any(over):
+            self.overruns += 1
+            self.alarm("overrun")
+        if not failed and any(
             cost < least
             for place, play in zip(ticket.arms, play_costs, strict=True)
             for cost, least in zip(play, self.arms[place].least, strict=True)
-        )
+        ):
+            self.below_minimum += 1
+            self.alarm("below-minimum")
         for place in ticket.arms:
             cooling = self.arms[place].cooling
             if cooling and not failed and ticket.id > cooling.seen:

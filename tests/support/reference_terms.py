@@ -37,8 +37,7 @@ class Periods(NamedTuple):
 
     every: str
     zone: str = "UTC"
-    carry: str | Units = "all"
-    starts: str = ""
+    carry: str = "all"
 
 
 class Terms(NamedTuple):

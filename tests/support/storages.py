@@ -5,10 +5,8 @@ a clock that stands still.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from purse import Campaign
@@ -135,76 +133,36 @@ class PostgresHarness(StorageHarness):
             connection.execute(statement)
 
 
-class ServedHarness(SqliteHarness):
-    """A server over SQLite in a thread of this process, which is reached by its address alone."""
+class HttpHarness(SqliteHarness):
+    """A server of HTTP over SQLite in a thread of this process, reached by its address alone. It
+    goes on, since it takes long to start, and opens a campaign anew when a test does.
+    """
 
     examples = 8
     archives = False
-    serving: AbstractContextManager[str] | None = None
-    served = ""  # its address
 
-    def serve(self) -> AbstractContextManager[str]:
-        """A server, and its address, until the block ends."""
-        raise NotImplementedError
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.serving = ExitStack()
+        self.at: Any = None  # the server
 
-    def start_server(self) -> str:
-        """Start the server anew; its address."""
-        self.close()
-        self.serving = self.serve()
-        self.served = self.serving.__enter__()
-        return self.served
+    def place(self) -> str:
+        if self.at is None:
+            from tests.support.server import served
 
-    def place(self) -> Any:
-        return self.served if self.serving is not None else self.start_server()
+            self.at = self.serving.enter_context(served(storage=self.storage()))
+        return self.at.url
 
     def close(self) -> None:
         """Stop the server, too."""
-        if self.serving is not None:
-            serving, self.serving = self.serving, None
-            serving.__exit__(None, None, None)
+        self.serving.close()
+        self.at = None
         super().close()
 
     def create(self, name: str, **terms: Any) -> Any:
-        return self.create_at(self.start_server(), name, **terms)
+        return self.create_at(self.place(), name, **terms)
 
     def open(self, name: str) -> Any:
-        return Campaign.open(name, storage=self.start_server())
-
-
-class HttpHarness(ServedHarness):
-    """A server of HTTP on a free port. It goes on, since it takes long to start, and opens a
-    campaign anew when a test does.
-    """
-
-    at: Any = None
-
-    @contextmanager
-    def serve(self) -> Iterator[str]:
-        from tests.support.server import served
-
-        with served(storage=self.storage()) as at:
-            self.at = at
-            yield at.url
-        self.at = None
-
-    def start_server(self) -> str:
-        return super().start_server() if self.at is None else self.at.url
-
-    def open(self, name: str) -> Any:
-        if self.at is not None:
-            self.at.cache.drop(name)
-        return super().open(name)
-
-
-class UnixHarness(ServedHarness):
-    """A server of a Unix socket."""
-
-    @contextmanager
-    def serve(self) -> Iterator[str]:
-        from tests.support.socket_server import serving
-
-        with (
-            TemporaryDirectory(prefix="purse-") as folder,  # a socket's path has 107 bytes at most
-            serving(self.storage(), f"{folder}/s"),
-        ):
-            yield f"unix:{folder}/s"
+        place = self.place()
+        self.at.cache.drop(name)
+        return Campaign.open(name, storage=place)

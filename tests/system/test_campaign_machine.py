@@ -41,7 +41,7 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
 
 
 @pytest.mark.parametrize("policy", [UNIFORM, INITIAL])
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_no_sequence_of_calls_breaks_the_books(
     make_harness: Callable[[str], StorageHarness], kind: str, policy: str
 ) -> None:
@@ -56,7 +56,7 @@ def test_nor_do_they_where_the_policy_sees_contexts(
     run(CampaignMachine, make_harness(kind), SEES, 2 if kind == "memory" else 4)
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_nor_do_they_where_campaigns_share_accounts(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
@@ -64,7 +64,7 @@ def test_nor_do_they_where_campaigns_share_accounts(
     run(TreeMachine, make_harness(kind), UNIFORM, 5 if kind == "memory" else 6)
 
 
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "unix", "http"])
+@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])
 def test_nor_do_they_where_budgets_are_renewed(
     make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:

@@ -320,7 +320,6 @@ ROWS = [
         period_checks.so_is_that_of_an_ended_period_of_an_account,
     ),
     Row(periods.carry_all, period_checks.what_is_left_is_dropped_at_the_boundary),
-    Row(periods.carry_more_than_the_cap, period_checks.missed_boundaries_are_made_in_order),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,

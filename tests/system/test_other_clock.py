@@ -29,7 +29,7 @@ TERMS: dict[str, Any] = {
     "missing_reward": 0.25,
     "capacity": 4,
 }
-RENEWED = {"every": "6h", "carry": 10, "horizon": 40}
+RENEWED = {"every": "6h", "carry": "all", "horizon": 40}
 STEPS = [0, 1, 500, 2_000, 4_000, 20_000, 31_000, 61_000]
 
 

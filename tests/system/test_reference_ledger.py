@@ -17,7 +17,6 @@ from tests.support.reference_ledger import (
     Refusal,
     Report,
     Terms,
-    Units,
     written,
 )
 
@@ -144,20 +143,17 @@ def test_an_account_that_is_paused_refuses_asks_and_takes_reports() -> None:
         company.top_up((1,), None)
 
 
-CARRIES: list[tuple[str | Units, str, str]] = [
+CARRIES = [
     # 10 a day; one ticket of 2 is out at midnight, 3 are spent: 5 are left
     ("all", "20 3 2 0 15 0", "20 4 0 0 16 0"),
     ("none", "15 3 2 0 10 0", "14 4 0 0 10 0"),  # 5 dropped, then 1 of the hold's rest
-    ((4 * UNIT,), "19 3 2 0 14 0", "18 4 0 0 14 0"),  # 1 dropped, then 1: the cap is reached
-    ((6 * UNIT,), "20 3 2 0 15 0", "20 4 0 0 16 0"),  # 5 carried, and 1 kept
-    ((5_500_000_000,), "20 3 2 0 15 0", "19.5 4 0 0 15.5 0"),  # 5 carried, and half kept
 ]
 
 
 @pytest.mark.parametrize("above", [False, True])
 @pytest.mark.parametrize(("carry", "at_midnight", "at_last"), CARRIES)
 def test_what_is_left_is_carried_as_the_terms_say(
-    carry: str | Units, at_midnight: str, at_last: str, above: bool
+    carry: str, at_midnight: str, at_last: str, above: bool
 ) -> None:
     """Of a campaign, and of an account above one that has no periods."""
     clock, periods = Clock(NEW_YEAR + HOUR), Periods("day", carry=carry)
@@ -186,18 +182,18 @@ def test_what_is_left_is_carried_as_the_terms_say(
 
 def test_one_that_sleeps_makes_all_boundaries_in_order() -> None:
     clock = Clock()
-    one = ledger(clock, 10, periods=Periods("6h", carry=(3 * UNIT,)))
+    one = ledger(clock, 10, periods=Periods("6h", carry="none"))
     ask(one)
     clock.now += 25 * HOUR
     assert [period.next - NEW_YEAR for _, period in one.due()] == [
         12 * HOUR, 18 * HOUR, 24 * HOUR, 30 * HOUR,
     ]  # fmt: skip
-    # 8 left: 5 dropped, 13 left; 10 dropped three times; the hold stays
-    assert purse(one) == "15 0 2 0 13 0"
+    # 8 left are dropped, then 10 three times; the hold stays
+    assert purse(one) == "12 0 2 0 10 0"
     one.expire()
-    # it was asked for in an ended period, and 3 are carried: nothing of the rest is kept
+    # it was asked for in an ended period: nothing of the rest is kept
     tell(one, 1, 1)
-    assert (purse(one), one.period and one.period.number) == ("14 1 0 0 13 0", 5)
+    assert (purse(one), one.period and one.period.number) == ("11 1 0 0 10 0", 5)
 
 
 def test_a_clock_that_goes_back_makes_no_boundary_twice() -> None:
@@ -250,38 +246,23 @@ def test_a_horizon_is_one_of_rounds_in_a_period() -> None:
 
 
 ENDS = [
-    ("day", "UTC", "", "2026-01-01T00:00", ["2026-01-02T00:00", "2026-01-03T00:00"]),
-    ("week", "UTC", "", "2026-01-01T05:00", ["2026-01-05T00:00", "2026-01-12T00:00"]),
-    ("month", "UTC", "", "2026-01-31T23:59", ["2026-02-01T00:00", "2026-03-01T00:00"]),
+    ("day", "UTC", "2026-01-01T00:00", ["2026-01-02T00:00", "2026-01-03T00:00"]),
+    ("week", "UTC", "2026-01-01T05:00", ["2026-01-05T00:00", "2026-01-12T00:00"]),
+    ("month", "UTC", "2026-01-31T23:59", ["2026-02-01T00:00", "2026-03-01T00:00"]),
     # five hours behind, from 8 March four
-    ("day", "America/New_York", "", "2026-03-07T12:00", ["2026-03-08T05:00", "2026-03-09T04:00"]),
-    ("6h", "America/New_York", "", "2026-03-08T05:00", ["2026-03-08T11:00", "2026-03-08T17:00"]),
-    # the 31st, and the last day of shorter months
-    ("month", "UTC", "2026-01-31T09:00", "2026-02-01T00:00",
-     ["2026-02-28T09:00", "2026-03-31T09:00", "2026-04-30T09:00"]),
-    ("month", "UTC", "2028-01-30T00:00", "2028-02-01T00:00",
-     ["2028-02-29T00:00", "2028-03-30T00:00"]),
-    # 2:30 is skipped on 29 March, when it is 3:00 at 1:00 UTC
-    ("day", "Europe/Berlin", "2026-03-01T02:30", "2026-03-28T00:00",
-     ["2026-03-28T01:30", "2026-03-29T01:00", "2026-03-30T00:30"]),
-    # 2:30 comes twice on 25 October, at 0:30 and at 1:30 UTC
-    ("week", "Europe/Berlin", "2026-10-04T02:30", "2026-10-20T00:00",
-     ["2026-10-25T00:30", "2026-11-01T01:30"]),
-    # midnight is skipped in Beirut on 29 March, in Lord Howe clocks move by half an hour
-    ("month", "Asia/Beirut", "2026-01-29T00:00", "2026-03-01T00:00",
-     ["2026-03-28T22:00", "2026-04-28T21:00"]),
-    ("day", "Australia/Lord_Howe", "2026-10-01T02:15", "2026-10-03T12:00",
-     ["2026-10-03T15:30", "2026-10-04T15:15"]),
-]  # fmt: skip
+    ("day", "America/New_York", "2026-03-07T12:00", ["2026-03-08T05:00", "2026-03-09T04:00"]),
+    ("6h", "America/New_York", "2026-03-08T05:00", ["2026-03-08T11:00", "2026-03-08T17:00"]),
+    # midnight is skipped in Beirut on 29 March, and comes twice in Havana on 1 November
+    ("day", "Asia/Beirut", "2026-03-28T12:00", ["2026-03-28T22:00", "2026-03-29T21:00"]),
+    ("day", "America/Havana", "2026-10-31T12:00", ["2026-11-01T04:00", "2026-11-02T05:00"]),
+]
 
 
-@pytest.mark.parametrize(("every", "zone", "starts", "created", "ends"), ENDS)
-def test_when_periods_end(
-    every: str, zone: str, starts: str, created: str, ends: list[str]
-) -> None:
+@pytest.mark.parametrize(("every", "zone", "created", "ends"), ENDS)
+def test_when_periods_end(every: str, zone: str, created: str, ends: list[str]) -> None:
     at = utc(created)
     for end in ends:
-        at = following(every, zone, starts, utc(created), at)
+        at = following(every, zone, utc(created), at)
         assert at == utc(end), f"{at - utc(end)} ms away from {end}"
 
 

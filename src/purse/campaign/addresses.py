@@ -66,7 +66,7 @@ def connected(storage: str) -> Any:
 def is_server(address: str) -> bool:
     """Whether an address is that of a server which speaks HTTP.
 
-    >>> is_server("https://purse.example.com"), is_server("unix:/run/purse")
+    >>> is_server("https://purse.example.com"), is_server("sqlite:///purse.db")
     (True, False)
     """
     return address.partition(":")[0].lower() in SERVERS

@@ -63,6 +63,10 @@ class BudgetLedger:
         subject, mark = read_key(entry.body["key"])
         self.head.alerted = self.head.alerted | {subject: mark}
 
+    def alarm(self, kind: str, entry: Entry) -> None:
+        """Remember that an entry caused an alarm."""
+        self.head.alarmed = self.head.alarmed | {kind: entry.at}
+
     def paused(self, _: Entry) -> None:
         """Let nothing be held for a while."""
         self.head.status = PAUSED

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Self
 
 from purse.base import amounts
 from purse.campaign.by_name import by_name
-from purse.campaign.periods.period import Carry
 from purse.campaign.periods.read import PeriodTerms
 from purse.errors import CampaignExists, InvalidInput, invalid
 
@@ -23,13 +22,12 @@ class BudgetTerms:
     resources: tuple[str, ...]
     every: str
     time_zone: str
-    carry: Carry
-    starts: str
+    carry: str
 
     @property
     def periods(self) -> PeriodTerms:
         """When the budget is renewed, and what is kept then."""
-        return PeriodTerms(self.every, self.time_zone, self.carry, self.starts)
+        return PeriodTerms(self.every, self.time_zone, self.carry)
 
     def begun_at(self, now: int) -> Self:
         """The terms of what begins at a time, in ms: with the end of its first period."""

@@ -26,7 +26,7 @@ from purse.campaign.verbs.webhooks import WebhookVerbs
 if TYPE_CHECKING:
     from pathlib import Path
 
-# an address; or a storage, or a `purse.Client`, that is connected already
+# an address; or a storage, or a connection to a server, that exists already
 Place: TypeAlias = str | Any
 
 
@@ -78,8 +78,7 @@ class Campaign(
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
-        carry: Any = defaults.CARRY,
-        starts: str | None = None,
+        carry: str = defaults.CARRY,
         alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
@@ -125,12 +124,11 @@ class Campaign(
         per_arm        whether each arm has a context of its own
         account        the account above the campaign, from which its money comes, too; None: none
         every          "day", "week", "month", or hours such as "6h": so often the budget is renewed
-                       and `horizon` begins again; None: never
+                       and `horizon` begins again; None: never. Days begin at midnight, weeks on
+                       Monday, months on the first
         time_zone      of days, weeks and months, such as "Europe/Berlin"
-        carry          what is kept at the end of a period of the money that is left: "none", "all",
-                       or an amount, at most so much
-        starts         a local date or time such as "2026-01-31T09:00" whose day and hour periods
-                       keep; None: midnight, Monday, the first of the month
+        carry          what is kept at the end of a period of the money that is left: "none" or
+                       "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
                        to "100%", "overrun", "cooling-down" and "expired"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
@@ -173,7 +171,6 @@ class Campaign(
             "every": every,
             "time_zone": time_zone,
             "carry": carry,
-            "starts": starts,
             "alerts": alerts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)

@@ -129,19 +129,6 @@ def of_ask(body: Mapping[str, Any]) -> list[Context] | None:
     return issued + [Context(numbers) for numbers in body.get(UNUSED, ())]
 
 
-def read_sent(contexts: Iterable[Sequence[Any]] | None) -> list[Context] | None:
-    """Return contexts from their parts, as JSON has them where another process sent them."""
-    if contexts is None:
-        return None
-    made = []
-    for each in contexts:
-        if not isinstance(each, Context):
-            each = Context(*each)
-            check_numbers(each.numbers)
-        made.append(each)
-    return made
-
-
 def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
     """Refuse contexts of another number or length than an ask needs."""
     size = features.n_columns * (features.n_arms if features.per_arm else 1)

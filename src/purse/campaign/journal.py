@@ -23,7 +23,6 @@ renewed    number (of the period that begins), at, next (when it begins and ends
            version of the time-zone data), allowance, dropped (units)
 paused, resumed, closed   resumed: next, tz, where the period would have ended in the pause
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max (units)
-acknowledged   kind (of an alarm), count (of reports that somebody has looked at)
 alerts_set alerts: the rules from now on
 event      what an alert is about, right after the entry that caused it: rule, key, period, resource
            or arm by name, balances (units per resource: budget, spent, held, presumed, overrun);
@@ -68,7 +67,6 @@ KINDS = (
     "paused",
     "resumed",
     "closed",
-    "acknowledged",
     "alerts_set",
     EVENT,
     "archived",

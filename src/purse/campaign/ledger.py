@@ -21,7 +21,7 @@ from purse.campaign.periods.period import (
     Period,
     begin_next,
 )
-from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import REPORT_ALARMS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import (
     FAILED,
     HELD,
@@ -103,7 +103,8 @@ class Ledger(BudgetLedger):
                 label[0]: known.get(label[0], 0) + (label not in self.labels)
                 for label in labels.items()
             }
-            self.count("other_labels", len(entry.body.get(OTHER, ())))
+            for _ in entry.body.get(OTHER, ()):
+                self.alarm("other-labels", entry)
         self.count("crowded", self.held_excludes(entry.body))
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
@@ -168,12 +169,12 @@ class Ledger(BudgetLedger):
         """Take in a whole report; the money moves where it has not done so before."""
         body, record = entry.body, self.tickets[entry.ticket or 0]
         if not body.get("settled"):
-            self.pay(record, body)
-            self.compare_minimum(record, body)
+            self.pay(record, entry)
+            self.compare_minimum(record, entry)
         report = {name: body[name] for name in ("rewards", "costs", "from", "spent", "overrun")}
         self.put(record._replace(state=TOLD, body={**record.body, "report": report}), record.state)
         if "reward" not in record.body:  # else it was compared when it came
-            self.compare_range(body["rewards"])
+            self.compare_range(entry)
         self.succeed(record)
         if self.head.silent and body["from"] in OPEN:
             for arm in record.body["arms"]:
@@ -182,7 +183,7 @@ class Ledger(BudgetLedger):
     def settled(self, entry: Entry) -> None:
         """Take in what a pull cost, whose reward is not known yet."""
         record, within = self.tickets[entry.ticket or 0], self.terms.reward_within
-        self.compare_minimum(record, entry.body)
+        self.compare_minimum(record, entry)
         if within is not None:
             self.tickets[record.id] = record._replace(deadline=entry.at + within)
         self.close_hold(entry, SETTLED)
@@ -211,7 +212,7 @@ class Ledger(BudgetLedger):
     def close_hold(self, entry: Entry, state: TicketState) -> None:
         """Let the money of a report without a reward move."""
         body, record = entry.body, self.tickets[entry.ticket or 0]
-        self.pay(record, body)
+        self.pay(record, entry)
         report = {name: body[name] for name in ("costs", "from", "spent", "overrun")}
         self.put(record._replace(state=state, body={**record.body, "report": report}), record.state)
 
@@ -220,17 +221,18 @@ class Ledger(BudgetLedger):
         record = self.tickets[entry.ticket or 0]
         body = {**record.body, "reward": entry.body["rewards"]}
         self.tickets[record.id] = record._replace(body=body)
-        self.compare_range(entry.body["rewards"])
+        self.compare_range(entry)
 
-    def pay(self, record: TicketRecord, body: dict[str, Any]) -> None:
+    def pay(self, record: TicketRecord, entry: Entry) -> None:
         """Settle a hold: spend up to it, count the rest as overrun."""
+        body = entry.body
         if record.state in OPEN:
             self.move(record.body["held"], **{record.state: -1})
             self.end_hold(record, body["spent"], body)
         self.move(body["spent"], spent=1)
         if any(body["overrun"]):
             self.move(body["overrun"], overrun=1)
-            self.count("overruns", 1)
+            self.alarm("overrun", entry)
 
     def end_hold(self, record: TicketRecord, spent: list[int], body: dict[str, Any]) -> None:
         """Take in that a hold is gone: what comes back from an ended period may be dropped."""
@@ -244,17 +246,23 @@ class Ledger(BudgetLedger):
         unheld = hold if record.state == HELD else nothing
         self.head.period = list(period.after_hold(refund, unheld, dropped))
 
-    def compare_minimum(self, record: TicketRecord, body: dict[str, Any]) -> None:
+    def compare_minimum(self, record: TicketRecord, entry: Entry) -> None:
         """Count a report of less than the declared minimum; a call that failed may cost nothing."""
         least = [units for arm in record.body["arms"] for units in self.arms.cost_min[arm]]
-        if any(cost < low for cost, low in zip(body["costs"], least, strict=True)):
-            self.count("below_minimum", 1)
+        if any(cost < low for cost, low in zip(entry.body["costs"], least, strict=True)):
+            self.alarm("below-minimum", entry)
 
-    def compare_range(self, rewards: Sequence[float]) -> None:
+    def compare_range(self, entry: Entry) -> None:
         """Count a report of a reward outside the declared range."""
         if self.terms.reward_range is not None:
             low, high = self.terms.reward_range
-            self.count("outside_range", not all(low <= reward <= high for reward in rewards))
+            if not all(low <= reward <= high for reward in entry.body["rewards"]):
+                self.alarm("outside-range", entry)
+
+    def alarm(self, kind: str, entry: Entry) -> None:
+        """Count a report that causes an alarm, and remember when it came."""
+        super().alarm(kind, entry)
+        self.count(REPORT_ALARMS[kind], 1)
 
     def succeed(self, record: TicketRecord) -> None:
         """A call worked: its arms have recovered."""
@@ -361,19 +369,14 @@ class Ledger(BudgetLedger):
         self.put(record._replace(state=state), HELD)
         self.end_probe(record)
 
-    def conflict(self, _: Entry) -> None:
+    def conflict(self, entry: Entry) -> None:
         """Count what was said too late."""
-        self.count("conflicts", 1)
+        self.alarm("conflict", entry)
 
     def renewed(self, entry: Entry) -> None:
         """Begin the next period."""
         period, self.balances = begin_next(entry.body, self.balances, self.head.rounds)
         self.head.period = list(period)
-
-    def acknowledged(self, entry: Entry) -> None:
-        """Record what somebody has looked at."""
-        looked_at = {ACKNOWLEDGED[entry.body["kind"]]: entry.body["count"]}
-        self.head.acknowledged = self.head.acknowledged | looked_at
 
     def archived(self, entry: Entry) -> None:
         """Let go of entries that a file holds."""

@@ -8,14 +8,16 @@ from itertools import groupby
 
 from purse.base import amounts
 from purse.base.text import count
+from purse.campaign.account.records import AccountRecord
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.labels import MOST_VALUES, LabelRow
 from purse.campaign.ledger import Ledger
 from purse.campaign.periods.as_of import AsOf, period_status
-from purse.campaign.records import ACKNOWLEDGED, Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import ALARM_LASTS, REPORT_ALARMS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
     Alarm,
+    AlarmKind,
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
@@ -32,6 +34,13 @@ from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
 from purse.campaign.webhooks.records import WebhookRecord
 from purse.types import SKIP
 
+# alarms about reports, besides overruns: what they say of so many
+ABOUT_REPORTS: dict[AlarmKind, str] = {
+    "conflict": "{} against what was told before, kept in the journal",
+    "below-minimum": "{} of less than the declared minimum cost",
+    "outside-range": "{} of a reward outside the declared range, which the policy saw as its "
+    "nearest end",
+}
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
@@ -122,7 +131,7 @@ def status(
         head.changed / 1000,
         overdue,
         None if oldest is None else oldest / 1000,
-        tuple(alarms(terms, head, purses, overdue, danger)),
+        tuple(alarms(terms, head, purses, overdue, danger, now=now)),
         WEAKER_PROMISE if terms.on_expiry == RELEASE else None,
         tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
         tuple(
@@ -190,18 +199,17 @@ def alarms(
     purses: Sequence[Balance],
     overdue: int,
     danger: str | None = None,
+    *,
+    now: int,
 ) -> list[Alarm]:
-    """What a person should look at."""
+    """What a person should look at, as of a time (ms)."""
     found, counts = [] if danger is None else [Alarm("storage", danger)], head.counts
+    last = last_cause(head, "overrun", now)
     for name, purse in zip(terms.resources, purses, strict=True):
-        if purse.overrun and is_new(head, "overrun"):
-            found.append(
-                Alarm(
-                    "overrun",
-                    f"{amounts.text(purse.overrun)} {name} more was spent than held, in "
-                    f"{reports(head, 'overrun')}",
-                )
-            )
+        if purse.overrun and last is not None:
+            reports = count(counts["overruns"], "report")
+            text = f"{amounts.text(purse.overrun)} {name} more was spent than held, in {reports}"
+            found.append(Alarm("overrun", text, last))
         if purse.presumed:
             tickets = count(counts["presumed"], "ticket")
             found.append(
@@ -213,36 +221,14 @@ def alarms(
             )
     if overdue:
         found.append(Alarm("overdue", f"{count(overdue, 'ticket')} past the deadline"))
-    if is_new(head, "conflict"):
-        found.append(
-            Alarm(
-                "conflict",
-                f"{reports(head, 'conflict')} against what was told before, kept in the journal",
-            )
-        )
-    if is_new(head, "below-minimum"):
-        found.append(
-            Alarm(
-                "below-minimum",
-                f"{reports(head, 'below-minimum')} of less than the declared minimum cost",
-            )
-        )
-    if is_new(head, "outside-range"):
-        found.append(
-            Alarm(
-                "outside-range",
-                f"{reports(head, 'outside-range')} of a reward outside the declared "
-                "range, which the policy saw as its nearest end",
-            )
-        )
-    if is_new(head, "other-labels"):
-        found.append(
-            Alarm(
-                "other-labels",
-                f"{reports(head, 'other-labels', 'label')} beyond the {MOST_VALUES:,} values of "
-                "a key, summed as 'other'",
-            )
-        )
+    for kind, text in ABOUT_REPORTS.items():
+        if (last := last_cause(head, kind, now)) is not None:
+            reports = count(counts[REPORT_ALARMS[kind]], "report")
+            found.append(Alarm(kind, text.format(reports), last))
+    if (last := last_cause(head, "other-labels", now)) is not None:
+        labels = count(counts["other_labels"], "label")
+        text = f"{labels} beyond the {MOST_VALUES:,} values of a key, summed as 'other'"
+        found.append(Alarm("other-labels", text, last))
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
         if each.length and not arms.is_retired[each.arm]:
@@ -262,17 +248,12 @@ def alarms(
     return found
 
 
-def is_new(head: CampaignRecord, kind: str) -> bool:
-    """Whether there are reports of a kind that nobody has looked at."""
-    name = ACKNOWLEDGED[kind]
-    return head.counts[name] > head.acknowledged.get(name, 0)
-
-
-def reports(head: CampaignRecord, kind: str, what: str = "report") -> str:
-    """How many reports of a kind there are, and how many somebody has looked at."""
-    name = ACKNOWLEDGED[kind]
-    known = head.acknowledged.get(name, 0)
-    return count(head.counts[name], what) + (f" ({known} acknowledged)" if known else "")
+def last_cause(head: CampaignRecord | AccountRecord, kind: str, now: int) -> float | None:
+    """When the last report came that caused an alarm, in seconds; None where the alarm has ended, a
+    day after that.
+    """
+    at = head.alarmed.get(kind)
+    return None if at is None or now >= at + ALARM_LASTS else at / 1000
 
 
 def labels(rows: Iterable[LabelRow]) -> list[LabelStatus]:

@@ -1,6 +1,4 @@
-"""What a thread wants done with a campaign: verbs and their arguments, which can be sent to another
-process as they are.
-"""
+"""What a thread wants done with a campaign."""
 
 from __future__ import annotations
 
@@ -9,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from purse.campaign import contexts as contexts_module
 from purse.campaign.contexts import Context
 from purse.campaign.journal import Entry
 from purse.campaign.labels import Label, read_labels, wanted
@@ -34,8 +31,6 @@ class Operation:
     what came of it.
     """
 
-    verb: str
-    arguments: tuple[Any, ...]
     decide: Callable[[Transaction, Learner | None], Any]
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()
@@ -53,19 +48,15 @@ class Operation:
 def ask(
     n: int,
     request: str,
-    mask: Sequence[Any] | None = None,
-    contexts: Sequence[Sequence[Any]] | None = None,
+    mask: Mask | None = None,
+    contexts: Sequence[Context] | None = None,
     labels: Mapping[str, str] | None = None,
 ) -> Operation:
-    """Up to n tickets; `mask` is a `Mask` and `contexts` are n of `Context`, or their parts as JSON
-    has them. Raise `InvalidInput` for labels that are none.
-    """
-    allowed, seen, known = read_sent(mask), contexts_module.read_sent(contexts), read_labels(labels)
+    """Up to n tickets; `contexts` are n. Raise `InvalidInput` for labels that are none."""
+    known = read_labels(labels)
     return Operation(
-        "ask",
-        (n, request, mask, contexts, known),
         lambda transaction, learner: transaction.ask(
-            n, request, allowed, needed(learner), seen, known
+            n, request, mask, needed(learner), contexts, known
         ),
         requests=(request,),
         labels=wanted(known),
@@ -74,14 +65,11 @@ def ask(
     )
 
 
-def tell(reports: Sequence[Sequence[Any]]) -> Operation:
+def tell(reports: Sequence[Report]) -> Operation:
     """A receipt for each report, or the error in its place."""
-    read = [Report(*report) for report in reports]
     return Operation(
-        "tell",
-        (read,),
-        lambda transaction, _: [told(transaction, report) for report in read],
-        tickets=tuple(report.ticket for report in read),
+        lambda transaction, _: [told(transaction, report) for report in reports],
+        tickets=tuple(report.ticket for report in reports),
     )
 
 
@@ -95,81 +83,45 @@ def told(transaction: Transaction, report: Report) -> Receipt | PurseError:
 
 def void(ticket: int) -> Operation:
     """A receipt."""
-    return Operation(
-        "void", (ticket,), lambda transaction, _: transaction.void(ticket), tickets=(ticket,)
-    )
+    return Operation(lambda transaction, _: transaction.void(ticket), tickets=(ticket,))
 
 
 def settle(ticket: int, costs: Sequence[int]) -> Operation:
     """A receipt."""
-    return Operation(
-        "settle",
-        (ticket, costs),
-        lambda transaction, _: transaction.settle(ticket, costs),
-        tickets=(ticket,),
-    )
+    return Operation(lambda transaction, _: transaction.settle(ticket, costs), tickets=(ticket,))
 
 
 def reward(ticket: int, rewards: Sequence[float]) -> Operation:
     """A receipt."""
-    return Operation(
-        "reward",
-        (ticket, rewards),
-        lambda transaction, _: transaction.reward(ticket, rewards),
-        tickets=(ticket,),
-    )
+    return Operation(lambda transaction, _: transaction.reward(ticket, rewards), tickets=(ticket,))
 
 
 def fail(ticket: int, costs: Sequence[int], reason: str) -> Operation:
     """A receipt."""
     return Operation(
-        "fail",
-        (ticket, costs, reason),
-        lambda transaction, _: transaction.fail(ticket, costs, reason),
-        tickets=(ticket,),
+        lambda transaction, _: transaction.fail(ticket, costs, reason), tickets=(ticket,)
     )
 
 
 def top_up(units: Sequence[int], request: str) -> Operation:
     """More budget."""
-    return Operation(
-        "top_up",
-        (units, request),
-        lambda transaction, _: transaction.top_up(units, request),
-        requests=(request,),
-    )
+    return Operation(lambda transaction, _: transaction.top_up(units, request), requests=(request,))
 
 
 def set_status(kind: str, status: str) -> Operation:
     """Pause, resume or close."""
-    return Operation(
-        "set_status",
-        (kind, status),
-        lambda transaction, _: transaction.set_status(kind, status),
-    )
-
-
-def acknowledge(kind: str, count: int | None) -> Operation:
-    """An alarm that somebody has looked at."""
-    return Operation(
-        "acknowledge",
-        (kind, count),
-        lambda transaction, _: transaction.acknowledge(kind, count),
-    )
+    return Operation(lambda transaction, _: transaction.set_status(kind, status))
 
 
 def set_alerts(alerts: Sequence[str]) -> Operation:
     """Other rules of alerts."""
-    return Operation("set_alerts", (alerts,), lambda transaction, _: transaction.set_alerts(alerts))
+    return Operation(lambda transaction, _: transaction.set_alerts(alerts))
 
 
 def expire() -> Operation:
     """How many tickets have expired."""
     return Operation(
-        "expire",
-        (),
-        lambda transaction, _: sum(is_expiry(entry) for entry in transaction.entries),
-        expires=True,
+        lambda transaction, _: sum(is_expiry(entry) for entry in transaction.entries), expires=True
     )
 
 
@@ -178,61 +130,31 @@ def is_expiry(entry: Entry) -> bool:
     return entry.kind in ("expired", "unrewarded") or bool(entry.body.get("missing"))
 
 
-def probabilities(
-    mask: Sequence[Any] | None = None, context: Sequence[Any] | None = None
-) -> Operation:
-    """(K,) The probability of each arm in the next round; `mask` as for `ask`, and a `Context`."""
-    allowed, seen = read_sent(mask), None if context is None else Context(*context)
+def probabilities(mask: Mask | None = None, context: Context | None = None) -> Operation:
+    """(K,) The probability of each arm in the next round."""
     return Operation(
-        "probabilities",
-        (mask,) if context is None else (mask, context),
-        lambda transaction, learner: transaction.foresee(allowed, needed(learner), seen),
+        lambda transaction, learner: transaction.foresee(mask, needed(learner), context),
         needs_policy=True,
         needs_look=True,
     )
 
 
-def change_arm(verb: str, name: str, *bounds: Sequence[int] | None) -> Operation:
-    """A new arm, a retired one, or other costs: `verb` is the name of one of `ArmRules`."""
-    return Operation(
-        "change_arm",
-        (verb, name, *bounds),
-        lambda transaction, _: ARM_VERBS[verb](transaction, name, *bounds),
-    )
+def add_arm(name: str, low: Sequence[int] | None, high: Sequence[int] | None) -> Operation:
+    """A new arm, with its least and most costs."""
+    return Operation(lambda transaction, _: transaction.add_arm(name, low, high))
 
 
-def read_sent(mask: Sequence[Any] | None) -> Mask | None:
-    """A mask from its parts."""
-    if mask is None:
-        return None
-    allowed, most = mask
-    return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in most))
+def set_arm(name: str, low: Sequence[int] | None, high: Sequence[int] | None) -> Operation:
+    """Other costs of an arm."""
+    return Operation(lambda transaction, _: transaction.set_arm(name, low, high))
+
+
+def retire_arm(name: str) -> Operation:
+    """An arm that is not played any more."""
+    return Operation(lambda transaction, _: transaction.retire_arm(name))
 
 
 def needed(learner: Learner | None) -> Learner:
     """The policy of an operation that needs one."""
     assert learner is not None
     return learner
-
-
-ARM_VERBS: dict[str, Callable[..., None]] = {
-    "add_arm": Transaction.add_arm,
-    "retire_arm": Transaction.retire_arm,
-    "set_arm": Transaction.set_arm,
-}
-VERBS = (
-    ask,
-    tell,
-    settle,
-    reward,
-    fail,
-    void,
-    top_up,
-    set_status,
-    acknowledge,
-    set_alerts,
-    change_arm,
-    expire,
-    probabilities,
-)
-OPERATIONS: dict[str, Callable[..., Operation]] = {made.__name__: made for made in VERBS}

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -22,7 +22,7 @@ OPTIONAL = (
     "arms",
     "silent",
     "seen",
-    "acknowledged",
+    "alarmed",
     "labels",
     "period",
     "alerts",
@@ -40,16 +40,15 @@ COUNTS = (
     "clipped",
     "other_labels",
 )
-# alarms about what stays as it is, so that somebody has to acknowledge them
-ReportAlarm = Literal["overrun", "conflict", "below-minimum", "outside-range", "other-labels"]
-# what `counts` calls their reports
-ACKNOWLEDGED = dict(
-    zip(
-        get_args(ReportAlarm),
-        ("overruns", "conflicts", "below_minimum", "outside_range", "other_labels"),
-        strict=True,
-    )
-)
+# alarms about reports, and what `counts` calls those reports
+REPORT_ALARMS = {
+    "overrun": "overruns",
+    "conflict": "conflicts",
+    "below-minimum": "below_minimum",
+    "outside-range": "outside_range",
+    "other-labels": "other_labels",
+}
+ALARM_LASTS = 86_400_000  # ms from the last such report to the end of its alarm
 
 
 class Balance(NamedTuple):
@@ -103,8 +102,8 @@ class CampaignRecord:
     silent: list[int] = field(default_factory=list)
     # (2, F) the least and the most of each column of contexts, where there are features
     seen: list[list[float]] | tuple[()] = ()
-    # reports that somebody has looked at, by what `counts` calls them
-    acknowledged: dict[str, int] = field(default_factory=dict)
+    # ms: the last report that caused an alarm, by the kind of alarm
+    alarmed: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)  # the values of each key
     period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now

@@ -184,8 +184,6 @@ class JournalReplay(BaseReplay[DryRunRules]):
                 transaction.expire([self.tickets[ticket]])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")
-            case "acknowledged":
-                transaction.acknowledge(body["kind"], body["count"])
             case "archived":
                 transaction.archive(**body)
             case "renewed":

@@ -212,9 +212,7 @@ class PeriodStatus:
     number: Annotated[int, "From 1."]
     every: Annotated[str, "`day`, `week`, `month`, or hours such as `6h`."]
     time_zone: str
-    carry: Annotated[
-        tuple[str, ...], "`all`, `none`, or the most that is carried over of each resource."
-    ]
+    carry: Annotated[str, "`all` or `none` of the money that is left."]
     begun_at: float
     ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
     rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
@@ -283,6 +281,13 @@ class Alarm:
 
     kind: AlarmKind
     text: str
+    last_at: Annotated[
+        float | None, "The last report of this kind; the alarm ends a day later."
+    ] = None
+
+    def __str__(self) -> str:
+        """The alarm in a line."""
+        return self.text + (f", last at {write_time(self.last_at)}" if self.last_at else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,7 +381,7 @@ class Status:
             *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
             *(f"  webhook {each}" for each in self.deliveries),
-            *(f"  ! {alarm.text}" for alarm in self.alarms),
+            *(f"  ! {alarm}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]
         return "\n".join(lines)

@@ -12,10 +12,10 @@ from typing import Any
 
 from purse.campaign.arm_rules import ArmRules
 from purse.campaign.ask_rules import AskRules
-from purse.campaign.records import ACKNOWLEDGED, check_budget
+from purse.campaign.records import check_budget
 from purse.campaign.report_rules import ReportRules
 from purse.campaign.states import CLOSED, RUNNING
-from purse.errors import CampaignClosed, PurseError, invalid
+from purse.errors import CampaignClosed, PurseError
 
 
 class Transaction(AskRules, ReportRules, ArmRules):
@@ -38,19 +38,6 @@ class Transaction(AskRules, ReportRules, ArmRules):
         if self.ledger.head.status == CLOSED:
             raise CampaignClosed(f"campaign {self.terms.name!r} is closed")
         self.add(kind, self.resumption() if status == RUNNING else {})
-
-    def acknowledge(self, kind: str, count: int | None) -> None:
-        """Let the first `count` reports of a kind raise no alarm any more; None: all so far.
-
-        Nothing happens where that is so already.
-        """
-        name = ACKNOWLEDGED[kind]
-        known = self.ledger.head.counts[name]
-        if count is not None and count > known:
-            raise invalid("count", count, f"must be at most {known}, the {kind} reports so far")
-        looked_at = known if count is None else count
-        if looked_at > self.ledger.head.acknowledged.get(name, 0):
-            self.add("acknowledged", {"kind": kind, "count": looked_at})
 
     def set_alerts(self, alerts: Sequence[str]) -> None:
         """Make events by these rules from now on; nothing happens where that is so already."""

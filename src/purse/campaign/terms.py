@@ -21,8 +21,7 @@ from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
 from purse.campaign.budget_terms import BudgetTerms
 from purse.campaign.by_name import by_name, in_order, names
-from purse.campaign.periods.period import Carry
-from purse.campaign.periods.read import carry_words, is_period_end, read_periods
+from purse.campaign.periods.read import is_period_end, read_periods
 from purse.campaign.read_terms import (
     IGNORE,
     Table,
@@ -101,8 +100,7 @@ class Terms(BudgetTerms):
     account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
     time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
-    carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
-    starts: str = ""  # a local time whose day and hour periods keep
+    carry: str = defaults.CARRY  # what is kept of the money left
     first_end: int = 0  # ms, of the first period
     tz: str = ""  # the version of the time-zone data that told it
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
@@ -140,8 +138,7 @@ class Terms(BudgetTerms):
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
-        carry: Any = defaults.CARRY,
-        starts: str | None = None,
+        carry: str = defaults.CARRY,
         alerts: Sequence[str] = (),
         id: str = "",
     ) -> Terms:
@@ -223,7 +220,7 @@ class Terms(BudgetTerms):
             features=declared.as_dict() or None,
             per_arm=per_arm,
             account=checked_name("account", account) if account else "",
-            **read_periods(every, time_zone, carry, starts, stuff)._asdict(),
+            **read_periods(every, time_zone, carry)._asdict(),
             alerts=read_alerts(alerts),
         )
         return terms.with_policy()
@@ -354,7 +351,6 @@ class Terms(BudgetTerms):
         for name in ("cost_floor", "cost_ceiling"):
             bounds = getattr(self, name)
             facts[name] = None if bounds is None else texts(bounds)
-        facts["carry"] = carry_words(self.carry)
         for name in self.OWN_FACTS:
             if name != "id":
                 del facts[name]

@@ -12,7 +12,7 @@ from purse.campaign import defaults
 from purse.cli import complete
 from purse.cli.campaign.amounts import amounts, typed
 from purse.cli.campaign.keep import print_audit
-from purse.cli.campaign.periods import carry_of, renewed
+from purse.cli.campaign.periods import renewed
 from purse.cli.campaign.read import print_rows
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
@@ -80,7 +80,6 @@ def new(
     budget: str,
     resources: tuple[str, ...],
     above: str | None,
-    carry: str,
     storage: str,
     **options: Any,
 ) -> None:
@@ -92,7 +91,6 @@ def new(
         budget=amounts("budget", budget, len(resources)),
         resources=resources,
         account=above,
-        carry=carry_of(carry, len(resources)),
         storage=storage,
         **options,
     )

@@ -110,7 +110,7 @@ def stored(function: F) -> F:
         envvar="PURSE_STORAGE",
         show_envvar=True,
         metavar="URL",
-        help="Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE, unix:SOCKET or a server's "
+        help="Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE or a server's "
         "https://HOST, with its token in PURSE_TOKEN.",
     )(function)
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from click.core import ParameterSource
 
 from purse.base.optional import needs
 from purse.cli.options import Duration, stored
@@ -79,12 +78,6 @@ tokens_option = click.option(
     help="Send events to webhooks on this machine and in private networks, too, and over http.",
 )
 @click.option(
-    "--socket",
-    metavar="PATH",
-    help="Serve only processes of this user, over a Unix socket, and not HTTP; they use "
-    "unix:PATH as their storage.",
-)
-@click.option(
     "--log",
     type=click.Choice(["json", "text"]),
     help="Form of log lines on stderr: for machines, or for people  [default: text on a terminal, "
@@ -100,9 +93,7 @@ tokens_option = click.option(
     is_flag=True,
     help="Print the OpenAPI description of the service as JSON, and do not serve.",
 )
-def serve(
-    socket: str | None, grafana: bool, openapi: bool, log: str | None, **settings: Any
-) -> None:
+def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
 
     A server on this machine's own address needs no tokens. On any other address it needs a tokens
@@ -116,9 +107,6 @@ def serve(
         print_openapi()
         return
     settings["log"] = log or ("text" if sys.stderr.isatty() else "json")
-    if socket is not None:
-        serve_socket(socket, **settings)
-        return
     with needs("the service", "serve"):
         from purse.service.server import serve as run
         from purse.service.settings import Settings
@@ -134,22 +122,6 @@ def print_openapi() -> None:
 
     document = make_app(Settings(storage="memory:")).openapi()
     click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-
-
-def serve_socket(
-    path: str, storage: str, log: str, allow_private_webhooks: bool, **others: Any
-) -> None:
-    """Serve a Unix socket; refuse options that are about HTTP."""
-    from purse.campaign.server.serve import serve as run
-    from purse.service import request_log
-
-    context = click.get_current_context()
-    for name in others:
-        if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
-            option = next(each.opts[0] for each in context.command.params if each.name == name)
-            raise InvalidInput(f"--socket with {option}: that is about HTTP; leave out one of them")
-    request_log.configure(log)
-    run(storage, path, allow_private_webhooks=allow_private_webhooks)
 
 
 @click.group()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import needs
 from purse.client.address import address_of, headers_of
-from purse.client.connection import RETRIES, TIMEOUT, Connection, answer_of
+from purse.client.connection import RETRIES, TIMEOUT, Connection
 from purse.client.exchange import Answer, Lost, R, Request, Verb, conversation
 
 if TYPE_CHECKING:
@@ -75,3 +75,14 @@ class AsyncConnection:
     async def close(self) -> None:
         """Close all connections to the server."""
         await self._http.aclose()
+
+
+def answer_of(response: httpx.Response) -> Answer:
+    """Return an answer of httpx as one of ours."""
+    headers = response.headers
+    return Answer(
+        response.status_code,
+        response.text,
+        headers.get("Retry-After", ""),
+        headers.get("Location", ""),
+    )

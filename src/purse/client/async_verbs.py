@@ -88,9 +88,6 @@ class AsyncVerbs(AsyncWebhooks[Campaign]):
     async def close(self) -> Status:
         return await self._do(operators.close)
 
-    async def acknowledge(self, kind: str, count: int | None = None) -> Status:
-        return await self._do(operators.acknowledge, kind, count)
-
     async def set_alerts(self, alerts: Sequence[str]) -> Status:
         return await self._do(operators.set_alerts, alerts)
 

@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
-from purse.base.optional import needs
 from purse.campaign.addresses import REMOTE, REMOTE_ACCOUNT
 from purse.client.address import address_of, headers_of
 from purse.client.exchange import Answer, Lost, R, Request, Verb, conversation
 from purse.errors import InvalidInput, invalid
 
-if TYPE_CHECKING:
-    import httpx
-
 TIMEOUT, RETRIES = 10.0, 5
 
 
-class Sender(Protocol):
-    """A way to a server."""
-
-    def send(self, request: Request[Any]) -> Answer | Lost:
-        """Send a request; return what came back, or why nothing did."""
-
-    def close(self) -> None:
-        """Close all connections."""
-
-
 class Connection:
-    """A connection to a server, which several threads may share."""
+    """A connection to `purse serve`, which several threads and campaigns may share:
+    `Campaign.open(name, storage=Connection("https://host", timeout=3))`.
+
+    url       the address of the server, such as http://127.0.0.1:8000
+    token     what `purse token new` printed; None: that of the environment variable PURSE_TOKEN, if
+              there is one
+    timeout   seconds to wait for an answer
+    retries   how often a request without an answer is sent again
+    """
 
     campaign_class = REMOTE  # of `Campaign.open(name, storage=connection)`
     account_class = REMOTE_ACCOUNT  # and of `Account.open`
@@ -39,17 +33,12 @@ class Connection:
         token: str | None = None,
         timeout: float = TIMEOUT,
         retries: int = RETRIES,
-        transport: httpx.BaseTransport | None = None,
     ) -> None:
-        address, headers = address_of(url), headers_of(token)
-        self.url, self.retries = address.url, retries
-        self._sender: Sender
-        if transport is not None:
-            self._sender = TransportSender(transport, address.url, headers, timeout)
-        else:
-            from purse.client.http_sender import HttpSender
+        from purse.client.http_sender import HttpSender  # which coroutines need not wait for
 
-            self._sender = HttpSender(address, headers, timeout)
+        address = address_of(url)
+        self.url, self.retries = address.url, retries
+        self._sender = HttpSender(address, headers_of(token), timeout)
 
     def do(self, verb: Verb[R]) -> R:
         """Do a verb and return its result."""
@@ -71,63 +60,12 @@ class Connection:
         self._sender.close()
 
 
-class TransportSender:
-    """Sends requests through a transport of httpx, such as one that reaches an app in this
-    process.
-    """
-
-    def __init__(
-        self, transport: httpx.BaseTransport, url: str, headers: dict[str, str], timeout: float
-    ) -> None:
-        with needs("a transport", "client"):
-            import httpx
-
-        self._httpx, self._transport = httpx, transport
-        self._url, self._headers, self._timeout = url, headers, timeout
-
-    def send(self, request: Request[Any]) -> Answer | Lost:
-        """Send a request; return what came back, or why nothing did."""
-        content = request.content()
-        limit = self._timeout if request.timeout is None else request.timeout
-        kind = {} if content is None else {"Content-Type": "application/json"}
-        made = self._httpx.Request(
-            request.method,
-            self._url + request.path,
-            params=request.query,
-            headers={**self._headers, **kind},
-            content=content,
-            extensions={"timeout": self._httpx.Timeout(limit).as_dict()},
-        )
-        try:
-            response = self._transport.handle_request(made)
-            response.read()
-        except self._httpx.TransportError as error:
-            return Lost(f"{type(error).__name__}: {error}")
-        return answer_of(response)
-
-    def close(self) -> None:
-        """Close the transport."""
-        self._transport.close()
-
-
-def answer_of(response: httpx.Response) -> Answer:
-    """Return an answer of httpx as one of ours."""
-    headers = response.headers
-    return Answer(
-        response.status_code,
-        response.text,
-        headers.get("Retry-After", ""),
-        headers.get("Location", ""),
-    )
-
-
 def connected(storage: Any, token: str | None) -> Connection:
     """Return a connection to the server at an address, or the one that is given."""
     if isinstance(storage, str):
         return Connection(storage, token)
-    found = getattr(storage, "connection", storage)  # of a client
-    if not isinstance(found, Connection):
-        raise invalid("storage", storage, "must be the address of a server, or a client of it")
+    if not isinstance(storage, Connection):
+        raise invalid("storage", storage, "must be the address of a server, or a connection to it")
     if token is not None:
-        raise InvalidInput("token: must be left out, since the client has its own")
-    return found
+        raise InvalidInput("token: must be left out, since the connection has its own")
+    return storage

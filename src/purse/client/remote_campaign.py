@@ -154,9 +154,6 @@ class RemoteCampaign(RemoteWebhooks, Campaign):
     def close(self) -> Status:
         return self._connection.do(operators.close(self.name))
 
-    def acknowledge(self, kind: str, count: int | None = None) -> Status:
-        return self._connection.do(operators.acknowledge(self.name, kind, count))
-
     def set_alerts(self, alerts: Sequence[str]) -> Status:
         return self._connection.do(operators.set_alerts(self.name, alerts))
 

@@ -39,10 +39,10 @@ Result = TypeVar("Result")
 
 class ViewVersion(NamedTuple):
     """A picture, and what tells it from the next: how long the journal is, how many tickets are
-    overdue, and the number of the period.
+    overdue, how many alarms there are, and the number of the period.
     """
 
-    version: tuple[int, int, int]
+    version: tuple[int, int, int, int]
     body: str  # JSON
 
 
@@ -96,7 +96,9 @@ class LiveView:
         }
         period = status.period.number if status.period else 0
         # the status is read first: with what came since, the next picture is another one
-        return ViewVersion((status.entries, status.overdue, period), compact(facts))
+        return ViewVersion(
+            (status.entries, status.overdue, len(status.alarms), period), compact(facts)
+        )
 
 
 class LiveViews:

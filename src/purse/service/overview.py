@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from pathlib import Path
 from typing import Any
 
 from purse._version import __version__
-from purse.campaign.server.serve import shown
 from purse.campaign.storage.base import Storage
 from purse.errors import NoSuchCampaign
 from purse.service import live_view
@@ -64,5 +64,11 @@ def absolute(address: str) -> str:
 
 
 def address_shown(storage: str | Storage) -> str:
-    """Where a storage is, without secrets."""
-    return shown(storage) if isinstance(storage, str) else type(storage).__name__
+    """Where a storage is, without user, password and options.
+
+    >>> address_shown("postgresql://me:secret@host/base?sslmode=require")
+    'postgresql://host/base'
+    """
+    if not isinstance(storage, str):
+        return type(storage).__name__
+    return re.sub(r"(?<=//)[^/@]*@|\?.*", "", storage)

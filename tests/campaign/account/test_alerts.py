@@ -126,3 +126,14 @@ def test_the_percentage_of_an_account_is_that_of_its_period() -> None:
     campaign.tell(campaign.ask(), 1, 2)
     assert keys(team) == ["50%:0/1/0", "50%:0/2/0"]
     assert team.audit().findings == ()
+
+
+def test_the_alarm_about_an_overrun_ends_after_a_day(harness: StorageHarness) -> None:
+    _, team, campaign = begun(harness)
+    ask(campaign)
+    campaign.tell(1, 1, 3)
+    (alarm,) = team.status().alarms
+    assert (alarm.kind, alarm.last_at) == ("overrun", harness.clock / 1000)
+    harness.clock += 86_400_000
+    assert team.status().alarms == ()
+    assert team.audit().ok

@@ -37,11 +37,9 @@ def is_whole(campaign: Campaign) -> bool:
 
 
 @pytest.mark.parametrize(
-    ("carry", "left", "carried"), [("none", "10", "0"), ("all", "19.5", "9.5"), (4, "14", "4")]
+    ("carry", "left", "carried"), [("none", "10", "0"), ("all", "19.5", "9.5")]
 )
-def test_what_is_left_is_dropped_kept_or_kept_up_to_an_amount(
-    carry: Any, left: str, carried: str
-) -> None:
+def test_what_is_left_is_dropped_or_kept(carry: str, left: str, carried: str) -> None:
     harness = MemoryHarness()
     campaign = begun(harness, carry=carry)
     campaign.tell(campaign.ask(), 1, "0.5")
@@ -56,12 +54,11 @@ def test_what_is_left_is_dropped_kept_or_kept_up_to_an_amount(
 
 
 @pytest.mark.parametrize(
-    ("carry", "left", "carried"),
-    [("none", "10", "0"), ("all", "19.5", "9.5"), (9, "19", "9"), ("9.25", "19.25", "9.25")],
+    ("carry", "left", "carried"), [("none", "10", "0"), ("all", "19.5", "9.5")]
 )
 @pytest.mark.parametrize("verb", ["tell", "settle", "fail"])
 def test_a_refund_of_an_ended_period_is_carried_over_like_what_was_left(
-    carry: Any, left: str, carried: str, verb: str
+    carry: str, left: str, carried: str, verb: str
 ) -> None:
     """9 was left, 1 was held, and 0.5 of it comes back."""
     harness = MemoryHarness()
@@ -78,33 +75,28 @@ def test_a_refund_of_an_ended_period_is_carried_over_like_what_was_left(
     assert is_whole(campaign)
 
 
-@pytest.mark.parametrize(("carry", "left"), [("none", "10"), ("all", "20"), ("9.5", "19.5")])
-@pytest.mark.parametrize("how", ["void", "release"])
-def test_so_is_a_hold_that_is_released(carry: Any, left: str, how: str) -> None:
+@pytest.mark.parametrize(("carry", "left"), [("none", "10"), ("all", "20")])
+def test_so_is_a_hold_that_is_voided(carry: str, left: str) -> None:
     harness = MemoryHarness()
-    campaign = begun(harness, carry=carry, expires_after=3600, on_expiry="release")
+    campaign = begun(harness, carry=carry)
     ticket = campaign.ask()
-    if how == "void":
-        harness.clock += 6 * HOUR
-        campaign.void(ticket)
-    else:
-        harness.clock += 6 * HOUR
-        assert campaign.expire() == 1
+    harness.clock += 6 * HOUR
+    campaign.void(ticket)
     assert purse(campaign) == ("0", "0", "0", left, "0")
     assert is_whole(campaign)
 
 
 def test_what_is_presumed_spent_was_spent_in_its_period_and_may_come_back() -> None:
     harness = MemoryHarness()
-    campaign = begun(harness, carry="9.25", expires_after=3600)
+    campaign = begun(harness, carry="all", expires_after=3600)
     ticket = campaign.ask()
     harness.clock += 7 * HOUR
     campaign.expire()
     assert purse(campaign) == ("0", "0", "1", "19", "0")
     assert period(campaign).spent == ("0",)
     campaign.tell(ticket, 1, "0.5")
-    assert purse(campaign) == ("0.5", "0", "0", "19.25", "0")
-    assert (period(campaign).spent, period(campaign).carried) == (("0",), ("9.25",))
+    assert purse(campaign) == ("0.5", "0", "0", "19.5", "0")
+    assert (period(campaign).spent, period(campaign).carried) == (("0",), ("9.5",))
     harness.clock += 6 * HOUR
     campaign.tell(campaign.ask(), 1, 1)
     assert period(campaign).spent == ("1",)
@@ -137,24 +129,24 @@ def test_no_more_than_the_allowance_is_held_in_a_period() -> None:
 
 def test_top_ups_are_money_of_their_period() -> None:
     harness = MemoryHarness()
-    campaign = begun(harness, carry=12)
+    campaign = begun(harness, carry="none")
     campaign.top_up(5)
     assert purse(campaign)[3] == "15"
     harness.clock += 6 * HOUR
-    assert purse(campaign)[3] == "22"
+    assert purse(campaign)[3] == "10"
 
 
 def test_each_resource_is_carried_over_by_itself() -> None:
     harness = MemoryHarness()
     changes = {"resources": ["USD", "tokens"], "budget": [10, 100], "cost_max": [[1, 50]] * 2}
-    campaign = begun(harness, **changes, cost_min=None, carry={"USD": 2, "tokens": 60})
+    campaign = begun(harness, **changes, cost_min=None, carry="all")
     ticket = campaign.ask()
     harness.clock += 6 * HOUR
     campaign.tell(ticket, 1, [1, 45])
     status = campaign.status()
-    assert [each.left for each in status.purses] == ["12", "155"]
-    assert period(campaign).carry == ("2", "60")
-    assert period(campaign).carried == ("2", "55")
+    assert [each.left for each in status.purses] == ["19", "155"]
+    assert period(campaign).carry == "all"
+    assert period(campaign).carried == ("9", "55")
     assert is_whole(campaign)
 
 
@@ -195,11 +187,9 @@ def test_random_draws_never_come_again() -> None:
     ("field", "changes"),
     [
         ("carry", {"carry": "some"}),
-        ("carry", {"carry": -1}),
-        ("carry", {"carry": [1, 2]}),
+        ("carry", {"carry": 4}),
         ("carry", {"every": None, "carry": "all"}),
         ("time_zone", {"every": None, "time_zone": "Europe/Berlin"}),
-        ("starts", {"every": None, "starts": "2026-01-01"}),
     ],
 )
 def test_refuses_terms_that_make_no_sense(field: str, changes: dict[str, Any]) -> None:
@@ -210,13 +200,12 @@ def test_refuses_terms_that_make_no_sense(field: str, changes: dict[str, Any]) -
 
 def test_terms_without_periods_are_written_as_before() -> None:
     facts = made().terms.as_dict()
-    assert not {"every", "time_zone", "carry", "starts", "first_end", "tz"} & set(facts)
+    assert not {"every", "time_zone", "carry", "first_end", "tz"} & set(facts)
 
 
 def test_terms_with_periods_come_back_from_their_journal() -> None:
-    terms = begun(MemoryHarness(), carry="1.5", time_zone="Asia/Tokyo", starts="2027-01-01").terms
+    terms = begun(MemoryHarness(), carry="all", time_zone="Asia/Tokyo").terms
     assert Terms.from_dict(terms.as_dict()).checked() == terms
-    assert terms.starts == "2027-01-01T00:00"
 
 
 def test_a_record_of_a_period_is_a_list_in_the_head() -> None:
@@ -226,8 +215,8 @@ def test_a_record_of_a_period_is_a_list_in_the_head() -> None:
     assert "period" not in made().storage.overview("test").head.as_dict()
 
 
-@pytest.mark.parametrize("carry", ["none", "all", 3])
-def test_the_history_follows_a_budget_that_goes_up_and_down(carry: Any) -> None:
+@pytest.mark.parametrize("carry", ["none", "all"])
+def test_the_history_follows_a_budget_that_goes_up_and_down(carry: str) -> None:
     harness = MemoryHarness()
     campaign = begun(harness, carry=carry, cooldown=None)
     for number in range(4):

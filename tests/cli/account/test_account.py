@@ -110,7 +110,7 @@ def test_a_storage_without_accounts_says_so() -> None:
 
 
 def test_an_account_may_be_renewed() -> None:
-    more = "--every month --time-zone Europe/Berlin --carry 5 --starts 2026-01-31T09:00"
+    more = "--every month --time-zone Europe/Berlin --carry all"
     assert "period 1 (every month, until 20" in run(f"{COMPANY} {more}").stdout
     shown = json.loads(run("account status company --json").stdout)["period"]
-    assert (shown["carry"], shown["allowance"]) == (["5"], ["100"])
+    assert (shown["carry"], shown["allowance"]) == ("all", ["100"])

@@ -1,9 +1,5 @@
 from __future__ import annotations
 
-import shutil
-import tempfile
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,8 +7,6 @@ import pytest
 from purse import ArmsCoolingDown, InvalidInput
 from purse.base import exit_codes
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
-from tests.campaign.remote.conftest import serving
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 
 ROOM = "--capacity 4 --cost-floor 0.00001 --cost-ceiling 0.1"
@@ -180,42 +174,6 @@ def test_a_full_campaign_and_one_that_cools_down_are_one_line(
     run("retire-arm prompts small")
     assert "arm 'small' is retired" in complaint("ask prompts --arm small")
     assert "too few arms" in complaint("retire-arm prompts large")
-
-
-@pytest.fixture
-def socket() -> Iterator[str]:
-    """The address of a server in this process; the path of a socket has to be short."""
-    folder = Path(tempfile.mkdtemp(prefix="purse-"))
-    with serving(Memory(), str(folder / "s")):
-        yield f"unix:{folder / 's'}"
-    shutil.rmtree(folder)
-
-
-def test_a_socket_carries_masks_arms_and_cool_downs(run: Run, socket: str) -> None:
-    new(run, f"{ROOM} --cooldown 1h --storage {socket}")
-    run("add-arm", "prompts", ODD, "--cost-max", "0.03", "--storage", socket)
-    line = run("ask", "prompts", "--most", f"{ODD}=0.02", "--storage", socket).stdout
-    assert line.split("\t")[1::2] == [ODD, "0.02\n"]
-    far = Campaign.open("prompts", storage=socket)
-    first = far.ask("q", arms={"small": "0.005"})
-    assert (first.arm, first.held) == ("small", ("0.005",))
-    assert far.ask("q", arms={"small": 0.005}) == first
-    assert [each.arm for each in far.ask_many(2, arms=["large"])] == ["large"] * 2
-    assert far.probabilities(["small"])["small"] == 1
-    far.set_arm(ODD, cost_max="0.01")
-    with pytest.raises(InvalidInput, match=r"at most the arm's maximum, 0\.01"):
-        far.ask(arms={ODD: "0.02"})
-    far.fail(first)
-    with pytest.raises(ArmsCoolingDown) as refused:
-        far.ask(arms=["small"])
-    assert 3590 < refused.value.seconds <= 3600
-    assert "ask again in" in str(refused.value)
-    (cooling,) = far.status().cooling
-    assert (cooling.arm, cooling.length) == ("small", 3600)
-    assert far.retire_arm(ODD).retired == (ODD,)
-    with pytest.raises(InvalidInput, match="is retired"):
-        far.ask(arms=[ODD])
-    assert far.audit().ok
 
 
 @pytest.mark.parametrize("arms", [5, "small", [["small"]], [{}], None, b"small"])

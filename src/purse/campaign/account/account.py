@@ -33,8 +33,7 @@ class Account(AccountVerbs):
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
-        carry: Any = defaults.CARRY,
-        starts: str | None = None,
+        carry: str = defaults.CARRY,
         alerts: Sequence[str] = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
@@ -46,7 +45,7 @@ class Account(AccountVerbs):
         budget      decimal text or a number; for several resources a list, or {resource: amount}
         resources   the names of what is spent; everything below the account has the same
         account     the account above it, which has none above itself; None: none
-        every, time_zone, carry, starts   the budget is renewed, as for `Campaign.create`
+        every, time_zone, carry   the budget is renewed, as for `Campaign.create`
         alerts      rules of the events that webhooks are told of: "80%" of the budget, from "1%" to
                     "100%", and "overrun"
         storage     an address such as sqlite:///purse.db, postgresql://user@host/database or
@@ -67,7 +66,6 @@ class Account(AccountVerbs):
             "every": every,
             "time_zone": time_zone,
             "carry": carry,
-            "starts": starts,
             "alerts": alerts,
         }
         return cls._at(storage)._create(name, terms, storage, token, exist_ok)

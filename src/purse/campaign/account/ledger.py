@@ -57,7 +57,8 @@ class AccountLedger(BudgetLedger):
             Balance(was[0], *(old + change for old, change in zip(was[1:], changes, strict=True)))
             for was, *changes in zip(self.balances, *parts, strict=True)
         ]
-
+        if "overrun" in entry.body:
+            self.alarm("overrun", entry)
         if PERIOD in entry.body:
             self.end_hold(entry.body)
 

@@ -11,7 +11,7 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.ledger import Ledger
-from purse.campaign.make_results import balances, delivery
+from purse.campaign.make_results import balances, delivery, last_cause
 from purse.campaign.periods.as_of import AsOf, FoldedLedger, period_status
 from purse.campaign.periods.period import Period
 from purse.campaign.records import Balance, CampaignRecord
@@ -37,7 +37,7 @@ def status(terms: AccountTerms, storage: Storage) -> AccountStatus:
         look.head.digest,
         look.head.created / 1000,
         look.head.changed / 1000,
-        tuple(alarms(terms, ledger.balances)),
+        tuple(alarms(terms, look.head, ledger.balances, now)),
         children(storage, terms.resources, look.below, now),
         None if period is None else period_status(terms, period, ledger.balances, look.head.status),
         tuple(look.head.alerts),
@@ -77,14 +77,15 @@ def level_balances(storage: Storage, level: Level, now: int) -> list[Balance]:
     return ledger.balances
 
 
-def alarms(terms: AccountTerms, purses: Sequence[Balance]) -> list[Alarm]:
-    """What a person should look at."""
-    found = []
+def alarms(
+    terms: AccountTerms, head: AccountRecord, purses: Sequence[Balance], now: int
+) -> list[Alarm]:
+    """What a person should look at, as of a time (ms)."""
+    found, last = [], last_cause(head, "overrun", now)
     for name, purse in zip(terms.resources, purses, strict=True):
-        if purse.overrun:
-            found.append(
-                Alarm("overrun", f"{amounts.text(purse.overrun)} {name} more was spent than held")
-            )
+        if purse.overrun and last is not None:
+            text = f"{amounts.text(purse.overrun)} {name} more was spent than held"
+            found.append(Alarm("overrun", text, last))
         if purse.budget - purse.spent - purse.presumed == 0:
             found.append(Alarm("exhausted", f"no {name} is left"))
     return found

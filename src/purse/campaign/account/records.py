@@ -11,7 +11,7 @@ import orjson
 from purse.campaign.states import RUNNING, CampaignState
 
 # fields of `AccountRecord` that are left out where they are empty
-OPTIONAL = ("period", "joined", "alerts", "top_ups", "alerted")
+OPTIONAL = ("period", "joined", "alarmed", "alerts", "top_ups", "alerted")
 
 
 @dataclass
@@ -26,7 +26,8 @@ class AccountRecord:
     period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     # the periods, by campaign, in which restored campaigns joined it
     joined: dict[str, int] = field(default_factory=dict)
-    alerts: list[str] | tuple[()] = ()  # these three as for a campaign
+    alarmed: dict[str, int] = field(default_factory=dict)  # these four as for a campaign
+    alerts: list[str] | tuple[()] = ()
     top_ups: int = 0
     alerted: dict[str, list[int]] = field(default_factory=dict)
 

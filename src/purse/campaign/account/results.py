@@ -69,7 +69,7 @@ class AccountStatus:
             lines += child.lines("  ")
         lines += [f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []
         lines += [f"  webhook {each}" for each in self.deliveries]
-        lines += [f"  ! {alarm.text}" for alarm in self.alarms]
+        lines += [f"  ! {alarm}" for alarm in self.alarms]
         return "\n".join(lines)
 
 

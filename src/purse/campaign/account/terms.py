@@ -12,8 +12,7 @@ from purse.campaign import defaults
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.budget_terms import BudgetTerms
 from purse.campaign.by_name import by_name, names
-from purse.campaign.periods.period import Carry
-from purse.campaign.periods.read import carry_words, is_period_end, read_periods
+from purse.campaign.periods.read import is_period_end, read_periods
 from purse.campaign.terms import ID, checked_name
 from purse.errors import InvalidInput
 
@@ -33,8 +32,7 @@ class AccountTerms(BudgetTerms):
     account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
     time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
-    carry: Carry = defaults.CARRY  # what is kept of the money left: see `read_carry`
-    starts: str = ""  # a local time whose day and hour periods keep
+    carry: str = defaults.CARRY  # what is kept of the money left
     first_end: int = 0  # ms, of the first period
     tz: str = ""  # the version of the time-zone data that told it
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
@@ -49,8 +47,7 @@ class AccountTerms(BudgetTerms):
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
-        carry: Any = defaults.CARRY,
-        starts: str | None = None,
+        carry: str = defaults.CARRY,
         alerts: Sequence[str] = (),
         id: str = "",
     ) -> AccountTerms:
@@ -65,14 +62,13 @@ class AccountTerms(BudgetTerms):
             tuple(amounts.budget_array(given, len(stuff)).tolist()),
             id or secrets.token_hex(8),
             checked_name("account", account) if account else "",
-            *read_periods(every, time_zone, carry, starts, stuff),
+            *read_periods(every, time_zone, carry),
             alerts=read_alerts(alerts, OF_ACCOUNTS),
         )
 
     def checked(self) -> AccountTerms:
         """The same terms, if they are what `of` would have made of them."""
         facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
-        facts["carry"] = carry_words(self.carry)
         own = {name: facts.pop(name) for name in ("first_end", "tz")}
         made = replace(AccountTerms.of(**facts), **own)
         if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):

@@ -1,1 +1,1 @@
-"""A campaign whose storage this process reaches itself: a file, a database or a Unix socket."""
+"""A campaign whose storage this process reaches itself: a file or a database."""

@@ -30,15 +30,14 @@ PAGE_SIZE = 1_000  # entries read at a time
 
 
 class LocalAccount(LocalWebhooks, Account):
-    """An account in a file or a database, or behind a Unix socket."""
+    """An account in a file or a database."""
 
     _dumps = staticmethod(compact)
 
     def __init__(self, terms: AccountTerms, kept: Storage) -> None:
         self.terms = terms
         self.storage = kept
-        remote = getattr(kept, "account_committer", None)  # of a storage whose server commits
-        self._committer = AccountCommitter(terms, kept) if remote is None else remote(terms)
+        self._committer = AccountCommitter(terms, kept)
 
     @property
     def name(self) -> str:
@@ -99,7 +98,7 @@ class LocalAccount(LocalWebhooks, Account):
         request = new_request() if request_id is None else checked_request(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._committer.do(operations.top_up_account(units, request))
+        self._committer.do(operations.top_up(units, request))
         return self.status()
 
     def pause(self) -> AccountStatus:
@@ -112,12 +111,12 @@ class LocalAccount(LocalWebhooks, Account):
         return self._set_status("closed", CLOSED)
 
     def _set_status(self, kind: str, status: str) -> AccountStatus:
-        self._committer.do(operations.set_account_status(kind, status))
+        self._committer.do(operations.set_status(kind, status))
         return self.status()
 
     def set_alerts(self, alerts: Sequence[str]) -> AccountStatus:
         rules = read_alerts(alerts, OF_ACCOUNTS)
-        self._committer.do(operations.set_account_alerts(rules))
+        self._committer.do(operations.set_alerts(rules))
         return self.status()
 
     def journal(self, after: int = 0) -> Iterator[Entry]:

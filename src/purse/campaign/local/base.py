@@ -18,8 +18,7 @@ class BaseCampaign:
     def __init__(self, terms: Terms, kept: Storage) -> None:
         self.terms = terms
         self.storage = kept
-        remote = getattr(kept, "committer", None)  # of a storage whose server commits
-        self._committer = GroupCommitter(terms, kept) if remote is None else remote(terms)
+        self._committer = GroupCommitter(terms, kept)
 
     @property
     def name(self) -> str:

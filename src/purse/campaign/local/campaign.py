@@ -38,7 +38,7 @@ MAX_BATCH = 1_000  # tickets in one request
 class LocalCampaign(
     LocalReports, LocalOperators, LocalRecommendations, LocalRecords, LocalWebhooks, Campaign
 ):
-    """A campaign in a file or a database, or behind a Unix socket."""
+    """A campaign in a file or a database."""
 
     @staticmethod
     def _connected(storage: Any, token: str | None, *, create: bool = False) -> Storage:

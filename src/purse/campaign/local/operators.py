@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from purse.base import validation
 from purse.campaign import operations
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.by_name import names
 from purse.campaign.local.base import BaseCampaign
-from purse.campaign.records import ACKNOWLEDGED
 from purse.campaign.results import Status
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
 from purse.campaign.storage.base import MOST_DUE
@@ -41,13 +39,6 @@ class LocalOperators(BaseCampaign, OperatorVerbs):
         self._committer.do(operations.set_status(kind, status))
         return self.status()
 
-    def acknowledge(self, kind: str, count: int | None = None) -> Status:
-        kind = validation.choice("kind", kind, tuple(ACKNOWLEDGED))
-        if count is not None:
-            count = validation.integer("count", count, low=1, high=2**62)
-        self._committer.do(operations.acknowledge(kind, count))
-        return self.status()
-
     def set_alerts(self, alerts: Sequence[str]) -> Status:
         self._committer.do(operations.set_alerts(read_alerts(alerts)))
         return self.status()
@@ -61,19 +52,23 @@ class LocalOperators(BaseCampaign, OperatorVerbs):
 
     def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
         (name,) = names("name", [name])
-        return self._change_arm("add_arm", name, cost_min, cost_max)
+        low, high = self._bounds(cost_min, cost_max)
+        self._committer.do(operations.add_arm(name, low, high))
+        return self.status()
 
     def retire_arm(self, name: str) -> Status:
-        self._committer.do(operations.change_arm("retire_arm", name))
+        self._committer.do(operations.retire_arm(name))
         return self.status()
 
     def set_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
-        return self._change_arm("set_arm", name, cost_min, cost_max)
+        low, high = self._bounds(cost_min, cost_max)
+        self._committer.do(operations.set_arm(name, low, high))
+        return self.status()
 
-    def _change_arm(self, verb: str, name: str, cost_min: Any, cost_max: Any) -> Status:
+    def _bounds(self, *given: Any) -> tuple[Sequence[int] | None, Sequence[int] | None]:
+        """Return an arm's least and most costs in units; None where they are not given."""
         low, high = (
             None if value is None else self.terms.amounts(field, value)
-            for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
+            for field, value in zip(("cost_min", "cost_max"), given, strict=True)
         )
-        self._committer.do(operations.change_arm(verb, name, low, high))
-        return self.status()
+        return low, high

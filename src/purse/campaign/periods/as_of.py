@@ -8,7 +8,6 @@ from typing import Any, Protocol
 from purse.base import amounts
 from purse.campaign.journal import Entry
 from purse.campaign.periods.period import Period
-from purse.campaign.periods.read import carry_words
 from purse.campaign.periods.rules import PeriodRules, RenewedLedger, RenewedTerms
 from purse.campaign.records import Balance
 from purse.campaign.results import PeriodStatus
@@ -47,13 +46,12 @@ def period_status(
 
     rounds   of a campaign: asked for so far
     """
-    every, time_zone, carry, _ = terms.periods
-    words = carry_words(carry)
+    every, time_zone, carry = terms.periods
     return PeriodStatus(
         period.number,
         every,
         time_zone,
-        (words,) if isinstance(words, str) else tuple(words),
+        carry,
         period.begun / 1000,
         period.ends / 1000 if status == RUNNING else None,
         None if rounds is None else rounds - period.rounds,

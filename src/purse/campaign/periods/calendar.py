@@ -1,15 +1,13 @@
 """When periods end: local calendar, or elapsed hours. Nothing here looks at a clock.
 
-The boundaries of days, weeks and months are local times: an anchor, and so many periods after it.
-The 31st in a shorter month is its last day. A local time that summer time skips is the first
-instant after the gap, and one that comes twice is the first of the two. Hours are elapsed time.
-Instants are milliseconds since 1970.
+The boundaries of days, weeks and months are local times: midnight, Monday, the first. A local time
+that summer time skips is the first instant after the gap, and one that comes twice is the first of
+the two. Hours are elapsed time. Instants are milliseconds since 1970.
 """
 
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import NamedTuple
@@ -22,9 +20,8 @@ HOUR = 3_600_000  # ms
 MILLISECOND = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-FIRST_MONDAY = datetime(1970, 1, 5)  # local midnight; an anchor where none is given
+FIRST_MONDAY = datetime(1970, 1, 5)  # local midnight
 FIRST_DAY = datetime(1970, 1, 1)
-YEARS = range(1970, 2201)  # of an anchor
 
 
 class Calendar(NamedTuple):
@@ -32,10 +29,9 @@ class Calendar(NamedTuple):
 
     every: str  # "day", "week", "month", or hours such as "6h"
     time_zone: str
-    starts: str  # the local time of an anchor; "": midnight, Monday, the first
 
     @classmethod
-    def of(cls, every: str, time_zone: str, starts: str | None) -> Calendar:
+    def of(cls, every: str, time_zone: str) -> Calendar:
         """A calendar from what a user gives. Raise `InvalidInput` where it is not one."""
         if not isinstance(every, str) or not (every in LOCAL or HOURS.fullmatch(every)):
             raise invalid(
@@ -44,16 +40,11 @@ class Calendar(NamedTuple):
         if not isinstance(time_zone, str):
             raise invalid("time_zone", time_zone, "must be a name such as 'Europe/Berlin'")
         find_zone(time_zone)
-        return cls(every, time_zone, "" if starts is None else read_anchor(starts))
+        return cls(every, time_zone)
 
     def first_end(self, begun: int) -> int:
         """The end of a first period that begins at an instant."""
-        if (length := self.hours) is None:
-            return self.next_end(begun, begun)
-        if not self.starts:
-            return begun + length
-        anchor = instant(datetime.fromisoformat(self.starts), find_zone(self.time_zone))
-        return max(anchor, on_grid(anchor, length, begun))
+        return self.next_end(begun, begun)
 
     def next_end(self, known: int, after: int) -> int:
         """The first boundary after an instant.
@@ -61,11 +52,9 @@ class Calendar(NamedTuple):
         known   another boundary, from which hours are counted
         """
         if (length := self.hours) is not None:
-            return on_grid(known, length, after)
+            return known + ((after - known) // length + 1) * length
         zone, place = find_zone(self.time_zone), LOCAL[self.every]
         anchor = FIRST_MONDAY if self.every == "week" else FIRST_DAY
-        if self.starts:
-            anchor = datetime.fromisoformat(self.starts)
         local = (EPOCH + after * MILLISECOND).astimezone(zone).replace(tzinfo=None)
         # a few too early: where the offset changes, instants differ from local times by a day
         count = max(0, periods_between(self.every, anchor.date(), local.date()) - 2)
@@ -80,30 +69,6 @@ class Calendar(NamedTuple):
         return None if found is None else int(found[1]) * HOUR
 
 
-def read_anchor(starts: str) -> str:
-    """A local time as ISO 8601 has it, to the minute."""
-    try:
-        anchor = datetime.fromisoformat(starts)
-    except (TypeError, ValueError):
-        anchor = None
-    if (
-        anchor is None
-        or anchor.tzinfo is not None
-        or anchor.year not in YEARS
-        or anchor.second
-        or anchor.microsecond
-    ):
-        raise invalid(
-            "starts", starts, "must be a local date or time such as '2026-01-31T09:00', no zone"
-        )
-    return anchor.isoformat(timespec="minutes")
-
-
-def on_grid(known: int, length: int, after: int) -> int:
-    """The first instant after another one that is a whole number of lengths from a known one."""
-    return known + ((after - known) // length + 1) * length
-
-
 def days_later(anchor: datetime, count: int) -> datetime:
     """The local time so many days later."""
     return anchor + timedelta(days=count)
@@ -115,11 +80,9 @@ def weeks_later(anchor: datetime, count: int) -> datetime:
 
 
 def months_later(anchor: datetime, count: int) -> datetime:
-    """The local time so many months later, on the same day or the last one of a shorter month."""
+    """The local time so many months later, of the first of a month."""
     years, month = divmod(anchor.month - 1 + count, 12)
-    year = anchor.year + years
-    day = min(anchor.day, monthrange(year, month + 1)[1])
-    return anchor.replace(year=year, month=month + 1, day=day)
+    return anchor.replace(year=anchor.year + years, month=month + 1)
 
 
 LOCAL: dict[str, Callable[[datetime, int], datetime]] = {

@@ -15,7 +15,6 @@ PERIOD = "period"  # the number of the period that a ticket was issued in
 ABOVE = "above"  # the same of the accounts above it, by their ids
 DROPPED = "dropped"  # (d,) units of an entry that leave the budget
 ALL, NONE = CARRIES = ("all", "none")
-Carry = str | tuple[int, ...]  # one of these, or (d,) units
 
 
 class Period(NamedTuple):
@@ -87,15 +86,10 @@ def begin_next(
     ]
 
 
-def too_much(carry: Carry, carried: Sequence[int], more: Sequence[int]) -> list[int]:
-    """(d,) What of `more` is not carried over, beside what is already.
+def not_carried(carry: str, units: Sequence[int]) -> list[int]:
+    """(d,) What of the money left is not carried over.
 
-    >>> too_much("all", [0], [7]), too_much("none", [0], [7]), too_much((5,), [2], [7])
-    ([0], [7], [4])
+    >>> not_carried("all", [7]), not_carried("none", [7])
+    ([0], [7])
     """
-    if carry == ALL:
-        return [0] * len(more)
-    most = [0] * len(more) if isinstance(carry, str) else carry
-    return [
-        max(0, part - max(0, cap - had)) for part, cap, had in zip(more, most, carried, strict=True)
-    ]
+    return [0] * len(units) if carry == ALL else list(units)

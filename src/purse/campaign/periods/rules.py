@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from purse.base import amounts
 from purse.campaign.periods.calendar import Calendar
-from purse.campaign.periods.period import DROPPED, Period, too_much
+from purse.campaign.periods.period import DROPPED, Period, not_carried
 from purse.campaign.periods.read import PeriodTerms
 from purse.campaign.periods.time_zones import data_version
 from purse.campaign.records import Balance
@@ -78,7 +78,7 @@ class PeriodRules:
         """
         terms, balances = self.ledger.terms, self.ledger.balances
         left = [purse.left for purse in balances]
-        dropped = too_much(terms.periods.carry, [0] * len(left), left)
+        dropped = not_carried(terms.periods.carry, left)
         allowance = [
             min(units, amounts.LARGEST - purse.budget + gone)
             for units, purse, gone in zip(terms.budget, balances, dropped, strict=True)
@@ -96,9 +96,9 @@ class PeriodRules:
 
         known   another boundary
         """
-        every, time_zone, _, starts = self.ledger.terms.periods
+        every, time_zone, _ = self.ledger.terms.periods
         version = data_version(time_zone)
-        end = Calendar(every, time_zone, starts).next_end(known, instant)
+        end = Calendar(every, time_zone).next_end(known, instant)
         return {"next": end, **({"tz": version} if version else {})}
 
     def resumption(self) -> dict[str, Any]:
@@ -116,5 +116,5 @@ class PeriodRules:
         period = self.ledger.period
         if period is None or asked_in >= period.number:
             return {}
-        dropped = too_much(self.ledger.terms.periods.carry, period.carried, units)
+        dropped = not_carried(self.ledger.terms.periods.carry, units)
         return {DROPPED: dropped} if any(dropped) else {}

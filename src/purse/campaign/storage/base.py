@@ -155,9 +155,6 @@ class Storage(Protocol):
 
     now: Callable[[], int]  # ms since 1970
 
-    def identity(self) -> str:
-        """Tell this database from every other one, and not from a copy of its files."""
-
     def create(
         self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
     ) -> None:

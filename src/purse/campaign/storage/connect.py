@@ -27,13 +27,9 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
         from purse.campaign.storage.postgres import Postgres
 
         return Postgres(storage)
-    if scheme == "unix":
-        from purse.campaign.storage.remote.remote_storage import RemoteStorage
-
-        return RemoteStorage.at(storage)
     raise invalid(
         "storage",
         storage,
-        "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE, "
-        "postgresql://USER@HOST/DATABASE or unix:SOCKET",
+        "must be memory:, sqlite:///FILE, sqlite:////ABSOLUTE/FILE or "
+        "postgresql://USER@HOST/DATABASE",
     )

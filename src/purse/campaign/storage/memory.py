@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import threading
 import time
 from bisect import bisect_right
@@ -84,7 +83,6 @@ class Memory(MemoryWebhooks, MemoryAccounts):
 
     def __init__(self) -> None:
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
-        self._id = secrets.token_hex(8)
         super().__init__()
         self._campaigns: dict[str, StoredCampaign] = {}
         self.renew()
@@ -98,10 +96,6 @@ class Memory(MemoryWebhooks, MemoryAccounts):
     def shared(cls, address: str) -> Memory:
         """The one of this address."""
         return cls._shared.setdefault(address, cls())
-
-    def identity(self) -> str:
-        """Tell this storage from every other one."""
-        return self._id
 
     def create(
         self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None

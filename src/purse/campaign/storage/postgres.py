@@ -71,12 +71,6 @@ SINCE = (
 class Postgres(PostgresWebhooks, PostgresAccounts):
     """A storage for the processes of several machines."""
 
-    def identity(self) -> str:
-        """Tell this database from every other one."""
-        with self._view() as db:
-            ((found,),) = db.execute("SELECT id FROM purse_identity").fetchall()
-            return found
-
     def create(
         self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
     ) -> None:

@@ -137,11 +137,6 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
             self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
 
-    def identity(self) -> str:
-        """Tell this file from every other one."""
-        with self._view() as db:
-            return cast(str, db.execute("SELECT id FROM purse_identity").get)
-
     def create(
         self, name: str, changes: Iterable[WriteSet], account: str = "", join: Join | None = None
     ) -> None:

@@ -35,19 +35,6 @@ class OperatorVerbs(ABC):
         """Issue no tickets from now on, for good, but accept reports; return the new status."""
 
     @abstractmethod
-    def acknowledge(self, kind: str, count: int | None = None) -> Status:
-        """End the alarm about reports that somebody has looked at, and return the new status.
-
-        kind    "overrun", "conflict", "below-minimum", "outside-range" or "other-labels": other
-                alarms end when their cause does
-        count   how many such reports were looked at, the first ones; None: all so far
-
-        The reports stay counted, and the next one raises the alarm again.
-
-        Raise `InvalidInput` when there are fewer than `count` such reports.
-        """
-
-    @abstractmethod
     def set_alerts(self, alerts: Sequence[str]) -> Status:
         """Make events by these rules from now on, and return the new status.
 

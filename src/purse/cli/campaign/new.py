@@ -10,7 +10,7 @@ from purse.campaign import defaults
 from purse.cli import complete
 from purse.cli.campaign.amounts import amounts, arm_of, bounds
 from purse.cli.campaign.contexts import features_of
-from purse.cli.campaign.periods import carry_of, renewed
+from purse.cli.campaign.periods import renewed
 from purse.cli.options import Duration, stored
 from purse.errors import invalid
 from purse.policies import DEFAULT
@@ -174,7 +174,6 @@ def new(
     floors: tuple[str, ...],
     ceilings: tuple[str, ...],
     features: str | None,
-    carry: str,
     storage: str,
     **options: Any,
 ) -> None:
@@ -208,7 +207,6 @@ def new(
             cost_floor=bounds("cost-floor", floors, least, count),
             cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
             features=features_of(features),
-            carry=carry_of(carry, count),
             storage=storage,
             **options,
         )

@@ -8,7 +8,6 @@ from typing import Any, TypeVar
 import click
 
 from purse.campaign import defaults
-from purse.cli.campaign.amounts import amounts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,21 +31,10 @@ def renewed(command: F) -> F:
                 "--carry",
                 default=defaults.CARRY,
                 show_default=True,
-                metavar="none|all|AMOUNT",
+                metavar="none|all",
                 help="What is kept at the end of a period of the money that is left.",
-            ),
-            click.option(
-                "--starts",
-                metavar="LOCAL-TIME",
-                help="Date or time such as 2026-01-31T09:00 whose day and hour periods keep "
-                "[default: midnight, Monday, the first].",
             ),
         )
     ):
         command = option(command)
     return command
-
-
-def carry_of(text: str, count: int) -> str | list[str]:
-    """Return what is carried over: a word, or an amount for each of `count` resources."""
-    return amounts("carry", text, count) if text[:1].isdigit() else text

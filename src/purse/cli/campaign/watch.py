@@ -94,7 +94,7 @@ def line(status: Status, history: dict[str, Any]) -> str:
         for purse in status.purses
     )
     pulls = ", ".join(f"{arm['arm']} {arm['pulls']}" for arm in history["arms"])
-    alarms = "".join(f"; ! {alarm.text}" for alarm in status.alarms)
+    alarms = "".join(f"; ! {alarm}" for alarm in status.alarms)
     return f"{history['seq']} {status.status}: {purses}; pulls {pulls}{alarms}"
 
 
@@ -115,7 +115,7 @@ def view(
         parts += [bar(purse), Text(f"  {runs_out(past['forecast'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
-    parts += [Text(f"! {alarm.text}", "bold red") for alarm in status.alarms]
+    parts += [Text(f"! {alarm}", "bold red") for alarm in status.alarms]
     return Group(*parts, *([Text(status.promise, "yellow")] if status.promise else []))
 
 

@@ -1,7 +1,7 @@
 """Verbs that change campaigns.
 
 These are `purse campaign ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`, `pause`,
-`resume`, `close`, `acknowledge` and `set-alerts`.
+`resume`, `close` and `set-alerts`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from purse.campaign.records import ACKNOWLEDGED
 from purse.cli.campaign import arms, keep, labels, read, watch
 from purse.cli.campaign.amounts import choosing, chosen, typed
 from purse.cli.campaign.contexts import SEEING, context_of
@@ -249,15 +248,6 @@ def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None
     click.echo(str(found.top_up(added, request_id)))
 
 
-@click.command()
-@campaign_argument
-@click.argument("kind", type=click.Choice(list(ACKNOWLEDGED)))
-@stored
-def acknowledge(name: str, kind: str, storage: str) -> None:
-    """End an alarm about reports that you have looked at; the next such report raises it again."""
-    click.echo(str(read.opened(name, storage).acknowledge(kind)))
-
-
 @click.command("set-alerts")
 @campaign_argument
 @click.argument("alerts", nargs=-1, metavar="[RULE]...")
@@ -301,7 +291,6 @@ campaign.add_sections(
             arms.add_arm,
             arms.retire_arm,
             arms.set_arm,
-            acknowledge,
             set_alerts,
         ],
         "Keep and check": [keep.export, keep.restore, keep.archive, keep.audit],

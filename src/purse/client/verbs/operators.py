@@ -40,12 +40,6 @@ def close(name: str) -> Request[Status]:
     return result(Status, "POST", path(name, "close"))
 
 
-def acknowledge(name: str, kind: str, count: int | None = None) -> Request[Status]:
-    """End an alarm about reports."""
-    body = {"kind": kind, **given(count=count)}
-    return result(Status, "POST", path(name, "acknowledge"), body)
-
-
 def set_alerts(name: str, alerts: Sequence[str]) -> Request[Status]:
     """Make events by these rules from now on."""
     return result(Status, "POST", path(name, "alerts"), {"alerts": list(alerts)})
@@ -54,11 +48,6 @@ def set_alerts(name: str, alerts: Sequence[str]) -> Request[Status]:
 def expire(name: str) -> Request[int]:
     """Expire the tickets past their deadline; the answer is their number."""
     return Request("POST", path(name, "expire"), lambda text: int(json.loads(text)["expired"]))
-
-
-def expire_and_look(name: str) -> Request[Status]:
-    """Expire the tickets past their deadline; the answer is the status."""
-    return result(Status, "POST", path(name, "expire"))
 
 
 def add_arm(name: str, arm: str, *, cost_min: Any = None, cost_max: Any = None) -> Request[Status]:

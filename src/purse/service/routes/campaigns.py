@@ -31,7 +31,7 @@ from purse.service.routes.common import (
 from purse.service.schemas import examples, responses
 from purse.service.schemas.audit import AuditWish
 from purse.service.schemas.new_campaign import NewCampaign
-from purse.service.schemas.requests import Acknowledgement, JournalQuery, TopUp
+from purse.service.schemas.requests import JournalQuery, TopUp
 from purse.service.threads import Threads
 
 
@@ -103,16 +103,6 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     @router.post("/campaigns/{name}/close", summary="Give out no more tickets, for good", **turning)
     def close_campaign(name: Name) -> Response:
         return status_answer(cache.get(name).close())
-
-    @router.post(
-        "/campaigns/{name}/acknowledge",
-        summary="End the alarm about reports that somebody has looked at",
-        dependencies=manage,
-        response_model=responses.Status,
-        responses=refusals(body=True),
-    )
-    def acknowledge(name: Name, body: Acknowledgement) -> Response:
-        return status_answer(cache.get(name).acknowledge(body.kind, body.count))
 
     @router.post(
         "/campaigns/{name}/expire",

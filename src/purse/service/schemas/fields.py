@@ -83,11 +83,6 @@ def check_explore(value: Any) -> Any:
     return value
 
 
-def check_carry(value: Any) -> Any:
-    """What is carried over: a word, or amounts."""
-    return value if value in CARRIES else nested(check_amount, 1)(value)
-
-
 def check_cap(value: Any) -> Any:
     """A number of pulls."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_ID:
@@ -299,13 +294,7 @@ Explore = Annotated[
         }
     ),
 ]
-Carry = Annotated[
-    Any,
-    PlainValidator(check_carry),
-    WithJsonSchema(
-        {"anyOf": [{"type": "string", "enum": list(CARRIES)}, schema(AMOUNT_SCHEMA, 1)]}
-    ),
-]
+Carry = Annotated[str, WithJsonSchema({"type": "string", "enum": list(CARRIES)})]
 RequestId = Annotated[str, Field(min_length=1, max_length=200)]  # printable: the campaign looks
 Resources = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=MOST_NAME)]],

@@ -29,15 +29,7 @@ class RenewedBudget(RequestModel):
     carry: Annotated[
         Carry,
         Field(
-            description="What is kept at the end of a period of the money that is left: `none`, "
-            "`all`, or an amount of each resource, at most so much."
+            description="What is kept at the end of a period of the money that is left: `none` "
+            "or `all`."
         ),
     ] = defaults.CARRY
-    starts: Annotated[
-        str | None,
-        Field(
-            max_length=MOST_NAME,
-            description="A local time such as `2026-01-31T09:00` whose day and hour periods keep; "
-            "null: midnight, Monday, the first of the month.",
-        ),
-    ] = None

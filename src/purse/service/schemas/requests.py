@@ -7,7 +7,6 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, model_validator
 
 from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS, MOST_VALUES
-from purse.campaign.records import ReportAlarm
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
 from purse.service.schemas.fields import (
@@ -183,25 +182,6 @@ class TopUp(RequestModel):
     request_id: Annotated[RequestId | None, Field(description="The same again adds nothing.")] = (
         None
     )
-
-
-class Acknowledgement(RequestModel):
-    """An alarm that somebody has looked at."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"kind": "overrun", "count": 3}]})
-
-    kind: Annotated[
-        ReportAlarm,
-        Field(description="The alarm; others end when their cause does."),
-    ]
-    count: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=LARGEST_ID,
-            description="How many such reports were looked at, the first ones; null: all so far.",
-        ),
-    ] = None
 
 
 class JournalQuery(KnownFields):

@@ -65,12 +65,6 @@ export async function reward(name, { id, arms }) {
   return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/reward`, { reward: several(inputs.map((input) => Number(input.value))) }))) && `Ticket ${id} is told.`;
 }
 
-/** End an alarm about reports that somebody has looked at. */
-export async function acknowledge(name, kind, count) {
-  const question = { title: "Acknowledge?", text: "The alarm ends here, in the status and in the metrics, for everybody; the journal records it. The next such report raises it again.", yes: "Acknowledge" };
-  return (await confirmed(question, () => post(`${at(name)}/acknowledge`, { kind, count }))) && "Acknowledged.";
-}
-
 /** The policy's probabilities for the next round. */
 export const foresee = (name) => post(`${at(name)}/probabilities`, {}).then((answer) => answer.json()).then((facts) => facts.probabilities);
 

@@ -55,7 +55,7 @@ export function draw(allowed = may) {
   document.title = `${status.name} · purse`;
   find("campaign").hidden = false;
   panels.title(seen, server().storage);
-  alarms(seen, may.manage ? (kind, count) => perform(() => actions.acknowledge(name(), kind, count)) : null, look);
+  alarms(seen, look);
   panels.budgets(seen);
   panels.value(seen);
   cooling(seen);

@@ -1,1 +1,0 @@
-"""The process that commits for others, over a Unix socket."""

@@ -1,1 +1,0 @@
-"""A storage behind another process: what is sent to it, and how."""
