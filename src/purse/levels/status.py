@@ -8,9 +8,9 @@ from typing import Any
 from purse.base.text import count
 from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.arms import Arms
-from purse.campaign.periods.read import carry_words
 from purse.campaign.results import (
     Alarm,
+    AlarmKind,
     BalanceStatus,
     CoolingArm,
     FeatureStatus,
@@ -27,6 +27,13 @@ from purse.levels.results import text, texts
 from purse.levels.storage_records import Overview
 
 DAY = 86_400_000  # ms after which an alarm about reports ends
+# alarms about reports, besides overruns: what they say of so many
+ABOUT_REPORTS: dict[AlarmKind, str] = {
+    "conflict": "{} against what was told before, kept in the journal",
+    "below-minimum": "{} of less than the declared minimum cost",
+    "outside-range": "{} of a reward outside the declared range, which the policy saw as its "
+    "nearest end",
+}
 COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
 
 
@@ -119,12 +126,11 @@ def period(level: Level) -> PeriodStatus | None:
     found, terms = level.period, level.terms
     if found is None:
         return None
-    words = carry_words(terms.carry)
     return PeriodStatus(
         found.number,
         terms.every,
         terms.time_zone,
-        (words,) if isinstance(words, str) else tuple(words),
+        terms.carry,
         found.begun / 1000,
         found.ends / 1000 if level.head.status == RUNNING else None,
         level.head.rounds - found.rounds if isinstance(level, CampaignLevel) else None,
@@ -145,13 +151,12 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
     terms, head, arms = level.terms, level.head, level.arms
     if look.danger is not None:
         yield Alarm("storage", look.danger)
+    last = last_cause(head, "overrun", now)
     for name, part in zip(terms.resources, level.balances, strict=True):
-        if part.overrun and is_recent(head, "overrun", now):
-            yield Alarm(
-                "overrun",
-                f"{text(part.overrun)} {name} more was spent than held, in "
-                f"{reports(head, 'overrun')}",
-            )
+        if part.overrun and last is not None:
+            number = count(head.counts["overruns"], "report")
+            words = f"{text(part.overrun)} {name} more was spent than held, in {number}"
+            yield Alarm("overrun", words, last)
         if part.presumed:
             tickets = count(head.counts["presumed"], "ticket")
             yield Alarm(
@@ -160,16 +165,9 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
             )
     if look.overdue:
         yield Alarm("overdue", f"{count(look.overdue, 'ticket')} past the deadline")
-    for kind, words in (
-        ("conflict", "against what was told before, kept in the journal"),
-        ("below-minimum", "of less than the declared minimum cost"),
-        (
-            "outside-range",
-            "of a reward outside the declared range, which the policy saw as its nearest end",
-        ),
-    ):
-        if is_recent(head, kind, now):
-            yield Alarm(kind, f"{reports(head, kind)} {words}")  # type: ignore[arg-type]
+    for kind, words in ABOUT_REPORTS.items():
+        if (last := last_cause(head, kind, now)) is not None:
+            yield Alarm(kind, words.format(count(head.counts[ALARMS[kind]], "report")), last)
     for each in cooling(head, arms):
         words = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
         yield Alarm("cooling-down", words)
@@ -184,18 +182,17 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
 
 def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
+    last = last_cause(level.head, "overrun", now)
     for name, part in zip(level.terms.resources, level.balances, strict=True):
-        if part.overrun:
-            yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held")
+        if part.overrun and last is not None:
+            yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
         if part.left + part.held == 0:
             yield Alarm("exhausted", f"no {name} is left")
 
 
-def is_recent(head: Head, kind: str, now: int) -> bool:
-    """Whether an alarm about reports had a cause in the last day."""
-    return kind in head.alarmed and now < head.alarmed[kind] + DAY
-
-
-def reports(head: Head, kind: str) -> str:
-    """Return how many reports of a kind there are."""
-    return count(head.counts[ALARMS[kind]], "report")
+def last_cause(head: Head, kind: str, now: int) -> float | None:
+    """Return when the last report came that caused an alarm, in seconds; None if the alarm has
+    ended, a day after that.
+    """
+    at = head.alarmed.get(kind)
+    return None if at is None or now >= at + DAY else at / 1000

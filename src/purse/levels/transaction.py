@@ -134,7 +134,7 @@ class Transaction:
     def end_after(self, level: Level, known: int, instant: int) -> dict[str, Any]:
         """Return the first boundary after an instant, and the version of what told it."""
         terms, version = level.terms, data_version(level.terms.time_zone)
-        end = Calendar(terms.every, terms.time_zone, terms.starts).next_end(known, instant)
+        end = Calendar(terms.every, terms.time_zone).next_end(known, instant)
         return {"next": end, **({"tz": version} if version else {})}
 
     def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:

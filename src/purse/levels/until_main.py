@@ -8,8 +8,8 @@ from typing import Any
 class Gone:
     """Verbs that are not there any more."""
 
-    def acknowledge(self, *_: Any, **__: Any) -> Any:
+    def archive(self, *_: Any, **__: Any) -> Any:
         """Do nothing."""
         raise NotImplementedError
 
-    archive = add_webhook = remove_webhook = webhooks = acknowledge
+    add_webhook = remove_webhook = webhooks = archive
