@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, Self, TypeVar
 
@@ -27,6 +27,7 @@ from purse.levels import asks, operators, reports, results
 from purse.levels.budget import LARGEST, Budget, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.entry import Entry
+from purse.levels.journal_file import read_journal
 from purse.levels.ledger import CAMPAIGN
 from purse.levels.recommendations import SharedHistory, recommended
 from purse.levels.records import UNFINISHED
@@ -71,14 +72,11 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         archives: Sequence[str | Path],
         account: str | None,
     ) -> Self:
-        if isinstance(file, (str, Path)):
-            try:
-                with Path(file).open(encoding="utf-8") as lines:
-                    return cls._restore(lines, storage, name, archives, account)
-            except OSError as error:
-                raise invalid("file", str(file), f"cannot be read: {error.strerror}") from None
+        entries = read_journal(file)
+        first = next(entries)  # before a storage is made
         kept = cls._connected(storage, None, create=True)
-        return cls(restore(file, kept, name, terms_above(kept, account or "")), kept)
+        above = terms_above(kept, account or "")
+        return cls(restore(chain([first], entries), kept, name, above), kept)
 
     def status(self) -> Status:
         level, look, now = self._look()

@@ -1,60 +1,36 @@
-"""A campaign or an account as JSON lines, and a campaign made from them, entry by entry."""
+"""A campaign made from an exported journal, entry by entry."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import IO, Any
-
-import orjson
+from typing import Any
 
 from purse.base import amounts
 from purse.campaign.terms import Terms
-from purse.errors import BudgetExhausted, InvalidInput, PurseError
+from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.commit import written
 from purse.levels.entry import Entry
 from purse.levels.ledger import CAMPAIGN, Level
+from purse.levels.policy import Policy
 from purse.levels.replay import Load, Replay
 from purse.levels.storage import Storage
 from purse.levels.storage_records import Found, Writes
 from purse.levels.transaction import Added, Transaction
 
-FORMAT = 2
 PAGE_SIZE = 5_000  # entries written at a time
 
 
-def export(file: IO[str], name: str, entries: Iterable[Entry]) -> None:
-    """Write a journal as JSON lines."""
-    file.write(orjson.dumps({"format": FORMAT, "name": name}).decode() + "\n")
-    for entry in entries:
-        file.write(orjson.dumps(entry.row()).decode() + "\n")
-
-
-def read(file: IO[str]) -> Iterator[Entry]:
-    """Yield the entries of an export. Raise `InvalidInput` where a line is none."""
-    for number, line in enumerate(file):
-        try:
-            facts = orjson.loads(line)
-            if number:
-                yield Entry.read(*facts)
-            elif facts["format"] != FORMAT:
-                raise ValueError(facts["format"])
-        except (ValueError, TypeError, KeyError) as error:
-            raise InvalidInput(f"line {number + 1} is not an entry of a journal: {error}") from None
-
-
-def restore(file: IO[str], storage: Storage, name: str | None, above: list[Any]) -> Any:
+def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above: list[Any]) -> Any:
     """Make a campaign from its entries, all of it or nothing; return its terms.
 
     above   the terms of the levels that it joins, from the top down; its totals have to fit
     """
-    entries = read(file)
-    first = next(entries, None)
-    if first is None or first.kind != "created":
-        raise InvalidInput("a journal begins with its terms")
-    terms = Terms.from_dict(first.body).checked()
-    terms = terms.copied(name, above[-1].name if above else None)
+    first = next(entries)
+    if first.kind != "created":
+        raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
+    terms = checked_terms(first).copied(name, above[-1].name if above else None)
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
     def decide(found: list[Found], load: Load) -> Iterator[Writes]:
@@ -70,6 +46,18 @@ def restore(file: IO[str], storage: Storage, name: str | None, above: list[Any])
 
     storage.create(terms.name, CAMPAIGN, terms.account, len(terms.resources), decide)
     return terms
+
+
+def checked_terms(entry: Entry) -> Terms:
+    """Return the terms in the first entry of a journal, which may be anything."""
+    try:
+        return Terms.from_dict(entry.body).checked()
+    except PurseError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}"
+        ) from None
 
 
 def about(transaction: Transaction, ticket: int) -> list[Entry]:
@@ -91,6 +79,7 @@ def pages(
     assert isinstance(level, CampaignLevel)
     assert replay.policy is not None
     for entry in entries:
+        check_contexts(replay.policy, entry)
         if expected and expected[0][1] != entry.text:
             replay.find(f"an event is missing before entry {entry.seq}")
         replay.fold(entry, None)
@@ -109,6 +98,15 @@ def pages(
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text
     )
+
+
+def check_contexts(policy: Policy, entry: Entry) -> None:
+    """Refuse an ask without the context that its policy looked at."""
+    if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
+        raise InvalidInput(
+            f"the journal was exported without its contexts, and {policy.terms.policy} sees them: "
+            "it cannot choose and learn again"
+        )
 
 
 def joined(storage: Storage, terms: Any, above: Level, found: list[Found]) -> Writes:
