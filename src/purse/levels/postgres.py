@@ -146,22 +146,26 @@ class Postgres:
                 f"{self._where} rejected the write: it would violate a constraint ({error})"
             ) from error
         except psycopg.Error as error:
-            raise StorageUnavailable(f"{self._where}: {' '.join(str(error).split())}") from error
+            raise StorageUnavailable(f"{self._where}: {one_line(error)}") from error
 
     @contextmanager
     def _using(self, pool: ConnectionPool[Any], begin: bytes) -> Iterator[PostgresSession]:
-        with self._translated(), pool.use() as db:
+        broken = False
+        with self._translated():
             try:
-                yield PostgresSession(db, begin, self._check)
+                with pool.use() as db:  # which keeps no connection after an error of psycopg
+                    try:
+                        yield PostgresSession(db, begin, self._check)
+                    finally:
+                        broken = db.broken
+                        if not broken and db.info.transaction_status != IDLE:
+                            self._undo(db)
             except psycopg.OperationalError as error:
-                if not db.broken:
+                if not broken:
                     raise
                 self._writers.close_idle()  # where one was lost, all are
                 self._readers.close_idle()
-                raise ConnectionLost(f"{self._where}: {' '.join(str(error).split())}") from error
-            finally:
-                if not db.broken and db.info.transaction_status != IDLE:
-                    self._undo(db)
+                raise ConnectionLost(f"{self._where}: {one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
         """Give up a transaction, so that the connection can be used again; close the connection if
@@ -213,6 +217,11 @@ def make_tables(db: psycopg.Connection[Any]) -> None:
         db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
         if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
             db.execute(schema.POSTGRES.encode())
+
+
+def one_line(error: psycopg.Error) -> str:
+    """Return what an error says."""
+    return " ".join(str(error).split())
 
 
 @lru_cache(200)

@@ -1,0 +1,300 @@
+"""What a storage reads and writes, on every dialect."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from purse import CampaignExists, NoSuchCampaign, PurseError
+from purse.levels.records import UNFINISHED, Balance
+from purse.levels.storage_records import Wants, Writes
+from tests.levels.places import Place, SqlitePlace, balance, counts, kinds
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 100,
+    "cost_min": "0.5",
+    "policy": "uniform",
+    "expires_after": 60,
+}
+
+
+def played(place: Place, **more: Any) -> Any:
+    """Return a campaign with tickets in many states."""
+    campaign = place.create("c", **{**TERMS, **more})
+    for number in range(12):
+        ticket = campaign.ask(f"r{number}", arms=["a"], labels={"team": f"t{number % 4}"})
+        if number % 3 == 0:
+            campaign.settle(ticket, "0.5")
+        elif number % 3 == 1:
+            campaign.tell(ticket, 1, "0.75")
+        place.clock += 1_000
+    return campaign
+
+
+def test_levels_are_found_by_kind_name_and_place(place: Place) -> None:
+    place.account("top", budget=1_000)
+    place.account("mid", budget=500, account="top")
+    for name, above in (("alone", None), ("one", "mid"), ("two", "top")):
+        place.create(name, **TERMS, account=above)
+    storage = place.storage()
+    assert storage.names() == ["alone", "one", "two"]
+    assert storage.names("account") == ["mid", "top"]
+    assert [found.name for found in storage.level("one")] == ["top", "mid", "one"]
+    assert [found.name for found in storage.below("top")] == ["mid", "two"]
+    assert storage.below("one") == []
+    for name in ("one", "two", "mid", "top"):
+        assert [each.found.name for each in storage.tree(name)] == ["top", "mid", "two", "one"]
+    assert [each.found.name for each in storage.tree("alone")] == ["alone"]
+    assert storage.created("mid", "account").body["name"] == "mid"
+
+
+def test_what_is_not_there_is_named(place: Place) -> None:
+    place.account("top", budget=1_000)
+    campaign = place.create("c", **TERMS, account="top")
+    storage = place.storage()
+    with pytest.raises(NoSuchCampaign, match=r"^there is no campaign 'top'"):
+        storage.created("top", "campaign")
+    with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
+        storage.created("c", "account")
+    for read in (
+        lambda: storage.level("x"),
+        lambda: storage.overview("x"),
+        lambda: storage.entries("x", 0, 1),
+        lambda: storage.events("x", 0, 1),
+        lambda: storage.told("x", 0, 1),
+        lambda: storage.about("x", 1),
+        lambda: storage.labels("x", ("", ""), 1),
+        lambda: storage.checkpoint("x", "policy"),
+        lambda: storage.keep("x", "policy", 1, "", b""),
+        lambda: storage.tree("x"),
+        lambda: storage.change("x", Wants(), lambda _: None),
+    ):
+        with pytest.raises(NoSuchCampaign, match=r"^there is no campaign or account 'x'$"):
+            read()
+    with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
+        place.create("below", **TERMS, account="c")
+    with pytest.raises(CampaignExists, match=r"^there is an account 'top' already"):
+        place.create("top", **TERMS)
+    with pytest.raises(CampaignExists, match=r"^there is a campaign 'c' already"):
+        place.account("c", budget=1)
+    assert campaign.audit().ok
+
+
+def test_one_of_many_who_create_the_same_at_once_succeeds(shared: Place) -> None:
+    shared.storage()
+    start, outcomes = threading.Barrier(6), list[str]()
+
+    def create() -> None:
+        storage = shared.connect()
+        start.wait()
+        from purse.levels.campaign import Campaign
+
+        try:
+            Campaign.create("c", **TERMS, storage=storage)
+            outcomes.append("made")
+        except CampaignExists:
+            outcomes.append("exists")
+        storage.close()
+
+    threads = [threading.Thread(target=create) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["exists"] * 5 + ["made"]
+    assert kinds(shared.open("c")) == ["created"]
+
+
+def test_tickets_are_read_by_state_and_by_page(place: Place) -> None:
+    campaign = played(place)
+    storage = campaign.storage
+
+    def numbers(states: Any, after: int, limit: int) -> list[int]:
+        entries = storage.open_tickets("c", states, after, limit)
+        return list(dict.fromkeys(entry.ticket for entry in entries))
+
+    assert numbers(UNFINISHED, 0, 100) == [1, 3, 4, 6, 7, 9, 10, 12]
+    assert numbers(UNFINISHED, 4, 3) == [6, 7, 9]
+    assert numbers(("settled",), 0, 100) == [1, 4, 7, 10]
+    assert numbers(("held",), 3, 2) == [6, 9]
+    assert numbers(("presumed",), 0, 100) == []
+    assert [entry.kind for entry in storage.about("c", 1)] == ["asked", "settled"]
+    assert storage.about("c", 99) == []
+    entries = storage.tickets("c", 10, 3)
+    assert [(entry.ticket, entry.kind) for entry in entries] == [
+        (11, "asked"),
+        (11, "told"),
+        (12, "asked"),
+    ]
+
+
+def test_an_overview_knows_what_is_late(place: Place) -> None:
+    campaign = played(place)
+    look = campaign.storage.overview("c")
+    third = campaign.storage.about("c", 3)[0].at
+    assert (look.overdue, look.oldest, look.danger) == (0, third, None)
+    place.clock += 55_000
+    assert campaign.storage.overview("c").overdue == 2  # those of 3 and 6; settled ones are not
+    campaign.expire()
+    look = campaign.storage.overview("c")
+    assert look.overdue == 0
+    assert look.oldest == campaign.storage.about("c", 9)[0].at
+
+
+def test_labels_are_read_by_page_and_by_size(place: Place) -> None:
+    campaign = played(place)
+    storage = campaign.storage
+    rows = [tuple(row) for row in storage.labels("c", ("", ""), 100)]
+    assert [row[:4] for row in rows] == [("team", f"t{n}", 0, 3) for n in range(4)]
+    page = [tuple(row) for row in storage.labels("c", ("team", "t0"), 2)]
+    assert page == rows[1:3]
+    spent = {row[1]: row[4] for row in rows}
+    largest = sorted(spent, key=lambda value: (spent[value], value))[-2:]
+    assert {row[1] for row in storage.largest("c", "team", 2)} == set(largest)
+    assert [tuple(row) for row in storage.largest("c", "team", 9)] != []
+    assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
+
+
+def test_a_page_of_labels_has_all_resources(place: Place) -> None:
+    campaign = place.create(
+        "c",
+        arms={"a": [1, 2]},
+        budget=[10, 20],
+        resources=["USD", "tokens"],
+        cost_min="0.5",
+        policy="uniform",
+    )
+    for team in "xyz":
+        campaign.tell(campaign.ask(labels={"team": team}), 1, [1, 2])
+    rows = campaign.storage.labels("c", ("", ""), 2)
+    assert [tuple(row[1:3]) for row in rows] == [("x", 0), ("x", 1), ("y", 0), ("y", 1)]
+    rows = campaign.storage.largest("c", "team", 1, 1)
+    assert sorted(tuple(row[1:3]) for row in rows) == [("z", 0), ("z", 1)]
+
+
+def test_entries_come_in_order_by_page_with_their_digests(place: Place) -> None:
+    campaign = played(place)
+    pages = [campaign.storage.entries("c", after, 7) for after in range(0, 28, 7)]
+    read = [each for page in pages for each in page]
+    assert [entry.seq for entry, _, _ in read] == list(range(1, 22))
+    digest = ""
+    for entry, turn, stored in read:
+        digest = entry.chain(digest)
+        assert (stored, turn) == (digest, None)
+    assert campaign.storage.level("c")[-1].head.digest == digest
+
+
+def test_events_are_read_without_what_lies_between(place: Place) -> None:
+    campaign = place.create("c", **{**TERMS, "budget": 2}, alerts=["50%", "100%"])
+    campaign.tell(campaign.ask(arms=["a"]), 1, 1)
+    campaign.tell(campaign.ask(arms=["a"]), 1, 1)
+    events = campaign.storage.events("c", 0, 10)
+    assert [(entry.kind, entry.body["rule"]) for entry in events] == [
+        ("event", "50%"),
+        ("event", "100%"),
+    ]
+    assert campaign.storage.events("c", events[0].seq, 10) == events[1:]
+    assert campaign.storage.events("c", 0, 1) == events[:1]
+
+
+def test_a_checkpoint_of_a_kind_replaces_the_last_one(place: Place) -> None:
+    storage = played(place).storage
+    assert storage.checkpoint("c", "mine") is None
+    storage.keep("c", "mine", 3, "digest", b"\x00\x01")
+    storage.keep("c", "mine", 7, "other", b"body")
+    storage.keep("c", "yours", 1, "", b"")
+    found = storage.checkpoint("c", "mine")
+    assert found is not None
+    assert (found[0], found[1], bytes(found[2])) == (7, "other", b"body")
+
+
+def test_a_change_that_raises_leaves_nothing(place: Place) -> None:
+    campaign = played(place)
+    before = (balance(campaign), kinds(campaign))
+    found = campaign.storage.level("c")[-1]
+    row = (found.key, 99, 0, "paused", None, None, "{}", b"", None)
+
+    def overspend(_: Any) -> Writes:
+        moves = [(found.key, 0, [0, 101 * 10**9, 0, 0, 0])]
+        return Writes([(99, "{}", found.key)], moves, [row], [], [])
+
+    with pytest.raises(PurseError, match="rejected the write: it would violate a constraint"):
+        campaign.storage.change("c", Wants(), overspend)
+
+    def broken(_: Any) -> Writes:
+        raise RuntimeError("no")
+
+    with pytest.raises(RuntimeError, match="no"):
+        campaign.storage.change("c", Wants(), broken)
+    assert (balance(campaign), kinds(campaign)) == before
+    assert campaign.audit().ok
+
+
+def test_balances_move_by_differences_whatever_the_caller_believes(place: Place) -> None:
+    """The database's own counters decide whether a budget is exceeded."""
+    campaign = place.create("c", **{**TERMS, "budget": 10})
+    real = campaign._committer.level
+
+    def believes(levels: Any) -> Any:
+        levels[-1].balances[:] = [Balance(10 * 10**9)]  # as if nothing were held
+        return real(levels)
+
+    campaign.ask_many(3, arms={"b": 3})
+    campaign._committer.level = believes
+    with pytest.raises(PurseError, match="constraint"):
+        campaign.ask(arms={"b": 3})
+    campaign._committer.level = real
+    assert balance(campaign)[2] == 9 * 10**9
+    assert campaign.audit().ok
+
+
+def test_the_time_is_read_under_the_lock(place: Place) -> None:
+    """What waited for its turn is not older than what came before it."""
+    campaign = place.create("c", **TERMS)
+    storage, change = campaign.storage, campaign.storage.change
+
+    def slow(name: str, wants: Wants, decide: Callable[[Any], Any]) -> None:
+        def later(locked: Any) -> Any:
+            place.clock += 5_000
+            return decide(locked)
+
+        change(name, wants, later)
+
+    storage.change = slow
+    campaign.ask("r")
+    (entry,) = [each for each, _, _ in storage.entries("c", 1, 1)]
+    assert entry.at == place.clock
+
+
+def test_a_level_above_is_read_again_where_a_file_says_otherwise(
+    make_place: Callable[[str], Any],
+) -> None:
+    """A storage remembers which levels are above one; a file that takes the place of another may
+    have others there.
+    """
+    one, other = make_place("sqlite"), make_place("sqlite")
+    assert isinstance(one, SqlitePlace)
+    assert isinstance(other, SqlitePlace)
+    one.account("top", budget=100)
+    campaign = one.create("c", **TERMS, account="top")
+    campaign.ask()
+    for name in ("zero", "mid"):
+        other.account(name, budget=100)
+    theirs = other.create("c", **TERMS, account="mid")
+    theirs.ask()
+    theirs.tell(1, 1, 1)
+    other.close()
+    one.close()
+    other.path.replace(one.path)
+    assert [found.name for found in campaign.storage.level("c")] == ["mid", "c"]
+    for call in (campaign.ask, lambda: campaign.tell(1, 1, 1)):
+        with pytest.raises(NoSuchCampaign, match="campaign 'c' was deleted and recreated"):
+            call()
+    again = one.open("c")
+    assert counts(again) == {"tickets": 1, "told": 1}
+    again.ask()
+    assert again.audit().ok
