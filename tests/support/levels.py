@@ -1,0 +1,118 @@
+"""A campaign below accounts without a storage: the rules, the fold and a clock that stands still.
+
+Money in these tests is in whole USD; one unit is 1e-9 USD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from purse.campaign.account.terms import AccountTerms
+from purse.campaign.terms import Terms
+from purse.levels import operators
+from purse.levels.campaign_ledger import CampaignLevel
+from purse.levels.entry import Entry
+from purse.levels.ledger import Level
+from purse.levels.records import Balance
+from purse.levels.transaction import Transaction
+
+START = 1_800_000_000_000  # ms since 1970: 8:00 in UTC
+HOUR = 3_600_000  # ms
+USD = 10**9  # units
+TERMS: dict[str, Any] = {
+    "arms": {"red": 4, "green": 1},
+    "budget": 10,
+    "resources": ["USD"],
+    "policy": "uniform",
+    "expires_after": 60,
+    "cooldown": 1,
+}
+OTHERS: dict[str, Any] = {
+    "cost_min": None, "cost_max": None, "plays": 1, "horizon": None, "costs": None, "caps": None,
+    "seed": 0, "on_expiry": "presume", "stop": "fit",
+}  # fmt: skip
+
+
+def terms_of(**changes: Any) -> Terms:
+    """Return the terms of a campaign."""
+    return Terms.of("test", **{**OTHERS, **TERMS, **changes}).begun_at(START)
+
+
+def account_terms(name: str, budget: Any, **more: Any) -> AccountTerms:
+    """Return the terms of an account."""
+    return AccountTerms.of(name, budget=budget, resources=["USD"], **more).begun_at(START)
+
+
+class Script:
+    """A policy that chooses arms in a given order, again and again, each with probability 1/2."""
+
+    def __init__(self, *arms: int) -> None:
+        self.arms = arms
+        self.saw: list[tuple[Any, ...]] = []  # what it was told at each choice
+
+    def choose(self, t: int, *seen: Any) -> tuple[list[int], list[float]]:
+        """Return the arm of round t."""
+        self.saw.append((t, *seen))
+        return [self.arms[(t - 1) % len(self.arms)]], [0.5]
+
+    def probabilities(self, *_: Any) -> list[float]:
+        """Return 1/2 for each of two arms."""
+        return [0.5, 0.5]
+
+    def begin_period(self, rounds: int) -> None:
+        """Have no horizon."""
+
+
+class Game:
+    """One campaign and the accounts above it, which know all their tickets and requests."""
+
+    def __init__(
+        self, *accounts: AccountTerms, script: Sequence[int] = (0, 1), **terms: Any
+    ) -> None:
+        self.now, self.policy = START, Script(*script)
+        self.entries: list[tuple[Level, Entry]] = []
+        above: Level | None = None
+        for each in accounts:
+            above = self.begin(Level(each, above=above))
+        made = self.begin(CampaignLevel(terms_of(**terms), above=above))
+        assert isinstance(made, CampaignLevel)
+        self.campaign = made
+        self.accounts = [*made.chain()][:0:-1]  # from the top down
+
+    def begin(self, level: Level) -> Level:
+        """Write the first entry of a level."""
+        self.act(lambda transaction: transaction.add("created", level.terms.as_dict()), level)
+        return level
+
+    def act(self, decide: Callable[[Transaction], Any], level: Level | None = None) -> Any:
+        """Begin the periods that are due, and decide; what a refusal has added stays."""
+        transaction = Transaction(level or self.campaign, self.now, self.policy)
+        try:
+            transaction.renew()
+            return decide(transaction)
+        finally:
+            self.entries += [(added.level, added.entry) for added in transaction.added]
+
+    def do(self, rule: Callable[..., Any], *values: Any, level: Level | None = None) -> Any:
+        """Call a rule; return its answer."""
+        return self.act(lambda transaction: rule(transaction, *values), level)
+
+    def top_up(self, level: Level, amount: int, request: str) -> None:
+        """Add so many USD to a level's budget."""
+        self.do(operators.top_up, [amount * USD], request, level=level)
+
+    def last(self, kind: str = "") -> Entry:
+        """Return the last entry, of a kind."""
+        return next(entry for _, entry in self.entries[::-1] if kind in ("", entry.kind))
+
+    def kinds(self, level: Level | None = None) -> list[str]:
+        """Return the kinds of a level's entries, in order."""
+        wanted = level or self.campaign
+        return [entry.kind for at, entry in self.entries if at is wanted]
+
+
+def money(level: Level) -> str:
+    """Return budget, spent, held, presumed and overrun of USD, and what is left."""
+    balance: Balance = level.balances[0]
+    return " ".join(f"{units / USD:g}" for units in (*balance, balance.left))
