@@ -18,7 +18,7 @@ def folded(*rows: tuple[object, ...]) -> CampaignLevel:
     first = Entry.of(1, START, "created", level.terms.as_dict())
     level.fold(first)
     for seq, (kind, body, ticket) in enumerate(rows, 2):
-        level.fold(Entry.of(seq, START + seq, str(kind), body, None, ticket))  # type: ignore[arg-type]
+        level.fold(Entry.of(seq, START + seq, str(kind), body, None, ticket))
     return level
 
 

@@ -62,15 +62,13 @@ class Storage:
             key = made[0][0]
             session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
             own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
-            ready: list[Statement] = []
 
             def load(ticket: int) -> list[Entry]:
                 return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
 
             for writes in decide([*above, found(own[0], parts)], load):
-                session.read(ready)
-                ready = writes.statements()
-            session.write(ready)
+                session.read(writes.statements())  # so that `load` finds what it wrote
+            session.write([])
 
     def _refuse_known(self, rows: Rows) -> None:
         for _, name, kind, *_ in rows:
