@@ -11,7 +11,7 @@ from purse.levels.entry import Entry
 from purse.levels.labels import Sums
 from purse.levels.ledger import CAMPAIGN, Level
 from purse.levels.records import OPEN, UNFINISHED, Balance, Head
-from purse.levels.ticket import SKIP, Ticket, folded
+from purse.levels.ticket import SKIP, Ticket, folded, moved_between
 
 HEARD = -1  # of an arm that has brought a reward
 
@@ -78,14 +78,16 @@ class CampaignLevel(Level):
         """Issue a ticket, and hold the most that it may cost."""
         head, ticket = self.head, Ticket.issued(entry)
         self.tickets[ticket.id] = ticket
-        head.labels += [key for key in entry.body.get("labels", ()) if key not in head.labels]
+        if "labels" in entry.body:
+            head.labels += [key for key in entry.body["labels"] if key not in head.labels]
         if "context" in entry.body:
             self.see(entry.body)
         head.rounds = ticket.t
         head.count("tickets")
         head.count(ticket.state)
         if ticket.arm != SKIP:
-            head.owed = [arm for arm in head.owed if arm != ticket.arm]
+            if ticket.arm in head.owed:
+                head.owed = [arm for arm in head.owed if arm != ticket.arm]
             self.count_open(ticket.arm, 1)
             self.hear(ticket.arm, 1)
             cooldown.issued(head, ticket.arm, ticket.id, entry.at)
@@ -106,23 +108,13 @@ class CampaignLevel(Level):
             head.count(before.state, -1)
             head.count(after.state)
             self.count_open(arm, (after.state in UNFINISHED) - (before.state in UNFINISHED))
-        move = [Balance() for _ in before.held]
-        if entry.kind == "expired":
-            move = [Balance(held=-part, presumed=part) for part in before.held]
-        elif before.state in OPEN and after.state not in OPEN:  # the hold ends
-            move = [Balance(**{before.state: -part}) for part in before.held]
         is_paid = after.costs is not None and before.costs is None
-        if is_paid:
-            move = [
-                part._replace(spent=spent, overrun=overrun)
-                for part, spent, overrun in zip(move, after.spent, after.overrun, strict=True)
-            ]
-            if any(after.overrun):
-                head.count("overruns")
-                for level in self.chain():
-                    level.head.alarmed["overrun"] = entry.at
-        if any(map(any, move)):
+        if move := moved_between(before, after):
             self.move(before, move)
+        if is_paid and any(part.overrun for part in move):
+            head.count("overruns")
+            for level in self.chain():
+                level.head.alarmed["overrun"] = entry.at
         match entry.kind:
             case "told" | "settled":
                 least = self.arms.cost_min[arm]
@@ -148,7 +140,8 @@ class CampaignLevel(Level):
     def move(self, ticket: Ticket, move: list[Balance], issued: int = 0) -> None:
         """Move the money of a ticket, here, above, and in the sums of its labels."""
         self.book(move, None if issued else ticket.asked.get("periods", {}))
-        self.labels.book(ticket.asked.get("labels", {}), issued, move)
+        if "labels" in ticket.asked:
+            self.labels.book(ticket.asked["labels"], issued, move)
 
     def count_open(self, arm: int, change: int) -> None:
         """Count unfinished tickets of an arm, where the policy wants to know."""

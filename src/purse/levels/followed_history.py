@@ -56,12 +56,8 @@ class FollowedHistory:
         """Return the history up to the last entry of the journal."""
         level, storage, name = self.history.level, self.campaign.storage, self.campaign.name
         while page := storage.entries(name, level.seq, PAGE_SIZE):
-            for entry, _, _ in page:
-                level.recall(entry, self._load)
-                level.fold(entry)
-                level.forget(entry)
-            level.requests.clear()
-            level.labels.rows.clear()
+            self.history.fold((entry for entry, _, _ in page), self._load)
+            level.head.digest = page[-1][2]
         if level.seq >= self._kept + CHECKPOINT_EVERY:
             self._kept, body = level.seq, self.history.to_json()
             with suppress(PurseError):  # a checkpoint only saves time

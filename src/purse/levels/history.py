@@ -4,7 +4,7 @@ room.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -35,7 +35,13 @@ from purse.levels.records import OPEN, RUNNING, SETTLED, Balance, Head
 from purse.levels.ticket import SKIP
 
 RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
+MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
+
+
+def nothing(_: int) -> Iterable[Entry]:
+    """Find no entries."""
+    return ()
 
 
 class History:
@@ -63,6 +69,23 @@ class History:
     def seq(self) -> int:
         """The last entry that was folded."""
         return self.level.seq
+
+    def fold(
+        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = nothing
+    ) -> None:
+        """Take in the next entries of the journal, all at once or a few at a time.
+
+        load   finds the entries about a ticket that was finished before
+        """
+        level = self.level
+        for entry in entries:
+            level.recall(entry, load)
+            level.fold(entry, "")  # its digest would take a tenth of the time
+            level.forget(entry)
+        level.requests.clear()
+        level.labels.rows.clear()
+        if len(level.tickets) > MOST_TICKETS:
+            level.tickets.clear()  # `load` finds them again
 
     def watch(self, entry: Entry, before: Sequence[Balance], level: Level) -> None:
         """Take in an entry that the level has folded; `before` are its balances before."""

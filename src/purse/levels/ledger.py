@@ -56,19 +56,23 @@ class Level:
             yield level
             level = level.above
 
-    def fold(self, entry: Entry) -> int | None:
+    def fold(self, entry: Entry, digest: str | None = None) -> int | None:
         """Take in the next entry; return its place in the order of the whole tree, None where the
         level stands alone.
+
+        digest   of the journal up to the entry, if somebody has computed it
         """
         self.seq, self.head.changed = entry.seq, entry.at
-        self.head.digest = entry.chain(self.head.digest)
+        self.head.digest = entry.chain(self.head.digest) if digest is None else digest
         if entry.request is not None:
             self.requests[entry.request] = entry
         before = self.balances
         self.apply(entry)
         for watch in self.watchers:
             watch(entry, before, self)
-        *_, top = self.chain()
+        top = self
+        while top.above is not None:
+            top = top.above
         if top.kind == CAMPAIGN:
             return None
         top.head.turn += 1

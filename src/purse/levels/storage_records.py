@@ -52,6 +52,11 @@ class Overview(NamedTuple):
     oldest: int | None  # when the oldest ticket that is held was asked for, ms
     danger: str | None  # what is wrong with the storage, for people
 
+    @property
+    def head(self) -> Head:
+        """The head of the level itself."""
+        return self.levels[-1].head
+
 
 class Stored(NamedTuple):
     """All that is stored of a level beside its journal, at one moment."""

@@ -15,6 +15,7 @@ from purse.levels.records import (
     SKIPPED,
     TOLD,
     VOID,
+    Balance,
     Units,
 )
 
@@ -73,8 +74,9 @@ class Ticket(NamedTuple):
     @property
     def spent(self) -> list[int]:
         """(d,) What it cost, up to its hold (P6)."""
-        most = self.held if self.source in OPEN else [0] * len(self.held)
-        return list(map(min, self.costs or [0] * len(self.held), most))
+        if self.costs is None or self.source not in OPEN:
+            return [0] * len(self.held)
+        return list(map(min, self.costs, self.held))
 
     @property
     def overrun(self) -> list[int]:
@@ -86,6 +88,24 @@ class Ticket(NamedTuple):
         """Return when something has to happen to it, ms; None: never."""
         waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
         return self.deadline if waits else None
+
+
+def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
+    """Return what a ticket moves of each resource from one of its states to the next; an empty
+    list: no money moves.
+    """
+    is_paid = after.costs is not None and before.costs is None
+    is_freed = before.state in OPEN and after.state != before.state
+    if not is_paid and not is_freed:
+        return []
+    nothing = [0] * len(before.held)
+    spent, overrun = (after.spent, after.overrun) if is_paid else (nothing, nothing)
+    back = [-part for part in before.held] if is_freed else nothing
+    held, presumed = (back, nothing) if before.state == HELD else (nothing, back)
+    if after.state == PRESUMED and is_freed:
+        presumed = list(before.held)
+    rows = zip(nothing, spent, held, presumed, overrun, strict=True)
+    return [Balance._make(row) for row in rows]
 
 
 def folded(entries: Iterable[Entry], reward_within: int | None) -> Ticket | None:
