@@ -202,11 +202,10 @@ class Ledger(BudgetLedger):
         self.close_hold(entry, FAILED)
         self.ask_again(record)
         self.hear(record.body["arms"], -1)
-        first, longest = self.terms.cooldown, self.terms.cooldown_max
-        if first is not None and longest is not None:
+        if (first := self.terms.cooldown) is not None:
             cooling, issued = cooldown.read(self.head.cooling), self.head.counts["tickets"]
             arms = record.body["arms"]
-            cooldown.failed(cooling, arms, record.id, entry.at, issued, first, longest)
+            cooldown.failed(cooling, arms, record.id, entry.at, issued, first)
             self.keep(cooling)
 
     def close_hold(self, entry: Entry, state: TicketState) -> None:
