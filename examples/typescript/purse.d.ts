@@ -1099,7 +1099,6 @@ export interface components {
          *         "overruns": 0,
          *         "below_minimum": 0,
          *         "outside_range": 0,
-         *         "crowded": 0,
          *         "clipped": 0,
          *         "other_labels": 0
          *       },
@@ -2331,7 +2330,6 @@ export interface components {
          *         "overruns": 0,
          *         "below_minimum": 0,
          *         "outside_range": 0,
-         *         "crowded": 0,
          *         "clipped": 0,
          *         "other_labels": 0
          *       },

@@ -211,13 +211,8 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, room = self.clock(), self.room
-        freed = [left + held for left, held in zip(room, self.held, strict=True)]  # by itself
+        now = self.clock()
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
-        needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
-        self.crowded += self.terms.stop == "fit" and any(
-            fit(need, freed) and not fit(need, room) for need in needs
-        )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
