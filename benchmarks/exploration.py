@@ -25,7 +25,7 @@ EXPLORED = Path(__file__).parent / "explored_replan.py"
 POLICIES = {
     "none": "replan",
     "0.05": f"{EXPLORED}:share=0.05",
-    '"uniform:0.05"': f"{EXPLORED}:share=0.05,even=1",
+    "each arm alike": f"{EXPLORED}:share=0.05,even=1",
 }
 BUDGETS = (0.3, 3.0)  # dollars
 PATHS = 2_000  # enough to see what happens once in a thousand times

@@ -245,7 +245,7 @@ def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() 
 
 
 def test_exploration_has_its_chances_with_contexts_too() -> None:
-    campaign, rng = made(explore="uniform:0.3"), Random(2)
+    campaign, rng = made(explore=0.3), Random(2)
     for _ in range(30):
         seen = context(rng)
         chances = campaign.probabilities(context=seen)

@@ -94,7 +94,7 @@ def test_fifty_calls_in_flight_make_one_cool_down_of_a_second(harness: StorageHa
 
 def test_a_cool_down_doubles_until_a_call_works() -> None:
     harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, cooldown=1, cooldown_max=5)
+    campaign = harness.create("c", **TERMS, cooldown=60)
     lengths = []
     for _ in range(5):
         campaign.fail(campaign.ask(arms=["c"]))
@@ -102,10 +102,20 @@ def test_a_cool_down_doubles_until_a_call_works() -> None:
             campaign.ask(arms=["c"])
         lengths.append(error.value.seconds)
         harness.clock += round(lengths[-1] * 1000)
-    assert lengths == [1, 2, 4, 5, 5]
+    assert lengths == [60, 120, 240, 300, 300]
     campaign.settle(campaign.ask(arms=["c"]), "0.01")  # a success, whatever it brings
     campaign.fail(campaign.ask(arms=["c"]))
-    assert campaign.status().cooling[0].length == 1
+    assert campaign.status().cooling[0].length == 60
+    assert campaign.audit(full=True).ok
+
+
+def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, cooldown=600)
+    for _ in range(3):
+        campaign.fail(campaign.ask(arms=["c"]))
+        assert campaign.status().cooling[0].length == 600
+        harness.clock += 600_000
     assert campaign.audit(full=True).ok
 
 
@@ -210,8 +220,7 @@ def test_all_arms_of_a_ticket_cool_down() -> None:
     [
         ({"cooldown": 0}, "cooldown=0"),
         ({"cooldown": "soon"}, "cooldown='soon'"),
-        ({"cooldown": 10, "cooldown_max": 5}, "cooldown_max=5: must be at least cooldown, 10"),
-        ({"cooldown_max": -1}, "cooldown_max=-1"),
+        ({"cooldown": -1}, "cooldown=-1"),
     ],
 )
 def test_a_cool_down_that_makes_no_sense(terms: dict[str, Any], text: str) -> None:
@@ -220,15 +229,9 @@ def test_a_cool_down_that_makes_no_sense(terms: dict[str, Any], text: str) -> No
     assert text in str(caught.value)
 
 
-def test_a_long_cool_down_is_its_own_maximum() -> None:
-    terms = made(cooldown=600).terms
-    assert (terms.cooldown, terms.cooldown_max) == (600_000, 600_000)
-    assert made().terms.cooldown_max == 300_000
-
-
 def test_how_long_an_arm_is_not_allowed() -> None:
     cool = CoolDown(0, 1_000, 500, 7)
-    assert [cool.wait(now, 300_000) for now in (999, 1_000, 1_499, 1_500)] == [0, 500, 1, 0]
+    assert [cool.wait(now) for now in (999, 1_000, 1_499, 1_500)] == [0, 500, 1, 0]
     probed = cool._replace(probe=8, probed=2_000)
-    assert [probed.wait(now, 300_000) for now in (1_999, 2_000, 302_000)] == [0, 500, 0]
-    assert cool._replace(length=0).wait(1_200, 300_000) == 0
+    assert [probed.wait(now) for now in (1_999, 2_000, 302_000)] == [0, 500, 0]
+    assert cool._replace(length=0).wait(1_200) == 0

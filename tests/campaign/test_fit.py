@@ -56,20 +56,6 @@ def test_a_refusal_says_whether_waiting_helps() -> None:
     assert message == "'cheap' may cost 0.02 units and 0.01 is left"
 
 
-def test_asks_in_which_held_money_excluded_an_arm_are_counted() -> None:
-    campaign = made(**TERMS, budget=1)
-    campaign.ask(arms=["cheap"])
-    assert campaign.status().counts["crowded"] == 0
-    tickets = campaign.ask_many(5, arms=["cheap"])
-    campaign.ask()  # 0.12 is held: the dear arm does not fit
-    assert campaign.status().counts["crowded"] == 1
-    for ticket in (*tickets, *campaign.tickets()):
-        campaign.tell(ticket, 1, "0.02")
-    campaign.ask()  # it does not fit because money is spent
-    assert campaign.status().counts["crowded"] == 1
-    assert campaign.audit(full=True).ok
-
-
 def test_an_arm_at_its_cap_is_not_chosen() -> None:
     campaign = made(arms={"a": 1, "b": 1}, cost_max=None, budget=100, caps=[2, 3], policy="replan")
     arms = [campaign.ask().arm for _ in range(5)]

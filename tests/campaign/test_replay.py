@@ -106,7 +106,7 @@ def everything(tmp_path: Path, **changes: Any) -> tuple[Any, Path]:
     terms: dict[str, Any] = {
         "arms": ["red", "green"],
         "budget": 50,
-        "explore": "uniform:0.2",
+        "explore": 0.2,
         "reward_range": (0, 20),
         "reward_within": 60,
         "missing_reward": 2,

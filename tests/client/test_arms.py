@@ -39,7 +39,6 @@ def test_the_terms_are_those_of_a_campaign(far: Far) -> None:
         **ROOM,
         "stop": "hold",
         "cooldown": 2,
-        "cooldown_max": 30.5,
         "reward_within": 60,
         "missing_reward": 0,
         "reward_range": (-1, 1),

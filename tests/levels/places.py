@@ -36,19 +36,19 @@ class Place:
 
     def create(self, name: str, **terms: Any) -> Any:
         """Return a new campaign."""
-        from purse.levels.campaign import Campaign
+        from tests.levels.classes import Campaign
 
         return Campaign.create(name, **terms, storage=self.storage())
 
     def account(self, name: str, **terms: Any) -> Any:
         """Return a new account."""
-        from purse.levels.campaign import Account
+        from tests.levels.classes import Account
 
         return Account.create(name, **terms, storage=self.storage())
 
     def open(self, name: str) -> Any:
         """Return a campaign as another process would find it."""
-        from purse.levels.campaign import Campaign
+        from tests.levels.classes import Campaign
 
         self.close()
         return Campaign.open(name, storage=self.storage())

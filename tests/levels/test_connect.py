@@ -13,10 +13,10 @@ import pytest
 
 from purse import InvalidInput, MissingExtra, NoSuchCampaign, StorageUnavailable
 from purse.campaign import fork_safety
-from purse.levels.campaign import Campaign
 from purse.levels.connect import connect
 from purse.levels.sqlite import Sqlite, check_library
 from purse.levels.storage_records import Wants
+from tests.levels.classes import Campaign
 from tests.levels.places import SqlitePlace, counts, kinds
 
 TERMS: dict[str, Any] = {

@@ -12,16 +12,15 @@ from typing import Any
 
 import pytest
 
-from purse.levels.campaign import Campaign
 from purse.levels.storage_records import Wants
+from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, Place, counts, kinds
 from tests.support.soak import scale
 
 TERMS: dict[str, Any] = {
-    "arms": ["red", "green"],
+    "arms": {"red": 1, "green": 1},
     "budget": 10_000,
     "cost_min": "0.1",
-    "cost_max": 1,
     "policy": "exp3.bwk",
 }
 

@@ -13,12 +13,12 @@ import pytest
 
 from purse import InvalidInput, StorageUnavailable
 from purse.levels import asks
-from purse.levels.campaign import Campaign
 from purse.levels.commit import Operation
 from purse.levels.policy import Policy, recovered
 from purse.levels.sqlite import Memory
 from purse.levels.storage import Storage
 from purse.levels.storage_records import Locked, Wants, Writes
+from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, counts, kinds
 
 TERMS: dict[str, Any] = {

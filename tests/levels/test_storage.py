@@ -91,7 +91,7 @@ def test_one_of_many_who_create_the_same_at_once_succeeds(shared: Place) -> None
     def create() -> None:
         storage = shared.connect()
         start.wait()
-        from purse.levels.campaign import Campaign
+        from tests.levels.classes import Campaign
 
         try:
             Campaign.create("c", **TERMS, storage=storage)

@@ -253,7 +253,7 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
         cost_max=1,
         horizon=600,
         policy="uniform",
-        explore="uniform:0.5",
+        explore=0.5,
         features=FEATURES,
         storage="memory:",
     )

@@ -41,18 +41,17 @@ def test_the_new_terms_reach_the_campaign() -> None:
     terms = {
         "stop": "hold",
         "cooldown": 2,
-        "cooldown_max": 30,
         "reward_within": 60,
         "missing_reward": 5,
         "reward_range": [0, 20],
-        "explore": "uniform:0.1",
+        "explore": 0.1,
         **ROOM,
     }
     client = running(storage, **terms)
     kept = Campaign.open("prompts", storage=storage).terms
-    assert (kept.stop, kept.cooldown, kept.cooldown_max) == ("hold", 2_000, 30_000)
+    assert (kept.stop, kept.cooldown) == ("hold", 2_000)
     assert (kept.reward_within, kept.missing_reward) == (60_000, 5)
-    assert (kept.reward_range, kept.explore, kept.capacity) == ((0, 20), "uniform:0.1", 4)
+    assert (kept.reward_range, kept.explore, kept.capacity) == ((0, 20), 0.1, 4)
     assert (kept.floor[0], kept.ceiling[0]) == ((10_000,), (100_000_000,))
     ask(client)
     report = {"reward": 17.5, "cost": "0.001"}

@@ -88,20 +88,17 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
 def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
     """Terms with something to say of failures, late rewards, ranges and arms."""
     within = draw(st.sampled_from([None, WITHIN, WITHIN]))
-    cooldown = draw(st.sampled_from([1_000, 7_000, None]))
+    cooldown = draw(st.sampled_from([1_000, 7_000, 100_000, None]))
     wider = draw(st.booleans())
     explores = policy in (UNIFORM, SEES) and terms.plays == 1
     sees = policy == SEES or draw(st.sampled_from([False, False, True]))
     return terms._replace(
         stop=draw(st.sampled_from(["fit", "fit", "hold"])),
         cooldown=cooldown,
-        cooldown_max=draw(st.sampled_from([300_000, 7_000])),
         reward_within=within,
         missing=None if within is None else draw(st.sampled_from([None, 0.0, 0.25])),
         range=draw(st.sampled_from([None, None, (0.0, 0.5), (-1.0, 20.0)])),
-        explore=draw(
-            st.sampled_from([None, ("money", 0.25), ("uniform", 0.5)] if explores else [None])
-        ),
+        explore=draw(st.sampled_from([None, 0.25, 0.5] if explores else [None])),
         capacity=draw(st.sampled_from([None, len(terms.arms) + 1, len(terms.arms) + 2])),
         floor=tuple(tuple(-(-units // 2) for units in row) for row in terms.least)
         if wider
@@ -135,10 +132,9 @@ def as_given(terms: Terms) -> dict[str, Any]:
         "on_expiry": terms.on_expiry,
     }
     usual = Terms((), (), (), (), ())
-    seconds = {"cooldown": terms.cooldown, "cooldown_max": terms.cooldown_max}
-    seconds["reward_within"] = terms.reward_within
+    seconds = {"cooldown": terms.cooldown, "reward_within": terms.reward_within}
     for name, ms in seconds.items():
-        if ms != getattr(usual, name) and not (name == "cooldown_max" and terms.cooldown is None):
+        if ms != getattr(usual, name):
             given[name] = None if ms is None else ms / 1000
     for name in ("stop", "capacity"):
         if getattr(terms, name) != getattr(usual, name):
@@ -148,7 +144,7 @@ def as_given(terms: Terms) -> dict[str, Any]:
     if terms.range is not None:
         given["reward_range"] = list(terms.range)
     if terms.explore is not None:
-        given["explore"] = "{}:{}".format(*terms.explore)
+        given["explore"] = terms.explore
     if terms.floor is not None and terms.ceiling is not None:
         given["cost_floor"] = in_rows(terms.floor)
         given["cost_ceiling"] = in_rows(terms.ceiling)

@@ -25,7 +25,6 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.1",
     "policy": "primal-dual-bwk",
     "cooldown": 0.002,
-    "cooldown_max": 0.02,
 }
 # with these, clients use masks and contexts and change arms, and rewards come too late now and then
 TRAFFIC: dict[str, Any] = {

@@ -8,7 +8,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from tests.support.reference_books import Books, fit
-from tests.support.reference_terms import Context, Mask, Refusal, Ticket, Units
+from tests.support.reference_terms import LONGEST, Context, Mask, Refusal, Ticket, Units
 
 
 class Drawn(NamedTuple):
@@ -101,8 +101,7 @@ class Asking(Books):
         if not probes or probes[-1].state != "held":
             return 0
         since = now - probes[-1].asked_at
-        longest = self.terms.cooldown_max
-        return min(cooling.length, longest - since) if 0 <= since < longest else 0
+        return min(cooling.length, LONGEST - since) if 0 <= since < LONGEST else 0
 
     def again(self, allowed: list[int]) -> tuple[int, tuple[int, ...]] | None:
         """The initial pull that has to be asked for again now."""
@@ -153,7 +152,6 @@ class Asking(Books):
         allowed = self.allowed(mask)
         if self.terms.explore is None:
             return dict.fromkeys(allowed, 0.0)
-        how, share = self.terms.explore
         budget = self.budget_of_period()
         costs = {
             place: max(
@@ -164,7 +162,7 @@ class Asking(Books):
         }
         least = min(costs.values())
         return {
-            place: share / len(allowed) * (1 if how == "uniform" or not cost else least / cost)
+            place: self.terms.explore / len(allowed) * (least / cost if cost else 1)
             for place, cost in costs.items()
         }
 
@@ -213,13 +211,8 @@ class Asking(Books):
         evenly: bool,
     ) -> list[Ticket]:
         """Tickets with the arms that were chosen; checks that they could be issued."""
-        now, room = self.clock(), self.room
-        freed = [left + held for left, held in zip(room, self.held, strict=True)]  # by itself
+        now = self.clock()
         deadline = None if self.terms.expires_after is None else now + self.terms.expires_after
-        needs = [self.need((place,), mask) for place in (self.present if mask is None else mask)]
-        self.crowded += self.terms.stop == "fit" and any(
-            fit(need, freed) and not fit(need, room) for need in needs
-        )
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"

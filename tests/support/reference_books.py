@@ -37,7 +37,6 @@ class Books(Level):
     overruns: int = 0
     below_minimum: int = 0
     outside_range: int = 0
-    crowded: int = 0
     clipped: int = 0
     # ms: the last report that caused an alarm, by its kind
     alarmed: dict[str, int] = field(default_factory=dict)
@@ -151,7 +150,6 @@ class Books(Level):
             "overruns": self.overruns,
             "below_minimum": self.below_minimum,
             "outside_range": self.outside_range,
-            "crowded": self.crowded,
             "clipped": self.clipped,
             "other_labels": 0,
         }

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from tests.support.reference_books import Books
-from tests.support.reference_terms import CoolDown, Receipt, Refusal, Report, Ticket, Units
+from tests.support.reference_terms import (
+    LONGEST,
+    CoolDown,
+    Receipt,
+    Refusal,
+    Report,
+    Ticket,
+    Units,
+)
 
 OPEN = ("held", "presumed")  # states in which money is set apart
 
@@ -83,7 +91,7 @@ class Reporting(Books):
             last = arm.cooling
             if last is None or ticket.id > last.seen:
                 again = last is not None and not last.over
-                length = min(2 * last.length, self.terms.cooldown_max) if again and last else first
+                length = min(2 * last.length, LONGEST) if again and last else first
                 arm.cooling = CoolDown(self.clock(), length or 0, len(self.tickets))
         return self.turn(ticket, "failed")
 

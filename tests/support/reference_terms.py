@@ -17,6 +17,7 @@ STATES = (
     "failed",
     "unrewarded",
 )
+LONGEST = 300_000  # ms of a cool-down
 Units = tuple[int, ...]  # per resource
 Context = tuple[float, float]  # as a user gives it: the first has a range, the second has none
 Mask = dict[int, Units | None]  # arm -> the most that this call may cost, where that is said
@@ -53,11 +54,10 @@ class Terms(NamedTuple):
     initial: bool = False  # whether the policy pulls each arm once at first
     stop: str = "fit"
     cooldown: int | None = 1_000  # ms
-    cooldown_max: int = 300_000  # ms
     reward_within: int | None = None  # ms
     missing: float | None = None  # what a missing reward counts as; None: nothing
     range: tuple[float, float] | None = None
-    explore: tuple[str, float] | None = None  # how, and the share
+    explore: float | None = None  # the share of the money
     capacity: int | None = None
     floor: tuple[Units, ...] | None = None  # per arm
     ceiling: tuple[Units, ...] | None = None

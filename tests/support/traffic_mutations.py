@@ -56,7 +56,7 @@ def cool_down_as_long_as_at_first(patch: Patch) -> None:
     failed = cooldown.failed
 
     def short(cooling: CoolDowns, *arguments: Any) -> None:
-        *_, first, _ = arguments
+        *_, first = arguments
         failed(cooling, *arguments)
         for arm, each in cooling.items():
             cooling[arm] = each._replace(length=min(first, each.length))
@@ -66,7 +66,7 @@ def cool_down_as_long_as_at_first(patch: Patch) -> None:
 
 def cool_down_for_ever(patch: Patch) -> None:
     """A cool-down ends only with a success, which cannot come."""
-    patch.setattr(CoolDown, "wait", lambda each, _now, _longest: each.length)
+    patch.setattr(CoolDown, "wait", lambda each, _now: each.length)
 
 
 def cool_down_for_calls_in_flight(patch: Patch) -> None:

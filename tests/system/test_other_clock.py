@@ -24,7 +24,6 @@ TERMS: dict[str, Any] = {
     "policy": "exp3.bwk",
     "expires_after": 60,
     "cooldown": 2,
-    "cooldown_max": 10,
     "reward_within": 30,
     "missing_reward": 0.25,
     "capacity": 4,

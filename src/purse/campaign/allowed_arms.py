@@ -69,12 +69,10 @@ class AllowedArms(BaseTransaction):
 
     def ready(self, draft: Draft, places: list[int]) -> list[int]:
         """The arms that do not cool down."""
-        longest = self.terms.cooldown_max
-        if not draft.cooling or longest is None:
+        if not draft.cooling:
             return places
         waits = {
-            arm: draft.cooling[arm].wait(self.now, longest) if arm in draft.cooling else 0
-            for arm in places
+            arm: draft.cooling[arm].wait(self.now) if arm in draft.cooling else 0 for arm in places
         }
         if min(waits.values()) > 0:
             seconds = min(waits.values()) / 1000

@@ -65,11 +65,10 @@ class Campaign(
         on_expiry: str = defaults.ON_EXPIRY,
         stop: str = defaults.STOP,
         cooldown: float | None = defaults.COOLDOWN,
-        cooldown_max: float | None = None,
         reward_within: float | None = None,
         missing_reward: float | str = defaults.MISSING_REWARD,
         reward_range: Sequence[float] | None = None,
-        explore: float | str | None = None,
+        explore: float | None = None,
         capacity: int | None = None,
         cost_floor: Any = None,
         cost_ceiling: Any = None,
@@ -106,15 +105,15 @@ class Campaign(
         stop           "fit": an arm whose maximum does not fit into what is left is not chosen;
                        "hold": the policy may choose it, and the ask is refused
         cooldown       seconds for which an arm is not chosen after a call of it failed; twice as
-                       long after the next failure, at most `cooldown_max`, 300 where it is left
-                       out; None: failures have no consequence
+                       long after the next failure, up to 300; None: failures have no
+                       consequence
         reward_within  seconds after its cost in which the reward of a ticket has to come; None: it
                        may come at any time
         missing_reward   what a reward counts as that does not come in time; "ignore": nothing
         reward_range   the least and the largest reward, such as (0, 20) for revenue; None: rewards
                        lie between 0 and 1
         explore        a share of the money for arms drawn at random, such as 0.05, so that the
-                       journal can be evaluated; "uniform:0.05" is a share of the rounds
+                       journal can be evaluated
         capacity       places for arms, for `add_arm`; None: as many as are named
         cost_floor, cost_ceiling   how low and how high `set_arm` may move the costs of each arm;
                                    None: `cost_min` and `cost_max`
@@ -157,7 +156,6 @@ class Campaign(
             "on_expiry": on_expiry,
             "stop": stop,
             "cooldown": cooldown,
-            "cooldown_max": cooldown_max,
             "reward_within": reward_within,
             "missing_reward": missing_reward,
             "reward_range": reward_range,

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+LONGEST = 300_000  # ms; a first cool-down that is longer stays as long
+
 
 class CoolDown(NamedTuple):
     """The last cool-down of one arm; times in ms."""
@@ -22,7 +24,7 @@ class CoolDown(NamedTuple):
     probe: int = 0  # the ticket that is the probe, while it is open; 0: there is none
     probed: int = 0  # when the probe was issued
 
-    def wait(self, now: int, longest: int) -> int:
+    def wait(self, now: int) -> int:
         """For how many ms the arm is not allowed; 0 where it is.
 
         A clock that went back never makes a cool-down longer.
@@ -31,6 +33,7 @@ class CoolDown(NamedTuple):
             return 0
         if self.begun <= now < self.begun + self.length:
             return self.begun + self.length - now
+        longest = max(self.length, LONGEST)  # for which a silent probe keeps others away
         if self.probe and self.probed <= now < self.probed + longest:
             return min(self.length, self.probed + longest - now)
         return 0
@@ -77,11 +80,10 @@ def failed(
     now: int,
     last_ticket: int,
     first: int,
-    longest: int,
 ) -> None:
     """A call failed: a cool-down begins, unless it was asked for before the last one began."""
     for arm in arms:
         before = cooling.get(arm)
         if before is None or ticket > before.last_ticket:
-            length = first if before is None else max(first, min(2 * before.length, longest))
+            length = first if before is None else max(first, min(2 * before.length, LONGEST))
             cooling[arm] = CoolDown(arm, now, length, last_ticket)

@@ -6,28 +6,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from purse.campaign.read_terms import UNIFORM
 from purse.compiler.jit import kernel
 from purse.kernels.random import EXPLORE, at, stream, uniform
 
 
-def chances(explore: str, most: Mapping[int, float]) -> dict[int, float]:
+def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
     """The chance that each arm is drawn by exploration.
 
-    explore   such as "money:0.05", a share of the money; or "uniform:0.05", a share of the rounds
-    most      the most that each allowed arm may cost
+    share   of the money, such as 0.05
+    most    the most that each allowed arm may cost
 
-    >>> chances("money:0.1", {0: 1.0, 2: 4.0})
+    >>> chances(0.1, {0: 1.0, 2: 4.0})
     {0: 0.05, 2: 0.0125}
-    >>> chances("uniform:0.1", {0: 1.0, 2: 4.0})
-    {0: 0.05, 2: 0.05}
     """
-    kind, _, text = explore.partition(":")
-    part, least = float(text) / len(most), min(most.values())
-    return {
-        arm: part if kind == UNIFORM or need <= least else part * least / need
-        for arm, need in most.items()
-    }
+    part, least = share / len(most), min(most.values())
+    return {arm: part if need <= least else part * least / need for arm, need in most.items()}
 
 
 @kernel

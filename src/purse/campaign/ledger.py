@@ -13,7 +13,6 @@ from purse.campaign.budget_ledger import BudgetLedger
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LABELS, OTHER, LabelSums, booked
-from purse.campaign.mask import from_body
 from purse.campaign.periods.period import (
     ABOVE,
     DROPPED,
@@ -105,7 +104,6 @@ class Ledger(BudgetLedger):
             }
             for _ in entry.body.get(OTHER, ()):
                 self.alarm("other-labels", entry)
-        self.count("crowded", self.held_excludes(entry.body))
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
             skipped = each["arms"][0] == SKIP
@@ -202,11 +200,10 @@ class Ledger(BudgetLedger):
         self.close_hold(entry, FAILED)
         self.ask_again(record)
         self.hear(record.body["arms"], -1)
-        first, longest = self.terms.cooldown, self.terms.cooldown_max
-        if first is not None and longest is not None:
+        if (first := self.terms.cooldown) is not None:
             cooling, issued = cooldown.read(self.head.cooling), self.head.counts["tickets"]
             arms = record.body["arms"]
-            cooldown.failed(cooling, arms, record.id, entry.at, issued, first, longest)
+            cooldown.failed(cooling, arms, record.id, entry.at, issued, first)
             self.keep(cooling)
 
     def close_hold(self, entry: Entry, state: TicketState) -> None:
@@ -297,21 +294,6 @@ class Ledger(BudgetLedger):
         return ticket["t"] <= self.head.rounds or (
             bool(owed) and any(arm in owed for arm in ticket["arms"])
         )
-
-    def held_excludes(self, ask: dict[str, Any]) -> bool:
-        """Whether an arm that an ask allows does not fit because money is held for others."""
-        if self.terms.stop != FIT:
-            return False
-        left = self.left_for(ask)
-        if fits(self.arms.most, left):
-            return False
-        rest = [part + purse.held for part, purse in zip(left, self.balances, strict=True)]
-        allowed, most = self.arms.there, dict[int, Sequence[int]]()
-        if "mask" in ask:
-            mask = from_body(ask["mask"], len(self.arms.names))
-            allowed, most = list(mask.allowed), dict(mask.most)
-        needs = [most.get(arm, self.arms.cost_max[arm]) for arm in allowed]
-        return any(fits(need, rest) and not fits(need, left) for need in needs)
 
     def left_for(self, ask: dict[str, Any]) -> list[int]:
         """(d,) What could be held when an ask was decided on: the least over the campaign and its

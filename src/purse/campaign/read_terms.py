@@ -1,4 +1,4 @@
-"""What a user says of rewards, failures, exploration and room for arms, checked for the terms."""
+"""What a user says of times, rewards, exploration and room for arms, checked for the terms."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import in_order
-from purse.campaign.defaults import COOLDOWN_MAX, MISSING_REWARD
+from purse.campaign.defaults import MISSING_REWARD
 from purse.errors import invalid
 
 MOST_SECONDS = 10 * 365 * 86_400
 IGNORE = MISSING_REWARD  # a reward that does not come in time counts as nothing
-MONEY, UNIFORM = EXPLORATIONS = ("money", "uniform")
 MOST_EXPLORED = 0.5
 MOST_ARMS = 10_000
 
@@ -30,22 +29,6 @@ def milliseconds(field: str, seconds: float) -> int:
 def optional_milliseconds(field: str, seconds: float | None) -> int | None:
     """Return a time, or None where none is given."""
     return None if seconds is None else milliseconds(field, seconds)
-
-
-def read_cooldown(cooldown: float | None, longest: float | None) -> tuple[int | None, int | None]:
-    """Return the first and the longest cool-down in milliseconds; None and None for no cool-down.
-
-    longest   where it is left out, the default, or the first where that is longer
-    """
-    if cooldown is None:
-        return None, None
-    first = milliseconds("cooldown", cooldown)
-    most = max(first, COOLDOWN_MAX * 1000)
-    if longest is not None:
-        most = milliseconds("cooldown_max", longest)
-    if most < first:
-        raise invalid("cooldown_max", longest, f"must be at least cooldown, {cooldown}")
-    return first, most
 
 
 def read_range(reward_range: Any) -> tuple[float, float] | None:
@@ -71,27 +54,11 @@ def read_missing(
     return float(value)
 
 
-def read_explore(explore: Any, plays: int) -> str:
-    """Return how much is explored, and how: "money:0.05", "uniform:0.05", or "" for nothing."""
-    if explore is None or explore == "":
-        return ""
-    kind, share = MONEY, explore
-    if isinstance(explore, str):
-        kind, _, share = explore.rpartition(":")
-        kind = kind or MONEY
-    try:
-        number = float(share)
-    except (TypeError, ValueError):
-        number = -1.0
-    if kind not in EXPLORATIONS or not 0 < number <= MOST_EXPLORED:
-        raise invalid(
-            "explore",
-            explore,
-            f'must be a share above 0 and at most {MOST_EXPLORED}, such as 0.05 or "uniform:0.05"',
-        )
-    if plays > 1:
-        raise invalid("explore", explore, "needs plays=1: it draws one arm")
-    return f"{kind}:{number:g}"
+def read_explore(explore: Any) -> float:
+    """Return the share of the money that is explored with; 0 for none."""
+    if explore is None:
+        return 0.0
+    return float(validation.number("explore", explore, above=0, high=MOST_EXPLORED))
 
 
 def read_capacity(capacity: int | None, n_arms: int) -> int:

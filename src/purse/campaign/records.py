@@ -36,7 +36,6 @@ COUNTS = (
     "overruns",
     "below_minimum",
     "outside_range",
-    "crowded",
     "clipped",
     "other_labels",
 )

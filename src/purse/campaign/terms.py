@@ -28,7 +28,6 @@ from purse.campaign.read_terms import (
     optional_milliseconds,
     read_bound,
     read_capacity,
-    read_cooldown,
     read_explore,
     read_missing,
     read_range,
@@ -84,11 +83,10 @@ class Terms(BudgetTerms):
     restored_from: str = ""  # the id of the campaign that this one is a copy of
     stop: str = HOLD
     cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
-    cooldown_max: int | None = None  # milliseconds
     reward_within: int | None = None  # milliseconds from the cost to the reward
     missing_reward: float | None = None  # None: a reward that does not come counts as nothing
     reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
-    explore: str = ""  # how much, and how: see `read_explore`
+    explore: float = 0.0  # the share of the money for arms drawn at random
     capacity: int = 0  # places for arms; 0: as many as are named
     # (K, d) units: bounds of what a pull costs that the policy knows, where they are wider than
     # `cost_min` and `cost_max`
@@ -125,11 +123,10 @@ class Terms(BudgetTerms):
         on_expiry: str,
         stop: str = HOLD,
         cooldown: float | None = None,
-        cooldown_max: float | None = None,
         reward_within: float | None = None,
         missing_reward: float | str = IGNORE,
         reward_range: Sequence[float] | None = None,
-        explore: float | str | None = None,
+        explore: float | None = None,
         capacity: int | None = None,
         cost_floor: Any = None,
         cost_ceiling: Any = None,
@@ -186,7 +183,6 @@ class Terms(BudgetTerms):
             )
         within = optional_milliseconds("reward_within", reward_within)
         bounds = read_range(reward_range)
-        first, longest = read_cooldown(cooldown, cooldown_max)
         least, most = table(problem.cost_min), table(problem.cost_max)
         places = read_capacity(capacity, len(armed))
         declared = Features.of(features, n_arms=places or len(armed), per_arm=per_arm)
@@ -208,12 +204,11 @@ class Terms(BudgetTerms):
             0,
             id or secrets.token_hex(8),
             stop=validation.choice("stop", stop, STOP),
-            cooldown=first,
-            cooldown_max=longest,
+            cooldown=optional_milliseconds("cooldown", cooldown),
             reward_within=within,
             missing_reward=read_missing(missing_reward, within, bounds),
             reward_range=bounds,
-            explore=read_explore(explore, problem.plays),
+            explore=read_explore(explore),
             capacity=places,
             cost_floor=read_bound("cost_floor", cost_floor, least, armed, stuff),
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
@@ -343,11 +338,12 @@ class Terms(BudgetTerms):
         """
         times = {
             name: None if (value := getattr(self, name)) is None else value / 1000
-            for name in ("expires_after", "cooldown", "cooldown_max", "reward_within")
+            for name in ("expires_after", "cooldown", "reward_within")
         }
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["missing_reward"] = IGNORE if self.missing_reward is None else self.missing_reward
         facts["capacity"] = self.capacity or None
+        facts["explore"] = self.explore or None
         for name in ("cost_floor", "cost_ceiling"):
             bounds = getattr(self, name)
             facts[name] = None if bounds is None else texts(bounds)

@@ -33,7 +33,6 @@ COUNTS = {
     "overruns": "Reports of a cost above what was held.",
     "below_minimum": "Reports of a cost below the declared minimum.",
     "outside_range": "Reports of a reward outside the declared range.",
-    "crowded": "Asks in which money held for others excluded an arm.",
     "clipped": "Values of contexts outside their declared range.",
     "other_labels": "Labels beyond the values of their key, summed as other.",
 }

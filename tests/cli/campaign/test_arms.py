@@ -20,14 +20,14 @@ def new(run: Run, more: str = "") -> None:
 def test_the_new_terms_reach_the_campaign(run: Run) -> None:
     new(
         run,
-        "--stop hold --cooldown 2s --cooldown-max 30s --reward-within 7d --missing-reward -1 "
-        "--reward-range -1 20 --explore uniform:0.1 --capacity 3 "
+        "--stop hold --cooldown 2s --reward-within 7d --missing-reward -1 "
+        "--reward-range -1 20 --explore 0.1 --capacity 3 "
         "--cost-floor 0.00001 --cost-ceiling 0.1 --cost-ceiling large=0.2",
     )
     terms = Campaign.open("prompts").terms
-    assert (terms.stop, terms.cooldown, terms.cooldown_max) == ("hold", 2_000, 30_000)
+    assert (terms.stop, terms.cooldown) == ("hold", 2_000)
     assert (terms.reward_within, terms.missing_reward) == (604_800_000, -1)
-    assert (terms.reward_range, terms.explore, terms.capacity) == ((-1, 20), "uniform:0.1", 3)
+    assert (terms.reward_range, terms.explore, terms.capacity) == ((-1, 20), 0.1, 3)
     assert terms.floor == ((10_000,),) * 3
     assert terms.ceiling == ((100_000_000,), (200_000_000,), (200_000_000,))
     run("ask prompts")
@@ -143,12 +143,10 @@ def test_tickets_whose_reward_did_not_come_are_listed(run: Run) -> None:
         ("set-arm prompts smal --cost-max 1", "unknown arm 'smal'"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --stop wait", "stop='wait'"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown 0", "cooldown=0"),
-        ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown-max never", "write 90s"),
-        ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown-max 0.5", "must be at least"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward 0", "needs reward_within"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward no", "missing_reward='no'"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --reward-range 1 0", "reward_range=(1.0, 0.0)"),
-        ("new x --arm a=1 --budget 5 --cost-min 1 --explore 2", "explore='2'"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --explore 2", "explore=2.0: must be a number"),
         ("new x --arm a=1 --arm b=1 --budget 5 --cost-min 1 --capacity 1", "capacity=1"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --cost-floor 2", "must be at most cost_min"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --cost-floor b=1", "unknown arm in cost-floor"),

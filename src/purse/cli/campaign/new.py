@@ -84,13 +84,8 @@ from purse.policies import DEFAULT
     type=Duration(),
     default=f"{defaults.COOLDOWN}s",
     show_default=True,
-    help="Time for which an arm is not chosen after a call failed, doubled by the next failure; "
-    "or never.",
-)
-@click.option(
-    "--cooldown-max",
-    type=Duration(never=False),
-    help=f"Longest cool-down [default: {defaults.COOLDOWN_MAX // 60}m].",
+    help="Time for which an arm is not chosen after a call failed, doubled by the next failure "
+    "up to 5m; or never.",
 )
 @click.option(
     "--reward-within",
@@ -114,7 +109,7 @@ from purse.policies import DEFAULT
 @click.option(
     "--explore",
     metavar="SHARE",
-    help="Share of the money for arms drawn at random, such as 0.05; uniform:0.05: of the rounds.",
+    help="Share of the money for arms drawn at random, such as 0.05.",
 )
 @click.option(
     "--capacity",
@@ -171,6 +166,7 @@ def new(
     cost_min: str | None,
     resources: tuple[str, ...],
     missing_reward: str | None,
+    explore: str | None,
     floors: tuple[str, ...],
     ceilings: tuple[str, ...],
     features: str | None,
@@ -207,6 +203,7 @@ def new(
             cost_floor=bounds("cost-floor", floors, least, count),
             cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
             features=features_of(features),
+            explore=None if explore is None else number_or_word(explore),
             storage=storage,
             **options,
         )

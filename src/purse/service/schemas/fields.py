@@ -76,13 +76,6 @@ def check_missing_reward(value: Any) -> Any:
     return value
 
 
-def check_explore(value: Any) -> Any:
-    """A share, or a way and a share; the terms look at it closely."""
-    if value is not None and not isinstance(value, str) and not is_number(value):
-        raise ValueError('must be a share such as 0.05 or "uniform:0.05", or null')
-    return value
-
-
 def check_cap(value: Any) -> Any:
     """A number of pulls."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_ID:
@@ -282,13 +275,11 @@ MissingReward = Annotated[
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "const": IGNORE}]}),
 ]
 Explore = Annotated[
-    Any,
-    PlainValidator(check_explore),
+    Any,  # the terms look at it
     WithJsonSchema(
         {
             "anyOf": [
                 {"type": "number", "exclusiveMinimum": 0, "maximum": MOST_EXPLORED},
-                {"type": "string"},
                 {"type": "null"},
             ]
         }

@@ -96,16 +96,9 @@ class NewCampaign(RenewedBudget):
         Seconds | None,
         Field(
             description="Seconds for which an arm is not chosen after a call of it failed; twice "
-            "as long after the next failure; null: failures have no consequence."
+            "as long after the next failure, up to 300; null: failures have no consequence."
         ),
     ] = defaults.COOLDOWN
-    cooldown_max: Annotated[
-        Seconds | None,
-        Field(
-            description="The longest cool-down in seconds; null: "
-            f"{defaults.COOLDOWN_MAX}, or `cooldown` where that is longer."
-        ),
-    ] = None
     reward_within: Annotated[
         Seconds | None,
         Field(
@@ -130,8 +123,7 @@ class NewCampaign(RenewedBudget):
     explore: Annotated[
         Explore,
         Field(
-            description="A share of the money for arms drawn at random, such as 0.05; "
-            "`uniform:0.05` is a share of the rounds; null: none."
+            description="A share of the money for arms drawn at random, such as 0.05; null: none."
         ),
     ] = None
     capacity: Annotated[

@@ -45,8 +45,7 @@ export function counts({ status: { counts: all } }, pick) {
   const open = all.held + all.presumed;
   const chips = [button("open", `open ${format.count(open)}`, "held or presumed"), ...Object.keys(STATES).filter((state) => all[state]).map((state) => button(state, `${state} ${format.count(all[state])}`, STATES[state]))];
   const note = STATES[choice.state] ? el("p", { class: "quiet small" }, `${choice.state}: ${STATES[choice.state]}.`) : "";
-  const crowded = all.crowded && el("p", { id: "crowded", class: "quiet small" }, `Money held for open tickets excluded an arm in ${format.plural(all.crowded, "ask")}.`);
-  replace(find("counts"), all.tickets ? el("div", { class: "chips", role: "group", "aria-label": "Tickets by state" }, ...chips) : "", note, crowded || "");
+  replace(find("counts"), all.tickets ? el("div", { class: "chips", role: "group", "aria-label": "Tickets by state" }, ...chips) : "", note);
 }
 
 /** The chosen tickets, a few until the others are wanted; `allowed` has what the reader may do with one. */
