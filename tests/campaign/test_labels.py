@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from purse import Campaign, Conflict, InvalidInput
-from purse.campaign import labels
 from purse.campaign.labels import LabelRow
 from purse.campaign.storage.memory import Memory
 from tests.support.storages import MemoryHarness, StorageHarness
@@ -135,31 +134,49 @@ def test_a_ninth_key_is_refused_and_nothing_is_written(campaign: Campaign) -> No
     assert campaign.audit().ok
 
 
-def test_values_beyond_the_most_are_summed_as_other_with_an_alarm(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(labels, "MOST_VALUES", 2)
-    for value in ("x", "other", "y", "x"):
-        campaign.ask(arms=["a"], labels={"tenant": value})
-    assert not campaign.status().alarms
-    ticket = campaign.ask("r", arms=["a"], labels={"tenant": "z", "team": "z"})
-    campaign.ask_many(2, arms=["a"], labels={"tenant": "v"})
-    assert campaign.ask("r", arms=["a"], labels={"tenant": "z", "team": "z"}) == ticket
-    campaign.tell(ticket, 1, 1)
-    assert {name: row[:3] for name, row in sums(campaign).items()} == {
-        "team=z": ["1", "1", "0"],
-        "tenant=other": ["4", "1", "3"],
-        "tenant=x": ["2", "0", "2"],
-        "tenant=y": ["1", "0", "1"],
-    }
-    status = campaign.status()
-    assert status.counts["other_labels"] == 2
-    assert [alarm.kind for alarm in status.alarms] == ["other-labels"]
-    assert status.alarms[0].text.startswith("2 labels beyond")
-    entry = next(entry for entry in campaign.journal() if entry.request == "r")
-    assert entry.body["labels"] == {"team": "z", "tenant": "z"}
-    assert entry.body["other"] == ["tenant"]
+def test_a_key_may_have_any_number_of_values(campaign: Campaign) -> None:
+    for turn in range(3):
+        for number in range(500):
+            campaign.void(campaign.ask(arms=["a"], labels={"id": f"{turn}-{number}"}))
+    assert len(campaign.labels(limit=10_000)) == 1500
+    assert len(campaign.labels()) == 100
     assert campaign.audit(full=True).ok
+
+
+def test_the_labels_on_which_most_was_spent_come_first(campaign: Campaign) -> None:
+    def spend(cost: Any, **given: str) -> None:
+        campaign.tell(campaign.ask(arms=["a"], labels=given), 1, cost)
+
+    spend("0.5", tenant="x")
+    spend(3, tenant="y")  # 2 of it overrun
+    spend("0.75", tenant="z", team="p")
+    campaign.ask(arms=["a"], labels={"team": "q"})
+    campaign.ask_many(2, arms=["a"], labels={"team": "r"})
+
+    def listed(*wanted: Any) -> list[str]:
+        return [f"{each.key}={each.value}" for each in campaign.labels(*wanted)]
+
+    assert listed() == ["tenant=y", "team=p", "tenant=z", "tenant=x", "team=r", "team=q"]
+    assert listed(None, 3) == ["tenant=y", "team=p", "tenant=z"]
+    assert listed("tenant") == ["tenant=y", "tenant=z", "tenant=x"]
+    assert listed("team", 1) == ["team=p"]
+    assert listed("nobody") == []
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"key": 1}, "key=1: must be text of 1 to 50"),
+        ({"key": ""}, "key='': must be text"),
+        ({"limit": 0}, "limit=0: must be a whole number from 1 to 10000"),
+        ({"limit": 10_001}, "limit=10001: must be a whole number from 1 to 10000"),
+    ],
+)
+def test_what_cannot_be_listed_is_refused(
+    campaign: Campaign, wanted: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInput, match=said):
+        campaign.labels(**wanted)
 
 
 def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> None:
@@ -169,7 +186,7 @@ def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> 
     assert isinstance(campaign, LocalCampaign)
     wanted = [operations.ask(1, name, None, None, TENANT) for name in ("r", "s")]
     campaign._committer.commit(wanted)
-    assert campaign.storage.overview("c").head.labels == {"tenant": 1}
+    assert campaign.storage.overview("c").head.labels == ["tenant"]
     assert sums(campaign)["tenant=x"][0] == "2"
     assert campaign.audit().ok
 
@@ -179,7 +196,7 @@ def test_a_campaign_without_labels_stores_nothing_of_them(campaign: Campaign) ->
     assert campaign.labels() == []
     assert campaign.status().labels == ()
     entries = list(campaign.journal())
-    assert all("labels" not in entry.body and "other" not in entry.body for entry in entries)
+    assert all("labels" not in entry.body for entry in entries)
     stored: Any = campaign
     assert "labels" not in stored.storage.overview("c").head.as_dict()
 
@@ -260,24 +277,20 @@ def test_an_audit_goes_on_from_its_checkpoint_and_finds_what_was_changed(
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_connections_that_race_for_the_last_values_agree(
-    make_harness: Callable[[str], StorageHarness], kind: str, monkeypatch: pytest.MonkeyPatch
+def test_connections_that_race_for_a_label_agree(
+    make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
-    """Each asks with values of its own, and only three of all are summed one by one."""
-    monkeypatch.setattr(labels, "MOST_VALUES", 3)
     harness = make_harness(kind)
     harness.create("c", **TERMS)
     places = [Campaign.open("c", storage=harness.storage()) for _ in range(3)]
 
     def work(number: int) -> None:
         for turn in range(4):
-            ticket = places[number].ask(arms=["a"], labels={"tenant": f"{number}-{turn}"})
+            ticket = places[number].ask(arms=["a"], labels={"tenant": f"{turn}"})
             places[number].tell(ticket, 1, 1)
 
     with ThreadPoolExecutor(3) as threads:
         list(threads.map(work, range(3)))
     found = sums(places[0])
-    assert len(found) == 4
-    assert found["tenant=other"] == ["9", "9", "0", "0", "0"]
-    assert places[0].status().counts["other_labels"] == 9
+    assert found == {f"tenant={turn}": ["3", "3", "0", "0", "0"] for turn in range(4)}
     assert places[0].audit(full=True).ok

@@ -29,6 +29,10 @@ def test_labels_have_a_panel_once_there_are_some(view: View) -> None:
         assert rows[0] == "t3 1 0.02 100.0% 0.00"
         page.get_by_role("button", name="Show 2 more").click()
         assert page.locator("#labels tbody tr").count() == 12
+        page.locator("[data-key='key-feature']").click()
+        page.wait_for_selector(
+            "#labels caption:text-is('1 value of feature, those that spent most first')"
+        )
         for width in (390, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate(FITS)

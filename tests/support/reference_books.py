@@ -151,7 +151,6 @@ class Books(Level):
             "below_minimum": self.below_minimum,
             "outside_range": self.outside_range,
             "clipped": self.clipped,
-            "other_labels": 0,
         }
 
     def labels(self) -> dict[tuple[str, str], tuple[object, ...]]:

@@ -10,7 +10,7 @@ from purse.campaign.allowed_arms import AllowedArms
 from purse.campaign.contexts import CONTEXT, UNUSED, Context, check_contexts
 from purse.campaign.draft import Draft
 from purse.campaign.journal import EVENT, Entry
-from purse.campaign.labels import LABELS, OTHER, beyond
+from purse.campaign.labels import LABELS, check_keys
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.periods.period import ABOVE
@@ -87,7 +87,8 @@ class AskRules(AllowedArms):
                 self.compare_contexts(request, entry, contexts)
             self.refuse_dead(request, [each["id"] for each in entry.body["tickets"]])
         else:
-            other = beyond(labels, self.ledger.head.labels, self.ledger.labels) if labels else []
+            if labels:
+                check_keys(labels, self.ledger.head.labels)
             try:
                 tickets = self.choose_rounds(n, mask, chooser, contexts)
             except BudgetExhausted as error:
@@ -107,8 +108,6 @@ class AskRules(AllowedArms):
                 body[UNUSED] = [each.numbers for each in contexts[len(tickets) :]]
             if labels is not None:
                 body[LABELS] = labels
-            if other:
-                body[OTHER] = other
             entry = self.add("asked", body, request=request)
         records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
         # an archived ticket has lost its request id, and somebody may have spoken of it since

@@ -64,7 +64,6 @@ def book_of(
     """A transaction on what was found."""
     ledger = Ledger(made, found.seq, found.head, found.balances)
     ledger.tickets, ledger.requests = found.tickets, found.requests
-    ledger.labels.known = set(found.labels)
     return Transaction(ledger, now, transactions(above, found.accounts, now))
 
 

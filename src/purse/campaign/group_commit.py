@@ -159,7 +159,6 @@ class GroupCommitter:
                 None if learner is None else learner.seq,
                 now if any(operation.expires for operation in operations) else None,
                 self.terms.reward_within is not None,
-                unique([operation.labels for operation in operations]),
             )
             self.storage.change(
                 self.terms.name,
@@ -177,7 +176,6 @@ class GroupCommitter:
         check_same(self.terms, found.head)
         ledger = Ledger(self.terms, found.seq, found.head, found.balances)
         ledger.tickets, ledger.requests = found.tickets, found.requests
-        ledger.labels.known = set(found.labels)
         transaction = Transaction(ledger, now, transactions(self.above, found.accounts, now))
         checkpoints: list[Checkpoint] = []
         if learner is not None:

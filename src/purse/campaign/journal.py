@@ -6,7 +6,7 @@ asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, prob
            (units per resource), names (of arms, where the terms do not name them); mask: allowed or
            forbidden (arms by number), most (units per arm and resource), where the ask said so;
            left (units per resource), where an account had less left than the campaign itself;
-           labels, where it has some; other: keys of labels whose value is summed as `other`
+           labels, where it has some
 told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
            state before the cost was known), spent, overrun; settled: true, where the money moved
            with an entry before; missing: true, where no reward came in time

@@ -1,20 +1,18 @@
-"""Labels of asks: what they may be, and what the tickets of each value have cost.
-
-A key has at most `MOST_VALUES` values of its own; what comes beyond is summed as `other`.
-"""
+"""Labels of asks: what they may be, and what the tickets of each value have cost."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from heapq import nsmallest
+from itertools import chain, groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from purse.campaign.records import Balance
 from purse.errors import invalid
 
-LABELS, OTHER = "labels", "other"  # the words of an entry; `other` is a value, too
+LABELS = "labels"  # the word of an entry
 MOST_KEYS = 8  # of a campaign
-MOST_VALUES = 1_000  # of a key, besides `other`
+MOST_LISTED = 10_000  # labels whose sums are returned at once
 LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
 Label: TypeAlias = tuple[str, str]  # key and value
 NAMED = f"must be text of 1 to {LONGEST_KEY} printable characters, without an equals sign"
@@ -34,14 +32,10 @@ class LabelRow(NamedTuple):
 
 
 class LabelSums:
-    """What was booked for each label since this began, and which values are known."""
+    """What was booked for each label since this began."""
 
     def __init__(self) -> None:
         self.rows: dict[Label, list[LabelRow]] = {}  # of each resource
-        self.known: set[Label] = set()  # values that had tickets before
-
-    def __contains__(self, label: Label) -> bool:
-        return label[1] == OTHER or label in self.known or label in self.rows
 
     def book(
         self,
@@ -101,32 +95,32 @@ def is_text(value: Any, longest: int) -> bool:
     return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
 
-def wanted(labels: Mapping[str, str] | None) -> tuple[Label, ...]:
-    """Return the labels of an ask of which it must be known whether they had tickets before."""
-    return tuple(label for label in labels.items() if label[1] != OTHER) if labels else ()
-
-
-def beyond(labels: Mapping[str, str], counts: Mapping[str, int], sums: LabelSums) -> list[str]:
-    """Return the keys whose value is to be summed as `other`.
-
-    counts   the values of each key so far
-
-    Raise `InvalidInput` where the campaign would have too many keys.
-    """
-    new = [key for key in labels if key not in counts]
-    if len(counts) + len(new) > MOST_KEYS:
+def check_keys(labels: Mapping[str, str], known: Sequence[str]) -> None:
+    """Refuse labels with which a campaign that has these keys would have too many."""
+    new = [key for key in labels if key not in known]
+    if len(known) + len(new) > MOST_KEYS:
         allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
-        raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(counts))}")
-    return [
-        key
-        for key, value in labels.items()
-        if (key, value) not in sums and counts.get(key, 0) >= MOST_VALUES
-    ]
+        raise invalid("labels", new[0], f"{allowed}: {', '.join(known)}")
 
 
-def booked(ask: Mapping[str, Any]) -> dict[str, str]:
-    """Return the labels under which an ask is summed; none where it has none."""
-    if LABELS not in ask:
-        return {}
-    other = ask.get(OTHER, ())
-    return {key: OTHER if key in other else value for key, value in ask[LABELS].items()}
+def read_key(key: Any) -> str | None:
+    """Return the key whose sums are wanted; None stands for all."""
+    if key is not None and not is_text(key, LONGEST_KEY):
+        raise invalid("key", key, NAMED)
+    return key
+
+
+def largest(rows: Iterable[LabelRow], key: str | None, limit: int) -> list[list[LabelRow]]:
+    """Return the rows of at most `limit` labels, of one key or of all: those on which most was
+    spent of the first resource come first, overruns included; with as much those with more tickets.
+
+    rows   in the order of keys, values and resources
+    """
+    found = groupby(rows, key=lambda row: row[:2])
+    labels = [list(parts) for label, parts in found if key in (None, label[0])]
+    return nsmallest(limit, labels, key=lambda parts: rank(parts[0]))
+
+
+def rank(row: LabelRow) -> tuple[int, int, str, str]:
+    """Return the place of a label in the order of what was spent, from its first resource."""
+    return -row.spent - row.overrun, -row.tickets, row.key, row.value

@@ -12,7 +12,7 @@ from purse.campaign.arms import ArmRecord, Arms
 from purse.campaign.budget_ledger import BudgetLedger
 from purse.campaign.contexts import CLIPPED, CONTEXT
 from purse.campaign.journal import Entry
-from purse.campaign.labels import LABELS, OTHER, LabelSums, booked
+from purse.campaign.labels import LABELS, LabelSums
 from purse.campaign.periods.period import (
     ABOVE,
     DROPPED,
@@ -95,15 +95,9 @@ class Ledger(BudgetLedger):
     def asked(self, entry: Entry) -> None:
         """Issue tickets and hold the most that each may cost."""
         issued, skips = entry.body["tickets"], 0
-        labels = booked(entry.body)
-        if labels:
-            known = self.head.labels
-            self.head.labels = known | {
-                label[0]: known.get(label[0], 0) + (label not in self.labels)
-                for label in labels.items()
-            }
-            for _ in entry.body.get(OTHER, ()):
-                self.alarm("other-labels", entry)
+        labels = entry.body.get(LABELS)
+        if labels and not labels.keys() <= set(self.head.labels):
+            self.head.labels = sorted({*self.head.labels, *labels})
         cooling = cooldown.read(self.head.cooling) if self.head.cooling else {}
         for each in issued:
             skipped = each["arms"][0] == SKIP

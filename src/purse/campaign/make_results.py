@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from itertools import groupby
 
 from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
-from purse.campaign.labels import MOST_VALUES, LabelRow
+from purse.campaign.labels import LabelRow
 from purse.campaign.ledger import Ledger
 from purse.campaign.periods.as_of import AsOf, period_status
 from purse.campaign.records import ALARM_LASTS, REPORT_ALARMS, Balance, CampaignRecord, TicketRecord
@@ -146,7 +145,7 @@ def status(
         ),
         tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         terms.account,
-        tuple(sorted(head.labels)),
+        tuple(head.labels),
         None if period is None else period_status(terms, period, purses, head.status, head.rounds),
         tuple(head.alerts),
         tuple(map(delivery, webhooks)),
@@ -225,10 +224,6 @@ def alarms(
         if (last := last_cause(head, kind, now)) is not None:
             reports = count(counts[REPORT_ALARMS[kind]], "report")
             found.append(Alarm(kind, text.format(reports), last))
-    if (last := last_cause(head, "other-labels", now)) is not None:
-        labels = count(counts["other_labels"], "label")
-        text = f"{labels} beyond the {MOST_VALUES:,} values of a key, summed as 'other'"
-        found.append(Alarm("other-labels", text, last))
     arms = Arms(terms, head.arms)
     for each in map(CoolDown._make, head.cooling):
         if each.length and not arms.is_retired[each.arm]:
@@ -256,9 +251,8 @@ def last_cause(head: CampaignRecord | AccountRecord, kind: str, now: int) -> flo
     return None if at is None or now >= at + ALARM_LASTS else at / 1000
 
 
-def labels(rows: Iterable[LabelRow]) -> list[LabelStatus]:
-    """What was spent for each label, from rows in their order."""
-    found = [list(parts) for _, parts in groupby(rows, key=lambda row: (row.key, row.value))]
+def labels(found: Iterable[list[LabelRow]]) -> list[LabelStatus]:
+    """What was spent for each label, from its rows, one per resource."""
     return [
         LabelStatus(
             parts[0].key,

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from purse.campaign.contexts import Context
 from purse.campaign.journal import Entry
-from purse.campaign.labels import Label, read_labels, wanted
+from purse.campaign.labels import read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.mask import Mask
 from purse.campaign.results import Receipt
@@ -34,7 +34,6 @@ class Operation:
     decide: Callable[[Transaction, Learner | None], Any]
     tickets: tuple[int, ...] = ()
     requests: tuple[str, ...] = ()
-    labels: tuple[Label, ...] = ()
     needs_policy: bool = False
     needs_look: bool = False  # the policy's probabilities, which have to be compiled first
     expires: bool = False  # needs expired holds to be settled first
@@ -59,7 +58,6 @@ def ask(
             n, request, mask, needed(learner), contexts, known
         ),
         requests=(request,),
-        labels=wanted(known),
         needs_policy=True,
         expires=True,
     )

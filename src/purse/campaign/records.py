@@ -37,7 +37,6 @@ COUNTS = (
     "below_minimum",
     "outside_range",
     "clipped",
-    "other_labels",
 )
 # alarms about reports, and what `counts` calls those reports
 REPORT_ALARMS = {
@@ -45,7 +44,6 @@ REPORT_ALARMS = {
     "conflict": "conflicts",
     "below-minimum": "below_minimum",
     "outside-range": "outside_range",
-    "other-labels": "other_labels",
 }
 ALARM_LASTS = 86_400_000  # ms from the last such report to the end of its alarm
 
@@ -103,7 +101,7 @@ class CampaignRecord:
     seen: list[list[float]] | tuple[()] = ()
     # ms: the last report that caused an alarm, by the kind of alarm
     alarmed: dict[str, int] = field(default_factory=dict)
-    labels: dict[str, int] = field(default_factory=dict)  # the values of each key
+    labels: list[str] | tuple[()] = ()  # the keys, in their order
     period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
     alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
     top_ups: int = 0  # since there are alerts

@@ -42,7 +42,7 @@ AMOUNTS = (
 )  # fmt: skip
 # counts that are in every digest; others only where they are not 0
 OLD_COUNTS = frozenset(COUNTS) - {
-    SETTLED, FAILED, UNREWARDED, "outside_range", CLIPPED, "other_labels",
+    SETTLED, FAILED, UNREWARDED, "outside_range", CLIPPED,
 }  # fmt: skip
 
 

@@ -33,7 +33,6 @@ AlarmKind = Literal[
     "conflict",
     "below-minimum",
     "outside-range",
-    "other-labels",
     "cooling-down",
     "silent",
     "exhausted",
@@ -168,7 +167,7 @@ class LabelStatus:
     """What the tickets with a label have cost."""
 
     key: str
-    value: Annotated[str, "`other` sums the values beyond the 1,000 of a key."]
+    value: str
     tickets: int
     spent: Amounts
     held: Amounts

@@ -126,8 +126,8 @@ class AsyncVerbs(AsyncWebhooks[Campaign]):
     async def ticket(self, number: int) -> CampaignTicket:
         return await self._do(records.ticket, number)
 
-    async def labels(self) -> list[LabelStatus]:
-        return await self._do(records.labels)
+    async def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        return await self._do(records.labels, key, limit)
 
     async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
         async for entry in self._entries(records.journal_page, after):

@@ -194,8 +194,8 @@ class RemoteCampaign(RemoteWebhooks, Campaign):
     def ticket(self, number: int) -> CampaignTicket:
         return self._connection.do(records.ticket(self.name, number))
 
-    def labels(self) -> list[LabelStatus]:
-        return self._connection.do(records.labels(self.name))
+    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        return self._connection.do(records.labels(self.name, key, limit))
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         while page := self._connection.do(records.journal_page(self.name, after)):

@@ -34,7 +34,6 @@ COUNTS = {
     "below_minimum": "Reports of a cost below the declared minimum.",
     "outside_range": "Reports of a reward outside the declared range.",
     "clipped": "Values of contexts outside their declared range.",
-    "other_labels": "Labels beyond the values of their key, summed as other.",
 }
 DELIVERIES = {
     "events_delivered": ("delivered", "Events that webhooks were told of."),

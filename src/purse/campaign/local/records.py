@@ -11,6 +11,7 @@ from purse.campaign import make_results
 from purse.campaign.archive import archive
 from purse.campaign.audit import audit, stored_ticket
 from purse.campaign.entry import Entry
+from purse.campaign.labels import MOST_LISTED, largest, read_key
 from purse.campaign.local.base import BaseCampaign
 from purse.campaign.results import Archived, Audit, CampaignTicket, LabelStatus
 from purse.campaign.states import OPEN, STATES
@@ -47,8 +48,10 @@ class LocalRecords(BaseCampaign, RecordVerbs):
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
         return make_results.ticket(self.terms, record)
 
-    def labels(self) -> list[LabelStatus]:
-        return make_results.labels(self.storage.labels(self.name).rows)
+    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        key, limit = read_key(key), validation.integer("limit", limit, low=1, high=MOST_LISTED)
+        rows = self.storage.labels(self.name).rows
+        return make_results.labels(largest(rows, key, limit))
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
         after = validation.integer("after", after, low=0, high=2**62)

@@ -18,7 +18,7 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
-from purse.campaign.labels import Label, LabelRow
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
@@ -37,7 +37,6 @@ class ReadSet(NamedTuple):
     # tickets held whose deadline is not after this time, in ms; at most `MOST_DUE` of a state
     due: int | None = None
     due_rewards: bool = False  # settled tickets, too, that are due for their reward
-    labels: tuple[Label, ...] = ()
 
 
 class LockedAccount(NamedTuple):
@@ -74,7 +73,6 @@ class LockedState(NamedTuple):
     # of the journal up to entry `told_after`; None where it has no such entry or archived it
     digest: str | None = None
     accounts: Sequence[LockedAccount] = ()  # above it, from the top down
-    labels: Sequence[Label] = ()  # those of the wanted ones that have rows
 
 
 class WriteSet(NamedTuple):

@@ -152,7 +152,6 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                     if wants.told_after is None or wants.told_after < stored.head.archived
                     else stored.digest_at(wants.told_after),
                     self._above(stored.account),
-                    [label for label in wants.labels if (*label, 0) in stored.labels],
                 )
             )
             if change is not None:

@@ -44,7 +44,6 @@ from purse.campaign.storage.postgres_rows import (
     archived_records,
     archived_tickets,
     digest_at,
-    known_labels,
     label_rows,
     write,
 )
@@ -130,7 +129,6 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
             ]
             after = wants.told_after
             since = None if after is None else db.execute(SINCE, (after, campaign, after, after))
-            labels = known_labels(db, campaign, wants.labels) if wants.labels else None
         row = lock.fetchone()
         if row is None:
             raise self._gone(name)
@@ -162,7 +160,6 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
             late,
             digest,
             accounts,
-            labels.fetchall() if labels else [],
         )
         change = self._decided(db, decide, found)
         if change is not None:

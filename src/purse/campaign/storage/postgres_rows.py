@@ -14,7 +14,7 @@ from purse.campaign.archived_ticket import (
     unpack_ticket,
 )
 from purse.campaign.journal import ARCHIVABLE, Entry
-from purse.campaign.labels import Label, LabelRow
+from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.storage.base import WriteSet
 
@@ -56,18 +56,6 @@ ON CONFLICT (campaign, key, value, resource) DO UPDATE
 SET tickets = purse_labels.tickets + excluded.tickets, spent = purse_labels.spent + excluded.spent,
   held = purse_labels.held + excluded.held, presumed = purse_labels.presumed + excluded.presumed,
   overrun = purse_labels.overrun + excluded.overrun"""
-
-
-def known_labels(
-    db: psycopg.Connection[Any], campaign: int, wanted: Sequence[Label]
-) -> psycopg.Cursor[Any]:
-    """Ask which of these labels have rows."""
-    keys, values = zip(*wanted, strict=True)
-    return db.execute(
-        f"SELECT key, value {LABEL} AND resource = 0 "
-        "AND (key, value) IN (SELECT * FROM unnest(%s::text[], %s::text[]))",
-        (campaign, list(keys), list(values)),
-    )
 
 
 def label_rows(db: psycopg.Connection[Any], campaign: int) -> list[LabelRow]:

@@ -297,12 +297,7 @@ def found(
     if (after := wants.told_after) is not None:
         rows: Any = db.execute(SINCE, (campaign, after)).fetchall()
         told, digest = reports_since(rows, after, head.archived)
-    labels = [
-        label
-        for label in wants.labels
-        if db.execute(f"{LABEL} AND key = ? AND value = ? LIMIT 1", (campaign, *label)).fetchone()
-    ]
-    return LockedState(seq, head, purses, tickets, known, told, due, digest, accounts, labels)
+    return LockedState(seq, head, purses, tickets, known, told, due, digest, accounts)
 
 
 def answered(db: apsw.Connection, campaign: int, request: str, old: bool) -> Entry | None:

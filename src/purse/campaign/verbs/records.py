@@ -56,10 +56,12 @@ class RecordVerbs(ABC):
         """
 
     @abstractmethod
-    def labels(self) -> list[LabelStatus]:
-        """Return what was spent for each label of asks, in the order of keys and values.
+    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        """Return the labels of asks on which most was spent of the first resource, the largest
+        first; overruns count as spent.
 
-        Values beyond the 1,000 of a key are summed as "other".
+        key     only labels with this key; None: with any
+        limit   at most so many, 1 to 10,000
         """
 
     @abstractmethod

@@ -32,15 +32,19 @@ def labels_of(texts: tuple[str, ...]) -> dict[str, str] | None:
 
 @click.command()
 @campaign_argument
+@click.option("--key", help="Only labels with this key.")
+@click.option(
+    "--limit", type=int, default=100, show_default=True, metavar="N", help="Print N at most."
+)
 @for_machines
 @stored
-def labels(name: str, as_json: bool, storage: str) -> None:
-    """Print what was spent for each label of asks.
+def labels(name: str, key: str | None, limit: int, as_json: bool, storage: str) -> None:
+    """Print the labels of asks on which most was spent, the largest first.
 
     Prints a line for each value, separated by tabs: key, value, tickets, spent, held, presumed,
     overrun.
     """
-    found = read.opened(name, storage).labels()
+    found = read.opened(name, storage).labels(key, limit)
     if as_json:
         print_json({"labels": [each.as_dict() for each in found]})
         return
@@ -52,6 +56,5 @@ def labels(name: str, as_json: bool, storage: str) -> None:
     ]
     read.print_rows(["key", "value", "tickets", *words], rows, left=(0, 1))
     if not found:
-        click.echo(
-            f"No ask of {name} had a label; `purse campaign ask --label` gives one", err=True
-        )
+        what = "a label" if key is None else f"a label {key}"
+        click.echo(f"No ask of {name} had {what}; `purse campaign ask --label` gives one", err=True)

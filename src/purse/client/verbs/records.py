@@ -67,9 +67,9 @@ def tickets(
     return found
 
 
-def labels(name: str) -> Request[list[LabelStatus]]:
-    """Look at what was spent for each label."""
-    return Request("GET", path(name, "labels"), labels_of)
+def labels(name: str, key: str | None = None, limit: int = 100) -> Request[list[LabelStatus]]:
+    """Look at the labels on which most was spent."""
+    return Request("GET", path(name, "labels"), labels_of, query={**given(key=key), "limit": limit})
 
 
 def labels_of(text: str) -> list[LabelStatus]:

@@ -33,6 +33,7 @@ from purse.service.schemas.requests import (
     Ask,
     Failure,
     Gain,
+    LabelQuery,
     Look,
     Outcome,
     Reports,
@@ -204,13 +205,14 @@ def tickets(cache: CampaignCache, threads: Threads, metrics: Metrics) -> APIRout
 
     @router.get(
         "/campaigns/{name}/labels",
-        summary="What was spent for each label",
+        summary="The labels on which most was spent",
         dependencies=read,
         response_model=responses.Labels,
         responses=refusals(),
     )
-    def list_labels(name: Name) -> Response:
-        return answer({"labels": [label.as_dict() for label in cache.get(name).labels()]})
+    def list_labels(name: Name, choice: Annotated[LabelQuery, Query()]) -> Response:
+        found = cache.get(name).labels(choice.key, choice.limit)
+        return answer({"labels": [label.as_dict() for label in found]})
 
     return router
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict, Field, model_validator
 
-from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS, MOST_VALUES
+from purse.campaign.labels import LONGEST_KEY, LONGEST_VALUE, MOST_KEYS, MOST_LISTED
 from purse.campaign.states import OPEN, STATES, TicketState
 from purse.service.schemas import examples
 from purse.service.schemas.fields import (
@@ -71,8 +71,7 @@ class Ask(RequestModel):
         Field(
             description="What the call is for, the same for all tickets. Keys of at most "
             f"{LONGEST_KEY} characters without an equals sign, at most {MOST_KEYS} in a campaign; "
-            f"values of at most {LONGEST_VALUE} characters, {MOST_VALUES:,} of a key, and what "
-            "comes beyond is summed as `other`. They stay in the journal."
+            f"values of at most {LONGEST_VALUE} characters. They stay in the journal."
         ),
     ] = None
 
@@ -206,3 +205,12 @@ class TicketQuery(KnownFields):
     after: Annotated[
         int, Field(ge=0, le=LARGEST_ID, description="The ticket after which to begin.")
     ] = 0
+
+
+class LabelQuery(KnownFields):
+    """Which labels."""
+
+    key: Annotated[
+        str | None, Field(description="Only labels with this key; with any without it.")
+    ] = None
+    limit: Annotated[int, Field(ge=1, le=MOST_LISTED)] = 100

@@ -96,7 +96,7 @@ class Tickets(ResponseModel):
 
 
 class Labels(ResponseModel):
-    """What was spent for each label, in the order of keys and values."""
+    """The labels on which most was spent of the first resource, the largest first."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"labels": [examples.LABEL]}]})
 

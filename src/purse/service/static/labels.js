@@ -1,4 +1,4 @@
-// Labels of asks: what was spent for each value of a key, the most first.
+// Labels of asks: the values of a key on which most was spent.
 
 import { el, find, replace, table } from "./dom.js";
 import * as format from "./format.js";
@@ -6,6 +6,7 @@ import * as money from "./money.js";
 import { request } from "./stream.js";
 
 const FEW = 10; // values shown at first
+const MANY = 100; // values that are asked for
 const AGAIN = 5000; // ms after which sums that may have changed are asked for again
 let rows = [];
 let asked = { entries: 0, at: 0 }; // what the rows are of, and when they were asked for
@@ -19,9 +20,6 @@ export function forget() {
   clearTimeout(later);
   [rows, asked, seen, key, few] = [[], { entries: 0, at: 0 }, undefined, undefined, true];
 }
-
-const paid = (row) => money.units(row.spent[0]) + money.units(row.overrun[0]);
-const order = (one, two) => (paid(one) === paid(two) ? two.tickets - one.tickets : paid(two) > paid(one) ? 1 : -1);
 
 /** Draw the sums; where the journal has grown, ask for newer ones, now or in a moment. */
 export function draw(picture) {
@@ -38,7 +36,7 @@ export function draw(picture) {
 
 async function ask() {
   const wanted = (asked = { entries: seen.status.entries, at: Date.now() });
-  const got = await request(`campaigns/${encodeURIComponent(seen.status.name)}/labels`).then((answer) => answer.json()).catch(() => null);
+  const got = await request(`campaigns/${encodeURIComponent(seen.status.name)}/labels?key=${encodeURIComponent(key)}&limit=${MANY}`).then((answer) => answer.json()).catch(() => null);
   if (wanted !== asked) return;
   if (got) {
     rows = got.labels;
@@ -51,25 +49,31 @@ async function ask() {
 
 function show() {
   const { purses, labels } = seen.status;
-  const choose = (wanted, all) => {
-    [key, few] = [wanted, !all];
+  const choose = (wanted) => {
+    if (wanted === key) return;
+    clearTimeout(later);
+    [key, few, rows] = [wanted, true, []];
+    show();
+    ask();
+  };
+  const showAll = () => {
+    few = false;
     show();
   };
   const chips = labels.map((each) => el("button", { type: "button", class: "chip", "data-key": `key-${each}`, "aria-pressed": `${each === key}`, onclick: () => choose(each) }, each));
   replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
-  const found = rows.filter((row) => row.key === key).toSorted(order);
-  const known = few ? found.slice(0, FEW) : found;
+  const known = few ? rows.slice(0, FEW) : rows;
   const places = purses.map(money.decimals);
   const all = Number(purses[0].spent) + Number(purses[0].overrun);
-  const parts = ["held", ...(found.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
+  const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
   const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
   const made = known.map((row) => ({
     head: row.value,
     cells: [format.count(row.tickets), ...row.spent.map((amount, place) => total(amount, row.overrun[place], places[place])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...parts.flatMap((part) => row[part].map((amount, place) => money.shown(amount, places[place])))],
   }));
-  const caption = `${format.plural(found.length, "value")} of ${key}, those that spent most first`;
-  const others = found.length - known.length;
-  replace(find("labels"), rows.length ? table(caption, columns, made, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: () => choose(key, true) }, `Show ${others} more`) : "");
+  const caption = rows.length < MANY ? `${format.plural(rows.length, "value")} of ${key}, those that spent most first` : `The ${MANY} values of ${key} that spent most`;
+  const others = rows.length - known.length;
+  replace(find("labels"), rows.length ? table(caption, columns, made, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: showAll }, `Show ${others} more`) : "");
 }
 
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));

@@ -26,7 +26,7 @@ export const STATES = {
 /** Kinds of alarms. */
 export const ALARMS = {
   overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum", exhausted: "Exhausted",
-  "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", "other-labels": "Too many labels", storage: "Storage",
+  "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", storage: "Storage",
 };
 const SERIOUS = ["overrun", "exhausted", "conflict", "overdue", "storage"];
 export const isSerious = (kind) => SERIOUS.includes(kind);
