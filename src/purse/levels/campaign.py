@@ -16,7 +16,7 @@ from purse.campaign.arms import Arms
 from purse.campaign.by_name import names
 from purse.campaign.campaign import Campaign
 from purse.campaign.contexts import Context, read_context, read_contexts
-from purse.campaign.labels import read_labels
+from purse.campaign.labels import MOST_LISTED, read_key, read_labels
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.read_report import read_costs, read_report, read_rewards
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
@@ -41,7 +41,6 @@ from purse.levels.until_main import Gone
 T = TypeVar("T")
 MAX_BATCH = 1_000  # tickets in one request
 PAGE_SIZE = 5_000  # entries about tickets read at a time
-LABELS = 1_000  # labels read at a time
 REASON = 200  # characters of a reason that the journal keeps
 
 
@@ -282,14 +281,11 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
             ticket = ticket.id
         return validation.integer("ticket", ticket, low=1, high=LARGEST)
 
-    def labels(self) -> list[LabelStatus]:
-        found: list[LabelStatus] = []
-        while True:
-            after = (found[-1].key, found[-1].value) if found else ("", "")
-            page = results.labels(self.storage.labels(self.name, after, LABELS))
-            found += page
-            if len(page) < LABELS:
-                return found
+    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        key, limit = read_key(key), validation.integer("limit", limit, low=1, high=MOST_LISTED)
+        keys = self._level().head.labels if key is None else [key]
+        rows = [row for each in keys for row in self.storage.largest(self.name, each, limit)]
+        return results.labels(rows, limit)
 
     def audit(
         self,

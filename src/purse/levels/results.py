@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from heapq import nsmallest
 from itertools import groupby
 from typing import Any
 
@@ -54,13 +55,21 @@ def receipt(ticket: Ticket, *, duplicate: bool = False) -> Receipt:
     return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]
 
 
-def labels(rows: Iterable[Sequence[Any]]) -> list[LabelStatus]:
-    """Return the sums of each label, from rows of key, value, resource, tickets, spent, held,
-    presumed and overrun, in their order.
+def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
+    """Return the sums of at most `limit` labels, from rows of key, value, resource, tickets, spent,
+    held, presumed and overrun: those on which most was spent of the first resource come first,
+    overruns included; with as much those with more tickets.
     """
+    known = sorted(map(tuple, rows))
+    found = [list(parts) for _, parts in groupby(known, key=lambda row: row[:2])]
     made = []
-    for (key, value), parts in groupby(rows, key=lambda row: (row[0], row[1])):
-        found = list(parts)
-        sums = (texts([part[place] for part in found]) for place in range(4, 8))
-        made.append(LabelStatus(key, value, found[0][3], *sums))
+    for parts in nsmallest(limit, found, key=lambda parts: rank(*parts[0])):
+        key, value, _, tickets, *_ = parts[0]
+        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:])
+        made.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
     return made
+
+
+def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
+    """Return the place of a label in the order of what was spent, from its first resource."""
+    return -spent - more[-1], -tickets, key, value

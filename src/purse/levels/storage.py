@@ -263,8 +263,8 @@ class Storage:
         return self._rows(name, sql.LABEL_PAGE, *after, limit, name)
 
     def largest(self, name: str, key: str, limit: int, resource: int = 0) -> Rows:
-        """Return the same of the values of a key that have spent most of a resource, in no
-        order.
+        """Return the same of the values of a key that have spent most of a resource, overruns
+        included, in no order.
         """
         return self._rows(name, sql.LARGEST, key, resource, limit, name, key)
 

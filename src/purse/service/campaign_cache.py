@@ -57,7 +57,7 @@ class CampaignCache:
 
     def statuses(self) -> Iterator[Status]:
         """How all campaigns stand."""
-        for name in self.storage.names():
+        for name in LocalCampaign.names(storage=self.storage):
             yield self.get(name).status()
 
     def account(self, name: str) -> LocalAccount:
@@ -66,5 +66,5 @@ class CampaignCache:
 
     def account_statuses(self) -> Iterator[AccountStatus]:
         """How all accounts stand, those that are below another too."""
-        for name in self.storage.accounts():
+        for name in LocalAccount.names(storage=self.storage):
             yield self.account(name).status()

@@ -46,7 +46,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         responses=refusals(campaign=False),
     )
     def list_accounts() -> Response:
-        return answer({"accounts": cache.storage.accounts()})
+        return answer({"accounts": LocalAccount.names(storage=cache.storage)})
 
     @router.post(
         "/accounts",
@@ -142,13 +142,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     def read_account_journal(
         account: AccountName, window: Annotated[JournalQuery, Query()]
     ) -> Response:
-        return Lines(
-            "".join(
-                journal_lines(
-                    lambda after, most: cache.storage.account_entries(account, after, most), window
-                )
-            )
-        )
+        return Lines("".join(journal_lines(cache.account(account).journal, window)))
 
     return router
 

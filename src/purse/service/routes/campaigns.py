@@ -48,7 +48,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         responses=refusals(campaign=False),
     )
     def list_campaigns() -> Response:
-        return answer({"campaigns": cache.storage.names()})
+        return answer({"campaigns": LocalCampaign.names(storage=cache.storage)})
 
     @router.post(
         "/campaigns",
@@ -140,10 +140,6 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         responses={**refusals(), 200: pages_said(compact(examples.ENTRY) + "\n")},
     )
     def read_journal(name: Name, window: Annotated[JournalQuery, Query()]) -> Response:
-        return Lines(
-            "".join(
-                journal_lines(lambda after, most: cache.storage.entries(name, after, most), window)
-            )
-        )
+        return Lines("".join(journal_lines(cache.get(name).journal, window)))
 
     return router

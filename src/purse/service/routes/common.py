@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 from typing import Annotated, Any
 
 from fastapi import Header, Path, Response
@@ -46,7 +47,6 @@ AccountName = Annotated[
 ]
 LINES = "application/x-ndjson"
 MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
-PAGE_SIZE = 100  # entries read at a time: each may hold the 1,000 tickets of an ask
 
 
 class Lines(Response):
@@ -65,22 +65,20 @@ def pages_said(example: str) -> dict[str, Any]:
     }
 
 
-def journal_lines(read: Callable[[int, int], list[Entry]], window: JournalQuery) -> Iterator[str]:
+def journal_lines(journal: Callable[[int], Iterator[Entry]], window: JournalQuery) -> Iterator[str]:
     """The entries as lines, read a page at a time; after `MOST_BYTES` no more.
 
-    read   returns the entries after one, at most so many
+    journal   yields the entries after one
     """
-    after, left, size = window.after, window.limit, 0
-    while left and (page := read(after, min(PAGE_SIZE, left))):
-        for entry in page:
-            terms = "policy" in entry.body  # of a campaign; an account has no policy
-            body = without_folder(entry.body) if terms else entry.body
-            line = compact({**entry._asdict(), "body": body}) + "\n"
-            yield line
-            size += len(line)
-            if size >= MOST_BYTES:
-                return
-        after, left = page[-1].seq, left - len(page)
+    size = 0
+    for entry in islice(journal(window.after), window.limit):
+        terms = "policy" in entry.body  # of a campaign; an account has no policy
+        body = without_folder(entry.body) if terms else entry.body
+        line = compact({**entry._asdict(), "body": body}) + "\n"
+        yield line
+        size += len(line)
+        if size >= MOST_BYTES:
+            return
 
 
 def answer(content: Any, status: int = 200) -> Response:
