@@ -14,6 +14,8 @@ import apsw
 import pytest
 
 from purse.levels import schema, sql
+from purse.levels.postgres import Postgres
+from purse.levels.sqlite import Memory
 
 # for each statement, the index by which it finds its rows in each table that may be large
 KEY = "key"  # the primary key
@@ -62,7 +64,7 @@ def statements() -> dict[str, str]:
         name: text
         for name, text in vars(sql).items()
         if name.isupper() and not name.startswith("_") and isinstance(text, str)
-        and name != "THIS"
+        and name not in ("THIS", "ONE")
     }  # fmt: skip
 
 
@@ -77,9 +79,10 @@ def sqlite() -> apsw.Connection:
     return db
 
 
+@pytest.mark.parametrize("among", [Memory.among, sql.ONE], ids=["several", "one"])
 @pytest.mark.parametrize("name", INDEXES)
-def test_sqlite_finds_rows_by_an_index(sqlite: apsw.Connection, name: str) -> None:
-    text = statements()[name].format(among="IN (SELECT value FROM json_each(?))", lock="")
+def test_sqlite_finds_rows_by_an_index(sqlite: apsw.Connection, name: str, among: str) -> None:
+    text = statements()[name].format(among=among, lock="")
     values = (1,) * text.count("?")
     steps = [str(row[3]) for row in sqlite.execute(f"EXPLAIN QUERY PLAN {text}", values)]
     for table, index in INDEXES[name].items():
@@ -130,12 +133,14 @@ def planned(request: pytest.FixtureRequest, postgres: Any) -> Any:
     return postgres
 
 
+@pytest.mark.parametrize("among", [Postgres.among, sql.ONE], ids=["several", "one"])
 @pytest.mark.parametrize("name", INDEXES)
-def test_postgres_finds_rows_by_an_index(planned: Any, name: str) -> None:
-    text = statements()[name].format(among="= ANY(?)", lock=" FOR UPDATE").replace("?", "%s")
+def test_postgres_finds_rows_by_an_index(planned: Any, name: str, among: str) -> None:
+    text = statements()[name].format(among=among, lock=Postgres.lock).replace("?", "%s")
     values = VALUES.get(name, ("c",) * text.count("%s"))
     if name in ("ANSWERS", "ABOUT"):
-        values = ("c", ["x"] if name == "ANSWERS" else [5_000])
+        value = "x" if name == "ANSWERS" else 5_000
+        values = ("c", value, value) if among == sql.ONE else ("c", [value])
     ((plan,),) = planned.execute(f"EXPLAIN (FORMAT JSON) {text}".encode(), values).fetchall()
     scans = list(nodes(plan[0]["Plan"] if isinstance(plan, list) else json.loads(plan)[0]["Plan"]))
     whole = [node["Relation Name"] for node in scans if node["Node Type"] == "Seq Scan"]

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from typing import Any
 
 from purse.campaign.fork_safety import reset_after_fork
@@ -146,8 +146,8 @@ class Committer:
             if operations[0].asks:
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
             wants = Wants(
-                unique(operation.tickets for operation in operations),
-                unique(operation.requests for operation in operations),
+                unique([operation.tickets for operation in operations]),
+                unique([operation.requests for operation in operations]),
                 None if policy is None else policy.seq,
                 self.storage.now() if any(each.expires for each in operations) else None,
             )
@@ -178,7 +178,7 @@ class Committer:
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))
         transaction.renew()
         if isinstance(level, CampaignLevel) and locked.due:
-            due = [level.tickets[number] for number in unique([[e.ticket] for e in locked.due])]
+            due = [level.tickets[each] for each in dict.fromkeys(e.ticket or 0 for e in locked.due)]
             reports.expire(
                 transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
             )
@@ -265,6 +265,6 @@ def wake(operation: Operation) -> None:
         operation.ready.set()
 
 
-def unique(several: Any) -> list[Any]:
+def unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """Return each value once, in order."""
-    return list(dict.fromkeys(value for values in several for value in values))
+    return several[0] if len(several) == 1 else list(dict.fromkeys(chain.from_iterable(several)))

@@ -5,7 +5,7 @@ A level is a budget. One below another spends from both: what moves on it moves 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from purse.levels.entry import Entry
@@ -49,12 +49,9 @@ class Level:
         """What people call it."""
         return f"{self.kind} {self.terms.name!r}"
 
-    def chain(self) -> Iterator[Level]:
-        """Yield this level and those above it, from below."""
-        level: Level | None = self
-        while level is not None:
-            yield level
-            level = level.above
+    def chain(self) -> list[Level]:
+        """Return this level and those above it, from below."""
+        return [self] if self.above is None else [self, *self.above.chain()]
 
     def fold(self, entry: Entry, digest: str | None = None) -> int | None:
         """Take in the next entry; return its place in the order of the whole tree, None where the

@@ -29,12 +29,9 @@ T = TypeVar("T")
 
 
 class SqliteSession:
-    """A transaction on a connection, to tables of this version."""
+    """A transaction on a connection."""
 
     def __init__(self, db: apsw.Connection) -> None:
-        version = cast(int, db.execute("PRAGMA user_version").get)
-        if version != schema.VERSION:
-            schema.check_version(version, db.filename)
         self._execute, self._executemany = db.execute, db.executemany
 
     def read(self, statements: Sequence[Statement]) -> list[Rows]:
@@ -113,12 +110,14 @@ class Sqlite(Dialect, SqliteFile):
     def writing(self) -> Iterator[SqliteSession]:
         """Yield a transaction that nobody else writes beside."""
         with self._locked() as db:
+            check_tables(db)
             yield SqliteSession(db)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
         """Yield the file as it is at one moment."""
         with self._view() as db:
+            check_tables(db)
             yield SqliteSession(db)
 
 
@@ -203,8 +202,13 @@ def check_library(version: str) -> None:
 def make_tables(db: apsw.Connection) -> None:
     """Make the tables in a file that has none, or refuse those of another version."""
     with db:
-        version = cast(int, db.execute("PRAGMA user_version").get)
-        if version == 0:
+        if db.execute("PRAGMA user_version").get == 0:
             db.execute(schema.SQLITE)
-        else:
-            schema.check_version(version, db.filename)
+        check_tables(db)
+
+
+def check_tables(db: apsw.Connection) -> None:
+    """Refuse tables of another version: another process may have changed them since."""
+    version = cast(int, db.execute("PRAGMA user_version").get)
+    if version != schema.VERSION:
+        schema.check_version(version, db.filename)

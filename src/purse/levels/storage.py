@@ -33,8 +33,10 @@ class Storage:
         self.now = database.now  # ms since 1970
         self._lock = sql.LEVEL.format(lock=database.lock)
         self._look = sql.LEVEL.format(lock="")
-        self._answers = sql.ANSWERS.format(among=database.among)
-        self._about = sql.ABOUT.format(among=database.among)
+        self._answers, self._about = (
+            {True: query.format(among=sql.ONE), False: query.format(among=database.among)}
+            for query in (sql.ANSWERS, sql.ABOUT)
+        )  # whether about one value
         self._chains: dict[str, list[str]] = {}  # names from the top down, as far as they are known
 
     def create(
@@ -106,8 +108,10 @@ class Storage:
             if writes is not None:
                 session.write(writes.statements())
 
-    def _among(self, query: str, name: str, values: Sequence[Any]) -> Statement:
-        return query, (name, self.db.several(values))
+    def _among(self, query: dict[bool, str], name: str, values: Sequence[Any]) -> Statement:
+        if len(values) == 1:
+            return query[True], (name, values[0], values[0])
+        return query[False], (name, self.db.several(values))
 
     def _chained(
         self,
@@ -129,18 +133,25 @@ class Storage:
             names = self._chains.get(name)
             if names is None:
                 names = [each for (each,) in session.read([(sql.CHAIN, (name,))])[0]]
-            reads = [(level, (each,)) for each in names]
-            reads += [(sql.BALANCES, (each,)) for each in names]
-            rows = iter(session.read([*reads, *more]))
-            heads, parts = ([next(rows) for _ in names] for _ in range(2))
-            levels = [found(head[0], part) for head, part in zip(heads, parts, strict=True) if head]
-            if names and [each.parent for each in levels] == [
-                None,
-                *(each.key for each in levels[: len(names) - 1]),
-            ]:
-                self._chains[name] = names
-                if kind in (None, levels[-1].kind):
-                    return levels, rows
+            size = len(names)
+            rows = session.read(
+                [
+                    *[(level, (each,)) for each in names],
+                    *[(sql.BALANCES, (each,)) for each in names],
+                    *more,
+                ]
+            )
+            levels, key = list[Found](), None
+            for head, parts in zip(rows[:size], rows[size : 2 * size], strict=True):
+                if not head or head[0][3] != key:
+                    break
+                levels.append(found(head[0], parts))
+                key = levels[-1].key
+            else:
+                if levels:
+                    self._chains[name] = names
+                    if kind in (None, levels[-1].kind):
+                        return levels, iter(rows[2 * size :])
                 break
             self._chains.pop(name, None)
         raise missing(kind, name)
@@ -240,7 +251,7 @@ class Storage:
 
     def about(self, name: str, ticket: int) -> list[Entry]:
         """Return the entries about a ticket."""
-        return read_entries(self._rows(name, self._about, self.db.several([ticket])))
+        return read_entries(self._rows(name, self._about[True], ticket, ticket))
 
     def tickets(self, name: str, after: int, limit: int) -> list[Entry]:
         """Return at most `limit` of the entries about the tickets that follow ticket `after`."""
