@@ -4,7 +4,7 @@ A storage knows nothing of the rules. It locks a campaign, reads what is wanted,
 decide, writes what was decided and commits: all of that in `change`, and nothing of a campaign is
 written anywhere else; webhooks have methods of their own. Everything else only reads, and never
 waits for a writer.
-`purse.testing.check_storage` holds an implementation to this.
+Tests hold every implementation to this.
 """
 
 from __future__ import annotations

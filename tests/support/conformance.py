@@ -1,12 +1,4 @@
-"""What every storage must do. It ships, so that a back-end of your own can be held to the same.
-
-    >>> from purse.campaign.storage.memory import Memory
-    >>> from purse.testing import check_storage
-    >>> store = Memory()
-    >>> check_storage(lambda: store)
-
-Each check raises `AssertionError` with a sentence that says what is wrong.
-"""
+"""What every storage must do. Each check fails with a sentence that says what is wrong."""
 
 from __future__ import annotations
 
@@ -15,15 +7,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from purse.campaign.account.conformance import (
+from purse.campaign.checkpoint import POLICY, checkpoint
+from purse.campaign.group_commit import write_set
+from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
+from purse.campaign.rules import Transaction
+from purse.campaign.states import STATES
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from tests.support.conformance_accounts import (
     check_account_changes,
     check_account_names,
     check_booking,
     check_join,
     check_no_lost_booking,
 )
-from purse.campaign.checkpoint import POLICY, checkpoint
-from purse.campaign.conformance_steps import (
+from tests.support.conformance_steps import (
     THREADS,
     TURNS,
     Open,
@@ -34,14 +33,7 @@ from purse.campaign.conformance_steps import (
     in_threads,
     raises,
 )
-from purse.campaign.conformance_webhooks import check_webhooks
-from purse.campaign.group_commit import write_set
-from purse.campaign.journal import Entry
-from purse.campaign.labels import LabelRow
-from purse.campaign.rules import Transaction
-from purse.campaign.states import STATES
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
-from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from tests.support.conformance_webhooks import check_webhooks
 
 
 def check_storage(opened: Open) -> None:
@@ -49,8 +41,6 @@ def check_storage(opened: Open) -> None:
 
     opened   a function that makes a new connection to one place, which has no campaigns yet; it may
              return the same object where there is nothing to connect to
-
-    Raise `AssertionError` when one of the checks fails.
     """
     check_names(opened)
     check_write_and_read(opened)
