@@ -1,8 +1,8 @@
 """What a campaign with very many reports takes: `python -m benchmarks.long_journal 1000000`.
 
 It fills a campaign in a SQLite file, a thousand tickets at a time, and measures size, asks, a
-restart, the dashboard's first picture, audits, an archive and repeats after it. Each measurement
-runs in a process of its own, so that its memory is its own.
+restart, the dashboard's first picture, audits and repeats. Each measurement runs in a process of
+its own, so that its memory is its own.
 """
 
 from __future__ import annotations
@@ -16,8 +16,6 @@ from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 from typing import Any
-
-import apsw
 
 from benchmarks.machine import most_memory
 from purse.campaign.followed_history import FollowedHistory
@@ -90,27 +88,8 @@ def audit_again(path: Path) -> dict[str, float]:
     return {"audit from the last one on (s)": seconds(lambda: checked(opened(path)))}
 
 
-def archive(path: Path) -> dict[str, float]:
-    """All that can be is moved to a file."""
-    campaign = opened(path)
-    for ticket in campaign.tickets():
-        campaign.void(ticket)
-    file = path.with_suffix(".archive")
-    taken = seconds(lambda: campaign.archive(file))
-    campaign.storage.close()
-
-    db = apsw.Connection(str(path))
-    db.execute("VACUUM")
-    db.close()
-    return {
-        "archive (s)": taken,
-        "archive file (MB)": file.stat().st_size / 1e6,
-        "size afterwards (MB)": megabytes(path),
-    }
-
-
 def repeat(path: Path) -> dict[str, float]:
-    """Asks and reports that were archived are repeated."""
+    """Old asks and reports are repeated."""
     campaign, taken = opened(path), []
     told = campaign.status().counts["told"]
     for number in range(1, told, max(1, told // 50)):
@@ -120,17 +99,7 @@ def repeat(path: Path) -> dict[str, float]:
     for batch in range(min(5, told // AT_ONCE)):
         first = campaign.ask_many(AT_ONCE, f"batch-{batch}")
         assert [ticket.id for ticket in first] == [batch * AT_ONCE + k + 1 for k in range(AT_ONCE)]
-    return {"repeated report after the archive, p50 (ms)": 1000 * median(taken)}
-
-
-def full_audit_with_archive(path: Path) -> dict[str, float]:
-    """An audit of everything, half of it from the file."""
-    file = path.with_suffix(".archive")
-    return {
-        "full audit with the archive (s)": seconds(
-            lambda: checked(opened(path), full=True, archives=[file])
-        )
-    }
+    return {"repeated report, p50 (ms)": 1000 * median(taken)}
 
 
 def checked(campaign: Campaign, **how: Any) -> None:
@@ -152,8 +121,7 @@ def megabytes(path: Path) -> float:
     return sum(each.stat().st_size for each in files) / 1e6
 
 
-STEPS = (ask, restart, picture, audit, audit_again, archive, repeat)
-LAST = (audit_again, restart, full_audit_with_archive)
+STEPS = (ask, restart, picture, audit, audit_again, repeat)
 
 
 def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
@@ -163,7 +131,7 @@ def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
     fill(path, rows)
     print(f"{rows:,} reports: {time.perf_counter() - start:.0f} s, {megabytes(path):.0f} MB")
     found.append(("size (MB)", megabytes(path), 0.0))
-    for step in (*STEPS, *LAST):
+    for step in STEPS:
         command = [sys.executable, "-m", __spec__.name, "--step", step.__name__, str(path)]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
         facts = json.loads(done.stdout)

@@ -57,8 +57,8 @@ PAGES = {
     "theory": Page("Theory", "Optima and bounds that gains are compared with.", ("purse.theory",)),
     "testing": Page(
         "Testing",
-        "Checks for policies, worlds and storages of your own: `from purse.testing import ...`.",
-        ("purse.testing", "purse.campaign.conformance"),
+        "Checks for policies and worlds of your own: `from purse.testing import ...`.",
+        ("purse.testing",),
     ),
     "client": Page(
         "Service client",
@@ -70,7 +70,7 @@ PAGES = {
 }
 ELSEWHERE = {"Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
-          ("policy", "world", "storage", "gpu")), "purse.client.connection.Connection")  # fmt: skip
+          ("policy", "world", "gpu")), "purse.client.connection.Connection")  # fmt: skip
 INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
 # a result that lies there for the client's sake
 RESULTS = ("purse.base.recommendation",)

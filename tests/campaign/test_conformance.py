@@ -1,4 +1,4 @@
-"""Every storage against the suite that ships."""
+"""Every storage against what all of them must do."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from purse import (
     PurseError,
 )
-from purse.testing import check_storage
+from tests.support.conformance import check_storage
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {

@@ -307,11 +307,11 @@ def test_a_context_per_arm_that_does_not_fit(given: Any, text: str) -> None:
 # repeats and several tickets
 
 
-def test_a_repeat_is_compared_after_encoding(harness: StorageHarness, tmp_path: Path) -> None:
+def test_a_repeat_is_compared_after_encoding(harness: StorageHarness) -> None:
     campaign = harness.create("c", **TERMS)
     first = campaign.ask("r", context={"length": 9000, "code": 0.1})
     several = campaign.ask_many(2, "s", contexts=[[1, 1], [2, 2]])
-    for archived in (False, True):
+    for told in (False, True):
         again = harness.open("c")
         assert again.ask("r", context=[8000, np.float32(0.1)]).id == first.id
         assert [each.id for each in again.ask_many(2, "s", contexts=[[1, 1], [2, 2]])] == [2, 3]
@@ -320,21 +320,18 @@ def test_a_repeat_is_compared_after_encoding(harness: StorageHarness, tmp_path: 
                 again.ask("r", context=other)
         with pytest.raises(Conflict, match="another context"):
             again.ask_many(2, "s", contexts=[[1, 1], [2, 3]])
-        if not archived:
+        if not told:
             for ticket in (first, *several):
                 again.tell(ticket, 1, "0.5")
-            again.archive(tmp_path / "c.archive")
     campaign = harness.open("c")
     before = learnt(campaign).tobytes()
     harness.drop_checkpoints("c")
-    assert learnt(harness.open("c")).tobytes() == before, "archived tickets are learnt as before"
-    assert harness.open("c").audit(full=True, archives=[tmp_path / "c.archive"]).ok
+    assert learnt(harness.open("c")).tobytes() == before
+    assert harness.open("c").audit(full=True).ok
 
 
 @pytest.mark.parametrize("stop", ["hold", "fit"])
-def test_tickets_are_for_the_first_contexts_that_fit(
-    harness: StorageHarness, stop: str, tmp_path: Path
-) -> None:
+def test_tickets_are_for_the_first_contexts_that_fit(harness: StorageHarness, stop: str) -> None:
     campaign = harness.create("c", **{**TERMS, "budget": 2, "stop": stop})
     given = [[1, 1], [2, 2], [3, 3], [4, 4]]
     tickets = campaign.ask_many(4, "r", contexts=given)
@@ -348,7 +345,6 @@ def test_tickets_are_for_the_first_contexts_that_fit(
             campaign.ask_many(4, "r", contexts=other)
     for ticket in tickets:
         campaign.tell(ticket, 1, "0.5")
-    campaign.archive(tmp_path / "c.archive")
     again = harness.open("c").ask_many(4, "r", contexts=given)
     assert [each.id for each in again] == [1, 2]
     with pytest.raises(Conflict):

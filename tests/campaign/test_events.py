@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ import purse
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
 from tests.support.receiver import ask
-from tests.support.storages import START, StorageHarness
+from tests.support.storages import START
 
 HOUR = 3_600_000
 TERMS: dict[str, Any] = {
@@ -230,19 +229,6 @@ def test_a_journal_with_an_event_too_few_or_too_many_is_found(storage: Memory) -
     other = [line.replace('"period":0', '"period":1') for line in lines]
     with pytest.raises(purse.PurseError, match="would be"):
         Campaign.restore(StringIO("\n".join(other)), storage=Memory())
-
-
-def test_events_stay_when_a_journal_is_archived(harness: StorageHarness, tmp_path: Path) -> None:
-    campaign = harness.create("p", **TERMS, alerts=["10%", "50%"])
-    for _ in range(3):
-        spend(campaign, 2)
-    before = keys(campaign)
-    campaign.archive(tmp_path / "archive")
-    assert keys(campaign) == before == ["10%:0/0/0", "50%:0/0/0"]
-    assert [each.body["key"] for each in campaign.storage.events("p", 0, 9)] == before
-    spend(campaign, 1)
-    assert campaign.audit().ok
-    assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
 
 
 def test_a_percentage_is_that_of_a_period_and_told_in_each(storage: Memory) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -223,25 +222,6 @@ def test_a_journal_with_labels_that_no_campaign_writes_is_not_restored(campaign:
         forged = text.replace('"labels":{"tenant":"x"}', wrong)
         with pytest.raises(Exception, match=r"entry 2|contradicts"):
             Campaign.restore(StringIO(forged), storage=Memory())
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres"])
-def test_an_archived_ask_keeps_its_labels(
-    make_harness: Callable[[str], StorageHarness], kind: str, tmp_path: Path
-) -> None:
-    campaign = make_harness(kind).create("c", **TERMS)
-    first = campaign.ask("r", labels=TENANT)
-    campaign.void(first)
-    told = campaign.ask("s", labels=TENANT)
-    campaign.tell(told, 1, 1)
-    campaign.archive(tmp_path / "archive")
-    assert campaign.ask("s", labels=TENANT).id == told.id
-    with pytest.raises(Conflict, match="with labels"):
-        campaign.ask("s")
-    campaign.tell(first, 1, 2)  # void and archived: all of it is overrun
-    assert sums(campaign)["tenant=x"] == ["2", "1", "0", "0", "2"]
-    assert campaign.audit().ok
-    assert campaign.audit(full=True, archives=[tmp_path / "archive"]).ok
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])

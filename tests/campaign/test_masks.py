@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -60,19 +59,6 @@ def test_a_repeat_may_say_the_same_in_other_words(harness: StorageHarness) -> No
     assert harness.open("c").ask("p") == plain
     with pytest.raises(Conflict):
         harness.open("c").ask("p", arms=["large"])
-
-
-def test_a_repeat_is_answered_after_its_entry_was_archived(
-    harness: StorageHarness, tmp_path: Path
-) -> None:
-    campaign = harness.create("c", **TERMS)
-    first = campaign.ask("r", arms={"large": "0.3"})
-    campaign.tell(first, 1, "0.2")
-    campaign.archive(tmp_path / "c.archive")
-    again = harness.open("c").ask("r", arms={"large": "0.3"})
-    assert (again.id, again.arm, again.held) == (first.id, "large", ("0.3",))
-    with pytest.raises(Conflict):
-        harness.open("c").ask("r", arms=["large"])
 
 
 def test_the_shorter_form_is_stored() -> None:

@@ -256,9 +256,7 @@ def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut(harness: StorageHar
     assert entry.body["reason"] == "502 Bad Gateway <html>" + "x" * 178
 
 
-def test_settled_tickets_are_not_archived_and_failed_ones_answer_as_before(
-    harness: StorageHarness, tmp_path: Any
-) -> None:
+def test_repeats_of_reports_on_failed_and_void_tickets(harness: StorageHarness) -> None:
     campaign = harness.create("c", **TERMS)
     failed, void, settled = campaign.ask_many(3, "r")
     campaign.fail(failed, "0.2")
@@ -266,10 +264,7 @@ def test_settled_tickets_are_not_archived_and_failed_ones_answer_as_before(
     campaign.void(void)
     campaign.reward(void, 0.25)
     campaign.settle(settled, "0.3")
-    with pytest.raises(Exception, match="ticket 3 is settled"):
-        campaign.archive(tmp_path / "old")
     campaign.reward(settled, 1)
-    campaign.archive(tmp_path / "old")
     assert campaign.fail(failed, "0.2").duplicate
     assert campaign.reward(failed, 0.5).duplicate
     assert campaign.reward(void, 0.25).duplicate
@@ -277,5 +272,5 @@ def test_settled_tickets_are_not_archived_and_failed_ones_answer_as_before(
         campaign.reward(void, 0.5)
     assert campaign.settle(void, "0.1").overrun == ("0.1",)
     assert campaign.settle(settled, "0.3").duplicate
-    for audit in (campaign.audit(), campaign.audit(full=True, archives=[tmp_path / "old"])):
+    for audit in (campaign.audit(), campaign.audit(full=True)):
         assert audit.ok, audit.findings

@@ -224,24 +224,6 @@ def test_several_resources(tmp_path: Path) -> None:
     assert "an amount for each of the resources euros, hours" in said
 
 
-def test_archived_entries_are_read_from_their_files(tmp_path: Path) -> None:
-    campaign = made(budget=100, cost_min=1, seed=7)
-    for number in (0, 1):
-        for ticket in campaign.ask_many(40):
-            campaign.tell(ticket, 1, 1)
-        campaign.export(tmp_path / "whole.jsonl")
-        campaign.archive(tmp_path / f"archive-{number}.jsonl")
-    campaign.export(tmp_path / "export.jsonl")
-    said = refusal(InvalidInput, purse.replay, tmp_path / "export.jsonl")
-    assert "give the archives that hold them" in said
-    archives = [tmp_path / f"archive-{number}.jsonl" for number in (1, 0)]
-    policies: dict[str, Any] = {"policies": "fixed:arm=0", "n_paths": 4}
-    found = purse.replay(tmp_path / "export.jsonl", archives=archives, **policies)
-    whole = purse.replay(tmp_path / "whole.jsonl", archives=archives[1:], **policies)
-    assert found.frame().equals(whole.frame())
-    assert found.facts.command.endswith(f"--archive {archives[0]} --archive {archives[1]}")
-
-
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
@@ -277,10 +259,8 @@ def test_a_journal_without_rewards_or_with_a_wrong_line_is_refused(tmp_path: Pat
     assert "not the terms of a campaign" in refusal(InvalidInput, purse.replay, export)
 
 
-def test_other_data_needs_a_budget_and_no_archives(tmp_path: Path) -> None:
+def test_other_data_needs_a_budget(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arm,reward,cost,probability\na,1,0.1,0.5\nb,0,0.1,0.5\n")
     assert not is_journal(tmp_path / "log.csv")
     assert not is_journal(tmp_path / "nowhere.jsonl")
     assert "budgets=None" in refusal(InvalidInput, purse.replay, tmp_path / "log.csv")
-    said = refusal(InvalidInput, purse.replay, tmp_path / "log.csv", budgets=1, archives=["a"])
-    assert "needs the export of a campaign" in said

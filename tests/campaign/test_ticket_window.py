@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -86,21 +85,3 @@ def test_a_full_audit_finds_an_old_ticket_that_was_changed(
     harness.execute(statement)
     (finding,) = campaign.audit(full=True).findings
     assert part in finding
-
-
-def test_archived_tickets_are_known_whatever_came_first(
-    harness: StorageHarness, tmp_path: Path
-) -> None:
-    """Tickets of an arm that was added, rewards before and after costs, and those of failures."""
-    campaign = harness.create("c", **TERMS, capacity=3)
-    campaign.add_arm("new")
-    for number in range(40):
-        ticket = campaign.ask(arms=["new"]) if number % 3 else campaign.ask()
-        for verb in [("reward", "settle"), ("settle", "reward"), ("reward", "void")][number % 3]:
-            getattr(campaign, verb)(ticket, *[1] * (verb != "void"))
-    assert campaign.audit().ok
-    campaign.archive(tmp_path / "c.archive")
-    for _ in range(20):
-        campaign.tell(campaign.ask(), 1, 1)
-    assert campaign.audit().ok
-    assert campaign.audit(full=True, archives=[tmp_path / "c.archive"]).findings == ()

@@ -154,14 +154,6 @@ def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Pat
     assert "the campaign itself earned 100 with uniform, from 100 tickets with a reward" in out
     rows = json.loads(command("replay export.jsonl uniform -n 4 --budget 7 --json")[1])["rows"]
     assert [(row["budget"], row["method"], row["estimate"]) for row in rows] == [(7, "snips", 7)]
-    campaign.archive(tmp_path / "old.jsonl")
-    campaign.export(tmp_path / "rest.jsonl")
-    code, _, said = command("replay rest.jsonl uniform -n 4")
-    assert (code, len(said.splitlines())) == (2, 1)
-    assert "give the archives that hold them" in said
-    code, out, _ = command("replay rest.jsonl uniform -n 4 --archive old.jsonl")
-    assert code == 0
-    assert "rest.jsonl: 100 logged rounds of 2 arms" in out
 
 
 def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_path: Path) -> None:
@@ -178,7 +170,6 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
     ("words", "message"),
     [
         ("replay log.csv", "budgets=None: must be one amount or several"),
-        ("replay log.csv -b 1 --archive old.jsonl", "needs the export of a campaign"),
         ("replay nowhere.csv -b 1", "nowhere.csv"),
         (
             "replay neither.csv -b 1",

@@ -106,8 +106,6 @@ def test_errors_are_those_of_a_campaign(at: Served) -> None:
             await AsyncCampaign.open("other", storage=at.url)
         async with await AsyncCampaign.create("prompts", **TERMS, storage=at.url) as campaign:
             assert repr(campaign) == f"<AsyncCampaign 'prompts' at {at.url}>"
-            with pytest.raises(purse.PurseError, match="an archive is made with the database's"):
-                await campaign.archive("a")
         with pytest.raises(purse.InvalidInput, match="token: must be left out"):
             await AsyncCampaign.open("prompts", storage="memory:", token="purse_secret")
         with pytest.raises(purse.InvalidInput, match="nonsense"):

@@ -5,7 +5,6 @@ here from nothing but entries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from purse import Account
@@ -20,7 +19,6 @@ def check_accounts(
     accounts: Sequence[Account],
     below: dict[str, list[Campaign]],
     lines: list[dict[str, Any]],
-    archives: Sequence[str | Path] = (),
 ) -> None:
     """Each account holds what the campaigns below it hold together, P1 held after each of its
     entries, every acknowledged top-up is in its journal once, and no audit finds anything.

@@ -12,8 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from purse import Account, AskRefused, Conflict, InvalidInput, PurseError, StorageUnavailable
-from purse.campaign.archive_file import complete
+from purse import Account, AskRefused, Conflict, InvalidInput
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
 from tests.support.check_log import check_line, check_renewals, check_sums
@@ -91,7 +90,6 @@ class LoggingClient:
     """Asks, tells, voids and tops up at random; what was wanted when it died is wanted again, in
     the same words, by whoever goes on with its log.
 
-    archives   a folder; where it is given, a share of what the client does is to archive
     accounts   those above the campaign, which are topped up in turn with it
     """
 
@@ -101,13 +99,10 @@ class LoggingClient:
         log: ClientLog,
         name: str,
         rng: random.Random,
-        archives: Path | None = None,
-        share: float = 0.02,
         accounts: Sequence[Account] = (),
     ) -> None:
         self.campaign, self.log, self.name, self.rng = campaign, log, name, rng
         self.traffic = bool(campaign.terms.capacity)
-        self.archives, self.share = archives, share
         self.accounts = {account.name: account for account in accounts}
         self.tickets = {
             number
@@ -146,8 +141,6 @@ class LoggingClient:
         request = f"{self.name}-{len(self.log.lines)}"
         if last.get("refused") in ("BudgetHeld", "BudgetExhausted"):
             return {**self.money_wish(), "request": request, "amount": "2.5"}
-        if self.archives is not None and self.rng.random() < self.share:
-            return {"do": "archive", "request": request}
         if self.traffic and self.rng.random() < 0.1:
             return {**self.arm_wish(), "request": request}
         if not self.tickets or self.rng.random() < 0.5:
@@ -235,15 +228,6 @@ class LoggingClient:
             return {}
         if line["want"] in ARM_VERBS.values():
             return self.change_arm(line)
-        if line["want"] == "archive":
-            assert self.archives is not None
-            try:
-                self.campaign.archive(self.archives / f"{line['request']}.archive")
-            except StorageUnavailable:
-                raise
-            except PurseError:  # nothing can be archived, or somebody else does it, or did
-                pass
-            return {}
         if line["want"] == "void":
             return {"state": self.campaign.void(line["ticket"]).state}
         try:
@@ -281,14 +265,12 @@ class LoggingClient:
                 return campaign.tell(ticket, line["reward"], line["cost"])
 
 
-def check_promises(
-    campaign: Campaign, lines: list[Line], archives: Sequence[str | Path] = ()
-) -> None:
+def check_promises(campaign: Campaign, lines: list[Line]) -> None:
     """All that was answered is in the journal, once, in the same words; nothing else is; and it
     adds up after every entry. What was wanted of accounts is not looked at.
     """
     lines = [line for line in lines if FUND not in (line.get("want"), line.get("got"))]
-    entries = list(complete(campaign.journal(), archives))
+    entries = list(campaign.journal())
     answered = Counter(
         (line["got"], line.get("request") or line["ticket"]) for line in lines if "got" in line
     )
@@ -316,13 +298,13 @@ def check_promises(
             assert ("reward", entry.ticket) in wanted, entry
             assert entry.ticket in given_up, f"entry {entry.seq}: the reward came in time"
         else:
-            kinds = ("created", "expired", "archived", "renewed")
+            kinds = ("created", "expired", "renewed")
             assert entry.kind in kinds, f"entry {entry.seq} is {entry.kind}"
     assert not [key for key, count in answered.items() if count > 1], "something was answered twice"
     assert not {ticket for verb, ticket in written if verb == "reward"} & given_up
     assert changed <= {(line["want"], line.get("arm")) for line in wanted.values()}
     for line in lines:
-        if "got" not in line or line["got"] == "archive":
+        if "got" not in line:
             continue
         if line["got"] in ARM_VERBS.values():
             assert (
@@ -335,7 +317,7 @@ def check_promises(
             check_line(campaign, line, written.get(key))
     check_renewals(entries)
     check_sums(campaign, entries)
-    for audit in (campaign.audit(full=True, archives=archives), campaign.audit()):
+    for audit in (campaign.audit(full=True), campaign.audit()):
         assert audit.ok, audit.findings
 
 

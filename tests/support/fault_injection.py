@@ -13,14 +13,12 @@ from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.storage.file_lock import FileLock
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
-IN_AN_ARCHIVE = ("INTO purse_archived", "DELETE FROM purse_tickets", "DELETE FROM purse_journal")
 STATEMENTS = (
     "BEGIN",
     "INSERT INTO purse_journal",
     "INTO purse_tickets",
     "UPDATE purse_purses",
     "UPDATE purse_campaigns",
-    *IN_AN_ARCHIVE,
     "COMMIT",
 )
 ON_DISK = ("write", "half a write", "sync", "after a sync")

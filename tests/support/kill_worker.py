@@ -29,7 +29,7 @@ from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.periods import calendar
 from purse.campaign.storage.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
-from tests.support.fault_injection import IN_AN_ARCHIVE, LABELS, KillPoint, install
+from tests.support.fault_injection import LABELS, KillPoint, install
 
 CLIENTS, AT_RANDOM = 4, "at random"
 CAMPAIGNS = ("killed", "killed", "in-a-team", "beside-it")  # of each client
@@ -55,10 +55,8 @@ def live(
     address: str, folder: Path, client: int, seed: int, label: str, steps: int, said: int
 ) -> None:
     """One life of a client."""
-    archives = label.endswith(IN_AN_ARCHIVE)  # they come seldom
     if label in LABELS[address.partition(":")[0]]:
-        times = 1 if archives else random.Random(seed).randrange(1, 8)
-        address = install(KillPoint(label, times), address)
+        address = install(KillPoint(label, random.Random(seed).randrange(1, 8)), address)
 
     name = CAMPAIGNS[client]
 
@@ -73,8 +71,6 @@ def live(
         FileClientLog(folder / f"log-{client}"),
         f"client-{client}",
         random.Random(seed),
-        folder,
-        0.2 if archives else 0.01,
         accounts,
     )
     patiently(made.resume, made.resume)

@@ -19,7 +19,7 @@ from tests.support.machine_verbs import CampaignMachine
 from tests.support.reference_ledger import Ledger, Periods, Terms, Units, written
 from tests.support.storages import START
 
-OWN = ("name", "terms", "campaign", "ledger", "requests", "folder", "archives")
+OWN = ("name", "terms", "campaign", "ledger", "requests")
 CAMPAIGNS = 3
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
-from purse import PurseError
-from tests.support.campaign_machine import DAY, LIFE, WITHIN, attempt, picks
+from tests.support.campaign_machine import DAY, LIFE, WITHIN, picks
 from tests.support.machine_asks import AskMachine
 from tests.support.reference_ledger import Units, written
 
@@ -88,19 +85,3 @@ class CampaignMachine(AskMachine):
         if drop:
             self.harness.drop_checkpoints(self.name)
         self.campaign = self.harness.open(self.name)
-
-    @precondition(lambda self: self.harness.archives)
-    @rule()
-    def archive(self) -> None:
-        path = Path(self.folder.name, str(len(self.archives)))
-        if self.archives:  # checkpoints may have been dropped
-            found = self.campaign.audit(archives=self.archives)
-            assert found.ok, found.findings
-        answer = attempt(lambda: self.campaign.archive(path))
-        if isinstance(answer, PurseError):
-            assert "nothing can be archived" in str(answer)
-            assert not path.exists()
-        else:
-            self.ledger.begin()
-            self.ledger.entries += 1
-            self.archives.append(path)

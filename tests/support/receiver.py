@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from purse import Campaign
 from purse.campaign.account.above import terms_above, transactions
-from purse.campaign.conformance_steps import FirstArm
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+from tests.support.conformance_steps import FirstArm
 
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 2, "policy": "uniform"}

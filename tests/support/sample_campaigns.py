@@ -1,7 +1,6 @@
 """Three small campaigns, played the same way every time: their journals are kept in `journals/`.
 
-`python -m tests.support.sample_campaigns` writes them anew. That changes what old journals are
-known to come to: the changelog needs an entry then.
+`python -m tests.support.sample_campaigns` writes them anew.
 """
 
 from __future__ import annotations

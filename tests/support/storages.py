@@ -24,7 +24,6 @@ class StorageHarness:
 
     examples = 12  # of random sequences, in a short test
     quick = False
-    archives = True  # whether entries can be moved to a file
 
     def __init__(self) -> None:
         self.clock = START
@@ -67,8 +66,8 @@ class StorageHarness:
     def ticket(self, campaign: Any, id: int) -> Any:
         """A ticket as it was handed out."""
         states = ("held", "told", "void", "presumed", "released", "settled", "failed", "unrewarded")
-        found = [ticket for ticket in campaign.tickets(states=states) if ticket.id == id]
-        return found[0] if found else campaign.ticket(id)  # archived
+        (found,) = [ticket for ticket in campaign.tickets(states=states) if ticket.id == id]
+        return found
 
     def drop_checkpoints(self, name: str) -> None:
         """Lose what the policy's state was cached in."""
@@ -139,7 +138,6 @@ class HttpHarness(SqliteHarness):
     """
 
     examples = 8
-    archives = False
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)

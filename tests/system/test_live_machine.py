@@ -24,7 +24,6 @@ from hypothesis.stateful import (
 from purse import (
     AskRefused,
     BudgetExhausted,
-    Conflict,
     HorizonReached,
     InvalidInput,
     Policy,
@@ -78,8 +77,6 @@ class LiveMachine(RuleBasedStateMachine):
         self.over = False
         self.spent = [0] * game.resources
         self.open: dict[int, Out] = {}
-        self.settled: dict[int, list[list[int]]] = {}  # what open tickets cost
-        self.rewarded: dict[int, list[float]] = {}  # what open tickets brought
         self.finished: list[Ticket] = []
         self.waiting: dict[int, Waiting] = {}
         self.saves = 0
@@ -87,11 +84,7 @@ class LiveMachine(RuleBasedStateMachine):
     @property
     def left(self) -> list[int]:
         held = [
-            sum(
-                out.ticket.held_units[m]
-                for number, out in self.open.items()
-                if number not in self.settled
-            )
+            sum(out.ticket.held_units[m] for out in self.open.values())
             for m in range(self.game.resources)
         ]
         return [
@@ -115,7 +108,6 @@ class LiveMachine(RuleBasedStateMachine):
             policy.t,
             policy.gain,
             policy.over,
-            dict(policy._parts),
         )
 
     def nothing_changes(self, error: type[Exception], call: Any, *arguments: Any) -> None:
@@ -235,15 +227,9 @@ class LiveMachine(RuleBasedStateMachine):
                 self.tell_once(self.pick(-1), reward, parts, exact=True)
 
     def tell_once(self, out: Out, reward: list[float], parts: list[int], exact: bool) -> None:
-        ticket, number = out.ticket, out.ticket.id
+        ticket = out.ticket
         gained, costs = self.report(ticket, reward, parts)
-        known = self.rewarded.get(number, gained), self.settled.get(number, costs)
-        if known != (gained, costs):
-            self.nothing_changes(
-                Conflict, self.policy.tell, ticket, *self.shaped(gained, self.given(costs, exact))
-            )
-            gained, costs = known
-        fits = number in self.settled or self.fits(ticket, costs)
+        fits = self.fits(ticket, costs)
         given = self.shaped(gained, self.given(costs, exact))
         assert self.policy.tell(ticket, *given) is fits
         self.take(out, gained, costs, fits)
@@ -262,19 +248,14 @@ class LiveMachine(RuleBasedStateMachine):
             )
         )
 
-    def pay(self, costs: list[list[int]]) -> None:
-        self.spent = [
-            spent + need for spent, need in zip(self.spent, self.needs(costs), strict=True)
-        ]
-
     def take(self, out: Out, gained: list[float], costs: list[list[int]], fits: bool) -> None:
-        """A whole report."""
         ticket = out.ticket
         if not fits:
             self.refuse(out)
             return
-        if ticket.id not in self.settled:
-            self.pay(costs)
+        self.spent = [
+            spent + need for spent, need in zip(self.spent, self.needs(costs), strict=True)
+        ]
         self.finish(out)
         self.gain += sum(gained)
         for arm, chance, won, cost in zip(
@@ -291,86 +272,16 @@ class LiveMachine(RuleBasedStateMachine):
             self.over = True
 
     @precondition(lambda self: self.open)
-    @rule(which=picks, parts=cost_parts, exact=st.booleans())
-    def settle(self, which: int, parts: list[int], exact: bool) -> None:
-        out = self.pick(which)
-        ticket, number = out.ticket, out.ticket.id
-        _, costs = self.report(ticket, [0.0] * 2, parts)
-        given = self.shaped([0.0], self.given(costs, exact))[1]
-        if number in self.settled:
-            if costs != self.settled[number]:
-                self.nothing_changes(Conflict, self.policy.settle, ticket, given)
-            before = self.standing()
-            same = self.shaped([0.0], self.given(self.settled[number], exact))[1]
-            assert self.policy.settle(ticket, same) is True
-            assert self.standing() == before
-            return
-        fits = self.fits(ticket, costs)
-        assert self.policy.settle(ticket, given) is fits
-        if number in self.rewarded:
-            self.take(out, self.rewarded[number], costs, fits)
-        elif fits:
-            self.pay(costs)
-            self.settled[number] = costs
-        else:
-            self.refuse(out)
-
-    @precondition(lambda self: self.open)
-    @rule(which=picks, reward=rewards)
-    def reward(self, which: int, reward: list[float]) -> None:
-        out = self.pick(which)
-        ticket, number = out.ticket, out.ticket.id
-        gained = reward[: self.game.plays]
-        given = gained if self.game.plays > 1 else gained[0]
-        if number in self.rewarded and gained != self.rewarded[number]:
-            self.nothing_changes(Conflict, self.policy.reward, ticket, given)
-            return
-        before = self.standing()
-        self.policy.reward(ticket, given)
-        if number in self.settled:
-            self.take(out, gained, self.settled[number], fits=True)
-        else:
-            self.rewarded[number] = gained
-            assert self.standing()[:-1] == before[:-1]
-
-    @precondition(lambda self: self.open)
-    @rule(which=picks, part=st.sampled_from([0, 1, 500, 1000]), exact=st.booleans())
-    def fail(self, which: int, part: int, exact: bool) -> None:
-        out = self.pick(which)
-        ticket = out.ticket
-        costs = [[high * part // 1000 for high in self.game.high[arm]] for arm in ticket.arms]
-        given = self.shaped([0.0], self.given(costs, exact))[1] if part else 0
-        if ticket.id in self.settled:
-            self.nothing_changes(Conflict, self.policy.fail, ticket, given)
-            return
-        fits = self.fits(ticket, costs)
-        assert self.policy.fail(ticket, given) is fits
-        if fits:
-            self.pay(costs)
-            self.drop(out)
-        else:
-            self.refuse(out)
-
-    @precondition(lambda self: self.open)
     @rule(which=picks)
     def void(self, which: int) -> None:
         out = self.pick(which)
-        if out.ticket.id in self.settled:
-            self.nothing_changes(Conflict, self.policy.void, out.ticket)
-        else:
-            self.policy.void(out.ticket)
-            self.drop(out)
-
-    def drop(self, out: Out) -> None:
-        """A pull that does not count; an initial one comes again."""
+        self.policy.void(out.ticket)
         self.finish(out)
-        if out.ticket.t <= self.game.sweep:
+        if out.ticket.t <= self.game.sweep:  # an initial pull comes again
             self.waiting[out.ticket.t] = Waiting(out, replace=False)
 
     def finish(self, out: Out) -> None:
         del self.open[out.ticket.id]
-        self.settled.pop(out.ticket.id, None)
-        self.rewarded.pop(out.ticket.id, None)
         self.finished.append(out.ticket)
 
     @precondition(lambda self: self.open)
@@ -404,9 +315,6 @@ class LiveMachine(RuleBasedStateMachine):
         gained, costs = self.report(ticket, reward, parts)
         given = self.shaped(gained, [[written(units) for units in cost] for cost in costs])
         self.nothing_changes(TicketError, self.policy.tell, wrong, *given)
-        self.nothing_changes(TicketError, self.policy.settle, wrong, given[1])
-        self.nothing_changes(TicketError, self.policy.reward, wrong, given[0])
-        self.nothing_changes(TicketError, self.policy.fail, wrong)
         self.nothing_changes(TicketError, self.policy.void, wrong)
 
     @precondition(lambda self: self.open)
@@ -433,14 +341,7 @@ class LiveMachine(RuleBasedStateMachine):
                 costs[k][m] = {"too low": written(low - 1), "too high": written(high + 1)}.get(
                     value, value
                 )
-        given = self.shaped(spoilt, costs)
-        self.nothing_changes(InvalidInput, self.policy.tell, ticket, *given)
-        if bad[0] == "reward":
-            self.nothing_changes(InvalidInput, self.policy.reward, ticket, given[0])
-        else:
-            self.nothing_changes(InvalidInput, self.policy.settle, ticket, given[1])
-        if bad[0] == "cost" and bad[1] != "too low":
-            self.nothing_changes(InvalidInput, self.policy.fail, ticket, given[1])
+        self.nothing_changes(InvalidInput, self.policy.tell, ticket, *self.shaped(spoilt, costs))
 
     @precondition(lambda self: self.saves < 3)
     @rule()
@@ -492,10 +393,7 @@ class LiveMachine(RuleBasedStateMachine):
         if not hasattr(self, "policy"):
             return
         for ticket in self.policy.tickets:
-            if ticket.id in self.settled:
-                self.policy.reward(ticket, [1.0] * self.game.plays)
-            else:
-                self.policy.void(ticket)
+            self.policy.void(ticket)
         assert self.policy.tickets == []
         assert self.policy.left_units == [
             budget - spent for budget, spent in zip(self.game.budget, self.spent, strict=True)

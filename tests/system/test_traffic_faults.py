@@ -1,8 +1,7 @@
-"""What the machine and a second look have found in the rules of asks, reports and archives."""
+"""What the machine and a second look have found in the rules of asks and reports."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -70,20 +69,6 @@ def test_an_ask_knows_the_missing_rewards_that_stand_before_it_in_the_journal() 
     assert harness.open("test").probabilities() == expected
 
 
-def test_a_ticket_of_some_arms_can_be_archived_again_after_a_late_report(tmp_path: Path) -> None:
-    campaign = made()
-    only: Any = {"arms": ["green"]}
-    ticket = campaign.ask("once", **only)
-    campaign.void(ticket)
-    campaign.archive(tmp_path / "first")
-    campaign.tell(ticket, 1, "0.5")
-    assert campaign.ask("once", **only).request_id == "once"
-    campaign.archive(tmp_path / "second")
-    assert campaign.ask("once", **only).id == ticket.id
-    files = [tmp_path / "first", tmp_path / "second"]
-    assert campaign.audit(full=True, archives=files).findings == ()
-
-
 def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -138,16 +123,3 @@ def test_a_ticket_of_fewer_plays_can_be_reported_under_any_rule(stop: str) -> No
         with pytest.raises(InvalidInput):
             campaign.reward(ticket, wrong)
     assert campaign.audit().ok
-
-
-def test_a_ticket_that_comes_back_from_the_archive_keeps_its_place(tmp_path: Path) -> None:
-    campaign = made()
-    tickets = campaign.ask_many(3)
-    campaign.void(tickets[0])
-    campaign.tell(tickets[1], 1, "0.5")
-    campaign.tell(tickets[2], 1, "0.5")
-    campaign.archive(tmp_path / "first")
-    campaign.tell(campaign.ask(), 1, "0.5")
-    campaign.tell(tickets[0], 1, "0.5")
-    assert [ticket.id for ticket in campaign.tickets(states=["told"])] == [1, 4]
-    assert [ticket.id for ticket in campaign.tickets(states=["told"], limit=1)] == [1]

@@ -109,14 +109,7 @@ class AskRules(AllowedArms):
             if labels is not None:
                 body[LABELS] = labels
             entry = self.add("asked", body, request=request)
-        records = [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
-        # an archived ticket has lost its request id, and somebody may have spoken of it since
-        return [
-            record
-            if record.body["request"]
-            else record._replace(body={**record.body, "request": request})
-            for record in records
-        ]
+        return [self.ledger.tickets[each["id"]] for each in entry.body["tickets"]]
 
     def note_refusal(self, need: Sequence[int] | None) -> None:
         """Make the events that so much cannot be paid any more, of the campaign and its accounts,

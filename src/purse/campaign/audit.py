@@ -6,13 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from pathlib import Path
 
 from purse.base.json import compact_bytes
 from purse.campaign.account.booked_moves import BookedMoves
 from purse.campaign.account.booked_moves import begin as begin_booked
-from purse.campaign.archive_file import complete
-from purse.campaign.archived_ticket import unpack_ticket
 from purse.campaign.checkpoint import BOOKED, LEDGER, POLICY, Checkpoint, checkpoint
 from purse.campaign.group_commit import check_same, parsed
 from purse.campaign.journal import Entry
@@ -28,7 +25,6 @@ from purse.campaign.ticket_window import BUCKET
 from purse.errors import InvalidInput, StorageUnavailable
 
 PAGE_SIZE = 5_000
-ARCHIVED = ""  # the digest of an entry that was archived
 READ_ATTEMPTS = 20  # so often what differs is looked at again while the campaign goes on
 
 
@@ -37,14 +33,12 @@ def audit(
     storage: Storage,
     *,
     full: bool = False,
-    archives: Sequence[str | Path] = (),
     acknowledged: Iterable[int] = (),
     noted: tuple[int, str] | None = None,
 ) -> Audit:
     """Fold the journal, and compare all that is stored besides with what it comes to.
 
     full           begin at the first entry, and look at every ticket
-    archives       files with entries that were archived, which a full audit reads, too
     acknowledged   tickets whose reports were acknowledged to somebody
     noted          a number of entries, and the digest that the journal had then
     """
@@ -58,7 +52,7 @@ def audit(
     # what is booked on the accounts up to `look` is there by now
     booked = begin_booked(storage, terms, after, storage.checkpoint(terms.name, BOOKED))
     try:
-        follow(replay, storage, look.seq, archives, booked)
+        follow(replay, storage, look.seq, booked)
     except InvalidInput as error:  # all that follows would be wrong, too
         replay.find(str(error))
         return Audit(
@@ -95,16 +89,16 @@ def begin(replay: JournalReplay, storage: Storage) -> bool:
     if stored is None:
         return False
     found = storage.told(replay.terms.name, stored.seq, 1).digest
-    return found in (stored.digest, ARCHIVED) and replay.begin_at(
+    return found == stored.digest and replay.begin_at(
         stored, lambda learner, upto: relearn(learner, storage, upto)
     )
 
 
 def relearn(learner: Learner, storage: Storage, upto: Checkpoint) -> bool:
-    """Teach a policy all reports up to a checkpoint, archived ones too."""
+    """Teach a policy all reports up to a checkpoint."""
     while learner.seq < upto.seq:
         page = storage.told(learner.terms.name, learner.seq, PAGE_SIZE)
-        if page.digest not in (learner.digest, ARCHIVED):
+        if page.digest != learner.digest:
             return False
         told = [(seq, body) for seq, body in parsed(page.rows) if seq <= upto.seq]
         if len(told) < len(page.rows) or not told or page.seq > upto.seq:
@@ -123,7 +117,6 @@ def follow(
     replay: JournalReplay,
     storage: Storage,
     upto: int,
-    archives: Sequence[str | Path] = (),
     booked: Sequence[BookedMoves] = (),
 ) -> None:
     """Fold the entries up to one, beside what is booked for them on accounts. Raise `InvalidInput`
@@ -131,7 +124,7 @@ def follow(
     """
     name, ledger = replay.terms.name, replay.ledger
     snapshot = storage.checkpoint(name, POLICY)
-    for entry in complete(pages(storage, name, ledger.seq, upto), archives, ledger.seq):
+    for entry in pages(storage, name, ledger.seq, upto):
         before = ledger.balances
         replay.fold(entry)
         for account in booked:
@@ -184,7 +177,7 @@ def compare_outside(
     if noted is not None:
         entries, digest = noted
         found = storage.told(name, entries, 1).digest
-        if found not in (digest, ARCHIVED):
+        if found != digest:
             replay.find(
                 f"the journal had the digest {digest} after {entries} entries, and has "
                 f"{found or 'fewer entries'} now"
@@ -235,13 +228,11 @@ def differences(replay: JournalReplay, storage: Storage, bucket: int) -> list[st
     """Where the stored tickets of a bucket differ from the journal's, in words."""
     tickets, name = replay.tickets, replay.terms.name
     low, high = bucket * BUCKET, (bucket + 1) * BUCKET
-    stored = {
+    records = {
         record.id: record
         for record in storage.tickets(name, STATES, low - 1, BUCKET)
         if record.id < high
     }
-    archived = [each for each in storage.archived(name, low - 1, BUCKET) if each.id < high]
-    records = {each.id: unpack_ticket(each) for each in archived} | stored
     expected = range(max(1, low), min(high, tickets.issued + 1))
     found = []
     if missing := [number for number in expected if number not in records]:
@@ -249,12 +240,10 @@ def differences(replay: JournalReplay, storage: Storage, bucket: int) -> list[st
     for number in expected:
         kept, there = tickets.get(number), records.get(number)
         if kept is not None and there is not None and kept != there:
-            if archived and there == without_request(kept):
-                continue
             found.append(f"ticket {number} is stored as {there.state}, and the journal says {kept}")
     sums = tickets.sums_of(record for number, record in records.items() if number in expected)
     known = tickets.sums.get(bucket, [0, 0, 0])
-    if sums[: 2 if archived else 3] != known[: 2 if archived else 3] and not found:
+    if sums != known and not found:
         found.append(
             f"among tickets {expected[0]} to {expected[-1]} at least one is not stored as the "
             "journal says"
@@ -262,19 +251,11 @@ def differences(replay: JournalReplay, storage: Storage, bucket: int) -> list[st
     return found
 
 
-def without_request(record: TicketRecord) -> TicketRecord:
-    """A ticket as an archive has it, without its request id."""
-    return record._replace(body={**record.body, "request": None})
-
-
 def stored_ticket(storage: Storage, name: str, number: int) -> TicketRecord | None:
-    """A ticket as it is stored, archived or not; None where there is none."""
+    """A ticket as it is stored; None where there is none."""
     for record in storage.tickets(name, STATES, number - 1, 1):
         if record.id == number:
             return record
-    for ticket in storage.archived(name, number - 1, 1):
-        if ticket.id == number:
-            return unpack_ticket(ticket)
     return None
 
 

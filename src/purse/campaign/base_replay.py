@@ -55,7 +55,11 @@ class BaseReplay(Generic[Rules]):
         raise NotImplementedError
 
     def fold(self, entry: Entry) -> None:
-        """Check an entry against what is known so far, and take it in."""
+        """Check an entry against what is known so far, and take it in. Raise `InvalidInput` where
+        one before it is missing, or it cannot be folded.
+        """
+        if entry.seq != self.ledger.seq + 1:
+            raise InvalidInput(f"entry {self.ledger.seq + 1} of {self.title} is missing")
         try:
             self.take_in(entry)
         except Exception as error:  # an entry may be anything

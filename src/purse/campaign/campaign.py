@@ -200,14 +200,12 @@ class Campaign(
         *,
         storage: Place = defaults.STORAGE,
         name: str | None = None,
-        archives: Sequence[str | Path] = (),
         account: str | None = None,
     ) -> Self:
         """Create a campaign from an exported journal and return it.
 
         file       a path or an open text file, as `export` wrote it
         name       the name of the new campaign; None: the name in the journal
-        archives   the files that `archive` wrote before the export
         account    the account above the new campaign; None: none, whatever the old one had. What
                    the campaign has spent and held has to fit into it
 
@@ -219,7 +217,7 @@ class Campaign(
         Raise `CampaignExists` when the storage has a campaign of this name.
         Raise `BudgetExhausted` when the account has too little left.
         """
-        return cls._at(storage)._restore(file, storage, name, archives, account)
+        return cls._at(storage)._restore(file, storage, name, account)
 
     @classmethod
     def _at(cls, storage: Place) -> type[Self]:
@@ -251,6 +249,5 @@ class Campaign(
         file: str | Path | IO[str],
         storage: Any,
         name: str | None,
-        archives: Sequence[str | Path],
         account: str | None,
     ) -> Self: ...

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Protocol
 
-from purse.campaign.audit import ARCHIVED, unchanged
+from purse.campaign.audit import unchanged
 from purse.campaign.checkpoint import HISTORY
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
@@ -42,7 +42,7 @@ class FollowedHistory:
         stored = campaign.storage.checkpoint(campaign.name, HISTORY)
         if stored is not None:
             found = campaign.storage.told(campaign.name, stored.seq, 1).digest
-            if found in (stored.digest, ARCHIVED):
+            if found == stored.digest:
                 self.history.restore(stored)
         self._kept = self.history.seq
 

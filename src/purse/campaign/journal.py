@@ -27,8 +27,6 @@ alerts_set alerts: the rules from now on
 event      what an alert is about, right after the entry that caused it: rule, key, period, resource
            or arm by name, balances (units per resource: budget, spent, held, presumed, overrun);
            refused: what an ask needed (units per resource), where a refusal caused it
-archived   first, last (of the entries that moved to a file), file: name, sha256, first, last,
-           digest (of the journal up to its last entry)
 
 Each entry has a digest of the journal up to it, so that two journals can be compared by their last
 entries.
@@ -38,6 +36,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
+from pathlib import Path
 from typing import IO, Any
 
 import orjson
@@ -69,12 +68,7 @@ KINDS = (
     "closed",
     "alerts_set",
     EVENT,
-    "archived",
 )
-# kinds that are about tickets
-ARCHIVABLE = (
-    "asked", "told", "settled", "rewarded", "unrewarded", "failed", "voided", "expired", "conflict",
-)  # fmt: skip
 DIGEST_BYTES = 16
 # terms that a copy of a campaign has of its own
 OF_THIS_COPY = ("name", "id", "restored_from", "account")
@@ -111,8 +105,8 @@ def read_head(lines: Iterator[str]) -> dict[str, Any]:
 
 
 def read_lines(file: Iterable[str]) -> Iterator[Entry]:
-    """The entries of a journal that `write_lines` wrote, which may leave some out that were
-    archived; refuses a line that is not one, with its number.
+    """The entries of a journal that `write_lines` wrote; refuses a line that is not one, with its
+    number.
     """
     lines = iter(file)
     read_head(lines)
@@ -129,7 +123,7 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
             ) from None
         if entry.kind not in KINDS or not isinstance(entry.body, dict):
             raise InvalidInput(f"line {number}: unknown kind of entry {entry.kind!r}")
-        if type(entry.seq) is not int or entry.seq <= last:
+        if type(entry.seq) is not int or entry.seq != last + 1:
             raise InvalidInput(
                 f"line {number}: found entry {entry.seq!r}, expected entry {last + 1}"
             )
@@ -137,6 +131,15 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
         last = entry.seq
     if last == 0:
         raise InvalidInput("the journal has no entries")
+
+
+def read_journal(path: str | Path) -> Iterator[Entry]:
+    """Yield the entries of an exported journal. Raise `InvalidInput` where it cannot be read."""
+    try:
+        with Path(path).open(encoding="utf-8") as lines:
+            yield from read_lines(lines)
+    except OSError as error:
+        raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
 
 
 def parsed(number: int, line: str) -> dict[str, Any]:

@@ -4,7 +4,6 @@ was drawn with, what it brought and what it cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -42,15 +41,13 @@ def is_journal(path: Path) -> bool:
     return {"purse", "format", "campaign"} <= set(head)
 
 
-def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> JournalLog:
+def read_journal_log(path: str | Path) -> JournalLog:
     """Read the export of a campaign as a log.
-
-    archives   the files with the entries that were archived before the export
 
     Raise `InvalidInput` where the journal cannot be read, where rounds have several plays, and
     where nearly every arm was chosen with probability 1.
     """
-    reader = JournalReader(path, archives)
+    reader = JournalReader(path)
     terms, ledger = reader.terms, reader.ledger
     n_rows, certain = len(reader.arm), sum(chance >= CERTAIN for chance in reader.chance)
     if terms.plays > 1:

@@ -10,17 +10,16 @@ not say which arms the policy would never have drawn: then the weights of an arm
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from purse.campaign.archive_file import complete, read_journal
 from purse.campaign.arms import Arms
 from purse.campaign.ask_rules import AskRules
 from purse.campaign.draft import Draft
-from purse.campaign.journal import Entry
+from purse.campaign.journal import Entry, read_journal
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
 from purse.campaign.restore import speaks_of_the_past
@@ -36,7 +35,7 @@ WITHOUT_REWARD = (VOID, FAILED, UNREWARDED, PRESUMED, RELEASED, HELD, SETTLED)
 class JournalReader:
     """A journal that is folded without its policy, and the tickets with a reward."""
 
-    def __init__(self, path: str | Path, archives: Sequence[str | Path]) -> None:
+    def __init__(self, path: str | Path) -> None:
         self.path = path
         first = next(iter(read_journal(path)))
         try:
@@ -58,11 +57,9 @@ class JournalReader:
         self.drawn: Counter[int] = Counter()
         tickets = self.ledger.tickets = TicketWindow(lambda _: None)
         tickets.keep = {
-            entry.ticket or 0
-            for entry in complete(read_journal(path), archives)
-            if speaks_of_the_past(entry)
+            entry.ticket or 0 for entry in read_journal(path) if speaks_of_the_past(entry)
         }
-        self.fold(complete(read_journal(path), archives))
+        self.fold(read_journal(path))
 
     def fold(self, entries: Iterable[Entry]) -> None:
         """Take in all entries."""

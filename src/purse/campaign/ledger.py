@@ -354,10 +354,6 @@ class Ledger(BudgetLedger):
         period, self.balances = begin_next(entry.body, self.balances, self.head.rounds)
         self.head.period = list(period)
 
-    def archived(self, entry: Entry) -> None:
-        """Let go of entries that a file holds."""
-        self.head.archived = entry.body["last"]
-
     def move(
         self,
         units: list[int],

@@ -84,7 +84,6 @@ class CampaignRecord:
     changed: int = 0  # ms
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
     digest: str = ""  # of the journal
-    archived: int = 0  # the entry up to which the journal was archived
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
     # initial pulls that were voided or failed: t, arms, probabilities
     again: list[list[Any]] = field(default_factory=list)

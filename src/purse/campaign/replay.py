@@ -48,7 +48,6 @@ def replay(
     per_arm: bool = False,
     decimal: str | None = None,
     skip_empty: bool = False,
-    archives: Sequence[str | os.PathLike[str]] = (),
 ) -> TableReplay | LogResult:
     """Replay policies on recorded rounds with each budget.
 
@@ -76,7 +75,6 @@ def replay(
               rows of a table with a row for each round and arm
     decimal   the mark before decimals in a text file, "," or "."; None: as each column tells
     skip_empty   whether rows with an empty cell are left out; else they are refused
-    archives  files that hold archived entries of a campaign
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
     which it was chosen. The column `probability` makes the data a log. A log without one is read
@@ -99,13 +97,7 @@ def replay(
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         if features is not None:
             raise invalid("features", features, "must be left out; a campaign has its own")
-        return replay_journal(
-            Path(data), archives, policies, budgets, horizon, stop, n_workers, **game
-        )
-    if archives:
-        raise invalid(
-            "archives", [str(path) for path in archives], "needs the export of a campaign"
-        )
+        return replay_journal(Path(data), policies, budgets, horizon, stop, n_workers, **game)
     if budgets is None:
         raise invalid("budgets", None, "must be one amount or several")
     names: dict[str, str] = {"arm": arm, "reward": reward, "cost": cost}
@@ -167,7 +159,6 @@ def skip_rows(
 
 def replay_journal(
     path: Path,
-    archives: Sequence[str | os.PathLike[str]],
     policies: str | ModuleType | Sequence[str | ModuleType] | None,
     budgets: Any,
     horizon: int | str | None,
@@ -178,7 +169,7 @@ def replay_journal(
     """What policies would have earned in the place of a campaign's own, see `replay`."""
     from purse.campaign.journal_log import read_journal_log
 
-    log, own_stop, budget = read_journal_log(path, [Path(archive) for archive in archives])
+    log, own_stop, budget = read_journal_log(path)
     if horizon is not None:
         limit = None if horizon == NO_LIMIT else validation.integer("horizon", horizon, low=1)
         log = replace(log, horizon=limit)
@@ -193,7 +184,7 @@ def replay_journal(
     if policies is None:
         policies = default_policies(None if log.contexts is None else log.contexts.features.names)
     question = ask(policies, sizes, methods=METHODS, stop=stop or own_stop, **game)
-    options = {**game, "horizon": horizon, "stop": stop, "archives": list(map(str, archives))}
+    options = {**game, "horizon": horizon, "stop": stop}
     given = [] if budgets is None else question.budgets
     again = command(path, question.policies, given, "purse.replay", **options)
     return estimate(log, question, command=again, n_workers=n_workers)

@@ -184,8 +184,6 @@ class JournalReplay(BaseReplay[DryRunRules]):
                 transaction.expire([self.tickets[ticket]])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")
-            case "archived":
-                transaction.archive(**body)
             case "renewed":
                 transaction.renew()
             case kind:
@@ -214,7 +212,7 @@ class JournalReplay(BaseReplay[DryRunRules]):
         """A hash of all that was folded: the same for a copy of the campaign, whenever it was
         made.
         """
-        own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": "", "archived": 0}
+        own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": ""}
         counts = {**self.ledger.head.as_dict(), **own}
         told = self.ledger.head.counts
         counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}

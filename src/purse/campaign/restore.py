@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator
 
 from purse.campaign.account.above import create_campaign
-from purse.campaign.archive_file import complete
 from purse.campaign.contexts import lacks_contexts
 from purse.campaign.journal import Entry
 from purse.campaign.records import TicketRecord
@@ -23,25 +21,23 @@ def restore(
     read: Callable[[], Iterable[Entry]],
     storage: Storage,
     name: str | None,
-    archives: Sequence[str | Path] = (),
     account: str | None = None,
 ) -> Terms:
     """Make a campaign from its entries, all of it or nothing; return its terms.
 
-    read       returns the entries of an export, from its beginning, each time it is called
-    archives   files with the entries that were archived before the export
-    account    the account above the new campaign, into which its totals have to fit
+    read      returns the entries of an export, from its beginning, each time it is called
+    account   the account above the new campaign, into which its totals have to fit
     """
     first = next(iter(read()))
     if first.seq != 1 or first.kind != "created":
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
     terms = checked_terms(first).copied(name, account)
     replay = JournalReplay(terms, lambda _: None)
-    for entry in complete(read(), archives):
+    for entry in read():
         check_whole(replay, entry)
         if speaks_of_the_past(entry):
             replay.tickets.keep.add(entry.ticket or 0)
-    create_campaign(storage, terms, write_sets(replay, complete(read(), archives)))
+    create_campaign(storage, terms, write_sets(replay, read()))
     return terms
 
 

@@ -140,15 +140,6 @@ class Audit:
         return not self.findings
 
 
-class Archived(NamedTuple):
-    """What was archived."""
-
-    file: str
-    first: int  # entry
-    last: int
-    tickets: int
-
-
 @dataclass(frozen=True, slots=True)
 class BalanceStatus:
     """One resource."""

@@ -8,14 +8,13 @@ both refused and kept.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from purse.campaign.arm_rules import ArmRules
 from purse.campaign.ask_rules import AskRules
 from purse.campaign.records import check_budget
 from purse.campaign.report_rules import ReportRules
 from purse.campaign.states import CLOSED, RUNNING
-from purse.errors import CampaignClosed, PurseError
+from purse.errors import CampaignClosed
 
 
 class Transaction(AskRules, ReportRules, ArmRules):
@@ -43,12 +42,3 @@ class Transaction(AskRules, ReportRules, ArmRules):
         """Make events by these rules from now on; nothing happens where that is so already."""
         if list(alerts) != list(self.ledger.head.alerts):
             self.add("alerts_set", {"alerts": list(alerts)})
-
-    def archive(self, first: int, last: int, file: dict[str, Any]) -> None:
-        """Record that a file holds the entries about tickets from one to another."""
-        if first != max(2, self.ledger.head.archived + 1) or not first <= last <= self.ledger.seq:
-            raise PurseError(
-                f"entries {first} to {last} cannot be archived: {self.ledger.seq} entries are "
-                f"there, and those up to {self.ledger.head.archived} are archived already"
-            )
-        self.add("archived", {"first": first, "last": last, "file": file})

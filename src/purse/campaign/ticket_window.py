@@ -21,8 +21,7 @@ from purse.campaign.states import SETTLED, TOLD, UNFINISHED
 BUCKET = 4_096  # tickets that share a sum
 YOUNG = 2 * BUCKET  # tickets that are kept whatever their state: they may change while we look
 MODULUS = 2**63  # sums fit into 64 bits
-# what a ticket may hold, in the order of its hash: it is stored in that of its entries, and
-# archived in another
+# what a ticket may hold, in the order of its hash; it is stored in that of its entries
 PARTS = (
     "t", "arms", "probabilities", "held", "names", "initial", CONTEXT, LABELS, PERIOD, ABOVE,
     "reward", "report",

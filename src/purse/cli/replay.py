@@ -76,14 +76,6 @@ def column_options(function: F) -> F:
     "own; needed for other data].",
 )
 @click.option(
-    "--archive",
-    "archives",
-    multiple=True,
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="File with archived entries of the campaign; repeat it for several.",
-)
-@click.option(
     "--horizon",
     type=Horizon(),
     metavar="T",

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Self
@@ -82,11 +81,8 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
         *,
         storage: Place = defaults.STORAGE,
         name: str | None = None,
-        archives: Sequence[str | Path] = (),
         account: str | None = None,
     ) -> Self:
-        make = partial(
-            Campaign.restore, storage=storage, name=name, archives=archives, account=account
-        )
+        make = partial(Campaign.restore, storage=storage, name=name, account=account)
         made = await asyncio.to_thread(make, file)
         return cls(made.name, made)

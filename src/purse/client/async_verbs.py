@@ -11,7 +11,6 @@ from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
 from purse.campaign.results import (
-    Archived,
     Audit,
     CampaignTicket,
     LabelStatus,
@@ -137,16 +136,10 @@ class AsyncVerbs(AsyncWebhooks[Campaign]):
         self,
         *,
         full: bool = False,
-        archives: Sequence[str | Path] = (),
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:
-        return await self._do(
-            records.audit, full=full, archives=archives, acknowledged=acknowledged, noted=noted
-        )
-
-    async def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
-        return await self._do(records.archive, file, before=before)
+        return await self._do(records.audit, full=full, acknowledged=acknowledged, noted=noted)
 
     async def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
         kept = self._kept

@@ -10,7 +10,6 @@ from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
 from purse.campaign.results import (
-    Archived,
     Audit,
     CampaignTicket,
     LabelStatus,
@@ -92,7 +91,6 @@ class RemoteCampaign(RemoteWebhooks, Campaign):
         file: str | Path | IO[str],
         storage: Any,
         name: str | None,
-        archives: Sequence[str | Path],
         account: str | None,
     ) -> Self:
         raise PurseError(f"a journal is restored {ELSEWHERE}")
@@ -206,18 +204,12 @@ class RemoteCampaign(RemoteWebhooks, Campaign):
         self,
         *,
         full: bool = False,
-        archives: Sequence[str | Path] = (),
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:
         return self._connection.do(
-            records.audit(
-                self.name, full=full, archives=archives, acknowledged=acknowledged, noted=noted
-            )
+            records.audit(self.name, full=full, acknowledged=acknowledged, noted=noted)
         )
-
-    def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
-        records.archive(self.name, file, before=before)
 
 
 def without_defaults(terms: Mapping[str, Any]) -> dict[str, Any]:

@@ -35,20 +35,6 @@ class Round(NamedTuple):
         return cls(t, tuple(arms), tuple(probabilities), tuple(excluded), attempt, initial)
 
 
-class Part(NamedTuple):
-    """What is known of an open ticket before the rest is: either its rewards or its costs."""
-
-    rewards: tuple[float, ...] | None = None  # (m,)
-    units: tuple[int, ...] | None = None  # (m * d,) of each play and resource; they are spent
-
-    @classmethod
-    def read(cls, rewards: Sequence[float] | None, units: Sequence[int] | None) -> Part:
-        """Return a part from the lists of a JSON file."""
-        return cls(
-            None if rewards is None else tuple(rewards), None if units is None else tuple(units)
-        )
-
-
 def read_choice(space: Workspace) -> tuple[tuple[int, ...], tuple[float, ...]]:
     """Return the arms in the workspace and their probabilities, without skipped plays."""
     arms, probs = tuple(space.arms.tolist()), tuple(space.probs.tolist())
@@ -67,7 +53,6 @@ class Account:
         self._single = problem.plays == problem.n_resources == 1
         # by number; the round only where it is not plain from the ticket
         self._open: dict[int, tuple[Ticket, Round | None]] = {}
-        self._parts: dict[int, Part] = {}  # by number, of open tickets that have one
         self._contexts: dict[int, tuple[float, ...]] = {}  # by number, where the policy sees them
         self._next_id = 1
         self._lock = threading.RLock()
@@ -80,22 +65,16 @@ class Account:
 
     @property
     def held_units(self) -> list[int]:
-        """What is held for open tickets, exactly: units of 1e-9, one entry per resource.
-
-        Nothing is held for a settled ticket.
-        """
+        """What is held for open tickets, exactly: units of 1e-9, one entry per resource."""
         with self._lock:
-            holding = self._unsettled()
             return [
-                sum(ticket.held_units[m] for ticket in holding)
+                sum(ticket.held_units[m] for ticket, _ in self._open.values())
                 for m in range(self.problem.n_resources)
             ]
 
     @property
     def spent_units(self) -> list[int]:
-        """What told, settled and failed tickets have cost, exactly: units of 1e-9, one entry per
-        resource.
-        """
+        """What told tickets have cost, exactly: units of 1e-9, one entry per resource."""
         with self._lock:
             parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
             return [budget - left - held for budget, left, held in parts]
@@ -115,29 +94,14 @@ class Account:
 
     @property
     def spent(self) -> Any:
-        """What told, settled and failed tickets have cost: a number, or one per resource."""
+        """What told tickets have cost: a number, or one per resource."""
         return in_users_unit(self.spent_units)
 
     @property
     def tickets(self) -> list[Ticket]:
-        """The open tickets, oldest first; a settled ticket is open until its reward is known."""
+        """The open tickets, oldest first."""
         with self._lock:
             return sorted(ticket for ticket, _ in self._open.values())
-
-    def _unsettled(self) -> list[Ticket]:
-        """Return the open tickets whose cost is not known yet."""
-        tickets = [ticket for ticket, _ in self._open.values()]
-        return [ticket for ticket in tickets if self._settled_units(ticket) is None]
-
-    def _settled_units(self, ticket: Ticket) -> tuple[int, ...] | None:
-        """Return what each play of a settled ticket cost of each resource, shape (m * d,)."""
-        part = self._parts.get(ticket.id)
-        return None if part is None else part.units
-
-    def _total(self, units: Sequence[int]) -> tuple[int, ...]:
-        """Return what all plays together cost of each resource, shape (d,)."""
-        resources = self.problem.n_resources
-        return tuple(sum(units[m::resources]) for m in range(resources))
 
     def _why_refused(self, ticket: Ticket, short: int) -> str:
         who = (
@@ -149,17 +113,15 @@ class Account:
             f"{who} may cost {amounts.text(ticket.held_units[short])} and "
             f"{amounts.text(self.left_units[short])} is left"
         )
-        holding = len(self._unsettled())
         return refusal + (
-            f"; open tickets: {holding}, holding {amounts.text(self.held_units[short])}"
-            if holding
+            f"; open tickets: {len(self._open)}, holding {amounts.text(self.held_units[short])}"
+            if self._open
             else ""
         )
 
     def _why_none_fits(self) -> str:
         left = ", ".join(map(amounts.text, self.left_units))
-        holding = len(self._unsettled())
-        held = f"; open tickets: {holding}" if holding else ""
+        held = f"; open tickets: {len(self._open)}" if self._open else ""
         return f"no allowed arm fits: {left} is left{held}"
 
     def _find(self, ticket: Ticket) -> tuple[Ticket, Round | None]:
@@ -213,54 +175,6 @@ class Account:
             or (1 in (plays, resources) and costs.shape in ((plays * resources,), ()))
         )
 
-    def _read_rewards(self, ticket: Ticket, reward: Any) -> tuple[float, ...]:
-        """Return the reward of each play. Raise `InvalidInput` where one is not allowed."""
-        rewards, plays = validation.rewards(reward), len(ticket.arms)
-        if len(rewards) != plays:
-            raise invalid("reward", reward, f"must be {plays} rewards, not {len(rewards)}")
-        self._check_rewards(ticket, rewards)
-        return tuple(rewards)
-
-    def _read_costs(self, ticket: Ticket, cost: Any, least: Ints | None) -> tuple[int, ...]:
-        """Return the units of each resource that each play cost, shape (m * d,).
-
-        least   (K, d) units that a pull costs; None: it may cost nothing, and 0 stands for all
-
-        Raise `InvalidInput` where one is not allowed.
-        """
-        plays, resources = len(ticket.arms), self.problem.n_resources
-        costs = (
-            np.array(amounts.to_units("cost", cost))
-            if isinstance(cost, ONE)
-            else amounts.unit_array("cost", cost)
-        )
-        if least is None and costs.shape == () and costs == 0:
-            return (0,) * (plays * resources)
-        if not self._fits(costs, plays):
-            raise invalid(
-                "cost", cost, f"must have the shape ({plays}, {resources}), not {costs.shape}"
-            )
-        units = tuple(costs.ravel().tolist())
-        self._check_costs(ticket, units, cost, least)
-        return units
-
-    def _check_rewards(self, ticket: Ticket, rewards: Sequence[float]) -> None:
-        """Refuse rewards outside [0, 1]."""
-        for k, gained in enumerate(rewards):
-            if not 0 <= gained <= 1:
-                raise self._out_of_bounds(ticket, rewards, None, k)
-
-    def _check_costs(
-        self, ticket: Ticket, units: Sequence[int], cost: Any, least: Ints | None
-    ) -> None:
-        """Refuse costs below `least`, or below 0 where it is None, or above the maximum."""
-        for entry, paid in enumerate(units):
-            play, resource = divmod(entry, self.problem.n_resources)
-            arm = ticket.arms[play]
-            low = 0 if least is None else least[arm, resource]
-            if not low <= paid <= self.problem.cost_max[arm, resource]:
-                raise self._bad_cost(arm, resource, cost, low)
-
     def _out_of_bounds(
         self, ticket: Ticket, rewards: Sequence[float], cost: Any, entry: int
     ) -> InvalidInput:
@@ -273,8 +187,6 @@ class Account:
             return invalid("reward", rewards[entry], "must lie between 0 and 1")
         play, resource = divmod(entry - plays, self.problem.n_resources)
         arm = ticket.arms[play]
-        return self._bad_cost(arm, resource, cost, self.problem.cost_min[arm, resource])
-
-    def _bad_cost(self, arm: int, resource: int, cost: Any, low: int) -> InvalidInput:
-        bounds = f"{amounts.text(low)} and {amounts.text(self.problem.cost_max[arm, resource])}"
+        low, high = self.problem.cost_min[arm, resource], self.problem.cost_max[arm, resource]
+        bounds = f"{amounts.text(low)} and {amounts.text(high)}"
         return invalid("cost", cost, f"must lie between {bounds} for arm {arm}")

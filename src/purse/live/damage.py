@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,8 +10,8 @@ import numpy as np
 from purse.base import validation
 from purse.base.array_file import DAMAGE as DAMAGE
 from purse.errors import InvalidInput
-from purse.live.account import Account, Part, Round
-from purse.types import Problem, Ticket
+from purse.live.account import Account, Round
+from purse.types import Problem
 
 
 def is_policy_file(policy: str) -> bool:
@@ -57,50 +57,12 @@ def check_numbers(facts: dict[str, Any]) -> None:
         raise InvalidInput("its reason for the end of the game is not text")
 
 
-def check_account(account: Account, known: Iterable[Part]) -> None:
-    """Refuse a budget of which more, or less than nothing, is spent, held or left.
-
-    What settled tickets cost is a part of what is spent.
-    """
-    costs = [part.units for part in known if part.units is not None]
-    resources = account.problem.n_resources
-    settled = [sum(sum(units[m::resources]) for units in costs) for m in range(resources)]
-    parts = [
-        account.left_units,
-        [paid - part for paid, part in zip(account.spent_units, settled, strict=True)],
-        *(ticket.held_units for ticket in account.tickets),
-    ]
-    if min(min(units) for units in parts) < 0:
+def check_account(account: Account) -> None:
+    """Refuse a budget of which more, or less than nothing, is spent, held or left."""
+    holds = [ticket.held_units for ticket in account.tickets]
+    if min(min(units) for units in (account.left_units, account.spent_units, *holds)) < 0:
         budget, left, held = account.problem.budget.tolist(), account.left_units, account.held_units
         raise InvalidInput(f"it says that {left} is left and {held} is held of {budget} units")
-
-
-def check_parts(problem: Problem, tickets: Sequence[Ticket], parts: Mapping[int, Part]) -> None:
-    """Refuse what is said to be known of a ticket and cannot be."""
-    arms_of = {ticket.id: list(ticket.arms) for ticket in tickets}
-    for number, (rewards, units) in parts.items():
-        arms = arms_of.get(number)
-        if (
-            arms is None
-            or (rewards is None) == (units is None)
-            or (rewards is not None and not _are_rewards(rewards, len(arms)))
-            or (units is not None and not _are_costs(units, problem, arms))
-        ):
-            raise InvalidInput("it holds a reward or a cost that does not fit its ticket")
-
-
-def _are_rewards(rewards: Sequence[Any], plays: int) -> bool:
-    return len(rewards) == plays and all(
-        type(gained) in (int, float) and 0 <= gained <= 1 for gained in rewards
-    )
-
-
-def _are_costs(units: Sequence[Any], problem: Problem, arms: list[int]) -> bool:
-    bounds = [bound[arms].ravel().tolist() for bound in (problem.cost_min, problem.cost_max)]
-    return len(units) == len(bounds[0]) and all(
-        type(paid) is int and low <= paid <= high
-        for paid, low, high in zip(units, *bounds, strict=True)
-    )
 
 
 def check_round(problem: Problem, again: Round) -> None:

@@ -36,13 +36,12 @@ from purse.errors import (
     invalid,
 )
 from purse.live import save_file
-from purse.live.account import Part, Round, read_choice
+from purse.live.account import Round, read_choice
 from purse.live.damage import (
     DAMAGE,
     check_account,
     check_context,
     check_numbers,
-    check_parts,
     check_problem,
     check_round,
     is_policy_file,
@@ -58,9 +57,9 @@ _SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save
 class Policy(Reports):
     """A live policy in memory that never spends more than its budget.
 
-    `ask` returns a `Ticket`, and `tell` reports its reward and cost; `settle` and `reward` report
-    them apart. `fail` reports a call that did not work, and `void` cancels a ticket. Several
-    tickets may be open at once. Several threads may ask and report, in any order.
+    `ask` returns a `Ticket`, `tell` reports its reward and cost, and `void` cancels it. Several
+    tickets may be open at once. Several threads may ask and report, in any order. A
+    `Campaign` with `storage="memory:"` also takes a cost before its reward, and failed calls.
 
     policy      a name with options, such as "exp3++.bwk:beta=1", a policy file, or a module
     n_arms      the number of arms, K
@@ -332,9 +331,6 @@ class Policy(Reports):
                     for name, value in problem.items()
                 },
                 "tickets": list(self._open.values()),
-                "parts": [
-                    (number, *part) for number, part in self._parts.items() if number in self._open
-                ],
                 "again": list(self._again),
                 **({"features": self.features.as_dict()} if self.features else {}),
                 **({"contexts": list(self._contexts.items())} if self._contexts else {}),
@@ -401,10 +397,6 @@ class Policy(Reports):
         }
         if not all(policy._can_be_open(ticket) for ticket in policy.tickets):
             raise InvalidInput("it holds a ticket that does not fit its problem")
-        policy._parts = {
-            number: Part.read(rewards, units) for number, rewards, units in facts.get("parts", [])
-        }
-        check_parts(problem, policy.tickets, policy._parts)
         if policy._sees:
             policy._contexts = {
                 number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
@@ -412,7 +404,7 @@ class Policy(Reports):
             if policy._contexts.keys() != policy._open.keys():
                 raise InvalidInput("it holds a context without a ticket, or none for a ticket")
         policy._left_units[:] = facts["left"]
-        check_account(policy, policy._parts.values())
+        check_account(policy)
         policy._again = deque(map(Round.read, facts["again"]))
         for again in policy._again:
             check_round(problem, again)

@@ -13,17 +13,12 @@ from typing import Any
 from purse.base.array_file import read_arrays, write_arrays
 from purse.errors import InvalidInput, shorten
 
-FORMAT = 2
-WITH_PARTS = 3  # versions that do not know of parts would count a settled hold twice
-WITH_FEATURES = 4  # versions that do not know of contexts would learn without them
-FORMATS = (FORMAT, WITH_PARTS, WITH_FEATURES)
+FORMAT = 5
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write facts and arrays to a file, whole or not at all."""
-    version = WITH_PARTS if facts.get("parts") else FORMAT
-    version = WITH_FEATURES if facts.get("features") else version
-    write_arrays(path, {"format": version, **facts}, arrays)
+    write_arrays(path, {"format": FORMAT, **facts}, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -36,10 +31,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
             facts, arrays = read_arrays(file, str(path), "a saved policy")
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
-    if facts["format"] not in FORMATS:
+    if facts["format"] != FORMAT:
         raise InvalidInput(
             f"{str(path)!r} has format {shorten(repr(facts['format']))}; this version of purse "
-            f"reads formats {FORMAT} to {WITH_FEATURES}"
+            f"reads format {FORMAT}"
         )
     return facts, arrays
 

@@ -16,7 +16,6 @@ DEFAULTS: Mapping[str, Any] = {
     "thorough": False,
     "seed": 0,
     "stop": None,
-    "archives": [],
     "features": None,
     "per_arm": False,
     "decimal": None,
@@ -25,7 +24,6 @@ DEFAULTS: Mapping[str, Any] = {
 # which are called otherwise there; a list is one option for each entry
 FLAGS = {
     "n_paths": "paths",
-    "archives": "archive",
     "per_arm": "per-arm",
     "skip_empty": "skip-empty",
 }

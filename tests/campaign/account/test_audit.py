@@ -190,33 +190,6 @@ def test_a_campaign_that_is_not_below(harness_in_memory: MemoryHarness) -> None:
     assert "the account above it is '', and should be 'company'" in findings(team)
 
 
-def test_archived_entries_are_compared_as_a_sum(harness: StorageHarness, tmp_path: Path) -> None:
-    storage = harness.storage()
-    top, _ = company(storage)
-    below = campaign(storage, "below")
-    for _ in range(3):
-        below.tell(below.ask(), 1, "0.5")
-    archived = below.archive(tmp_path / "archive")
-    below.ask()
-    audit = top.audit()
-    assert audit.ok, audit.findings
-    assert "of campaign 'below' entries were archived" in audit.notes[0]
-    assert archived.tickets == 3
-    assert below.audit().ok
-    assert below.audit(full=True, archives=[tmp_path / "archive"]).ok
-
-
-def test_a_forged_sum_of_archived_entries(harness_in_memory: MemoryHarness, tmp_path: Path) -> None:
-    storage = harness_in_memory.storage()
-    top, _ = company(storage)
-    below = campaign(storage, "below")
-    below.tell(below.ask(), 1, "0.5")
-    below.archive(tmp_path / "archive")
-    stored = storage._accounts["company"]
-    stored.entries[2].body["spent"] = [UNIT]
-    assert "the first 3 entries of campaign 'below' come to" in findings(top)
-
-
 def test_a_restored_campaign_joins_an_account(harness: StorageHarness, tmp_path: Path) -> None:
     storage = harness.storage()
     top, team, first, _ = played(storage)

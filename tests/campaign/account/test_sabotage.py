@@ -9,10 +9,10 @@ from collections.abc import Callable
 import pytest
 
 from purse import PurseError
-from purse.campaign.account.conformance import check_no_lost_booking
 from purse.campaign.rules import Transaction
 from purse.campaign.storage import postgres, postgres_levels, sqlite
 from tests.support.accounts import balance, campaign, company
+from tests.support.conformance_accounts import check_no_lost_booking
 from tests.support.mutations import NEVER_OVERSPENT, without
 from tests.support.storages import StorageHarness
 

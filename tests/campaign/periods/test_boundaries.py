@@ -6,7 +6,6 @@ import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from io import StringIO
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -180,22 +179,6 @@ def test_a_copy_goes_on_from_the_same_period() -> None:
         each.tell(ticket.id, 1, "0.25")
         assert each.audit().ok
     assert copy.status().purses == campaign.status().purses
-
-
-def test_periods_stay_where_tickets_are_archived(tmp_path: Path) -> None:
-    harness = MemoryHarness()
-    campaign = begun(harness)
-    tickets = campaign.ask_many(3)
-    campaign.tell(tickets[0], 1, "0.5")
-    campaign.void(tickets[1])
-    harness.clock += 7 * HOUR
-    campaign.tell(tickets[2], 1, "0.5")
-    campaign.archive(tmp_path / "first")
-    harness.clock += 6 * HOUR
-    campaign.settle(tickets[1].id, "0.25")  # all of it is overrun: its hold is gone
-    assert [entry.body["number"] for entry in renewals(campaign)] == [2, 3]
-    assert campaign.audit().ok
-    assert campaign.audit(full=True, archives=[tmp_path / "first"]).ok
 
 
 def test_an_audit_finds_a_boundary_that_nobody_made(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,10 +5,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-import purse
 from purse import cli
 from purse.campaign.local.campaign import LocalCampaign
-from purse.cli.campaign.keep import time_of
 from tests.support.campaign_cli import NEW, Run, data
 
 
@@ -44,38 +42,6 @@ def test_an_audit_that_finds_something_exits_with_1(
         "prompts: 1 entries, 1 findings; digest abc",
     ]
     assert data(run("audit prompts --json", code=1))["findings"] == ["held is 5 and should be 0"]
-
-
-def test_a_campaign_is_archived_and_its_archive_is_used(run: Run, tmp_path: Path) -> None:
-    run(*NEW)
-    for _ in range(3):
-        number = run("ask prompts").stdout.split("\t")[0]
-        run(f"tell prompts {number} --reward 1 --cost 0.003")
-    assert "is not that old" in str(
-        run("archive prompts old.jsonl --before 2020-01-01", code=1).exception
-    )
-    assert not (tmp_path / "old.jsonl").exists()
-    assert (
-        run("archive prompts old.jsonl").stdout
-        == f"prompts: entries 2 to 7 with 3 tickets moved to {tmp_path}/old.jsonl\n"
-    )
-    assert "exists already" in str(run("archive prompts old.jsonl", code=1).exception)
-    assert "8 entries (8 of them checked by an earlier audit), all agree" in (
-        run("audit prompts").stdout
-    )
-    assert run("audit prompts --full", code=1).stdout.startswith("entries 2 to 7 are missing")
-    assert data(run("audit prompts --full --archive old.jsonl --json"))["ok"] is True
-    (tmp_path / "rest.jsonl").write_text(run("export prompts").stdout)
-    missing = run("restore rest.jsonl --name copy", code=1).exception
-    assert str(missing) == "entries 2 to 7 are missing: give the archives that hold them"
-    restored = run("restore rest.jsonl --name copy --archive old.jsonl").stdout
-    assert restored.startswith("copy: running")
-
-
-@pytest.mark.parametrize("text", ["yesterday", "never", "nan", "-3d", "inf"])
-def test_a_time_that_is_none_is_refused(text: str) -> None:
-    with pytest.raises(purse.InvalidInput, match="before="):
-        time_of(text)
 
 
 def test_an_audit_compares_what_others_have_kept(run: Run, tmp_path: Path) -> None:

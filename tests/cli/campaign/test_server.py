@@ -55,7 +55,7 @@ def test_what_a_server_does_not_do_is_said_on_one_line(
 ) -> None:
     run(*NEW)
     own = "the database's own address"
-    for line in ("archive prompts a", "restore a", "watch prompts --once"):
+    for line in ("restore a", "watch prompts --once"):
         assert own in complaint(line)
     assert "1 amount" not in complaint("settle prompts 1 --cost 0,5")
     monkeypatch.setenv("PURSE_TOKEN", "purse_wrong")

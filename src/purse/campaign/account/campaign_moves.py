@@ -7,11 +7,9 @@ from typing import NamedTuple
 
 from purse.campaign.account.ledger import differences
 from purse.campaign.audit import pages, stored_ticket
-from purse.campaign.checkpoint import LEDGER
 from purse.campaign.journal import Entry
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import Balance
-from purse.campaign.replay_journal import begun_ledger
 from purse.campaign.storage.base import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
@@ -36,11 +34,7 @@ class Move(NamedTuple):
 
 
 class CampaignMoves:
-    """The journal of a campaign, folded as far as somebody wants to know.
-
-    It begins at the first entry or, where entries were archived, at the last checkpoint that an
-    audit of the campaign has found right.
-    """
+    """The journal of a campaign, folded as far as somebody wants to know."""
 
     def __init__(self, storage: Storage, name: str) -> None:
         self.storage, self.name = storage, name
@@ -50,17 +44,7 @@ class CampaignMoves:
             lambda number: stored_ticket(storage, name, number), self.terms.expires_after
         )
         self._ledger = Ledger(self.terms)
-        if storage.overview(name).head.archived:
-            stored = storage.checkpoint(name, LEDGER)
-            if stored is None or not stored.is_whole:
-                raise InvalidInput(
-                    f"campaign {name!r} has archived entries and no checkpoint of an audit: audit "
-                    "it first, with its archives"
-                )
-            self._ledger = begun_ledger(self.terms, stored, self._tickets)
         self._ledger.tickets = self._tickets
-        self.start = self._ledger.seq  # what the entries up to this one moved is known as a sum
-        self.totals = self._ledger.balances  # at that entry
         self._moves = self._fold()
         self._next = next(self._moves, None)
 

@@ -12,11 +12,11 @@ from typing import IO, Any, Self
 from purse.base import validation
 from purse.campaign import make_results, operations
 from purse.campaign.account.above import create_campaign
-from purse.campaign.archive_file import read_journal
 from purse.campaign.arms import Arms
 from purse.campaign.campaign import Campaign
 from purse.campaign.contexts import Context, read_context, read_contexts
 from purse.campaign.group_commit import write_set
+from purse.campaign.journal import read_journal
 from purse.campaign.ledger import Ledger
 from purse.campaign.local.operators import LocalOperators
 from purse.campaign.local.recommendations import LocalRecommendations
@@ -98,7 +98,6 @@ class LocalCampaign(
         file: str | Path | IO[str],
         storage: Any,
         name: str | None,
-        archives: Sequence[str | Path],
         account: str | None,
     ) -> Self:
         if not isinstance(file, (str, Path)):
@@ -106,12 +105,12 @@ class LocalCampaign(
                 copy = Path(folder, "journal")
                 with copy.open("w", encoding="utf-8") as whole:
                     shutil.copyfileobj(file, whole)
-                return cls._restore(copy, storage, name, archives, account)
+                return cls._restore(copy, storage, name, account)
         path = file
         try:
             list(zip(range(1), read_journal(path), strict=False))  # before a storage is made
             kept = connect(storage)
-            return cls(restore(lambda: read_journal(path), kept, name, archives, account), kept)
+            return cls(restore(lambda: read_journal(path), kept, name, account), kept)
         except UnicodeError:
             raise InvalidInput(f"cannot read {str(file)!r}: it is not text") from None
 

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 
 from purse.base import validation
 from purse.base.json import compact
 from purse.campaign import make_results
-from purse.campaign.archive import archive
 from purse.campaign.audit import audit, stored_ticket
 from purse.campaign.entry import Entry
 from purse.campaign.labels import MOST_LISTED, largest, read_key
 from purse.campaign.local.base import BaseCampaign
-from purse.campaign.results import Archived, Audit, CampaignTicket, LabelStatus
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus
 from purse.campaign.states import OPEN, STATES
 from purse.campaign.verbs.records import RecordVerbs
-from purse.errors import PurseError, TicketError
+from purse.errors import TicketError
 
 PAGE_SIZE = 1_000  # entries read at a time
 
 
 class LocalRecords(BaseCampaign, RecordVerbs):
-    """Tickets, journal, audits and archives."""
+    """Tickets, journal and audits."""
 
     _dumps = staticmethod(compact)
 
@@ -63,7 +61,6 @@ class LocalRecords(BaseCampaign, RecordVerbs):
         self,
         *,
         full: bool = False,
-        archives: Sequence[str | Path] = (),
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:
@@ -71,14 +68,6 @@ class LocalRecords(BaseCampaign, RecordVerbs):
             self.terms,
             self.storage,
             full=full,
-            archives=archives,
             acknowledged=[self._number(ticket) for ticket in acknowledged],
             noted=noted,
         )
-
-    def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
-        found = self.audit()
-        if not found.ok:
-            raise PurseError(f"nothing was archived, because of the audit: {found.findings[0]}")
-        limit = None if before is None else round(before * 1000)
-        return archive(self.terms, self.storage, Path(file).absolute(), limit)

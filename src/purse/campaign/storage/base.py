@@ -4,7 +4,7 @@ A storage knows nothing of the rules. It locks a campaign, reads what is wanted,
 decide, writes what was decided and commits: all of that in `change`, and nothing of a campaign is
 written anywhere else; webhooks have methods of their own. Everything else only reads, and never
 waits for a writer.
-`purse.testing.check_storage` holds an implementation to this.
+Tests hold every implementation to this.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from purse.campaign.account.records import AccountRecord
-from purse.campaign.archived_ticket import ArchivedTicket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry, chain
 from purse.campaign.labels import LabelRow
@@ -70,7 +69,7 @@ class LockedState(NamedTuple):
     requests: dict[str, Entry]
     told: Sequence[tuple[int, str]]  # number and body, as JSON, of each report
     due: list[TicketRecord]
-    # of the journal up to entry `told_after`; None where it has no such entry or archived it
+    # of the journal up to entry `told_after`; None where it has no such entry
     digest: str | None = None
     accounts: Sequence[LockedAccount] = ()  # above it, from the top down
 
@@ -85,9 +84,6 @@ class WriteSet(NamedTuple):
     entries: list[Entry]
     digests: list[str]  # of the journal up to each entry
     checkpoints: Sequence[Checkpoint] = ()
-    # tickets that move to the archive, with all entries about tickets up to `head.archived`; None
-    # where nothing moves
-    archived: Sequence[ArchivedTicket] | None = None
     accounts: Sequence[AccountWrite] = ()  # above it, as far as they change
     labels: Sequence[LabelRow] = ()  # what is added to the sums of labels
 
@@ -129,8 +125,7 @@ class AccountOverview(NamedTuple):
 class Reports(NamedTuple):
     """The reports that follow an entry, of one moment."""
 
-    # of the journal up to that entry; "" where that is archived, None where there is none
-    digest: str | None
+    digest: str | None  # of the journal up to that entry; None where there is no such entry
     rows: Sequence[tuple[int, str]]  # number and body, as JSON, of each
     seq: int  # the entry up to which these are all reports
     last: str | None  # the digest up to that entry
@@ -202,23 +197,18 @@ class Storage(Protocol):
         """A glance at a campaign."""
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
-        """The entries that follow entry `after`, at most so many; archived ones are left out."""
+        """The entries that follow entry `after`, at most so many."""
 
     def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries of an account that follow entry `after`, at most so many."""
 
     def told(self, name: str, after: int, limit: int) -> Reports:
-        """The reports that follow entry `after`, at most so many, archived ones too."""
+        """The reports that follow entry `after`, at most so many."""
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
     ) -> list[TicketRecord]:
-        """The tickets in these states that follow ticket `after`, at most so many; archived ones
-        are left out.
-        """
-
-    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
-        """The archived tickets that follow ticket `after`, at most so many."""
+        """The tickets in these states that follow ticket `after`, at most so many."""
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
@@ -271,19 +261,18 @@ def entries_of(rows: Iterable[Sequence[Any]]) -> list[Entry]:
 
 
 def reports_since(
-    rows: Sequence[tuple[int, str]], after: int, archived: int
+    rows: Sequence[tuple[int, str]], after: int
 ) -> tuple[Sequence[tuple[int, str]], str | None]:
-    """The reports after an entry, and the digest of the journal up to it: "" where the archive ends
-    with it, None where it is older, or not there.
+    """The reports after an entry, and the digest of the journal up to it: "" before the first
+    entry, None where there is no such entry.
 
-    rows       number and body of each report; before them, where it is there, the entry itself,
-               with its digest in the place of a body
-    archived   the last entry of the archive
+    rows   number and body of each report; before them, where it is there, the entry itself, with
+           its digest in the place of a body
     """
-    digest = None
+    digest = None if after else ""
     if rows and rows[0][0] == after:
         (_, digest), *rows = rows
-    return rows, "" if after == archived else digest if after > archived else None
+    return rows, digest
 
 
 def chain_rows(digest: str, rows: Iterable[Sequence[Any]]) -> tuple[str, list[tuple[bytes, int]]]:

@@ -7,12 +7,12 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from purse.base.json import compact
-from purse.campaign.archived_ticket import ArchivedTicket, unpack_ticket
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.fork_safety import reset_after_fork
-from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import CampaignRecord, TicketRecord
 from purse.campaign.states import CAMPAIGN, HELD, SETTLED, TOLD
@@ -47,15 +47,7 @@ class StoredCampaign(StoredJournal):
     reported: set[int | None] = field(default_factory=set)
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
     checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
-    archived: dict[int, ArchivedTicket] = field(default_factory=dict)
     labels: dict[tuple[str, str, int], LabelRow] = field(default_factory=dict)
-
-    def ticket(self, number: int, request: str | None) -> TicketRecord | None:
-        """A ticket by its number, and its request id where that is known; None where there is
-        none.
-        """
-        old = self.archived.get(number)
-        return self.tickets.get(number) or (None if old is None else unpack_ticket(old, request))
 
     def due(self, now: int, rewards: bool) -> list[TicketRecord]:
         """The tickets held whose deadline is not after a time, and settled ones, too, where rewards
@@ -68,10 +60,6 @@ class StoredCampaign(StoredJournal):
             and record.deadline <= now
             and (record.state == HELD or rewards)
         ][:MOST_DUE]
-
-    def digest_at(self, seq: int) -> str | None:
-        """The digest of the journal up to an entry; None where there is no such entry."""
-        return "" if seq <= self.head.archived else self.digests.get(seq)
 
 
 class Memory(MemoryWebhooks, MemoryAccounts):
@@ -124,15 +112,13 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 if request in stored.requests
             }
             due = [] if wants.due is None else stored.due(wants.due, wants.due_rewards)
-            ids: dict[int, str | None] = dict.fromkeys(
-                (*wants.tickets, *(record.id for record in due))
-            )
-            for request, entry in requests.items():
-                ids |= {each["id"]: request for each in entry.body.get("tickets", ())}
+            issued = [
+                each["id"] for entry in requests.values() for each in entry.body.get("tickets", ())
+            ]
             tickets = {
-                number: found
-                for number, request in ids.items()
-                if (found := stored.ticket(number, request))
+                number: stored.tickets[number]
+                for number in (*wants.tickets, *(record.id for record in due), *issued)
+                if number in stored.tickets
             }
             told = (
                 stored.told[bisect_right(stored.told, (wants.told_after, "\uffff")) :]
@@ -148,9 +134,7 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                     requests,
                     told,
                     due,
-                    None
-                    if wants.told_after is None or wants.told_after < stored.head.archived
-                    else stored.digest_at(wants.told_after),
+                    None if wants.told_after is None else stored.digests.get(wants.told_after),
                     self._above(stored.account),
                 )
             )
@@ -182,20 +166,6 @@ class Memory(MemoryWebhooks, MemoryAccounts):
             old = stored.labels.get(row[:3], (*row[:3], 0, 0, 0, 0, 0))
             sums = [part + more for part, more in zip(old[3:], row[3:], strict=True)]
             stored.labels[row[:3]] = LabelRow(*row[:3], *sums)
-        if change.archived is not None:
-            self._archive(stored, change)
-
-    def _archive(self, stored: StoredCampaign, change: WriteSet) -> None:
-        """Move tickets to the archive and drop the entries about them, which a file holds."""
-        for ticket in change.archived or ():
-            stored.archived[ticket.id] = ticket
-            stored.tickets.pop(ticket.id, None)
-        last = change.head.archived
-        kept = [e for e in stored.entries if e.seq > last or e.kind not in ARCHIVABLE]
-        dropped = {e.seq for e in stored.entries} - {e.seq for e in kept}
-        stored.entries = kept
-        for seq in dropped:
-            del stored.digests[seq]
 
     def _journal(self, name: str) -> list[Entry]:
         return (self._find_account if name in self._accounts else self._find)(name).entries
@@ -239,27 +209,20 @@ class Memory(MemoryWebhooks, MemoryAccounts):
             stored = self._find(name)
             first = bisect_right(stored.told, (after, "\uffff"))
             rows = stored.told[first : first + limit]
-            seq = rows[-1][0] if rows else max(after, stored.head.archived)
-            return Reports(stored.digest_at(after), rows, seq, stored.digest_at(seq))
+            seq = rows[-1][0] if rows else after
+            return Reports(stored.digests.get(after), rows, seq, stored.digests.get(seq))
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
     ) -> list[TicketRecord]:
         """The tickets in these states that follow."""
         with self._lock:
-            found = [
+            found = (
                 record
                 for record in self._find(name).tickets.values()
                 if record.state in states and record.id > after
-            ]
-            # one that was archived and came back is the last in the dict
-            return sorted(found, key=lambda record: record.id)[:limit]
-
-    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
-        """The archived tickets that follow."""
-        with self._lock:
-            stored = self._find(name).archived
-            return [stored[number] for number in sorted(stored) if number > after][:limit]
+            )
+            return list(islice(found, limit))
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""

@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from purse.campaign.archived_ticket import ArchivedTicket, told_body
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
@@ -36,13 +35,8 @@ from purse.campaign.storage.postgres_levels import (
     write_accounts,
 )
 from purse.campaign.storage.postgres_rows import (
-    ARCHIVED,
-    DIGEST,
     ENTRY,
     add_purses,
-    archived_asks,
-    archived_records,
-    archived_tickets,
     digest_at,
     label_rows,
     write,
@@ -136,20 +130,14 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
         head = CampaignRecord.from_json(row[1])
         late = [ticket_record(each) for found in due for each in found]
         answered = {entry.request or "": entry for entry in entries_of(requests or ())}
-        if head.archived:
-            answered |= archived_asks(db, campaign, set(wants.requests) - set(answered))
         slots = [*late, *map(ticket_record, tickets or ()), *self._issued(db, campaign, answered)]
         found_tickets = {record.id: record for record in slots}
-        if head.archived:
-            found_tickets |= archived_records(
-                db, campaign, set(wants.tickets) - set(found_tickets), answered
-            )
         before = [Balance(*each) for each in purses]
         accounts = [each.read(self._check) for each in above]
         told: Sequence[tuple[int, str]] = ()
         digest = None
         if since is not None and after is not None:
-            told, digest = reports_since(since.fetchall(), after, head.archived)
+            told, digest = reports_since(since.fetchall(), after)
         found = LockedState(
             row[0],
             head,
@@ -221,24 +209,12 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
         """The reports that follow."""
         with self._view() as db:
             campaign = self._key(db, name)
-            row = db.execute(HEAD, (campaign, name)).fetchone()
-            if row is None:
+            if db.execute(HEAD, (campaign, name)).fetchone() is None:
                 raise self._gone(name)
-            head = CampaignRecord.from_json(row[1])
-            rows: Any = []
-            if after < head.archived:
-                found = db.execute(
-                    f"{ARCHIVED} AND told > %s AND told <= %s ORDER BY told LIMIT %s",
-                    (campaign, after, head.archived, limit),
-                )
-                rows = [(each.told, told_body(each)) for each in archived_tickets(found)]
-            rows = rows or db.execute(f"{TOLD} LIMIT %s", (campaign, after, limit)).fetchall()
-            seq = rows[-1][0] if rows else max(after, head.archived)
-            digests = [
-                digest_at(head, each, db.execute(DIGEST, (campaign, each)).fetchone())
-                for each in (after, seq)
-            ]
-            return Reports(digests[0], rows, seq, digests[1])
+            rows = db.execute(f"{TOLD} LIMIT %s", (campaign, after, limit)).fetchall()
+            seq = rows[-1][0] if rows else after
+            before, last = (digest_at(db, campaign, each) for each in (after, seq))
+            return Reports(before, rows, seq, last)
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
@@ -249,14 +225,6 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
             return [
                 ticket_record(row) for row in db.execute(query, (self._key(db, name), after, limit))
             ]
-
-    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
-        """The archived tickets that follow."""
-        with self._view() as db:
-            rows = db.execute(
-                f"{ARCHIVED} AND id > %s ORDER BY id LIMIT %s", (self._key(db, name), after, limit)
-            )
-            return archived_tickets(rows)
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""

@@ -1,4 +1,4 @@
-"""The rows of a campaign in PostgreSQL: what is written, and what was archived."""
+"""The rows of a campaign in PostgreSQL: what is read and written."""
 
 from __future__ import annotations
 
@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.json import compact
 from purse.campaign.account.records import AccountRecord
-from purse.campaign.archived_ticket import (
-    ArchivedTicket,
-    repeated_ask,
-    request_hash,
-    unpack_ticket,
-)
-from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
-from purse.campaign.records import Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord
 from purse.campaign.storage.base import WriteSet
 
 if TYPE_CHECKING:
@@ -40,13 +34,6 @@ ON CONFLICT (campaign, kind) DO UPDATE
 SET seq = excluded.seq, digest = excluded.digest, checksum = excluded.checksum,
   body = excluded.body"""
 DIGEST = "SELECT encode(digest, 'hex') FROM purse_journal WHERE campaign = %s AND seq = %s"
-ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = %s"
-PUT_ARCHIVED = """INSERT INTO purse_archived
-SELECT %s, (e ->> 0)::bigint, (e ->> 1)::bigint, decode(e ->> 2, 'hex'), e ->> 3
-FROM json_array_elements(%s::json) e
-ON CONFLICT (campaign, id) DO UPDATE
-SET told = excluded.told, request = excluded.request, body = excluded.body"""
-
 LABEL = "FROM purse_labels WHERE campaign = %s"
 ADD_LABELS = """INSERT INTO purse_labels
 SELECT %s, e ->> 0, e ->> 1, (e ->> 2)::int, (e ->> 3)::bigint, (e ->> 4)::bigint,
@@ -64,46 +51,11 @@ def label_rows(db: psycopg.Connection[Any], campaign: int) -> list[LabelRow]:
     return sorted(LabelRow(*row) for row in found)
 
 
-def archived_asks(
-    db: psycopg.Connection[Any], campaign: int, requests: set[str]
-) -> dict[str, Entry]:
-    """The archived asks of these requests."""
-    hashes = {request_hash(request): request for request in requests}
-    found = db.execute(f"{ARCHIVED} AND request = ANY(%s)", (campaign, list(hashes)))
-    asks = [
-        repeated_ask(ticket, hashes[ticket.request or b""]) for ticket in archived_tickets(found)
-    ]
-    return {ask.request or "": ask for ask in asks}
-
-
-def archived_records(
-    db: psycopg.Connection[Any], campaign: int, numbers: set[int], asks: dict[str, Entry]
-) -> dict[int, TicketRecord]:
-    """The archived ones among these tickets, and among those of these asks."""
-    requests = {
-        each["id"]: request
-        for request, ask in asks.items()
-        if ask.seq == 0
-        for each in ask.body["tickets"]
-    }
-    found = db.execute(f"{ARCHIVED} AND id = ANY(%s)", (campaign, [*numbers, *requests]))
-    return {
-        ticket.id: unpack_ticket(ticket, requests.get(ticket.id))
-        for ticket in archived_tickets(found)
-    }
-
-
-def archived_tickets(rows: Iterable[Sequence[Any]]) -> list[ArchivedTicket]:
-    """Archived tickets from the columns of their rows."""
-    return [ArchivedTicket(*row) for row in rows]
-
-
-def digest_at(head: CampaignRecord, seq: int, row: Sequence[Any] | None) -> str | None:
-    """The digest of the journal up to an entry, whose row is given; nothing up to the end of the
-    archive, and None where there is no such entry.
-    """
-    if seq <= head.archived:
+def digest_at(db: psycopg.Connection[Any], campaign: int, seq: int) -> str | None:
+    """The digest of the journal up to an entry; None where there is no such entry."""
+    if seq == 0:
         return ""
+    row = db.execute(DIGEST, (campaign, seq)).fetchone()
     return None if row is None else row[0]
 
 
@@ -121,8 +73,6 @@ def write(
     if change.labels:
         db.execute(ADD_LABELS, (campaign, compact(change.labels)))
     put_head(db, campaign, change.seq, change.head)
-    if change.archived is not None:
-        archive(db, campaign, change.head.archived, change.archived)
 
 
 def add_purses(db: psycopg.Connection[Any], key: int, count: int) -> list[Balance]:
@@ -163,24 +113,4 @@ def put_head(
     db.execute(
         "UPDATE purse_campaigns SET seq = %s, head = %s WHERE id = %s",
         (seq, compact(head.as_dict()), key),
-    )
-
-
-def archive(
-    db: psycopg.Connection[Any], campaign: int, last: int, tickets: Sequence[ArchivedTicket]
-) -> None:
-    """Move tickets to the archive and drop the entries about them, which a file holds."""
-    db.execute("UPDATE purse_campaigns SET archived = %s WHERE id = %s", (last, campaign))
-    rows = [
-        (each.id, each.told, None if each.request is None else each.request.hex(), each.body)
-        for each in tickets
-    ]
-    db.execute(PUT_ARCHIVED, (campaign, compact(rows)))
-    db.execute(
-        "DELETE FROM purse_tickets WHERE campaign = %s AND id = ANY(%s)",
-        (campaign, [ticket.id for ticket in tickets]),
-    )
-    db.execute(
-        "DELETE FROM purse_journal WHERE campaign = %s AND seq <= %s AND kind = ANY(%s)",
-        (campaign, last, list(ARCHIVABLE)),
     )

@@ -14,15 +14,8 @@ import apsw
 
 from purse.base.files import sync_folder
 from purse.base.json import compact
-from purse.campaign.archived_ticket import (
-    ArchivedTicket,
-    repeated_ask,
-    request_hash,
-    told_body,
-    unpack_ticket,
-)
 from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.journal import ARCHIVABLE, Entry
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import CAMPAIGN, OPEN
@@ -90,7 +83,6 @@ SINCE = (
     "WHERE campaign = ?1 AND seq >= ?2 AND (+kind = 'told' OR +seq = ?2) ORDER BY seq"
 )
 DIGEST = "SELECT lower(hex(digest)) FROM purse_journal WHERE campaign = ? AND seq = ?"
-ARCHIVED = "SELECT id, told, request, body FROM purse_archived WHERE campaign = ?"
 PUT_TICKET = """INSERT INTO purse_tickets VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (campaign, id) DO UPDATE
 SET state = excluded.state, deadline = excluded.deadline, body = excluded.body"""
@@ -101,10 +93,6 @@ ON CONFLICT (campaign, key, value, resource) DO UPDATE
 SET tickets = tickets + excluded.tickets, spent = spent + excluded.spent,
   held = held + excluded.held, presumed = presumed + excluded.presumed,
   overrun = overrun + excluded.overrun"""
-DROP_ENTRIES = (
-    "DELETE FROM purse_journal WHERE campaign = ? AND seq <= ? AND kind IN "
-    f"({', '.join(repr(kind) for kind in ARCHIVABLE)})"
-)
 
 
 class Sqlite(SqliteWebhooks, SqliteAccounts):
@@ -194,18 +182,11 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
     def told(self, name: str, after: int, limit: int) -> Reports:
         """The reports that follow."""
         with self._view() as db:
-            campaign, _, head, _, _ = read_head(db, name)
-            before = digest_at(db, campaign, head, after)
-            rows: Any = []
-            if after < head.archived:
-                found = db.execute(
-                    f"{ARCHIVED} AND told > ? AND told <= ? ORDER BY told LIMIT ?",
-                    (campaign, after, head.archived, limit),
-                )
-                rows = [(each.told, told_body(each)) for each in map(archived_ticket, found)]
-            rows = rows or db.execute(f"{TOLD} LIMIT ?", (campaign, after, limit)).fetchall()
-            seq = rows[-1][0] if rows else max(after, head.archived)
-            return Reports(before, rows, seq, digest_at(db, campaign, head, seq))
+            campaign, *_ = read_head(db, name)
+            before = digest_at(db, campaign, after)
+            rows: Any = db.execute(f"{TOLD} LIMIT ?", (campaign, after, limit)).fetchall()
+            seq = rows[-1][0] if rows else after
+            return Reports(before, rows, seq, digest_at(db, campaign, seq))
 
     def tickets(
         self, name: str, states: Sequence[str], after: int, limit: int
@@ -224,14 +205,6 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
                 (read_head(db, name)[0], after, limit),
             )
             return [ticket_record(row) for row in rows]
-
-    def archived(self, name: str, after: int, limit: int) -> list[ArchivedTicket]:
-        """The archived tickets that follow."""
-        with self._view() as db:
-            rows = db.execute(
-                f"{ARCHIVED} AND id > ? ORDER BY id LIMIT ?", (read_head(db, name)[0], after, limit)
-            )
-            return [archived_ticket(row) for row in rows]
 
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
@@ -278,62 +251,32 @@ def found(
     accounts: Sequence[LockedAccount],
 ) -> LockedState:
     """What is wanted, and the accounts above."""
-    old = head.archived > 0
-    requests = {request: answered(db, campaign, request, old) for request in wants.requests}
-    known = {request: entry for request, entry in requests.items() if entry is not None}
+    known = {
+        request: entry
+        for request in wants.requests
+        for entry in entries_of(db.execute(f"{ENTRY} AND request = ?", (campaign, request)))
+    }
     due = [
         ticket_record(row)
         for query in (DUE, DUE_REWARDS)[: 1 + wants.due_rewards]
         for row in (db.execute(query, (campaign, wants.due)) if wants.due is not None else ())
     ]
     tickets = {record.id: record for record in due}
-    for number in wants.tickets:
-        tickets.update(one_ticket(db, campaign, number, None, old))
-    for request, entry in known.items():
-        for each in entry.body.get("tickets", ()):
-            tickets.update(one_ticket(db, campaign, each["id"], request, old))
+    issued = (each["id"] for entry in known.values() for each in entry.body.get("tickets", ()))
+    for number in (*wants.tickets, *issued):
+        for row in db.execute(f"{TICKET} AND id = ?", (campaign, number)):
+            tickets[number] = ticket_record(row)
     told: Sequence[tuple[int, str]] = ()
     digest = None
     if (after := wants.told_after) is not None:
         rows: Any = db.execute(SINCE, (campaign, after)).fetchall()
-        told, digest = reports_since(rows, after, head.archived)
+        told, digest = reports_since(rows, after)
     return LockedState(seq, head, purses, tickets, known, told, due, digest, accounts)
 
 
-def answered(db: apsw.Connection, campaign: int, request: str, old: bool) -> Entry | None:
-    """The entry that answered a request; `old`: it may be archived."""
-    for entry in entries_of(db.execute(f"{ENTRY} AND request = ?", (campaign, request))):
-        return entry
-    if old:
-        for row in db.execute(f"{ARCHIVED} AND request = ?", (campaign, request_hash(request))):
-            return repeated_ask(archived_ticket(row), request)
-    return None
-
-
-def one_ticket(
-    db: apsw.Connection, campaign: int, number: int, request: str | None, old: bool
-) -> dict[int, TicketRecord]:
-    """A ticket by its number; nothing where there is none. `old`: it may be archived."""
-    for row in db.execute(f"{TICKET} AND id = ?", (campaign, number)):
-        return {number: ticket_record(row)}
-    if old:
-        for row in db.execute(f"{ARCHIVED} AND id = ?", (campaign, number)):
-            return {number: unpack_ticket(archived_ticket(row), request)}
-    return {}
-
-
-def archived_ticket(row: Any) -> ArchivedTicket:
-    """An archived ticket from the columns of its row."""
-    return ArchivedTicket(*row)
-
-
-def digest_at(db: apsw.Connection, campaign: int, head: CampaignRecord, seq: int) -> str | None:
-    """The digest of the journal up to an entry; nothing up to the end of the archive, and None
-    where there is no such entry.
-    """
-    if seq <= head.archived:
-        return ""
-    return cast(str | None, db.execute(DIGEST, (campaign, seq)).get)
+def digest_at(db: apsw.Connection, campaign: int, seq: int) -> str | None:
+    """The digest of the journal up to an entry; None where there is no such entry."""
+    return cast(str | None, db.execute(DIGEST, (campaign, seq)).get) if seq else ""
 
 
 def write(db: apsw.Connection, campaign: int, before: list[Balance], change: WriteSet) -> None:
@@ -353,21 +296,3 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
     if change.labels:
         db.executemany(ADD_LABEL, [(campaign, *row) for row in change.labels])
     put_head(db, campaign, change.seq, change.head)
-    if change.archived is not None:
-        archive(db, campaign, change.head.archived, change.archived)
-
-
-def archive(
-    db: apsw.Connection, campaign: int, last: int, tickets: Sequence[ArchivedTicket]
-) -> None:
-    """Move tickets to the archive and drop the entries about them, which a file holds."""
-    db.execute("UPDATE purse_campaigns SET archived = ? WHERE id = ?", (last, campaign))
-    db.executemany(
-        "INSERT OR REPLACE INTO purse_archived VALUES (?, ?, ?, ?, ?)",
-        [(campaign, *ticket) for ticket in tickets],
-    )
-    db.executemany(
-        "DELETE FROM purse_tickets WHERE campaign = ? AND id = ?",
-        [(campaign, ticket.id) for ticket in tickets],
-    )
-    db.execute(DROP_ENTRIES, (campaign, last))

@@ -1,4 +1,4 @@
-"""The verbs of those who look back: tickets, journal, audits, exports and archives."""
+"""The verbs of those who look back: tickets, journal, audits and exports."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
 from purse.campaign.entry import Entry, without_contexts, write_as
-from purse.campaign.results import Archived, Audit, CampaignTicket, LabelStatus, Status
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class RecordVerbs(ABC):
     def tickets(
         self, states: Sequence[str] = OPEN, limit: int = 1000, after: int = 0
     ) -> list[CampaignTicket]:
-        """Return at most `limit` tickets in these states, the oldest first, without archived ones.
+        """Return at most `limit` tickets in these states, the oldest first.
 
         states   any of "held", "told", "void", "presumed", "released", "skipped", "settled",
                  "failed" and "unrewarded"
@@ -50,7 +50,7 @@ class RecordVerbs(ABC):
 
     @abstractmethod
     def ticket(self, number: int) -> CampaignTicket:
-        """Return the ticket with this number; without its request id where it is archived.
+        """Return the ticket with this number.
 
         Raise `TicketError` when the campaign did not issue it.
         """
@@ -73,7 +73,6 @@ class RecordVerbs(ABC):
         self,
         *,
         full: bool = False,
-        archives: Sequence[str | Path] = (),
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:
@@ -81,27 +80,12 @@ class RecordVerbs(ABC):
 
         full           begin at the first entry and compare every ticket; otherwise begin where the
                        last audit that found nothing ended, and compare what has changed since
-        archives       the files that `archive` wrote, which a full audit needs
         acknowledged   the numbers of tickets whose reports were acknowledged
         noted          (`entries`, `digest`) of an earlier `status`
 
         The audit compares balances, tickets, counts, digests, the policy's choices and its state.
         What never reached this storage, or was lost with it, shows only in `acknowledged` and
         `noted`, which somebody else has kept.
-        """
-
-    @abstractmethod
-    def archive(self, file: str | Path, *, before: float | None = None) -> Archived:
-        """Move the oldest entries of the journal to a new file, and return what was moved.
-
-        file     a path, which must not exist yet; keep the file, for `restore` and a full audit
-        before   only entries of before this time, in seconds since 1970; None: all that can be
-
-        Entries are moved up to the first ticket that is held, presumed or settled. A repeated ask
-        or tell of a ticket that was moved gets the same answer as before.
-
-        Raise `PurseError` when an audit finds something, when there is nothing to move, or when the
-        file exists; then nothing has changed.
         """
 
     def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:

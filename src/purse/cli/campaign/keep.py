@@ -1,13 +1,11 @@
 """Verbs that keep and check the journals of campaigns.
 
-These are `purse campaign export`, `restore`, `archive` and `audit`.
+These are `purse campaign export`, `restore` and `audit`.
 """
 
 from __future__ import annotations
 
 import sys
-import time
-from datetime import datetime
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -15,21 +13,14 @@ import click
 
 from purse.cli import complete
 from purse.cli.campaign.read import number_of, opened
-from purse.cli.options import Duration, campaign_argument, for_machines, stored
+from purse.cli.options import campaign_argument, for_machines, stored
 from purse.cli.output import print_json
-from purse.errors import InvalidInput, invalid
+from purse.errors import invalid
 
 if TYPE_CHECKING:
     from purse.campaign.results import Audit
 
 FILE = click.Path(path_type=Path)
-archived = click.option(
-    "--archive",
-    "archives",
-    multiple=True,
-    type=FILE,
-    help="File that `purse campaign archive` wrote; repeat it for several.",
-)
 
 
 @click.command()
@@ -48,10 +39,7 @@ archived = click.option(
 )
 @stored
 def export(name: str, out: Path | None, without_contexts: bool, storage: str) -> None:
-    """Write the journal as JSON lines.
-
-    Entries that were archived are in their own files.
-    """
+    """Write the journal as JSON lines."""
     source = opened(name, storage)
     count = source.export(sys.stdout if out is None else out, contexts=not without_contexts)
     if out is not None:
@@ -67,57 +55,16 @@ def export(name: str, out: Path | None, without_contexts: bool, storage: str) ->
     shell_complete=complete.accounts,
     help="Account above the new campaign, into which its totals must fit [default: none].",
 )
-@archived
 @stored
-def restore(
-    file: Path, name: str | None, account: str | None, archives: tuple[Path, ...], storage: str
-) -> None:
+def restore(file: Path, name: str | None, account: str | None, storage: str) -> None:
     """Create a campaign from an exported journal.
 
     The new campaign has an id of its own, so that nothing meant for the old one reaches it.
     """
     from purse.campaign.campaign import Campaign
 
-    made = Campaign.restore(file, storage=storage, name=name, archives=archives, account=account)
+    made = Campaign.restore(file, storage=storage, name=name, account=account)
     click.echo(str(made.status()))
-
-
-@click.command()
-@campaign_argument
-@click.argument("file", type=FILE)
-@click.option(
-    "--before",
-    metavar="WHEN",
-    help="Archive entries from before a time: 2026-11-01, 2026-11-01T12:00, or an age such as 30d.",
-)
-@stored
-def archive(name: str, file: Path, before: str | None, storage: str) -> None:
-    """Move the oldest entries of the journal to a new file.
-
-    Moves entries up to the first ticket that is held, presumed or settled, after an audit. Keep the
-    file: `restore` and `audit --full` need it.
-    """
-    limit = None if before is None else time_of(before)
-    moved = opened(name, storage).archive(file, before=limit)
-    click.echo(
-        f"{name}: entries {moved.first} to {moved.last} with {moved.tickets} tickets moved to "
-        f"{moved.file}"
-    )
-
-
-def time_of(text: str) -> float:
-    """Return a time in seconds since 1970, from a date or an age."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        pass
-    try:
-        age = Duration().convert(text, None, None)
-    except (click.BadParameter, InvalidInput):
-        age = None
-    if age is None or not 0 < age < float("inf"):
-        raise invalid("before", text, "must be a date such as 2026-11-01, or an age such as 30d")
-    return time.time() - age
 
 
 @click.command()
@@ -127,7 +74,6 @@ def time_of(text: str) -> float:
     is_flag=True,
     help="Begin at the first entry and compare every ticket [default: begin at the last audit].",
 )
-@archived
 @click.option(
     "--acknowledged",
     type=click.File(),
@@ -143,7 +89,6 @@ def time_of(text: str) -> float:
 def audit(
     name: str,
     full: bool,
-    archives: tuple[Path, ...],
     acknowledged: IO[str] | None,
     noted: str | None,
     as_json: bool,
@@ -157,7 +102,6 @@ def audit(
     """
     found = opened(name, storage).audit(
         full=full,
-        archives=archives,
         acknowledged=[number_of(line.strip()) for line in acknowledged or () if line.strip()],
         noted=None if noted is None else parse_noted(noted),
     )

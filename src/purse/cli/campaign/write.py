@@ -293,6 +293,6 @@ campaign.add_sections(
             arms.set_arm,
             set_alerts,
         ],
-        "Keep and check": [keep.export, keep.restore, keep.archive, keep.audit],
+        "Keep and check": [keep.export, keep.restore, keep.audit],
     }
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from purse.base.plain_validation import choice, integer
 from purse.base.recommendation import (
@@ -21,10 +21,9 @@ from purse.campaign.states import OPEN, STATES
 from purse.client.exchange import Request
 from purse.client.verbs.common import LARGEST, Ticket, given, number_of, result, tickets_of
 from purse.client.wire import amount_text, path, result_of
-from purse.errors import PurseError
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 PAGE_SIZE = 1_000  # entries of a journal at a time
 MOST = 1_000  # tickets in one answer
@@ -121,13 +120,10 @@ def audit(
     name: str,
     *,
     full: bool = False,
-    archives: Sequence[str | Path] = (),
     acknowledged: Iterable[Ticket] = (),
     noted: tuple[int, str] | None = None,
 ) -> Request[Audit]:
     """Check a campaign against its journal."""
-    if archives:
-        raise PurseError(f"an audit with archives is made {ELSEWHERE}")
     body: dict[str, Any] = {
         "full": full,
         "acknowledged": [number_of(name, each) for each in acknowledged],
@@ -145,8 +141,3 @@ def audit(
         body,
         timeout=AUDIT_TIMEOUT,
     )
-
-
-def archive(name: str, file: str | Path, *, before: float | None = None) -> NoReturn:
-    """Refuse to move entries: where they are kept, only the database's own address can."""
-    raise PurseError(f"an archive is made {ELSEWHERE}")

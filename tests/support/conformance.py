@@ -1,12 +1,4 @@
-"""What every storage must do. It ships, so that a back-end of your own can be held to the same.
-
-    >>> from purse.campaign.storage.memory import Memory
-    >>> from purse.testing import check_storage
-    >>> store = Memory()
-    >>> check_storage(lambda: store)
-
-Each check raises `AssertionError` with a sentence that says what is wrong.
-"""
+"""What every storage must do. Each check fails with a sentence that says what is wrong."""
 
 from __future__ import annotations
 
@@ -15,16 +7,22 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from purse.campaign.account.conformance import (
+from purse.campaign.checkpoint import POLICY, checkpoint
+from purse.campaign.group_commit import write_set
+from purse.campaign.journal import Entry
+from purse.campaign.labels import LabelRow
+from purse.campaign.rules import Transaction
+from purse.campaign.states import STATES
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from tests.support.conformance_accounts import (
     check_account_changes,
     check_account_names,
     check_booking,
     check_join,
     check_no_lost_booking,
 )
-from purse.campaign.archived_ticket import archive_ticket
-from purse.campaign.checkpoint import POLICY, checkpoint
-from purse.campaign.conformance_steps import (
+from tests.support.conformance_steps import (
     THREADS,
     TURNS,
     Open,
@@ -35,14 +33,7 @@ from purse.campaign.conformance_steps import (
     in_threads,
     raises,
 )
-from purse.campaign.conformance_webhooks import check_webhooks
-from purse.campaign.group_commit import write_set
-from purse.campaign.journal import Entry
-from purse.campaign.labels import LabelRow
-from purse.campaign.rules import Transaction
-from purse.campaign.states import STATES
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
-from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from tests.support.conformance_webhooks import check_webhooks
 
 
 def check_storage(opened: Open) -> None:
@@ -50,8 +41,6 @@ def check_storage(opened: Open) -> None:
 
     opened   a function that makes a new connection to one place, which has no campaigns yet; it may
              return the same object where there is nothing to connect to
-
-    Raise `AssertionError` when one of the checks fails.
     """
     check_names(opened)
     check_write_and_read(opened)
@@ -59,7 +48,6 @@ def check_storage(opened: Open) -> None:
     check_refusals(opened)
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
-    check_archive(opened)
     check_labels(opened)
     check_webhooks(opened)
     check_account_names(opened)
@@ -155,57 +143,6 @@ def check_write_and_read(opened: Open) -> None:
         2_000,
         2,
     ), f"after a report it looks like {look}"
-
-
-def check_archive(opened: Open) -> None:
-    """Tickets that are archived are found by their numbers and requests, and their reports in
-    order; the entries about them are gone, and others stay.
-    """
-    storage, other = opened(), opened()
-    made = begun(storage, "archive")
-    changed(storage, made, ReadSet(), lambda transaction: ask(transaction, 2, "r"))
-    changed(storage, made, ReadSet(), lambda transaction: ask(transaction, 2, "s"))
-    told = ReadSet(tickets=(1, 2, 3))
-    changed(storage, made, told, lambda transaction: transaction.tell(2, [0.5], [10**9]))
-    changed(storage, made, told, lambda transaction: transaction.tell(1, [0.25], [10**9]))
-    asks = {entry.request: entry for entry in storage.entries("archive", 1, 2)}
-
-    def decide(found: LockedState) -> WriteSet:
-        transaction = book_of(made, found)
-        file = {"name": "file", "sha256": "", "first": 2, "last": 5, "digest": ""}
-        transaction.archive(2, 5, file)
-        rows = [
-            archive_ticket(found.tickets[number], entry, asks["r"])
-            for number, entry in ((1, 5), (2, 4))
-        ]
-        return write_set(transaction)._replace(archived=rows)
-
-    storage.change("archive", told, decide)
-    assert [entry.seq for entry in other.entries("archive", 0, 10)] == [1, 6], (
-        f"entries {other.entries('archive', 0, 10)} stayed instead of 1 and 6"
-    )
-    assert [record.id for record in other.tickets("archive", STATES, 0, 10)] == [3, 4], (
-        "an archived ticket is among the others"
-    )
-    assert [ticket.id for ticket in other.archived("archive", 0, 10)] == [1, 2], (
-        "archived tickets are not found in their order"
-    )
-    wants = ReadSet(tickets=(2,), requests=("r", "q"), told_after=6)
-    (found,) = changed(other, made, wants, lambda _: None)
-    assert set(found.requests) == {"r"}, f"requests {set(found.requests)} were found instead of r"
-    assert [each["id"] for each in found.requests["r"].body["tickets"]] == [1, 2], (
-        f"the request of an archived ticket came back as {found.requests['r']}"
-    )
-    assert found.tickets[1].body["report"]["rewards"] == [0.25], (
-        f"an archived ticket came back as {found.tickets[1]}"
-    )
-    assert found.digest == found.head.digest, f"the digest up to entry 6 is {found.digest}"
-    page = other.told("archive", 0, 10)
-    assert ([seq for seq, _ in page.rows], page.seq, page.digest) == ([4, 5], 5, ""), (
-        f"archived reports came back as {page}"
-    )
-    (found,) = changed(other, made, ReadSet(told_after=3), lambda _: None)
-    assert found.digest is None, "an archived entry has a digest that a policy could rely on"
 
 
 def check_due_rewards(opened: Open) -> None:

@@ -1,4 +1,4 @@
-"""What every storage must do with accounts: a part of `purse.testing.check_storage`."""
+"""What every storage must do with accounts."""
 
 from __future__ import annotations
 
@@ -9,21 +9,6 @@ from purse.campaign.account.above import account_write, transaction, transaction
 from purse.campaign.account.ledger import AccountLedger
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
-from purse.campaign.conformance_steps import (
-    THREADS,
-    TURNS,
-    Open,
-    ask,
-    begun,
-    book_of,
-    changed,
-    first_write,
-    in_threads,
-    raises,
-)
-from purse.campaign.conformance_steps import (
-    terms as campaign_terms,
-)
 from purse.campaign.group_commit import write_set
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import (
@@ -35,6 +20,21 @@ from purse.campaign.storage.base import (
     WriteSet,
 )
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
+from tests.support.conformance_steps import (
+    THREADS,
+    TURNS,
+    Open,
+    ask,
+    begun,
+    book_of,
+    changed,
+    first_write,
+    in_threads,
+    raises,
+)
+from tests.support.conformance_steps import (
+    terms as campaign_terms,
+)
 
 UNIT = 10**9
 NOW = 2_000
