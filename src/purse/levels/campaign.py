@@ -68,7 +68,6 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         file: str | Path | IO[str],
         storage: Any,
         name: str | None,
-        archives: Sequence[str | Path],
         account: str | None,
     ) -> Self:
         entries = read_journal(file)
@@ -291,7 +290,6 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         self,
         *,
         full: bool = False,
-        archives: Sequence[str | Path] = (),
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:

@@ -4,7 +4,6 @@ was drawn with, what it brought and what it cost.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
@@ -31,7 +30,7 @@ class JournalLog(NamedTuple):
     budget: list[float]  # (d,) in the user's unit, with top-ups
 
 
-def read_journal_log(path: str | Path, archives: Sequence[str | Path] = ()) -> JournalLog:
+def read_journal_log(path: str | Path) -> JournalLog:
     """Read the export of a campaign as a log.
 
     Raise `InvalidInput` if the journal cannot be read, or if nearly every arm was chosen with

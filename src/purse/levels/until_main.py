@@ -8,8 +8,8 @@ from typing import Any
 class Gone:
     """Verbs that are not there any more."""
 
-    def archive(self, *_: Any, **__: Any) -> Any:
+    def add_webhook(self, *_: Any, **__: Any) -> Any:
         """Do nothing."""
         raise NotImplementedError
 
-    add_webhook = remove_webhook = webhooks = archive
+    remove_webhook = webhooks = add_webhook
