@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 LEVELS = os.environ.get("PURSE_CORE") == "levels"
+HEADS = "purse_levels" if LEVELS else "purse_campaigns"  # the table with a row for each campaign
 # what stands in for a module of today: a module, or names and where they are
 INSTEAD: dict[str, str | dict[str, str]] = {
     "purse.campaign.local.campaign": "purse.levels.campaign",
@@ -26,6 +27,10 @@ INSTEAD: dict[str, str | dict[str, str]] = {
     "purse.campaign.followed_history": "purse.levels.followed_history",
     "purse.campaign.incidents": "purse.levels.incidents",
     "purse.campaign.journal_log": "purse.levels.journal_log",
+    "tests.support.mutations": "tests.support.levels_mutations",
+    "tests.support.account_mutations": "tests.support.levels_account_mutations",
+    "tests.support.period_mutations": "tests.support.levels_period_mutations",
+    "tests.support.traffic_mutations": "tests.support.levels_traffic_mutations",
 }
 
 
@@ -47,6 +52,22 @@ class StandIns(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         pass
+
+
+def sqlite_class() -> Any:
+    """Return the class of storages in a file."""
+    return import_module(f"purse.{'levels' if LEVELS else 'campaign.storage'}.sqlite").Sqlite
+
+
+def storage_over(database: Any) -> Any:
+    """Return the storage over an object of that class."""
+    return import_module("purse.levels.storage").Storage(database) if LEVELS else database
+
+
+def rewards_of(campaign: Any) -> list[float]:
+    """Return the rewards of whole reports, in the order of the journal."""
+    told = [entry.body for entry in campaign.journal() if entry.kind == "told"]
+    return [body["reward"] if LEVELS else body["rewards"][0] for body in told]
 
 
 if LEVELS:

@@ -12,6 +12,7 @@ import pytest
 
 from purse import ArmsCoolingDown, AskRefused, Conflict, InvalidInput
 from tests.support.campaigns import TERMS
+from tests.support.core import rewards_of
 from tests.support.storages import StorageHarness
 
 Build = Callable[[], StorageHarness]
@@ -111,9 +112,7 @@ def a_missing_reward_is_learnt_once_with_its_value(build: Build) -> None:
         harness.clock += 60_000
         assert campaign.expire() == 1
     assert campaign.probabilities() == twin.probabilities()
-    assert [entry.body["rewards"] for entry in campaign.journal() if entry.kind == "told"] == [
-        [0.25]
-    ] * 4
+    assert rewards_of(campaign) == [0.25] * 4
 
 
 def an_ask_learns_what_its_transaction_gives_up(build: Build) -> None:
@@ -135,11 +134,7 @@ def a_reward_outside_the_range_is_seen_as_its_end(build: Build) -> None:
         campaign.tell(campaign.ask(), reward, "0.1")
         twin.tell(twin.ask(), min(max(reward, 0), 10), "0.1")
     assert campaign.probabilities() == twin.probabilities()
-    assert [entry.body["rewards"] for entry in campaign.journal() if entry.kind == "told"] == [
-        [25],
-        [-5],
-        [25],
-    ]
+    assert rewards_of(campaign) == [25, -5, 25]
 
 
 def the_ticket_carries_the_chance_of_exploration(build: Build) -> None:

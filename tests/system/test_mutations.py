@@ -7,6 +7,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from decimal import Decimal
 from inspect import signature
 from itertools import count
 from pathlib import Path
@@ -15,16 +16,20 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import BudgetHeld, Campaign, Policy, PurseError
+from purse.base import amounts
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
+from purse.levels import commit
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import account_checks, mutations, period_checks, storages
 from tests.support import account_mutations as accounts
+from tests.support import levels_mutations as levels
 from tests.support import period_mutations as periods
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
 from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
+from tests.support.core import LEVELS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import SOAK, scale
 from tests.support.storages import (
@@ -50,8 +55,9 @@ def the_budget_holds(build: Build) -> None:
                 campaign.ask()
             except PurseError:
                 break
-        for purse in campaign.storage.overview(campaign.name).balances:
-            assert purse.spent + purse.held + purse.presumed <= purse.budget, purse
+        for purse in campaign.status().purses:
+            taken = map(Decimal, (purse.spent, purse.held, purse.presumed))
+            assert sum(taken) <= Decimal(purse.budget), purse
 
 
 def a_report_counts_once(build: Build) -> None:
@@ -61,7 +67,7 @@ def a_report_counts_once(build: Build) -> None:
     for _ in range(2):
         with suppress(PurseError):
             campaign.tell(tickets[0], 1, "0.5")
-    assert [entry.kind for entry in campaign.journal()] == ["created", "asked", "told"]
+    assert [entry.kind for entry in campaign.journal()].count("told") == 1
 
 
 def a_request_is_answered_once(build: Build) -> None:
@@ -145,17 +151,40 @@ def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
 def a_damaged_checkpoint_is_not_used(build: Build) -> None:
     harness = build()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(group_commit, "CHECKPOINT_EVERY", 8)
+        patch.setattr(commit if LEVELS else group_commit, "CHECKPOINT_EVERY", 8)
         campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
         for turn in range(8):
             campaign.tell(campaign.ask(), turn % 2, "0.5")
     expected, stored = campaign.probabilities(), campaign.storage.checkpoint("test", "policy")
     blank = Learner(campaign.terms)
-    blank.seq, blank.digest = stored.seq, stored.digest
-    forged = blank.checkpoint().body.hex()
+    blank.seq, blank.digest = stored[:2] if LEVELS else stored[1:3]
+    forged = ((b"\n" if LEVELS else b"") + blank.checkpoint().body).hex()
     literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
     harness.execute(f"UPDATE purse_checkpoints SET body = {literal}")
     assert harness.open("test").probabilities() == expected
+
+
+def an_audit_decides_every_hold_again(build: Build) -> None:
+    """By the rule, whatever is written."""
+    campaign = build().create("test", **TERMS)
+    campaign.tell(campaign.ask(), 1, "0.5")
+    campaign.ask()
+    assert campaign.audit().findings == ()
+
+
+def what_is_spent_is_what_the_entries_say(build: Build) -> None:
+    """P6 from the journal alone: up to the hold it is spent, the rest is overrun."""
+    campaign = build().create("test", **TERMS)
+    for cost in ("0.5", "0.25", "1.5"):
+        campaign.tell(campaign.ask(), 1, cost)
+    bodies = {(entry.kind, entry.ticket): entry.body for entry in campaign.journal()}
+    costs = [bodies["told", ticket]["costs"][0] for ticket in (1, 2, 3)]
+    paid = [min(costs[n - 1], *bodies["asked", n]["held"]) for n in (1, 2, 3)]
+    (purse,) = campaign.status().purses
+    assert (purse.spent, purse.overrun) == (
+        amounts.text(sum(paid)),
+        amounts.text(sum(costs) - sum(paid)),
+    )
 
 
 def the_journal_stays_as_it_is(build: Build) -> None:
@@ -327,6 +356,11 @@ ROWS = [
         only="postgres",
     ),
 ]
+if LEVELS:
+    ROWS += [
+        Row(levels.hold_another_amount, an_audit_decides_every_hold_again),
+        Row(levels.book_another_amount, what_is_spent_is_what_the_entries_say),
+    ]
 SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.drop_the_guard, the_budget_holds),
     Row(mutations.forget_reports, a_report_counts_once),

@@ -53,7 +53,7 @@ class CampaignLevel(Level):
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
-                    self.above.book([balance._replace(budget=0) for balance in self.balances])
+                    self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
             case _ if entry.ticket is not None:
                 self.reported(entry, self.tickets[entry.ticket])
             case _:
@@ -91,7 +91,7 @@ class CampaignLevel(Level):
             self.count_open(ticket.arm, 1)
             self.hear(ticket.arm, 1)
             cooldown.issued(head, ticket.arm, ticket.id, entry.at)
-        self.move(ticket, [Balance(held=units) for units in ticket.held], issued=1)
+        self.move(ticket, [Balance(held=units) for units in ticket.held], entry.at, issued=1)
 
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""
@@ -110,7 +110,7 @@ class CampaignLevel(Level):
             self.count_open(arm, (after.state in UNFINISHED) - (before.state in UNFINISHED))
         is_paid = after.costs is not None and before.costs is None
         if move := moved_between(before, after):
-            self.move(before, move)
+            self.move(before, move, entry.at)
         if is_paid and any(part.overrun for part in move):
             head.count("overruns")
             for level in self.chain():
@@ -137,9 +137,9 @@ class CampaignLevel(Level):
             if not low <= after.reward <= high:
                 head.alarm("outside-range", entry.at)
 
-    def move(self, ticket: Ticket, move: list[Balance], issued: int = 0) -> None:
+    def move(self, ticket: Ticket, move: list[Balance], at: int, issued: int = 0) -> None:
         """Move the money of a ticket, here, above, and in the sums of its labels."""
-        self.book(move, None if issued else ticket.asked.get("periods", {}))
+        self.book(move, at, None if issued else ticket.asked.get("periods", {}))
         if "labels" in ticket.asked:
             self.labels.book(ticket.asked["labels"], issued, move)
 

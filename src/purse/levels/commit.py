@@ -182,9 +182,8 @@ class Committer:
             reports.expire(
                 transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
             )
-            missing = [(e.seq, e.body) for _, e, _, _ in transaction.added if e.kind == "told"]
-            if policy is not None and missing:  # they stand before the asks in the journal
-                policy.take(missing, level.seq, level.head.digest)
+            if policy is not None:
+                learn_given_up(policy, transaction)
         for operation in operations:
             operation.answer, operation.error = None, None
             try:
@@ -219,6 +218,16 @@ class Committer:
                 ticket = folded(entries, self.terms.reward_within)
                 assert ticket is not None
                 level.tickets[number or 0] = ticket
+
+
+def learn_given_up(policy: Policy, transaction: Transaction) -> None:
+    """Let the policy learn rewards that did not come in time: the asks of this transaction stand
+    behind them in the journal.
+    """
+    told = [(added.entry.seq, added.entry.body) for added in transaction.added
+            if added.entry.kind == "told"]  # fmt: skip
+    if told:
+        policy.take(told, transaction.level.seq, transaction.level.head.digest)
 
 
 def written(

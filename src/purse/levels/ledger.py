@@ -116,14 +116,16 @@ class Level:
         """The period that the budget is in; None where it has none."""
         return Period(*self.head.period) if self.head.period else None
 
-    def book(self, move: Move, asked_in: dict[str, int] | None = None) -> None:
+    def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
         """Move money on this level and all above it.
 
-        asked_in   the periods in which its ticket was asked for, see `periods`; None where that is
+        at         ms
+        asked_in   the periods in which its ticket was asked for, see `periods`; None if that is
                    now. What comes back from an ended period may be dropped.
         """
         for level in self.chain():
             level.balances = moved(level.balances, move)
+            level.head.changed = at
             period = level.period
             if asked_in is None or period is None:
                 continue

@@ -1,0 +1,323 @@
+"""Deliberate faults: each function breaks one thing that a promise rests on, through a
+monkeypatch that is undone afterwards.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import apsw
+import pytest
+
+from purse.campaign.checkpoint import Checkpoint
+from purse.campaign.storage.file_lock import FileLock
+from purse.errors import StorageUnavailable
+from purse.levels import allowed, asks, reports, schema
+from purse.levels.campaign_ledger import CampaignLevel
+from purse.levels.commit import Committer
+from purse.levels.ledger import Level
+from purse.levels.policy import Policy
+from purse.levels.records import HELD, TOLD
+from purse.levels.sqlite import Sqlite
+from purse.levels.storage import Storage
+from purse.levels.storage_records import Locked
+from purse.levels.ticket import Ticket
+from purse.levels.transaction import Transaction
+
+Patch = pytest.MonkeyPatch
+NEVER_OVERSPENT = (
+    "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget),"
+)
+HELD_IS_NEVER_NEGATIVE = " AND held >= 0"
+
+
+def without(patch: Patch, *parts: str) -> None:
+    """New files and databases lack a part of the schema."""
+    for dialect in ("SQLITE", "POSTGRES"):
+        script: str = getattr(schema, dialect)
+        for part in parts:
+            assert part in script, f"the schema has no {part!r}"
+            script = script.replace(part, "")
+        patch.setattr(schema, dialect, script)
+
+
+def take_any_number(patch: Patch, index: str) -> None:
+    """New files and databases take entries that a unique index would refuse."""
+    for dialect in ("SQLITE", "POSTGRES"):
+        script: str = getattr(schema, dialect)
+        assert f"UNIQUE INDEX {index} " in script
+        lenient = script.replace(f"UNIQUE INDEX {index} ", f"INDEX {index} ")
+        patch.setattr(schema, dialect, lenient)
+
+
+def drop_the_guard(patch: Patch) -> None:
+    """Whatever is asked for is held."""
+    for module in (allowed, asks):
+        patch.setattr(module, "fits", lambda *_: True)
+
+
+def drop_the_guard_and_the_check(patch: Patch) -> None:
+    """Whatever is asked for is held, and the database does not look."""
+    drop_the_guard(patch)
+    without(patch, NEVER_OVERSPENT)
+
+
+def hold_another_amount(patch: Patch) -> None:
+    """An entry holds another amount than the rule says."""
+    add = Transaction.add
+
+    def generous(transaction: Transaction, kind: str, body: dict[str, Any], **more: Any) -> Any:
+        if kind == "asked":
+            body = {**body, "held": [max(0, units - 1) for units in body["held"]]}
+        return add(transaction, kind, body, **more)
+
+    patch.setattr(Transaction, "add", generous)
+
+
+def book_another_amount(patch: Patch) -> None:
+    """The fold books one unit less than an entry says was spent."""
+    book = Level.book
+
+    def careless(level: Level, move: Any, *more: Any) -> None:
+        book(level, [part._replace(spent=max(0, part.spent - 1)) for part in move], *more)
+
+    patch.setattr(Level, "book", careless)
+
+
+def forget_reports(patch: Patch) -> None:
+    """A ticket that was told looks as if it were still out."""
+    pulled = reports.pulled
+
+    def forgetful(transaction: Transaction, number: int, *more: str) -> Ticket:
+        ticket = pulled(transaction, number, *more)
+        return out_again(transaction, ticket) if ticket.state == TOLD else ticket
+
+    patch.setattr(reports, "pulled", forgetful)
+
+
+def out_again(transaction: Transaction, ticket: Ticket) -> Ticket:
+    """Return a ticket as if nothing had been reported."""
+    fresh = ticket._replace(state=HELD, costs=None, reward=None, source="")
+    transaction.campaign.tickets[ticket.id] = fresh
+    return fresh
+
+
+def take_reports_twice(patch: Patch) -> None:
+    """A ticket that was told looks as if it were out, and the journal takes a second report."""
+    forget_reports(patch)
+    take_any_number(patch, "purse_one_of_each")
+    without(patch, HELD_IS_NEVER_NEGATIVE)
+
+
+def void_after_tell(patch: Patch) -> None:
+    """A report can be taken back."""
+    void = reports.void
+
+    def lenient(transaction: Transaction, number: int) -> Any:
+        ticket = transaction.find(number)
+        if ticket.state == TOLD:
+            out_again(transaction, ticket)
+        return void(transaction, number)
+
+    patch.setattr(reports, "void", lenient)
+    without(patch, HELD_IS_NEVER_NEGATIVE)
+
+
+def forget_conflicts(patch: Patch) -> None:
+    """What was said too late is not kept."""
+    add = Transaction.add
+    patch.setattr(
+        Transaction,
+        "add",
+        lambda transaction, kind, *arguments, **named: (
+            None if kind == "conflict" else add(transaction, kind, *arguments, **named)
+        ),
+    )
+
+
+def forget_requests(patch: Patch) -> None:
+    """A request is not looked up."""
+    patch.setattr(Transaction, "repeated", lambda *_, **__: None)
+
+
+def hold_twice(patch: Patch) -> None:
+    """A request is not looked up, and the journal takes a second answer."""
+    forget_requests(patch)
+    take_any_number(patch, "purse_one_answer")
+
+
+def release_on_expiry(patch: Patch) -> None:
+    """What outlives its deadline is given out again."""
+
+    def released(transaction: Transaction, due: Sequence[Ticket]) -> int:
+        for ticket in due:
+            transaction.add("voided", {}, ticket=ticket.id)
+        return len(due)
+
+    patch.setattr(reports, "expire", released)
+
+
+def swallow_overruns(patch: Patch) -> None:
+    """No call costs more than was held for it."""
+    patch.setattr(Ticket, "overrun", property(lambda ticket: [0] * len(ticket.held)))
+
+
+def cache_the_counters(patch: Patch) -> None:
+    """Each campaign object reads the balances once and counts for itself from then on."""
+    known: dict[Committer, Any] = {}
+    decide, level = Committer._decide, Committer.level
+
+    def cached(committer: Committer, operations: Any, policy: Any, locked: Locked) -> Any:
+        *above, own = locked.levels
+        own = own._replace(balances=known.get(committer, own.balances))
+        return decide(committer, operations, policy, locked._replace(levels=[*above, own]))
+
+    def noted(committer: Committer, levels: Any) -> Level:
+        made = level(committer, levels)
+        known[committer] = made.balances
+        return made
+
+    def moved(made: Level, move: Any, *more: Any) -> None:
+        before = made.balances
+        book(made, move, *more)
+        for committer, balances in known.items():
+            if balances is before:
+                known[committer] = made.balances
+
+    book = Level.book
+    patch.setattr(Committer, "_decide", cached)
+    patch.setattr(Committer, "level", noted)
+    patch.setattr(Level, "book", moved)
+
+
+def acknowledge_before_commit(patch: Patch) -> None:
+    """A transaction is committed when the next one begins; in PostgreSQL, never."""
+
+    @contextmanager
+    def locked(database: Sqlite) -> Iterator[Any]:
+        with database._write_lock, database._translated:
+            db = database._writer = database._writer or database._opened()
+            if db.in_transaction:
+                db.execute("COMMIT")
+            db.execute("BEGIN IMMEDIATE")
+            yield db
+
+    create = Storage.create
+
+    def created(storage: Storage, *arguments: Any) -> None:
+        create(storage, *arguments)
+        if isinstance(storage.db, Sqlite) and storage.db._writer is not None:
+            storage.db._writer.execute("COMMIT")
+
+    patch.setattr(Storage, "create", created)
+    patch.setattr(Sqlite, "_locked", locked)
+    from purse.levels.postgres import PostgresSession
+
+    write = PostgresSession.write
+
+    def lost(session: PostgresSession, statements: Any) -> None:
+        if not statements:  # of a level that is created
+            write(session, statements)
+
+    patch.setattr(PostgresSession, "write", lost)
+
+
+def sync_less(patch: Patch) -> None:
+    """The log is synced when it is moved into the file, not at every commit."""
+    opened = Sqlite._opened
+
+    def hasty(database: Sqlite) -> Any:
+        db = opened(database)
+        db.execute("PRAGMA synchronous = NORMAL")
+        return db
+
+    patch.setattr(Sqlite, "_opened", hasty)
+
+
+def use_the_probability_of_now(patch: Patch) -> None:
+    """A report is weighed by the probability of now, not by its ticket's."""
+    take = Policy.take
+
+    def confused(policy: Policy, told: Any, seq: int, digest: str) -> None:
+        for number, body in told:
+            budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
+            now = policy.probabilities(body["t"], budget, [0] * n_arms, [], None)
+            take(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
+        take(policy, [], seq, digest)
+
+    patch.setattr(Policy, "take", confused)
+
+
+def trust_checkpoints(patch: Patch) -> None:
+    """A checkpoint is taken as it is."""
+    patch.setattr(Checkpoint, "is_whole", True)
+
+
+def write_over_the_journal(patch: Patch) -> None:
+    """No trigger keeps the journal as it is."""
+    for dialect, end in (("SQLITE", "END;"), ("POSTGRES", r"purse_refuse\(\);")):
+        script: str = getattr(schema, dialect)
+        bare = re.sub(rf"CREATE TRIGGER purse_no_.*?{end}", "", script, flags=re.DOTALL)
+        assert bare != script
+        patch.setattr(schema, dialect, bare)
+
+
+def lock_nothing(patch: Patch) -> None:
+    """Nobody waits for the lock, and nothing is locked before it is written."""
+    from purse.levels.postgres import Postgres
+
+    patch.setattr(FileLock, "acquire", lambda *_: None)
+    patch.setattr(apsw, "Connection", Deferred)
+    patch.setattr(Postgres, "lock", "")
+
+
+class Deferred(apsw.Connection):
+    """A connection that begins every transaction as a reader."""
+
+    def execute(self, statements: str, *arguments: Any, **named: Any) -> Any:
+        return super().execute(statements.replace("BEGIN IMMEDIATE", "BEGIN"), *arguments, **named)
+
+
+def pay_what_was_settled_again(patch: Patch) -> None:
+    """The money of a settled ticket moves once more when its reward comes."""
+    reported = CampaignLevel.reported
+
+    def greedy(level: CampaignLevel, entry: Any, before: Ticket) -> None:
+        reported(level, entry, before._replace(costs=None) if entry.kind == TOLD else before)
+
+    patch.setattr(CampaignLevel, "reported", greedy)
+
+
+def keep_the_hold_of_what_failed(patch: Patch) -> None:
+    """A call that failed costs all that was held for it."""
+    fail = reports.fail
+    patch.setattr(
+        reports,
+        "fail",
+        lambda transaction, number, _, reason: fail(
+            transaction, number, transaction.find(number).held, reason
+        ),
+    )
+
+
+def learn_from_what_was_void(patch: Patch) -> None:
+    """A report teaches whatever its ticket was."""
+    patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void"))
+
+
+def fail_open(patch: Patch) -> None:
+    """If the storage does not answer, an ask is admitted."""
+    do = Committer.do
+
+    def generous(committer: Committer, operation: Any) -> Any:
+        try:
+            return do(committer, operation)
+        except StorageUnavailable:
+            held = list(committer.terms.cost_max[0])
+            ticket = Ticket(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
+            return committer.terms.first_arms, [ticket]
+
+    patch.setattr(Committer, "do", generous)

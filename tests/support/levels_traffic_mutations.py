@@ -1,0 +1,180 @@
+"""Deliberate faults in the rules of real traffic: masks, arms that do not fit, cool-downs, late
+rewards, exploration, and arms that come and go. Each function breaks one of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from purse.campaign import learner
+from purse.campaign.arms import Arms
+from purse.levels import allowed, asks, commit, cooldown, reports
+from purse.levels.campaign_ledger import CampaignLevel
+from purse.levels.cooldown import CoolDown
+from purse.levels.policy import Policy
+from purse.levels.records import Head
+from purse.levels.transaction import Transaction
+
+Patch = pytest.MonkeyPatch
+
+
+def ignore_masks(patch: Patch) -> None:
+    """Any arm may be chosen, whatever the ask allows."""
+    allow = allowed.allowed_arms
+    patch.setattr(asks, "allowed_arms", lambda transaction, _, left: allow(transaction, None, left))
+
+
+def hold_the_maximum_of_the_arm(patch: Patch) -> None:
+    """What a call may cost at most does not matter."""
+    needs = allowed.needs
+    patch.setattr(asks, "needs", lambda level, _: needs(level, None))
+
+
+def allow_any_maximum(patch: Patch) -> None:
+    """A call may cost more than its arm ever does."""
+    patch.setattr(asks, "check_most", lambda *_: None)
+
+
+def choose_what_does_not_fit(patch: Patch) -> None:
+    """No arm is left out because it does not fit."""
+    patch.setattr(allowed, "fits", lambda *_: True)
+
+
+def hand_out_the_dead(patch: Patch) -> None:
+    """A repeated ask returns tickets for which nothing is held."""
+    for state in ("VOID", "FAILED"):
+        patch.setattr(asks, state, "nothing")
+
+
+def cool_down_as_long_as_at_first(patch: Patch) -> None:
+    """The second cool-down in a row is not longer than the first."""
+    failed = cooldown.failed
+
+    def short(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
+        failed(head, arm, ticket, now, first)
+        for row in head.cooling:
+            row[2] = min(first, row[2])
+
+    patch.setattr(cooldown, "failed", short)
+
+
+def cool_down_for_ever(patch: Patch) -> None:
+    """A cool-down ends only with a success, which cannot come."""
+    patch.setattr(CoolDown, "wait", lambda each, _now: each.length)
+
+
+def cool_down_for_calls_in_flight(patch: Patch) -> None:
+    """Each failure begins a cool-down, whenever its call was asked for."""
+    failed = cooldown.failed
+
+    def nervous(head: Head, *arguments: int) -> None:
+        for row in head.cooling:
+            row[3] = 0
+        failed(head, *arguments)
+
+    patch.setattr(cooldown, "failed", nervous)
+
+
+def probe_at_will(patch: Patch) -> None:
+    """Any number of tickets try an arm that has not recovered."""
+    patch.setattr(cooldown, "issued", lambda *_: None)
+
+
+def never_recover(patch: Patch) -> None:
+    """A call that works does not end a cool-down."""
+    patch.setattr(cooldown, "succeeded", lambda *_: None)
+
+
+def wait_for_a_lost_probe(patch: Patch) -> None:
+    """A probe that is voided or expires still blocks the next."""
+    patch.setattr(cooldown, "ended", lambda *_: None)
+
+
+def learn_missing_rewards_twice(patch: Patch) -> None:
+    """The policy sees a reward that did not come two times."""
+    take = Policy.take
+
+    def twice(policy: Policy, told: Any, seq: int, digest: str) -> None:
+        again = [each for each in told for _ in range(1 + bool(each[1].get("missing")))]
+        take(policy, again, seq, digest)
+
+    patch.setattr(Policy, "take", twice)
+
+
+def miss_another_value(patch: Patch) -> None:
+    """A reward that did not come counts as 1, whatever the terms say."""
+    complete = reports.complete
+
+    def generous(
+        transaction: Transaction, ticket: Any, given: float, *more: Any, **named: Any
+    ) -> Any:
+        return complete(transaction, ticket, 1.0 if "missing" in named else given, *more, **named)
+
+    patch.setattr(reports, "complete", generous)
+
+
+def wait_for_rewards_for_ever(patch: Patch) -> None:
+    """A settled ticket waits however long it takes."""
+    expire = reports.expire
+    patch.setattr(
+        reports,
+        "expire",
+        lambda transaction, due: expire(
+            transaction, [ticket for ticket in due if ticket.state == "held"]
+        ),
+    )
+
+
+def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
+    """An ask does not know the rewards that its own transaction has given up."""
+    patch.setattr(commit, "learn_given_up", lambda *_: None)
+
+
+def clip_nothing(patch: Patch) -> None:
+    """The policy sees rewards outside the range as they are."""
+    patch.setattr(learner, "scaled", lambda reward, low, high: (reward - low) / (high - low))
+
+
+def forget_the_chance_of_exploration(patch: Patch) -> None:
+    """A ticket carries the policy's probability alone."""
+    next_round = asks.next_round
+
+    def proud(
+        transaction: Transaction, left: Any, need: Any, allow: Any, context: Any
+    ) -> tuple[int, int, float]:
+        t, arm, _ = next_round(transaction, left, need, allow, context)
+        head = transaction.level.head
+        seen = (t, left, head.open, head.owed, allow, context)
+        return t, arm, transaction.policy.probabilities(*seen)[arm]
+
+    patch.setattr(asks, "next_round", proud)
+
+
+def choose_the_retired(patch: Patch) -> None:
+    """A retired arm is there like any other."""
+    init = Arms.__init__
+
+    def young(arms: Arms, *arguments: Any) -> None:
+        init(arms, *arguments)
+        arms.there = list(range(len(arms.names)))
+
+    patch.setattr(Arms, "__init__", young)
+
+
+def forget_the_first_pull_of_a_new_arm(patch: Patch) -> None:
+    """An arm that comes later owes nothing."""
+    change_arm = CampaignLevel.change_arm
+
+    def forgetful(level: CampaignLevel, entry: Any) -> None:
+        owed = level.head.owed
+        change_arm(level, entry)
+        level.head.owed = owed
+
+    patch.setattr(CampaignLevel, "change_arm", forgetful)
+
+
+def listen_for_ever(patch: Patch) -> None:
+    """An arm that never brings a reward is chosen as often as the policy wants."""
+    patch.setattr(allowed, "silent", lambda *_: set())
