@@ -17,7 +17,7 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # campaigns have ids
 ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
-# the rules of 0.1.0, by which the recorded journals were made
+# the rules by which the recorded journals were made
 OLD: dict[str, Any] = {"stop": "hold", "cooldown": None}
 
 

@@ -219,8 +219,12 @@ def changed(line: int, edit: Callable[[dict[str, Any]], Any]) -> str:
     [
         ("", "line 1"),
         ("nonsense", "line 1"),
-        ('{"purse": "0.1.0", "format": 2}', "format"),
-        ('{"purse": "0.1.0", "format": 1}', "no entries"),
+        ('{"purse": "0.1.0"}', "line 1: not the journal of a campaign"),
+        (
+            '{"purse": "0.1.0", "format": 1}',
+            "has format 1, and this version of purse reads format 2",
+        ),
+        ('{"purse": "0.1.0", "format": 2}', "no entries"),
     ],
 )
 def test_a_text_that_is_no_journal_is_refused(text: str, part: str) -> None:

@@ -62,9 +62,6 @@ class Ledger(BudgetLedger):
         self.labels = LabelSums()
         # the arms as they are now
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
-        if not self.head.owed and terms.initial_rounds and seq:
-            # a campaign of 0.1.0, or one whose arms have all had theirs
-            self.head.owed = list(range(self.head.rounds * terms.plays, len(terms.arms))) or ()
 
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""

@@ -108,7 +108,7 @@ class CampaignRecord:
     alerted: dict[str, list[int]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""
+        """The record as JSON has it; what is empty may be left out."""
         facts = vars(self).copy()
         for name in OPTIONAL:
             if not facts[name]:
@@ -125,11 +125,8 @@ class CampaignRecord:
 
     @classmethod
     def from_json(cls, text: str) -> CampaignRecord:
-        """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
+        """A record as it is stored."""
         facts = orjson.loads(text)
-        facts.pop("handover", None)
-        if len(facts["counts"]) < len(COUNTS):  # there are new ones
-            facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}
         made = object.__new__(cls)
         made.__dict__ = EMPTY | facts  # a third of the time that `cls(**facts)` takes
         if len(vars(made)) > len(EMPTY):
