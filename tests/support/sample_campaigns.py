@@ -62,7 +62,7 @@ def everything(harness: StorageHarness) -> Any:
 
 @ALWAYS
 def initial_pulls(harness: StorageHarness) -> Any:
-    """Initial pulls that are voided and asked for again, then reports in another order than their
+    """Initial pulls of which one is voided and owed again, then reports in another order than their
     tickets.
     """
     campaign = harness.create(

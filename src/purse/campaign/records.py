@@ -85,8 +85,6 @@ class CampaignRecord:
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
     digest: str = ""  # of the journal
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    # initial pulls that were voided or failed: t, arms, probabilities
-    again: list[list[Any]] = field(default_factory=list)
     # pulls of each arm that count against its cap, where there are caps
     taken: list[int] = field(default_factory=list)
     # pulls of each arm on tickets of which something is expected, where the policy counts them
