@@ -99,11 +99,11 @@ def at_the_deadline(campaign: Campaign, which: int, ticket: int) -> dict[str, An
 
 
 def entries_about(campaign: Campaign, ticket: int, after: int) -> list[dict[str, Any]]:
-    """What the journal says of a ticket."""
+    """What the journal says became of a ticket."""
     return [
         {"kind": entry.kind, "missing": bool(entry.body.get("missing"))}
         for entry in campaign.journal(after)
-        if entry.ticket == ticket
+        if entry.ticket == ticket and entry.kind != "asked"
     ]
 
 

@@ -224,9 +224,7 @@ def test_a_failing_disk_makes_no_half_effects(
     n, failed, stride = (
         0,
         0,
-        {"read": scale(15, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[
-            operation
-        ],
+        {"read": scale(8, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[operation],
     )
     while True:
         n += stride
