@@ -191,12 +191,14 @@ class Postgres:
         """Return values as one parameter."""
         return list(values)
 
-    def retried(self, work: Callable[[], T]) -> T:
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
         """Do something; once more if the connection was lost, since repeats have no effect."""
         try:
             return work()
-        except ConnectionLost:
-            return work()
+        except ConnectionLost as error:
+            if not again:
+                raise StorageUnavailable(str(error)) from error
+        return self.retried(work, again=False)
 
     def danger(self) -> None:
         """Say nothing: the server minds its files."""

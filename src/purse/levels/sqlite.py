@@ -62,7 +62,7 @@ class Dialect:
         """Return values as one parameter."""
         return orjson.dumps(values).decode()
 
-    def retried(self, work: Callable[[], T]) -> T:
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
         """Do something; there is no connection that could be lost."""
         return work()
 

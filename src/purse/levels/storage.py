@@ -54,23 +54,27 @@ class Storage:
         parent.
         """
         self._refuse_known(self._read([(self._look, (name,))])[0])
-        with self.db.writing() as session:
-            above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
-            self._chains.pop(name, None)
-            add = (name, kind, above[-1].key if above else None)
-            made, known = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
-            if not made:
-                self._refuse_known(known)
-            key = made[0][0]
-            session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
-            own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
-            def load(ticket: int) -> list[Entry]:
-                return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
+        def make() -> None:
+            with self.db.writing() as session:
+                above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
+                self._chains.pop(name, None)
+                add = (name, kind, above[-1].key if above else None)
+                made, known = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
+                if not made:
+                    self._refuse_known(known)
+                key = made[0][0]
+                session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
+                own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
-            for writes in decide([*above, found(own[0], parts)], load):
-                session.read(writes.statements())  # so that `load` finds what it wrote
-            session.write([])
+                def load(ticket: int) -> list[Entry]:
+                    return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
+
+                for writes in decide([*above, found(own[0], parts)], load):
+                    session.read(writes.statements())  # so that `load` finds what it wrote
+                session.write([])
+
+        self.db.retried(make, again=False)  # a repeat could not tell its own level from another's
 
     def _refuse_known(self, rows: Rows) -> None:
         for _, name, kind, *_ in rows:

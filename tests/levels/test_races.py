@@ -1,0 +1,173 @@
+"""2 to 64 processes released at once on one ticket, on one request, or on the last of a budget or
+an account: exactly one wins, every time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.levels import fight_worker, race_worker
+from tests.levels.fight_worker import COST, TOP_UPS
+from tests.levels.race_worker import (
+    DEADLINE,
+    DIFFERENT,
+    KINDS,
+    LAST,
+    PARTS,
+    PROBE,
+    REPEAT,
+    SAME,
+    SHARED,
+    size,
+)
+from tests.support.paths import ROOT
+from tests.support.soak import scale
+
+RACES = scale(56, 10_000)
+# what may become of one ticket: expiry, one outcome, and what still comes of a void one
+LIFE = re.compile(
+    r"(expired )?(told |settled (told |missing )|failed |voided (told |settled (told |missing ))?)?"
+)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return (
+        f"sqlite:///{tmp_path}/races.db"
+        if request.param == "sqlite"
+        else request.getfixturevalue("postgres_address")
+    )
+
+
+def won(answers: list[dict[str, Any]]) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The winner's answer, and those of the others."""
+    winners = [
+        answer for answer in answers if "error" not in answer and not answer.get("duplicate")
+    ]
+    assert len(winners) == 1, answers
+    return winners[0], [answer for answer in answers if answer is not winners[0]]
+
+
+def check_life(race: dict[str, Any]) -> None:
+    """Settle, reward, fail, void, tell and both deadlines at once: the ticket has one outcome, and
+    nothing happens to it twice.
+    """
+    kinds = ["missing" if each["missing"] else each["kind"] for each in race["entries"]]
+    life = "".join(f"{kind} " for kind in kinds if kind not in ("conflict", "rewarded"))
+    assert LIFE.fullmatch(life), kinds
+    assert kinds.count("rewarded") <= 1, kinds
+    assert {answer.get("error", "Conflict") for answer in race["answers"]} == {"Conflict"}
+    assert sum(answer.get("expired", 0) for answer in race["answers"]) <= 2
+    moved = [answer for answer in race["answers"] if answer.get("spent") not in (None, ["0"])]
+    assert {answer["spent"][0] for answer in moved} <= {"0.5"}, moved
+
+
+def test_exactly_one_wins_every_race(address: str) -> None:
+    # 56 races come as far as eight at once: more processes would only wait, and take long to start
+    most = scale(8, 64)
+    assert max(size(race, 64) for race in range(RACES)) == most
+    command = [sys.executable, "-m", race_worker.__name__, address, str(RACES), str(most)]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=scale(120, 3600),
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    *races, findings = map(json.loads, done.stdout.splitlines())
+    assert len(races) == RACES
+    spent = dict.fromkeys(KINDS, Decimal(0))  # what should have been, race by race
+    parts, conflicts = Decimal(0), dict.fromkeys((PARTS, DEADLINE), 0)
+    for number, race in enumerate(races):
+        kind, answers, purse = race["kind"], race["answers"], race["purse"]
+        assert len(answers) == size(number, most)
+        match kind:
+            case race_worker.DIFFERENT:
+                winner, others = won(answers)
+                assert others == [{"error": "Conflict"}] * len(others)
+                assert winner["spent"] == [f"0.{answers.index(winner) + 100}".rstrip("0")]
+                assert purse["held"] == "0"
+                spent[kind] += Decimal(winner["spent"][0])
+            case race_worker.SAME:
+                winner, others = won(answers)
+                assert others == [{**winner, "duplicate": True}] * len(others)
+                assert purse["held"] == "0"
+                spent[kind] += Decimal("0.5")
+            case race_worker.LAST | race_worker.SHARED:
+                winner, others = won(answers)
+                assert others == [{"error": "BudgetHeld"}] * len(others)
+                assert (winner["held"], purse["held"], purse["left"]) == (["1"], "1", "0")
+            case race_worker.REPEAT:
+                assert answers == [answers[0]] * len(answers)
+                assert (answers[0]["state"], purse["held"], purse["left"]) == ("held", "1", "0")
+            case race_worker.PARTS:
+                # whoever came first, the money moved once at most, and a conflict is counted
+                moved = Decimal(purse["spent"]) + Decimal(purse["overrun"]) - parts
+                assert moved in (0, Decimal("0.5"))
+                assert {answer.get("error", "Conflict") for answer in answers} == {"Conflict"}
+                conflicts[kind] += sum("error" in answer for answer in answers)
+                assert race["counts"]["conflicts"] == conflicts[kind]
+                # a ticket that got only its reward is told afterwards, with a cost of 1
+                held = Decimal(purse["held"])
+                parts += moved + held
+                spent[kind] = Decimal(purse["spent"])
+            case race_worker.DEADLINE:
+                check_life(race)
+                conflicts[kind] += sum("error" in answer for answer in answers)
+                assert race["counts"]["conflicts"] == conflicts[kind]
+                spent[kind] = Decimal(purse["spent"])
+            case race_worker.PROBE:
+                winner, others = won(answers)
+                assert others == [{"error": "ArmsCoolingDown"}] * len(others)
+                assert (winner["held"], purse["held"]) == (["1"], "1")
+        assert Decimal(purse["spent"]) == spent[kind]
+        spent[kind] += kind in (LAST, REPEAT, PROBE, SHARED)  # the winner is told afterwards
+        tickets = 2 if kind == PROBE else 1
+        assert race["counts"]["tickets"] == tickets * (number // len(KINDS) + 1)
+    assert {
+        kind: race["counts"]["conflicts"]
+        for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)
+    } == {
+        DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
+        **conflicts,
+        **dict.fromkeys((SAME, LAST, REPEAT, PROBE, SHARED), 0),
+    }
+    assert findings == {kind: [] for kind in KINDS}
+
+
+def test_processes_use_up_an_account_and_not_one_unit_more(address: str) -> None:
+    processes, campaigns, budget = scale(4, 32), scale(3, 8), scale(12, 2_000)
+    command = [sys.executable, "-m", fight_worker.__name__, address]
+    done = subprocess.run(
+        [*command, str(processes), str(campaigns), str(budget)],
+        capture_output=True,
+        text=True,
+        timeout=scale(120, 900),
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    fight = json.loads(done.stdout)
+    assert fight["findings"] == []
+    pairs = sum(end[1] for end in fight["ends"] if end)
+    company, team, *below = map(Decimal, fight["spent"])
+    # calls of 0.5 until less than the hold of 1 is left: what was topped up is used, too
+    assert company == pairs * Decimal(COST) == sum(below)
+    assert team == sum(below[::2])
+    assert company + Decimal(fight["left"]) == budget + TOP_UPS
+    assert Decimal(fight["left"]) < TOP_UPS + 1  # a top-up may come when all have gone home
+    assert fight["rest"] == [["0", "0", "0"]] * (2 + campaigns)
+    assert all("company" in end[3] for end in fight["ends"]), "a refusal names who lacks"
+    print(
+        f"{processes} processes, {campaigns} campaigns: {pairs} pairs in {fight['seconds']:.1f} s"
+    )

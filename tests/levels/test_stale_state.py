@@ -1,0 +1,159 @@
+"""What a living process believes may be out of date: another campaign of the same name, an older
+journal, a changed policy, a clock that is wrong.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+
+from purse import InvalidInput, NoSuchCampaign
+from purse.levels.policy import Policy, recovered
+from tests.levels.classes import Campaign
+from tests.levels.places import Place, counts, kinds, without_guards
+from tests.support.paths import ROOT
+
+TERMS: dict[str, Any] = {
+    "arms": {"a": 1, "b": 3},
+    "budget": 1_000,
+    "cost_min": "0.5",
+    "policy": "exp3.bwk",
+}
+# a policy file that brings no code of its own: nothing has to be compiled
+MINE = "from purse.policies.exp3_bwk import *\n"
+
+
+def test_a_policy_forgets_what_an_older_file_does_not_know(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/purse.db"
+    campaign = Campaign.create("c", **TERMS, storage=address)
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 1)
+    backup = apsw.Connection(str(tmp_path / "purse.db"))
+    backup.execute("VACUUM INTO ?", (str(tmp_path / "backup.db"),))
+    backup.close()
+    for _ in range(20):
+        campaign.tell(campaign.ask(), 0.25, 1)
+    for path in tmp_path.glob("purse.db*"):
+        path.unlink()
+    shutil.move(tmp_path / "backup.db", tmp_path / "purse.db")
+    for _ in range(30):
+        campaign.tell(campaign.ask(), 0.5, 1)
+    audit = campaign.audit()
+    assert (audit.entries, audit.findings) == (1 + 2 * 40, ())
+    campaign.storage.close()
+
+
+def test_a_void_needs_no_policy_file(place: Place, tmp_path: Path) -> None:
+    policy = tmp_path / "mine.py"
+    policy.write_text(MINE)
+    place.create("c", **{**TERMS, "policy": str(policy)}).ask()
+    policy.unlink()
+    campaign = place.open("c")
+    assert campaign.void(1).state == "void"
+    assert campaign.status().purses[0].held == "0"
+    with pytest.raises(InvalidInput, match=r"mine\.py"):
+        campaign.ask()
+
+
+def test_a_clock_that_was_ahead_does_not_keep_holds_from_expiring(place: Place) -> None:
+    campaign = place.create("c", **TERMS, expires_after=60)
+    place.clock += 10**11
+    campaign.ask()
+    place.clock -= 10**11
+    campaign.ask()
+    place.clock += 61_000
+    assert campaign.expire() == 1
+    assert campaign.audit().ok
+
+
+def test_an_audit_beside_a_campaign_that_runs_finds_nothing(make_place: Any) -> None:
+    place = make_place("sqlite")
+    campaign = place.create("c", **TERMS)
+    over = threading.Event()
+
+    def work() -> None:
+        mine = Campaign.open("c", storage=place.address)
+        while not over.is_set():
+            mine.tell(mine.ask(), 0.5, 1)
+        mine.storage.close()
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    audits = [campaign.audit() for _ in range(5)]
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert [audit.findings for audit in audits] == [()] * 5
+
+
+def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path}/purse.db"
+    Campaign.create("c", **TERMS, storage=address)
+    fds = Path("/proc/self/fd")
+    if not fds.exists():
+        fds = Path("/dev/fd")
+    before = len(list(fds.iterdir()))
+    for _ in range(20):
+        Campaign.open("c", storage=address).pause()
+    assert len(list(fds.iterdir())) <= before + 3
+
+
+def test_a_level_that_was_made_anew_is_not_the_one_that_was_opened(place: Place) -> None:
+    old = place.create("c", **TERMS)
+    old.ask()
+    with without_guards(place):
+        for table in ("checkpoints", "open_tickets", "balances", "journal", "levels"):
+            place.execute(f"DELETE FROM purse_{table}")
+    arms = {"x": 100, "y": 200, "z": 300}
+    place.create("other", arms=arms, budget=10_000, cost_min=1, policy="uniform")
+    new = place.create("c", arms=arms, budget=10_000, cost_min=1, policy="uniform")
+    for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
+        with pytest.raises(NoSuchCampaign, match="deleted and recreated"):
+            call()
+    assert counts(new) == {}
+    assert place.open("c").ask().arm in ("x", "y", "z")
+
+
+def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(place: Place) -> None:
+    """As when a dump is put back under processes that run: the digest is compared at every ask."""
+    campaign, other = place.create("c", **TERMS), place.create("other", **TERMS)
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 1)
+    for _ in range(30):
+        other.tell(other.ask(), 0.25, 1)
+    place.execute("UPDATE purse_levels SET name = name || '-'")
+    for new, old in (("c", "other-"), ("other", "c-")):
+        place.execute(
+            f"UPDATE purse_levels SET name = '{new}', head = "
+            f"replace(head, '{other.terms.id}', '{campaign.terms.id}') WHERE name = '{old}'"
+        )
+    assert kinds(campaign).count("told") == 30
+    campaign.ask()
+    expected = recovered(campaign.terms, campaign.storage)
+    assert state_of(campaign._committer.policy) == state_of(expected)
+
+
+def state_of(policy: Policy) -> dict[str, bytes]:
+    return {name: part.tobytes() for name, part in policy.state.items()}
+
+
+def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
+    code = f"""
+from tests.levels.classes import Campaign
+campaign = Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
+campaign.tell(campaign.ask(), 1, 1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-lock"]
+    shutil.copy(tmp_path / "purse.db", tmp_path / "copy.db")
+    campaign = Campaign.open("c", storage=f"sqlite:///{tmp_path}/copy.db")
+    assert counts(campaign)["told"] == 1
+    campaign.storage.close()
