@@ -124,14 +124,14 @@ def test_a_checkpoint_of_other_code_is_not_used(place: Place) -> None:
 
 def test_a_checkpoint_saves_reading_the_journal(place: Place) -> None:
     played(place)
-    storage = place.storage()
+    storage: Any = place.storage()
     after, told = list[int](), storage.told
 
     def noted(name: str, seq: int, limit: int) -> Any:
         after.append(seq)
         return told(name, seq, limit)
 
-    storage.told = noted  # type: ignore[method-assign]
+    storage.told = noted
     Campaign.open("test", storage=storage).probabilities()
     kept = storage.checkpoint("test", "policy")
     assert kept is not None
