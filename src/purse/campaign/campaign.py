@@ -21,7 +21,6 @@ from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
-from purse.campaign.verbs.webhooks import WebhookVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +35,6 @@ class Campaign(
     OperatorVerbs,
     RecordVerbs,
     RecommendVerb,
-    WebhookVerbs,
     SpendingVerb,
 ):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
