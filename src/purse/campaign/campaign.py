@@ -64,7 +64,7 @@ class Campaign(
         stop: str = defaults.STOP,
         cooldown: float | None = defaults.COOLDOWN,
         reward_within: float | None = None,
-        missing_reward: float | str = defaults.MISSING_REWARD,
+        missing_reward: float | None = None,
         reward_range: Sequence[float] | None = None,
         explore: float | None = None,
         capacity: int | None = None,
@@ -107,7 +107,8 @@ class Campaign(
                        consequence
         reward_within  seconds after its cost in which the reward of a ticket has to come; None: it
                        may come at any time
-        missing_reward   what a reward counts as that does not come in time; "ignore": nothing
+        missing_reward   what a reward counts as that does not come in time; to be given with
+                       `reward_within`
         reward_range   the least and the largest reward, such as (0, 20) for revenue; None: rewards
                        lie between 0 and 1
         explore        a share of the money for arms drawn at random, such as 0.05, so that the

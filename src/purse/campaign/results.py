@@ -18,7 +18,6 @@ from purse.campaign.states import (
     PRESUMED,
     SETTLED,
     TOLD,
-    UNREWARDED,
     VOID,
     CampaignState,
     TicketState,
@@ -40,7 +39,7 @@ AlarmKind = Literal[
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
-SHOWN_STATES = (HELD, SETTLED, TOLD, UNREWARDED, FAILED, VOID, PRESUMED)
+SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED)
 
 
 def write_time(seconds: float) -> str:

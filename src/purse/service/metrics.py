@@ -28,7 +28,6 @@ COUNTS = {
     "told": "Tickets that were reported on.",
     "void": "Tickets that were cancelled.",
     "failed": "Tickets whose call did not work.",
-    "unrewarded": "Tickets whose reward did not come in time.",
     "skipped": "Rounds that the policy let pass.",
     "conflicts": "Reports that contradicted an earlier one.",
     "overruns": "Reports of a cost above what was held.",

@@ -61,7 +61,7 @@ CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline)
   WHERE state IN ('held', 'presumed');
 CREATE INDEX purse_unused ON purse_tickets (campaign, state, id)
   WHERE state IN ('void', 'released', 'skipped');
-CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
+CREATE INDEX purse_due_rewards ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 CREATE TABLE purse_checkpoints (
   campaign {big} NOT NULL REFERENCES purse_campaigns (id),

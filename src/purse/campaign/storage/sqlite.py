@@ -68,7 +68,7 @@ OPEN_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_open WHERE")
 UNUSED_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_unused WHERE")
 DUE = f"{OPEN_TICKET} AND {among(('held',))} AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
 DUE_REWARDS = (
-    f"{TICKET.replace('WHERE', 'INDEXED BY purse_unrewarded WHERE')} AND state = 'settled' "
+    f"{TICKET.replace('WHERE', 'INDEXED BY purse_due_rewards WHERE')} AND state = 'settled' "
     f"AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
 )
 TOLD = (

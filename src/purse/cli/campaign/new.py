@@ -97,7 +97,7 @@ from purse.policies import DEFAULT
 @click.option(
     "--missing-reward",
     metavar="REWARD",
-    help="What a reward counts as that does not come in time [default: nothing].",
+    help="What a reward counts as that does not come in time; with --reward-within.",
 )
 @click.option(
     "--reward-range",
