@@ -237,7 +237,7 @@ def test_nothing_is_learnt_from_a_report_on_a_void_ticket() -> None:
     assert campaign.probabilities() != before
 
 
-def test_an_initial_pull_that_was_voided_is_asked_again() -> None:
+def test_an_arm_owes_an_initial_pull_that_was_voided_again_in_a_new_round() -> None:
     campaign = made(policy="exp3++.bwk", arms=["red", "green", "blue"])
     red, green = campaign.ask_many(2)
     campaign.void(red)
@@ -245,8 +245,12 @@ def test_an_initial_pull_that_was_voided_is_asked_again() -> None:
     assert [(ticket.arm, ticket.t) for ticket in (red, green, again, blue)] == [
         ("red", 1),
         ("green", 2),
-        ("red", 1),
-        ("blue", 3),
+        ("red", 3),
+        ("blue", 4),
     ]
-    assert again.id == 3
-    assert campaign.status().rounds == 3
+    assert campaign.status().rounds == 4
+    campaign.void(blue)
+    campaign.void(again)
+    assert campaign.ask(arms=["green"]).arm == "green"
+    assert [campaign.ask().arm for _ in range(2)] == ["red", "blue"]
+    assert campaign.audit(full=True).ok

@@ -228,7 +228,7 @@ def test_a_void_initial_pull_keeps_its_arm_and_takes_the_next_context() -> None:
     first = campaign.ask(context=[0, 1])
     campaign.void(first)
     again = campaign.ask(context=[8000, 2])
-    assert (again.t, again.arm) == (first.t, first.arm)
+    assert (again.t, again.arm) == (first.t + 1, first.arm)
     campaign.tell(again, 1, "0.5")
     assert learnt(campaign)[0].tolist() == [1, 2, 1]
     assert campaign.audit(full=True).ok

@@ -205,7 +205,7 @@ def test_a_call_that_failed_may_cost_nothing_and_is_counted(harness: StorageHarn
     assert "tickets: 1 settled, 1 failed" in str(status)
 
 
-def test_an_initial_pull_that_failed_is_asked_again(harness: StorageHarness) -> None:
+def test_an_arm_owes_an_initial_pull_that_failed_again(harness: StorageHarness) -> None:
     campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"}, cooldown=None)
     first = campaign.ask()
     campaign.fail(first)

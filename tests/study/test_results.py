@@ -43,10 +43,16 @@ def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards", *frames}
 
 
-def test_a_folder_of_the_first_version_has_no_arms(tmp_path: Path) -> None:
+def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     purse.compare("uniform", TEXT, **SMALL, folder=tmp_path)
     (tmp_path / "arms.parquet").unlink()
-    assert Study.load(tmp_path).arms().is_empty()
+    with pytest.raises(purse.InvalidInput, match=r"no file 'arms\.parquet'; make the study again"):
+        Study.load(tmp_path)
+    facts = json.loads((tmp_path / "manifest.json").read_text())
+    del facts["delay"]
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    with pytest.raises(purse.InvalidInput, match="another version of purse made this study"):
+        Study.load(tmp_path)
 
 
 def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:

@@ -39,11 +39,11 @@ ONE_ANSWER = (
 def without(patch: Patch, *parts: str) -> None:
     """New files and databases lack a part of the schema."""
     for dialect in ("SQLITE", "POSTGRES"):
-        scripts: list[str] = getattr(schema, dialect)
+        script: str = getattr(schema, dialect)
         for part in parts:
-            assert any(part in script for script in scripts), f"the schema has no {part!r}"
-            scripts = [script.replace(part, "") for script in scripts]
-        patch.setattr(schema, dialect, scripts)
+            assert part in script, f"the schema has no {part!r}"
+            script = script.replace(part, "")
+        patch.setattr(schema, dialect, script)
 
 
 def drop_the_guard(patch: Patch) -> None:
@@ -216,11 +216,9 @@ def trust_checkpoints(patch: Patch) -> None:
 def write_over_the_journal(patch: Patch) -> None:
     """No trigger keeps the journal as it is."""
     for dialect in ("SQLITE", "POSTGRES"):
-        guards: str = getattr(schema, f"{dialect}_ARCHIVE_GUARDS")
-        later = guards.replace(schema.ARCHIVABLE, schema.ARCHIVABLE_4)
-        scripts: list[str] = getattr(schema, dialect)
-        kept = [script.replace(guards, "").replace(later, "") for script in scripts]
-        patch.setattr(schema, dialect, kept)
+        script, guards = getattr(schema, dialect), getattr(schema, f"{dialect}_GUARDS")
+        assert guards in script
+        patch.setattr(schema, dialect, script.replace(guards, ""))
 
 
 def lock_nothing(patch: Patch) -> None:

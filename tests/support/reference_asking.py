@@ -103,20 +103,13 @@ class Asking(Books):
         since = now - probes[-1].asked_at
         return min(cooling.length, LONGEST - since) if 0 <= since < LONGEST else 0
 
-    def again(self, allowed: list[int]) -> tuple[int, tuple[int, ...]] | None:
-        """The initial pull that has to be asked for again now."""
-        for t, places in self.waiting:
-            if set(places) <= set(allowed):
-                return t, places
-        return None
-
     def refusal(self, mask: Mask | None) -> Refusal | None:
         """Why nothing may be given out, whatever the policy wants."""
         try:
-            allowed = self.allowed(mask)
+            self.allowed(mask)
         except Refusal as refusal:
             return refusal
-        if self.at_horizon and not self.again(allowed):
+        if self.at_horizon:
             return Refusal("HorizonReached")
         return None
 
@@ -127,12 +120,9 @@ class Asking(Books):
         if self.terms.stop == "fit":
             return set()
         allowed = self.allowed(mask)
-        again = self.again(allowed)
         chosen: list[tuple[int, ...]]
         if arms is not None:
             chosen = [arms]
-        elif again:
-            chosen = [again[1]]
         else:
             chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
         room, freed = self.room, self.freed
@@ -172,10 +162,6 @@ class Asking(Books):
         """
         places, plays = drawn.arms, self.terms.plays
         allowed = self.allowed(mask)
-        if again := self.again(allowed):
-            assert (drawn.t, places) == again, f"{drawn} was asked for again, not {again}"
-            self.waiting.remove(again)
-            return True
         assert not self.at_horizon, f"{drawn} is beyond the horizon"
         self.rounds += 1
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"

@@ -44,8 +44,6 @@ class Books(Level):
     arms: list[Arm] = field(default_factory=list)
     # what was asked under each request id
     requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    # initial pulls to be asked for again: round and arms
-    waiting: list[tuple[int, tuple[int, ...]]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
 

@@ -121,10 +121,10 @@ class Reporting(Books):
         return len(held) + len(settled)
 
     def lose(self, ticket: Ticket) -> None:
-        """A ticket brought nothing: an initial pull has to be asked for again."""
+        """A ticket brought nothing: its arms owe an initial pull again."""
         ticket.gone = True
-        if ticket.initial:
-            self.waiting.append((ticket.t, ticket.arms))
+        for place in ticket.arms if ticket.initial else ():
+            self.arms[place].owes = True
 
     def learn_reward(self, ticket: Ticket, rewards: tuple[float, ...]) -> None:
         """A reward is known; it is counted once where it is outside the range."""

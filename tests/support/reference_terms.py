@@ -89,7 +89,7 @@ class Ticket:
     request_id: str | None
     asked_at: int
     deadline: int | None
-    initial: bool  # it is the first pull of an arm, or that again
+    initial: bool  # an arm owed it
     state: str = "held"
     report: Report | None = None  # once it is told
     rewards: tuple[float, ...] | None = None  # as soon as they are known

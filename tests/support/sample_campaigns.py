@@ -17,7 +17,7 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # campaigns have ids
 ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
-# the rules of 0.1.0, by which the recorded journals were made
+# the rules by which the recorded journals were made
 OLD: dict[str, Any] = {"stop": "hold", "cooldown": None}
 
 
@@ -62,7 +62,7 @@ def everything(harness: StorageHarness) -> Any:
 
 @ALWAYS
 def initial_pulls(harness: StorageHarness) -> Any:
-    """Initial pulls that are voided and asked for again, then reports in another order than their
+    """Initial pulls of which one is voided and owed again, then reports in another order than their
     tickets.
     """
     campaign = harness.create(

@@ -24,6 +24,11 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # which runs today would change its
 # state, or its mind, with an upgrade; the changelog needs an entry for that, and the library a way
 # from the old to the new.
+GOLDEN = {
+    "everything": "8fddc5e2855e94a44fc4bc034c62a83495ebf5adfa3e87ff97411783df8786fb",
+    "initial-pulls": "bfada820071ceb901bf555b6c144d7d7be9d921d7818e666bf35c3c907d972a9",
+    "to-the-end": "e13271197ee15551f0a7b22c06bea33570d4de6b17ebcf1eaac0b0527c2c99c7",
+}
 POLICIES = ["exp3++.bwk", "primal-dual-bwk"]
 
 
@@ -219,8 +224,12 @@ def changed(line: int, edit: Callable[[dict[str, Any]], Any]) -> str:
     [
         ("", "line 1"),
         ("nonsense", "line 1"),
-        ('{"purse": "0.1.0", "format": 2}', "format"),
-        ('{"purse": "0.1.0", "format": 1}', "no entries"),
+        ('{"purse": "0.1.0"}', "line 1: not the journal of a campaign"),
+        (
+            '{"purse": "0.1.0", "format": 1}',
+            "has format 1, and this version of purse reads format 2",
+        ),
+        ('{"purse": "0.1.0", "format": 2}', "no entries"),
     ],
 )
 def test_a_text_that_is_no_journal_is_refused(text: str, part: str) -> None:

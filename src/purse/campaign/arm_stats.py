@@ -58,9 +58,9 @@ class ArmStats:
         return [*known, self.failed, self.settled]
 
     def take_over(self, facts: list[Any]) -> None:
-        """Know what `as_list` said; 0.1.0 knew neither failed nor settled pulls."""
+        """Know what `as_list` said."""
         self.pulls, self.told, self.reward, self.costs, self.squares, self.cross, *rest = facts
-        self.failed, self.settled = rest or (0, 0)
+        self.failed, self.settled = rest
 
     def efficiency(self) -> tuple[float | None, list[float] | None]:
         """Reward per cost of the first resource, e = Σr / Σc, and its 95% interval e ± 1.96 s.

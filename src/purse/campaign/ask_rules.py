@@ -199,9 +199,8 @@ class AskRules(AllowedArms):
     ) -> dict[str, Any]:
         """One ticket."""
         allowed = self.allowed(draft, mask)
-        again = self.next_again(draft, allowed)
         numbers = None if context is None else context.numbers
-        t, arms, chances = again or self.next_round(draft, allowed, chooser, numbers)
+        t, arms, chances = self.next_round(draft, allowed, chooser, numbers)
         if arms[0] != SKIP:
             arms = self.without_skips(draft, arms)
         ticket = {
@@ -229,15 +228,6 @@ class AskRules(AllowedArms):
                 break
             played.pop()
         return played
-
-    def next_again(self, draft: Draft, allowed: list[int] | None) -> Any:
-        """The first initial pull to ask for again whose arms are allowed and fit."""
-        for again in draft.again:
-            arms = again[1]
-            fit = self.terms.stop != FIT or fits(draft.need(arms), draft.left)
-            if fit and (allowed is None or all(arm in allowed for arm in arms)):
-                return again
-        return None
 
     def next_round(
         self,
@@ -307,11 +297,6 @@ class AskRules(AllowedArms):
         draft = self.draft(mask)
         self.show_period(chooser)
         allowed = self.allowed(draft, mask)
-        out = [0.0] * self.terms.n_arms
-        if again := self.next_again(draft, allowed):
-            for arm in again[1]:
-                out[arm] = 1.0
-            return out
         explored = self.explored(draft, allowed)
         rest = 1 - sum(explored.values())
         seen = (draft.t + 1, draft.left, draft.pending, draft.owed, allowed, numbers)

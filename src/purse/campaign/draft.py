@@ -21,7 +21,7 @@ class Draft:
         self.now = now
         self.t = head.rounds
         self.left = left
-        self.again, self.owed = list(head.again), list(head.owed)
+        self.owed = list(head.owed)
         self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
         self.cooling = cooldown.read(head.cooling) if head.cooling else {}
         self.issued = head.counts["tickets"]
@@ -34,12 +34,8 @@ class Draft:
 
     def take(self, ticket: dict[str, Any]) -> None:
         """Take in a ticket that was chosen."""
-        arms, t = ticket["arms"], ticket["t"]
+        arms, self.t = ticket["arms"], ticket["t"]
         self.issued += 1
-        if t > self.t:
-            self.t = t
-        else:
-            self.again = [row for row in self.again if row[0] != t]
         self.left = [rest - part for rest, part in zip(self.left, ticket["held"], strict=True)]
         self.owed = [arm for arm in self.owed if arm not in arms]
         add_pulls(self.taken, arms, 1)

@@ -9,7 +9,7 @@ from typing import IO, Annotated, Any, NamedTuple
 
 from purse._version import __version__
 
-FORMAT = 1
+FORMAT = 2  # of exported journals
 CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # of what an ask has seen
 
 

@@ -103,22 +103,17 @@ class History:
         return checkpoint(HISTORY, self.seq, digest, compact_bytes(facts))
 
     def restore(self, stored: Checkpoint | None) -> bool:
-        """Take over what was folded before; False, and nothing happens, where it is damaged.
-
-        A checkpoint of 0.1.0 does not say which arms its open tickets are for: where such a ticket
-        fails or is settled later, no arm counts it.
-        """
+        """Take over what was folded before; False, and nothing happens, where it is damaged."""
         if stored is None or not stored.is_whole:
             return False
         numbers, (purses, arms, holds), (first, width, points), seconds, *more = orjson.loads(
             stored.body
         )
-        self._names = more[0] if more else self._names
-        expected = more[1] if len(more) > 1 else [(ticket, []) for ticket, _ in holds]
+        self._names, expected, recent, incidents = more
         self._expected.arms = dict(expected)
-        for span, kept in (more[2] if len(more) > 2 else {}).items():
+        for span, kept in recent.items():
             self._recent_series[span].points.extend(map(sample, kept))
-        self._incidents.take_over(more[3] if len(more) > 3 else {})
+        self._incidents.take_over(incidents)
         self.seq, self.asks, self.tells, self.running, self._at, self._slot, self._second = numbers
         self._purses, self._holds = purses, dict(holds)
         for arm, facts in zip(self._arms, arms, strict=True):

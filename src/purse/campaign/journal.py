@@ -94,12 +94,15 @@ def write_lines(file: IO[str], name: str, entries: Iterable[Entry], **more: Any)
 
 
 def read_head(lines: Iterator[str]) -> dict[str, Any]:
-    """The first line of a journal; refuses what is none."""
+    """The first line of a journal; refuses what is none, or has another format."""
     line = next(lines, "")
     head = parsed(1, line)
-    if head.get("format") != FORMAT:
+    if "format" not in head:
+        raise InvalidInput(f"line 1: not the journal of a campaign: {shorten(line.strip())!r}")
+    if head["format"] != FORMAT:
         raise InvalidInput(
-            f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
+            f"line 1: the journal has format {shorten(repr(head['format']))}, and this version of "
+            f"purse reads format {FORMAT}: use the version of purse that wrote it"
         )
     return head
 

@@ -90,13 +90,12 @@ class JournalReader:
         draft = Draft(ledger, mask, entry.at, list(ledger.left_for(body)))
         rules = AskRules(ledger, entry.at)
         for ticket in body["tickets"]:
-            if ticket["t"] > draft.t:  # else a round that was voided is asked for again
-                self.add_mask(there)
-                if self.terms.explore:
-                    explored = rules.explored(draft, rules.allowed(draft, mask))
-                    self.allowed.update(arm for arm, chance in explored.items() if chance > 0)
-                if ticket["arms"][0] != SKIP:
-                    self.drawn.update(ticket["arms"])
+            self.add_mask(there)
+            if self.terms.explore:
+                explored = rules.explored(draft, rules.allowed(draft, mask))
+                self.allowed.update(arm for arm, chance in explored.items() if chance > 0)
+            if ticket["arms"][0] != SKIP:
+                self.drawn.update(ticket["arms"])
             draft.take(ticket)
 
     def add_mask(self, there: tuple[int, ...]) -> None:

@@ -62,9 +62,6 @@ class Ledger(BudgetLedger):
         self.labels = LabelSums()
         # the arms as they are now
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
-        if not self.head.owed and terms.initial_rounds and seq:
-            # a campaign of 0.1.0, or one whose arms have all had theirs
-            self.head.owed = list(range(self.head.rounds * terms.plays, len(terms.arms))) or ()
 
     def fold(self, entry: Entry) -> None:
         """Take in the next entry."""
@@ -121,13 +118,10 @@ class Ledger(BudgetLedger):
             if CONTEXT in each:
                 body[CONTEXT] = each[CONTEXT]
                 self.see(each)
-            if self.is_initial(each) != (each["t"] <= self.terms.initial_rounds):
-                body["initial"] = each["t"] > self.terms.initial_rounds
+            if any(arm in self.head.owed for arm in each["arms"]):
+                body["initial"] = True
             self.tickets[each["id"]] = TicketRecord(each["id"], state, entry.at, deadline, body)
-            if each["t"] > self.head.rounds:
-                self.head.rounds = each["t"]
-            else:
-                self.head.again = [row for row in self.head.again if row[0] != each["t"]]
+            self.head.rounds = each["t"]
             if self.head.owed:
                 owed = [arm for arm in self.head.owed if arm not in each["arms"]]
                 self.head.owed = owed or ()  # as a record has it that was read
@@ -187,12 +181,12 @@ class Ledger(BudgetLedger):
         self.put(record._replace(state=UNREWARDED), record.state)
 
     def failed(self, entry: Entry) -> None:
-        """Take in what a pull cost that did not work; an initial pull will be asked for again, and
-        the arm cools down.
+        """Take in what a pull cost that did not work; its arm cools down, and owes an initial pull
+        again.
         """
         record = self.tickets[entry.ticket or 0]
         self.close_hold(entry, FAILED)
-        self.ask_again(record)
+        self.owe_again(record)
         self.hear(record.body["arms"], -1)
         if (first := self.terms.cooldown) is not None:
             cooling, issued = cooldown.read(self.head.cooling), self.head.counts["tickets"]
@@ -280,15 +274,6 @@ class Ledger(BudgetLedger):
             if arm >= 0 and self.head.silent[arm] >= 0:
                 self.head.silent[arm] += change
 
-    def is_initial(self, ticket: dict[str, Any]) -> bool:
-        """Whether a ticket that is issued is an initial pull: one of its arms owes it, or it is
-        asked for again.
-        """
-        owed = self.head.owed
-        return ticket["t"] <= self.head.rounds or (
-            bool(owed) and any(arm in owed for arm in ticket["arms"])
-        )
-
     def left_for(self, ask: dict[str, Any]) -> list[int]:
         """(d,) What could be held when an ask was decided on: the least over the campaign and its
         accounts, which the ask says where it was not the campaign's own.
@@ -320,21 +305,20 @@ class Ledger(BudgetLedger):
         self.arms = Arms(self.terms, self.head.arms)
 
     def voided(self, entry: Entry) -> None:
-        """Release a hold; an initial pull will be asked for again."""
+        """Release a hold; an arm owes an initial pull again."""
         record = self.tickets[entry.ticket or 0]
         self.move(record.body["held"], **{record.state: -1})
         self.end_hold(record, [0] * len(self.balances), entry.body)
         self.put(record._replace(state=VOID), record.state)
         add_pulls(self.head.taken, record.body["arms"], -1)
-        self.ask_again(record)
+        self.owe_again(record)
         self.hear(record.body["arms"], -1)
         self.end_probe(record)
 
-    def ask_again(self, record: TicketRecord) -> None:
-        """Have an initial pull asked for again that brought no reward."""
-        if record.body.get("initial", record.body["t"] <= self.terms.initial_rounds):
-            pull = [record.body["t"], record.body["arms"], record.body["probabilities"]]
-            self.head.again = [*self.head.again, pull]
+    def owe_again(self, record: TicketRecord) -> None:
+        """Let arms owe their initial pull again, which brought no reward."""
+        if "initial" in record.body:
+            self.head.owed = sorted({*self.head.owed, *record.body["arms"]})
 
     def expired(self, entry: Entry) -> None:
         """Presume a hold spent, or release it where the terms say so."""

@@ -85,8 +85,6 @@ class CampaignRecord:
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
     digest: str = ""  # of the journal
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    # initial pulls that were voided or failed: t, arms, probabilities
-    again: list[list[Any]] = field(default_factory=list)
     # pulls of each arm that count against its cap, where there are caps
     taken: list[int] = field(default_factory=list)
     # pulls of each arm on tickets of which something is expected, where the policy counts them
@@ -108,7 +106,7 @@ class CampaignRecord:
     alerted: dict[str, list[int]] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        """The record as JSON has it; what 0.1.0 did not know is left out where it is empty."""
+        """The record as JSON has it; what is empty may be left out."""
         facts = vars(self).copy()
         for name in OPTIONAL:
             if not facts[name]:
@@ -125,11 +123,8 @@ class CampaignRecord:
 
     @classmethod
     def from_json(cls, text: str) -> CampaignRecord:
-        """A record as it is stored; 0.1.0 stored `handover`, too, which nobody needs."""
+        """A record as it is stored."""
         facts = orjson.loads(text)
-        facts.pop("handover", None)
-        if len(facts["counts"]) < len(COUNTS):  # there are new ones
-            facts["counts"] = {**dict.fromkeys(COUNTS, 0), **facts["counts"]}
         made = object.__new__(cls)
         made.__dict__ = EMPTY | facts  # a third of the time that `cls(**facts)` takes
         if len(vars(made)) > len(EMPTY):

@@ -18,7 +18,7 @@ from purse.campaign.alert_rules import read_alerts
 from purse.campaign.ask_rules import Chooser
 from purse.campaign.base_replay import BaseReplay, WouldAppend
 from purse.campaign.checkpoint import LEDGER, Checkpoint, checkpoint
-from purse.campaign.contexts import CLIPPED, CONTEXT, UNUSED, check_numbers, of_ask
+from purse.campaign.contexts import CONTEXT, UNUSED, check_numbers, of_ask
 from purse.campaign.draft import Draft
 from purse.campaign.history import History
 from purse.campaign.journal import Entry
@@ -28,9 +28,9 @@ from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
 from purse.campaign.periods.dry_run import PeriodDryRun
 from purse.campaign.periods.period import ABOVE, DROPPED
-from purse.campaign.records import COUNTS, Balance, CampaignRecord, TicketRecord
+from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.rules import Transaction
-from purse.campaign.states import CLOSED, FAILED, PAUSED, RUNNING, SETTLED, TOLD, UNREWARDED
+from purse.campaign.states import CLOSED, PAUSED, RUNNING, TOLD
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
 from purse.errors import AskRefused, InvalidInput, shorten
@@ -40,10 +40,6 @@ AMOUNTS = (
     "units", "costs", "spent", "overrun", "released", "cost_min", "cost_max", "left", "allowance",
     DROPPED,
 )  # fmt: skip
-# counts that are in every digest; others only where they are not 0
-OLD_COUNTS = frozenset(COUNTS) - {
-    SETTLED, FAILED, UNREWARDED, "outside_range", CLIPPED,
-}  # fmt: skip
 
 
 class DryRunRules(PeriodDryRun, Transaction):
@@ -213,11 +209,9 @@ class JournalReplay(BaseReplay[DryRunRules]):
         made.
         """
         own = {"id": "", "snapshot": 0, "created": 0, "changed": 0, "digest": ""}
-        counts = {**self.ledger.head.as_dict(), **own}
-        told = self.ledger.head.counts
-        counts["counts"] = {name: told[name] for name in told if told[name] or name in OLD_COUNTS}
+        head = {**self.ledger.head.as_dict(), **own}
         digest = sha256(
-            compact_bytes([self.ledger.seq, counts, self.ledger.balances, self.tickets.total()])
+            compact_bytes([self.ledger.seq, head, self.ledger.balances, self.tickets.total()])
         )
         for array in self.learner.state.values():
             digest.update(array.tobytes())
@@ -263,7 +257,7 @@ class JournalReplay(BaseReplay[DryRunRules]):
 def begun_ledger(terms: Terms, stored: Checkpoint, tickets: TicketWindow) -> Ledger:
     """The ledger of a checkpoint that is whole; its tickets are added to these."""
     head, balances, issued, records, sums, _, *labels = orjson.loads(stored.body)
-    known = CampaignRecord.from_json(compact(head))  # 0.1.0 knew fewer counts
+    known = CampaignRecord.from_json(compact(head))
     ledger = Ledger(terms, stored.seq, known, [Balance(*purse) for purse in balances])
     ledger.tickets = tickets
     for rows in labels:  # one list, where there are labels

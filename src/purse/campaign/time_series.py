@@ -28,7 +28,7 @@ class Sample(NamedTuple):
     presumed: tuple[int, ...]
     overrun: tuple[int, ...]
     pulls: tuple[int, ...]  # of each arm so far
-    gain: float | None  # the sum of all rewards; None where 0.1.0 has kept the point
+    gain: float  # the sum of all rewards
 
 
 class TimeSeries:
@@ -110,9 +110,8 @@ class LastMinute:
 
 def sample(facts: list[Any]) -> Sample:
     """A sample from JSON."""
-    at, budget, spent, held, presumed, overrun, pulls, *gain = facts
-    parts = (tuple(part) for part in (budget, spent, held, presumed, overrun, pulls))
-    return Sample._make((at, *parts, gain[0] if gain else None))
+    at, *parts, gain = facts
+    return Sample._make((at, *map(tuple, parts), gain))
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:

@@ -50,13 +50,10 @@ def folder_of(study: Path | None) -> Path:
 
 
 def kept() -> list[Path]:
-    """Return the folders of all studies in `RESULTS`, the last one first; version 0.1.0 kept one
-    in `RESULTS` itself.
-    """
+    """Return the folders of all studies in `RESULTS`, the last one first."""
     from purse.study import manifest
 
-    found = [RESULTS, *sorted(RESULTS.glob("*"))] if RESULTS.is_dir() else []
-    found = [folder for folder in found if (folder / manifest.NAME).is_file()]
+    found = [folder for folder in RESULTS.glob("*") if (folder / manifest.NAME).is_file()]
     return sorted(found, key=lambda each: (each / manifest.NAME).stat().st_mtime_ns, reverse=True)
 
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
+from purse.errors import InvalidInput
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -58,9 +60,16 @@ class StudyFacts(Facts):
 
     @staticmethod
     def from_json(stored: Mapping[str, Any]) -> StudyFacts:
-        """Read the facts from a stored manifest; those of a table's replay are `TableFacts`."""
+        """Read the facts from a stored manifest; those of a table's replay are `TableFacts`.
+
+        Raise `InvalidInput` where another version of purse has written them.
+        """
         kind = TableFacts if "replay" in stored else StudyFacts
-        stored = {"delay": 0, "about": {}, **stored}  # 0.1.0 has neither
+        if missing := [each.name for each in fields(kind) if each.name not in stored]:
+            raise InvalidInput(
+                f"another version of purse made this study: its manifest has no {missing[0]!r}; "
+                "make the study again"
+            )
         known = {each.name: stored[each.name] for each in fields(kind)}
         if kind is TableFacts:
             known["replay"] = Recording(**stored["replay"])
@@ -151,7 +160,7 @@ class StudyData:
         """Return what each arm is: a row per world, budget and arm.
 
         Its columns are the mean reward and cost of a pull, reward per cost, what the arm gains
-        alone, and whether it is the best arm alone. Studies of version 0.1.0 have no rows.
+        alone, and whether it is the best arm alone.
         """
         return self.frames["arms"]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from purse.base import html
 from purse.base.files import make_folder, write_text
 from purse.base.text import align_columns, count_in_words, format_mean
-from purse.errors import MissingExtra, PurseError, unknown
+from purse.errors import InvalidInput, MissingExtra, PurseError, unknown
 from purse.report.data import StudyData, StudyFacts, TableData, TableFacts
 from purse.report.prose.optimum import optimum_tables
 from purse.study import manifest, summary
@@ -34,7 +34,8 @@ class Study(StudyData):
     def load(folder: str | os.PathLike[str]) -> Study:
         """Return the finished study in a folder; for the replay of a table it is a `TableStudy`.
 
-        Raise `PurseError` when the study is not finished.
+        Raise `PurseError` when the study is not finished, and `InvalidInput` when the folder holds
+        none that this version of purse has made.
         """
         import polars as pl
 
@@ -44,13 +45,13 @@ class Study(StudyData):
                 f"the study in {str(target)!r} is not finished: "
                 f"{manifest.standing(target)}; run it again to continue"
             )
-        frames = {
-            name: pl.read_parquet(target / f"{name}.parquet")
-            for name in summary.COLUMNS
-            if name != "arms" or (target / "arms.parquet").is_file()  # 0.1.0 has none
-        }
-        frames.setdefault("arms", summary.framed("arms", []))
-        facts, runs = StudyFacts.from_json(stored), pl.scan_parquet(target / RESULTS)
+        facts, files = StudyFacts.from_json(stored), [f"{name}.parquet" for name in summary.COLUMNS]
+        if missing := [name for name in (RESULTS, *files) if not (target / name).is_file()]:
+            raise InvalidInput(
+                f"the study in {str(target)!r} has no file {missing[0]!r}; make the study again"
+            )
+        frames = {name: pl.read_parquet(target / f"{name}.parquet") for name in summary.COLUMNS}
+        runs = pl.scan_parquet(target / RESULTS)
         if isinstance(facts, TableFacts):
             return TableStudy(runs, frames, facts)
         return Study(runs, frames, facts)

@@ -12,7 +12,7 @@ from purse import (
     StorageUnavailable,
 )
 from purse.campaign import fork_safety
-from purse.campaign.storage import sqlite, sqlite_migration
+from purse.campaign.storage import sqlite, sqlite_tables
 from purse.campaign.storage.connect import connect
 from tests.support.storages import SqliteHarness
 
@@ -70,10 +70,10 @@ def test_what_is_not_a_database_is_refused(tmp_path: Path) -> None:
 )
 def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: bool) -> None:
     if sound:
-        sqlite_migration.check_version(version)
+        sqlite_tables.check_library(version)
     else:
         with pytest.raises(StorageUnavailable, match="upgrade apsw"):
-            sqlite_migration.check_version(version)
+            sqlite_tables.check_library(version)
 
 
 def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ import orjson
 
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.journal import Entry, chain
+from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
@@ -273,15 +273,6 @@ def reports_since(
     if rows and rows[0][0] == after:
         (_, digest), *rows = rows
     return rows, digest
-
-
-def chain_rows(digest: str, rows: Iterable[Sequence[Any]]) -> tuple[str, list[tuple[bytes, int]]]:
-    """The digest after the entries of these rows, and the digest up to each with its number."""
-    made = []
-    for entry in entries_of(rows):
-        digest = chain(digest, entry)
-        made.append((bytes.fromhex(digest), entry.seq))
-    return digest, made
 
 
 def levels(

@@ -16,8 +16,8 @@ from purse.campaign.storage import schema
 from purse.campaign.storage.base import LockedAccount, entries_of, missing, taken
 from purse.campaign.storage.connection_pool import ConnectionPool
 from purse.campaign.storage.postgres_levels import ADD_NAME, Place, find_place, lock_accounts
-from purse.campaign.storage.postgres_migration import migrate
 from purse.campaign.storage.postgres_rows import ENTRY
+from purse.campaign.storage.postgres_tables import make_tables
 from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
 from purse.errors import InvalidInput, NoSuchCampaign, PurseError, StorageUnavailable
 
@@ -76,7 +76,7 @@ class PostgresDatabase:
         )
         reset_after_fork(self)
         with self._translate_errors(), self._connected() as db:
-            migrate(db, self._where())
+            make_tables(db, self._where())
             ((now,),) = db.execute(f"SELECT {MILLISECONDS}".encode()).fetchall()
             self._clock.set(now)
 
@@ -105,8 +105,8 @@ class PostgresDatabase:
 
     def _check(self, row: Sequence[Any]) -> None:
         """Refuse tables of another version, and take over the server's time."""
-        if row[2] != len(schema.POSTGRES):
-            schema.check_version(row[2], len(schema.POSTGRES), self._where())
+        if row[2] != schema.VERSION:
+            schema.check_version(row[2], self._where())
         self._clock.set(row[3])
 
     def _close(self, db: psycopg.Connection[Any]) -> None:

@@ -45,18 +45,17 @@ from purse.campaign.storage.sqlite_accounts import (
     parent_of,
     write_accounts,
 )
-from purse.campaign.storage.sqlite_migration import check_version
 from purse.campaign.storage.sqlite_rows import (
     ENTRY,
     LEVEL,
     add_entries,
     add_name,
     add_purses,
-    check_tables,
     move_purses,
     names_of,
     put_head,
 )
+from purse.campaign.storage.sqlite_tables import check_library, check_tables
 from purse.campaign.storage.sqlite_webhooks import SqliteWebhooks, records
 from purse.errors import (
     NoSuchStorage,
@@ -107,7 +106,7 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
         options = parse_qs(parts.query)
         if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
             raise invalid("storage", address, allowed)
-        check_version(apsw.sqlite_lib_version())
+        check_library(apsw.sqlite_lib_version())
         self.now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         path = Path(parts.path[1:]).absolute()
         super().__init__(str(path), options.get("vfs", [None])[0])
@@ -119,9 +118,9 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
                 f"there is no file {self.path} with campaigns; name another with storage=..., on "
                 "the command line with --storage or PURSE_STORAGE"
             )
-        if not path.exists() or self._version() != len(schema.SQLITE):
+        if not path.exists() or self._version() != schema.VERSION:
             with self._locked():
-                pass  # makes the tables, or refuses a file that is newer
+                pass  # makes the tables, or refuses those of another version
             self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
 

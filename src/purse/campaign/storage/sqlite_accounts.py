@@ -27,11 +27,11 @@ from purse.campaign.storage.sqlite_rows import (
     add_entries,
     add_name,
     add_purses,
-    check_tables,
     move_purses,
     names_of,
     put_head,
 )
+from purse.campaign.storage.sqlite_tables import check_tables
 from purse.campaign.storage.sqlite_webhooks import records
 
 BY_KEY = f"{LEVEL} WHERE c.id = ? ORDER BY p.resource"

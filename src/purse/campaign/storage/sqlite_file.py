@@ -21,7 +21,7 @@ from purse.campaign.storage.file_guard import hold, released
 from purse.campaign.storage.file_identity import FileIdentity, danger, identify
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.sqlite_errors import TranslatedErrors
-from purse.campaign.storage.sqlite_migration import migrate
+from purse.campaign.storage.sqlite_tables import make_tables
 from purse.errors import StorageUnavailable
 
 LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
@@ -229,7 +229,7 @@ class SqliteFile:
         return db
 
     def _opened(self) -> apsw.Connection:
-        """A connection that writes, to tables of the newest version."""
+        """A connection that writes."""
         db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
         if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
             raise StorageUnavailable(
@@ -238,7 +238,7 @@ class SqliteFile:
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
-        migrate(db, self.path)
+        make_tables(db)
         self._note_files(db)
         return db
 

@@ -11,20 +11,12 @@ from purse.base.json import compact
 from purse.campaign.account.records import AccountRecord
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord
-from purse.campaign.storage import schema
 from purse.campaign.storage.base import taken
 
 ENTRY = "SELECT seq, at, kind, request, ticket, body FROM purse_journal WHERE campaign = ?"
 LEVEL = """SELECT c.id, c.seq, c.head, c.parent, c.name,
   p.budget, p.spent, p.held, p.presumed, p.overrun
 FROM purse_campaigns c JOIN purse_purses p ON p.campaign = c.id"""
-
-
-def check_tables(db: apsw.Connection) -> None:
-    """Refuse tables of another version than this library's."""
-    version = cast(int, db.execute("PRAGMA user_version").get)
-    if version != len(schema.SQLITE):
-        schema.check_version(version, len(schema.SQLITE), db.filename)
 
 
 def names_of(db: apsw.Connection, kind: str) -> list[str]:

@@ -11,7 +11,7 @@ from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage import webhook_sql as sql
 from purse.campaign.storage.base import entries_of, missing
 from purse.campaign.storage.sqlite_file import SqliteFile
-from purse.campaign.storage.sqlite_rows import check_tables
+from purse.campaign.storage.sqlite_tables import check_tables
 from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 from purse.campaign.webhooks.retry import times_ahead
 

@@ -76,8 +76,8 @@ class ReportVerbs(ABC):
         cost     what it cost all the same, as for `tell`; 0: nothing
         reason   for people; the journal keeps the first 200 printable characters
 
-        The cost is spent, the rest of the hold released, and nothing is learnt. The next ask
-        repeats an initial pull that failed. A repeat has no second effect.
+        The cost is spent, the rest of the hold released, and nothing is learnt. An arm owes an
+        initial pull that failed again, in a new round. A repeat has no second effect.
 
         Raise `Conflict` when the ticket was told, settled or voided, or failed with another cost,
         before.
@@ -88,7 +88,8 @@ class ReportVerbs(ABC):
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
 
-        The next ask repeats an initial pull that was cancelled. A repeat has no second effect.
+        An arm owes an initial pull that was cancelled again, in a new round. A repeat has no
+        second effect.
 
         Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without

@@ -34,11 +34,9 @@ export function stats({ value, resource, places, waiting, horizon }) {
 export function rewardRate({ at, gain, paid, value, resource, now }, width, height) {
   const [first, last] = [at[0], Math.max(now, at.at(-1), at[0] + 1)];
   const fine = format.isFine(first, last);
-  const known = gain.findIndex((each) => each !== null); // a checkpoint of 0.1.0 does not know gains
   const bars = intervals(first, last).map(([from, to], place) => {
     const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (place ? valueAt(at, series, from) : series[0]));
-    const told = known >= 0 && from >= at[known] && money > 0;
-    return { from, to, rewards, money, rate: told ? rewards / money : null };
+    return { from, to, rewards, money, rate: money > 0 ? rewards / money : null };
   });
   const total = Number(value.paid[0]);
   const lines = [["average", "in all", value.per_unit], ["best-line", value.best && `always ${value.best.arm} (estimate)`, value.best && total ? value.best.gain / total : null], ["uniform-line", "all arms equally (estimate)", value.uniform !== null && total ? value.uniform / total : null]].filter(([, , level]) => level !== null);
