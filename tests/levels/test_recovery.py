@@ -1,0 +1,232 @@
+"""P5: what a policy has learnt is the fold of the journal, to the last bit: after a restart,
+without its checkpoints, with bad ones, and beside other processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from purse.levels import commit, policy
+from purse.levels.policy import Policy, parsed
+from tests.levels.classes import Campaign
+from tests.levels.places import MemoryPlace, Place, kinds
+from tests.support.soak import scale
+
+POLICIES = ["exp3++.bwk", "primal-dual-bwk"]
+
+
+@pytest.fixture(autouse=True)
+def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A checkpoint after every ten entries."""
+    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 10)
+
+
+def played(place: Place, name: str = "exp3++.bwk", rounds: int = 15) -> Any:
+    campaign = place.create(
+        "test",
+        arms={"red": 1, "green": 1, "blue": 1},
+        budget=100,
+        cost_min="0.1",
+        policy=name,
+        expires_after=60,
+    )
+    for turn in range(rounds):
+        tickets = campaign.ask_many(3)
+        campaign.tell(tickets[2], turn % 3 / 2, f"0.{turn % 9 + 1}")
+        if turn % 4:
+            campaign.tell(tickets[0], 1, "1.5" if turn % 5 == 0 else "0.05")
+        else:
+            campaign.void(tickets[0])
+        place.clock += 25_000
+    return campaign
+
+
+def mind(campaign: Any) -> dict[str, bytes]:
+    """What the policy of a campaign has learnt, after the last entry, as bytes."""
+    campaign.probabilities()
+    return bytes_of(campaign._committer.policy)
+
+
+def bytes_of(learnt: Policy) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in learnt.state.items()}
+
+
+def folded(campaign: Any) -> dict[str, bytes]:
+    """The same from the journal alone, one entry after the other."""
+    fresh = Policy(campaign.terms)
+    for entry in campaign.journal():
+        if entry.kind == "told":
+            fresh.take([(entry.seq, entry.body)], entry.seq, "")
+    return bytes_of(fresh)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_what_was_learnt_is_the_fold_of_the_journal(place: Place, name: str) -> None:
+    campaign = played(place, name)
+    stored = campaign.storage.checkpoint("test", "policy")
+    assert stored[0] > 20
+    expected = folded(campaign)
+    assert mind(campaign) == expected
+    assert mind(place.open("test")) == expected
+    place.execute("DELETE FROM purse_checkpoints")
+    opened = place.open("test")
+    assert opened.storage.checkpoint("test", "policy") is None
+    assert mind(opened) == expected
+    assert opened.audit().ok
+
+
+def test_recovery_twice_gives_identical_bytes(place: Place) -> None:
+    played(place)
+    seen = []
+    for _ in range(2):
+        campaign = place.open("test")
+        chances = campaign.probabilities()
+        seen.append((campaign._committer.policy.stored(), chances, campaign.audit()))
+    assert seen[0] == seen[1]
+    assert seen[0][2].ok
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "body = substr(body, 1, 0)",
+        "body = substr(body, 1, length(body) - 1)",
+        "body = substr(body, 2)",
+        "digest = 'wrong'",
+        "seq = seq + 1",
+    ],
+)
+def test_a_checkpoint_that_cannot_be_trusted_is_not(shared: Place, damage: str) -> None:
+    expected = folded(played(shared))
+    shared.execute(f"UPDATE purse_checkpoints SET {damage}")
+    campaign = shared.open("test")
+    assert mind(campaign) == expected
+    campaign.tell(campaign.ask(), 1, "0.5")
+    assert mind(campaign) == folded(campaign)
+
+
+def test_a_checkpoint_of_other_code_is_not_used(place: Place) -> None:
+    """It holds a fingerprint of the code and the parameters that made it."""
+    campaign = played(place)
+    expected, stored = folded(campaign), campaign.storage.checkpoint("test", "policy")
+    other = Policy(campaign.terms)
+    assert other.begin_at(stored)
+    other.code = "of another beginning"
+    kind, _, _, body = other.stored()
+    campaign.storage.keep("test", kind, stored[0], stored[1], body)
+    fresh = Policy(campaign.terms)
+    assert not fresh.begin_at(campaign.storage.checkpoint("test", "policy"))
+    assert mind(place.open("test")) == expected
+
+
+def test_a_checkpoint_saves_reading_the_journal(place: Place) -> None:
+    played(place)
+    storage: Any = place.storage()
+    after, told = list[int](), storage.told
+
+    def noted(name: str, seq: int, limit: int) -> Any:
+        after.append(seq)
+        return told(name, seq, limit)
+
+    storage.told = noted
+    Campaign.open("test", storage=storage).probabilities()
+    kept = storage.checkpoint("test", "policy")
+    assert kept is not None
+    assert min(after) == kept[0] > 20
+
+
+def test_a_journal_longer_than_a_page_is_read_page_by_page(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = played(place)
+    monkeypatch.setattr(policy, "PAGE_SIZE", 4)
+    place.execute("DELETE FROM purse_checkpoints")
+    assert mind(place.open("test")) == folded(campaign)
+
+
+def test_another_process_learns_what_this_one_was_told(place: Place) -> None:
+    ours = played(place)
+    theirs = Campaign.open("test", storage=place.storage())
+    for turn in range(6):
+        asking, telling = (ours, theirs) if turn % 2 else (theirs, ours)
+        telling.tell(asking.ask(), turn % 2, "0.5")
+    assert ours.probabilities() == theirs.probabilities()
+    assert mind(ours) == mind(theirs) == folded(ours)
+
+
+@pytest.mark.parametrize("name", POLICIES)
+def test_whoever_takes_a_checkpoint_takes_the_same(name: str) -> None:
+    """What one process has asked and another has not leaves no trace in what was learnt."""
+    place = MemoryPlace()
+    played(place, name, rounds=3)
+    for turn in range(20):
+        campaign = place.open("test")
+        campaign.tell(campaign.ask(), turn % 3 / 2, "0.5")
+        assert not campaign.audit().findings
+
+
+def test_what_an_ask_reads_does_not_grow_with_the_journal(
+    make_place: Callable[[str], Place], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQLite counts the steps of its machine: as many for a long journal as for a short one."""
+    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 1_000)
+    place = make_place("memory")
+    campaign = place.create("c", arms={"a": 1}, budget=10**6, cost_min="0.1", policy="uniform")
+    db: Any = campaign.storage.db._db
+
+    def steps(pairs: int) -> float:
+        counted = [0]
+        db.set_progress_handler(lambda: counted.__setitem__(0, counted[0] + 1) or False, 10)
+        for _ in range(pairs):
+            campaign.tell(campaign.ask(), 1, "0.5")
+        db.set_progress_handler(None)
+        return counted[0] / pairs
+
+    steps(20)
+    few = steps(20)
+    steps(scale(400, 20_000))
+    assert steps(20) < 1.5 * few
+    assert kinds(campaign).count("told") > 400
+
+
+# what an audit, a copy or another machine could not do without
+
+
+def test_an_ask_below_accounts_says_what_was_left_above(place: Place) -> None:
+    place.account("top", budget=4)
+    campaign = place.create("c", arms={"a": 1}, budget=10, policy="uniform", account="top")
+    alone = place.create("alone", arms={"a": 1}, budget=10, policy="uniform")
+    bodies = [
+        next(entry.body for entry in each.journal() if entry.kind == "asked")
+        for each in (campaign, alone)
+        if each.ask()
+    ]
+    assert bodies[0]["left"] == [4 * 10**9]
+    assert "left" not in bodies[1]
+
+
+def test_a_refusal_leaves_an_event(place: Place) -> None:
+    campaign = place.create("c", arms={"a": 3}, budget=4, policy="uniform", alerts=["100%"])
+    campaign.tell(campaign.ask(), 1, 3)
+    with pytest.raises(Exception, match="left"):
+        campaign.ask()
+    (event,) = campaign.storage.events("c", 0, 10)
+    assert event.body["refused"] == [3 * 10**9]
+    assert place.open("c").audit().ok
+
+
+def test_a_period_in_a_time_zone_says_by_which_data_it_ends(place: Place) -> None:
+    terms: dict[str, Any] = {"arms": {"a": 1}, "budget": 4, "policy": "uniform", "every": "day"}
+    campaign = place.create("c", **terms, time_zone="Europe/Berlin")
+    place.clock += 86_400_000
+    campaign.ask()
+    (renewed,) = [entry for entry in campaign.journal() if entry.kind == "renewed"]
+    assert renewed.body["tz"]
+
+
+def test_reports_are_read_all_at_once() -> None:
+    assert parsed([(3, b"", '{"t":1}'), (5, b"", '{"t":2}')]) == [(3, {"t": 1}), (5, {"t": 2})]
+    assert parsed([]) == []
