@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from purse.campaign.storage.memory import Memory
+from tests.support.core import empty
 from tests.support.server import Served, served
 from tests.support.storages import START
 
@@ -23,8 +24,7 @@ def server() -> Iterator[tuple[Memory, Served]]:
 def storage(server: tuple[Memory, Served]) -> Memory:
     """The storage of the server, which is empty; its clock stands still."""
     kept, _ = server
-    kept._campaigns.clear()
-    kept._accounts.clear()
+    empty(kept)
     kept.now = lambda: START
     return kept
 

@@ -10,6 +10,7 @@ from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.storage.memory import Memory
 from purse.service.routes import common
+from tests.support.core import empty
 from tests.support.service import PROMPTS, problem, running, service
 
 
@@ -313,10 +314,10 @@ def test_a_campaign_that_was_made_anew_is_opened_again() -> None:
     storage = Memory()
     client = running(storage)
     ask(client)
-    storage._campaigns.clear()
+    empty(storage)
     assert client.post("/campaigns", json={**PROMPTS, "arms": {"x": 1, "y": 2}}).status_code == 201
     assert ask(client)[0]["arm"] in ("x", "y")
-    storage._campaigns.clear()
+    empty(storage)
     Campaign.create(**{**PROMPTS, "arms": {"p": 1, "q": 2}}, storage=storage)
     problem(client.post("/campaigns/prompts/asks"), 404, "no-such-campaign")
     assert ask(client)[0]["arm"] in ("p", "q")

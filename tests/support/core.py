@@ -16,13 +16,12 @@ from typing import Any
 
 LEVELS = os.environ.get("PURSE_CORE") == "levels"
 HEADS = "purse_levels" if LEVELS else "purse_campaigns"  # the table with a row for each campaign
-# what stands in for a module of today: a module, or names and where they are
-INSTEAD: dict[str, str | dict[str, str]] = {
+INSTEAD = {  # what stands in for a module of today
     "purse.campaign.local.campaign": "purse.levels.campaign",
     "purse.campaign.local.account": "purse.levels.account",
     "purse.campaign.local.recommendations": "purse.levels.recommendations",
     "purse.campaign.storage.connect": "purse.levels.connect",
-    "purse.campaign.storage.memory": {"Memory": "purse.levels.connect:in_memory"},
+    "purse.campaign.storage.memory": "tests.support.levels_core.memory",
     "purse.campaign.history": "purse.levels.history",
     "purse.campaign.followed_history": "purse.levels.followed_history",
     "purse.campaign.incidents": "purse.levels.incidents",
@@ -41,14 +40,7 @@ class StandIns(MetaPathFinder, Loader):
         return ModuleSpec(name, self) if name in INSTEAD else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        found = INSTEAD[spec.name]
-        if isinstance(found, str):
-            return import_module(found)
-        made = ModuleType(spec.name)
-        for name, place in found.items():
-            module, _, what = place.partition(":")
-            setattr(made, name, getattr(import_module(module), what))
-        return made
+        return import_module(INSTEAD[spec.name])
 
     def exec_module(self, module: ModuleType) -> None:
         pass
@@ -62,6 +54,15 @@ def sqlite_class() -> Any:
 def storage_over(database: Any) -> Any:
     """Return the storage over an object of that class."""
     return import_module("purse.levels.storage").Storage(database) if LEVELS else database
+
+
+def empty(storage: Any) -> None:
+    """Delete all campaigns and accounts of a storage in memory."""
+    if LEVELS:
+        storage.__init__()
+    else:
+        storage._campaigns.clear()
+        storage._accounts.clear()
 
 
 def rewards_of(campaign: Any) -> list[float]:

@@ -23,7 +23,8 @@ from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, 
 from purse.campaign.states import OPEN, STATES
 from purse.campaign.terms import Terms
 from purse.errors import PurseError, TicketError, invalid
-from purse.levels import asks, operators, reports, results
+from purse.levels import asks, operators, results
+from purse.levels import reports as report_rules
 from purse.levels.budget import LARGEST, Budget, request_of, terms_above
 from purse.levels.campaign_ledger import CampaignLevel
 from purse.levels.entry import Entry
@@ -86,7 +87,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         assert isinstance(level, CampaignLevel)
         return level
 
-    def arms(self) -> Arms:
+    def _arms(self) -> Arms:
         """Return the arms as they are now."""
         return self._level().arms
 
@@ -113,7 +114,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         mask, seen = self._mask(arms), None
         if contexts is not None or self.terms.features:
-            seen = read_contexts(self.terms, n, contexts, self.arms)
+            seen = read_contexts(self.terms, n, contexts, self._arms)
         return self._ask(n, request_id, mask, seen, labels)
 
     def _ask(
@@ -140,7 +141,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         chances = self._do(
             lambda transaction: asks.foresee(transaction, mask, seen), asks=True, looks=True
         )
-        return dict(zip(self.arms().names, chances, strict=False))
+        return dict(zip(self._arms().names, chances, strict=False))
 
     def _mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
         """Return which arms an ask allows; arms that were added later are looked up."""
@@ -150,14 +151,14 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
             and isinstance(arms, (Sequence, Mapping))
             and any(name not in known for name in arms)
         ):
-            known = self.arms().names
+            known = self._arms().names
         return read_mask(self.terms, arms, known)
 
     def _context(self, context: Any) -> Context | None:
         """Return the context of an ask, encoded; None where there are no features."""
         if context is None and not self.terms.features:
             return None
-        return read_context(self.terms, context, self.arms)
+        return read_context(self.terms, context, self._arms)
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         (answer,) = self.tell_many([(ticket, reward, cost)])
@@ -166,13 +167,15 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         return answer
 
     def tell_many(
-        self, told: Iterable[tuple[CampaignTicket | int, Any, Any]]
+        self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
     ) -> list[Receipt | PurseError]:
-        read = [attempt(self._report, *given) for given in told]
+        read = [attempt(self._report, *given) for given in reports]
         known = [each for each in read if not isinstance(each, PurseError)]
         answers = iter(
             self._do(
-                lambda transaction: [attempt(reports.tell, transaction, *each) for each in known],
+                lambda transaction: [
+                    attempt(report_rules.tell, transaction, *each) for each in known
+                ],
                 tickets=[each[0] for each in known],
             )
         )
@@ -189,13 +192,13 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
     def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
         number, costs = self._number(ticket), read_costs(self.terms, cost)
         return self._do(
-            lambda transaction: reports.settle(transaction, number, costs), tickets=(number,)
+            lambda transaction: report_rules.settle(transaction, number, costs), tickets=(number,)
         )
 
     def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
         number, (given,) = self._number(ticket), read_rewards(self.terms, reward)
         return self._do(
-            lambda transaction: reports.reward(transaction, number, given), tickets=(number,)
+            lambda transaction: report_rules.reward(transaction, number, given), tickets=(number,)
         )
 
     def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
@@ -204,12 +207,15 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         number, costs = self._number(ticket), read_costs(self.terms, cost)
         why = legible(reason, REASON)
         return self._do(
-            lambda transaction: reports.fail(transaction, number, costs, why), tickets=(number,)
+            lambda transaction: report_rules.fail(transaction, number, costs, why),
+            tickets=(number,),
         )
 
     def void(self, ticket: CampaignTicket | int) -> Receipt:
         number = self._number(ticket)
-        return self._do(lambda transaction: reports.void(transaction, number), tickets=(number,))
+        return self._do(
+            lambda transaction: report_rules.void(transaction, number), tickets=(number,)
+        )
 
     def expire(self) -> int:
         count, total = MOST_DUE, 0
@@ -249,7 +255,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
             found = tickets_of(self.storage.open_tickets(self.name, wanted, after, limit), self)
         else:
             found = self._finished(wanted, limit, after)
-        arms = self.arms()
+        arms = self._arms()
         return [results.issued(self.terms, arms, ticket) for ticket in found]
 
     def _finished(self, states: Sequence[str], limit: int, after: int) -> list[Ticket]:
@@ -271,7 +277,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
         if ticket is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return results.issued(self.terms, self.arms(), ticket)
+        return results.issued(self.terms, self._arms(), ticket)
 
     def _number(self, ticket: CampaignTicket | int) -> int:
         if isinstance(ticket, CampaignTicket):
