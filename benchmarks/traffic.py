@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from purse import ArmsCoolingDown, AskRefused
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
 TERMS: dict[str, Any] = {
@@ -27,7 +27,7 @@ class Traffic:
     """A campaign in memory, with a clock of its own."""
 
     def __init__(self, **terms: Any) -> None:
-        self.storage, self.time, self.rng = Memory(), 1_000_000, random.Random(0)
+        self.storage, self.time, self.rng = in_memory(), 1_000_000, random.Random(0)
         self.storage.now = lambda: self.time
         self.campaign = Campaign.create("traffic", **{**TERMS, **terms}, storage=self.storage)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import purse
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.service.app import make_app
 from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings
@@ -130,7 +130,7 @@ def dashboard(
 
 def dashboard_picture() -> None:
     """Photograph the dashboard of a campaign that has spent a part of its budget."""
-    storage = Memory()
+    storage = in_memory()
     spend(storage)
     with dashboard(storage, 1160, 1246) as page:
         page.screenshot(path=FOLDER / "dashboard.png")
@@ -138,7 +138,7 @@ def dashboard_picture() -> None:
 
 def accounts_picture() -> None:
     """Photograph the tree of accounts of a company with three teams."""
-    storage, luck = Memory(), random.Random(3)
+    storage, luck = in_memory(), random.Random(3)
     storage.now = lambda: START
     month: dict[str, Any] = {"every": "month", "carry": "none", "resources": ["USD"]}
     purse.Account.create("acme", budget=1000, storage=storage, **month)

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import purse
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 
 MODELS = {  # the largest price of a call in USD, its mean price, how often the answer is good
     "small": ("0.01", 0.004, 0.62),
@@ -50,7 +50,7 @@ class Traffic:
     ) -> None:
         self.outage, self.stop, asks = outage, stop, round(ASKS * stop)
         self.luck = random.Random(7)
-        self.storage, self.now = Memory(), 0.0
+        self.storage, self.now = in_memory(), 0.0
         self.storage.now = lambda: START + round(1000 * self.now)
         self.campaign = purse.Campaign.create(
             "prompts",

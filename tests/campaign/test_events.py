@@ -9,7 +9,8 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START
 
@@ -25,8 +26,8 @@ TERMS: dict[str, Any] = {
 
 
 @pytest.fixture
-def storage() -> Memory:
-    made = Memory()
+def storage() -> Storage:
+    made = in_memory()
     made.now = lambda: START
     return made
 
@@ -43,7 +44,7 @@ def spend(campaign: Any, cost: Any, arm: str = "large") -> None:
     campaign.tell(campaign.ask(arms=[arm]), 1, cost)
 
 
-def test_a_percentage_is_told_once_right_after_the_entry_that_reached_it(storage: Memory) -> None:
+def test_a_percentage_is_told_once_right_after_the_entry_that_reached_it(storage: Storage) -> None:
     campaign = begun(storage, "50%", "100%")
     spend(campaign, 4)
     assert keys(campaign) == []
@@ -63,7 +64,7 @@ def test_a_percentage_is_told_once_right_after_the_entry_that_reached_it(storage
     assert campaign.audit(full=True).ok
 
 
-def test_a_top_up_arms_percentages_again(storage: Memory) -> None:
+def test_a_top_up_arms_percentages_again(storage: Storage) -> None:
     campaign = begun(storage, "50%")
     spend(campaign, 4)
     spend(campaign, 4)
@@ -76,7 +77,7 @@ def test_a_top_up_arms_percentages_again(storage: Memory) -> None:
     assert campaign.audit(full=True).ok
 
 
-def test_each_resource_has_a_percentage_of_its_own(storage: Memory) -> None:
+def test_each_resource_has_a_percentage_of_its_own(storage: Storage) -> None:
     two = {"arms": {"a": [1, 1]}, "budget": [10, 2], "resources": ["USD", "tokens"]}
     campaign: Any = Campaign.create("p", **two, policy="uniform", alerts=["20%"], storage=storage)
     for number in (1, 2):
@@ -86,7 +87,7 @@ def test_each_resource_has_a_percentage_of_its_own(storage: Memory) -> None:
 
 
 @pytest.mark.parametrize("stop", ["fit", "hold"])
-def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory, stop: str) -> None:
+def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Storage, stop: str) -> None:
     campaign = begun(storage, "100%", stop=stop)
     spend(campaign, 4)
     spend(campaign, 4)
@@ -105,7 +106,7 @@ def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory, stop:
     assert campaign.audit(full=True).ok
 
 
-def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Memory) -> None:
+def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Storage) -> None:
     campaign = begun(storage, "80%")
     spend(campaign, 4)
     spend(campaign, 4)
@@ -118,7 +119,7 @@ def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Memory
     assert campaign.audit(full=True).ok
 
 
-def test_money_that_is_only_held_is_not_gone(storage: Memory) -> None:
+def test_money_that_is_only_held_is_not_gone(storage: Storage) -> None:
     campaign = begun(storage, "100%")
     campaign.ask_many(2, arms=["large"])
     with pytest.raises(purse.BudgetHeld):
@@ -126,7 +127,7 @@ def test_money_that_is_only_held_is_not_gone(storage: Memory) -> None:
     assert keys(campaign) == []
 
 
-def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage: Memory) -> None:
+def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage: Storage) -> None:
     campaign = begun(storage, "overrun", "expired", "cooling-down", budget=100)
     hour = START // HOUR
     for _ in range(2):
@@ -150,7 +151,7 @@ def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage
     assert campaign.audit(full=True).ok
 
 
-def test_rules_can_be_set_while_it_runs(storage: Memory) -> None:
+def test_rules_can_be_set_while_it_runs(storage: Storage) -> None:
     campaign = begun(storage)
     spend(campaign, 4)
     assert campaign.status().alerts == ()
@@ -168,14 +169,14 @@ def test_rules_can_be_set_while_it_runs(storage: Memory) -> None:
 @pytest.mark.parametrize(
     "alerts", ["80%", ["80"], ["0%"], ["101%"], ["80%", "80%"], ["paused"], [8]]
 )
-def test_what_is_no_rule_is_refused(storage: Memory, alerts: Any) -> None:
+def test_what_is_no_rule_is_refused(storage: Storage, alerts: Any) -> None:
     with pytest.raises(purse.InvalidInput, match="alerts="):
         Campaign.create("p", **TERMS, alerts=alerts, storage=storage)
     with pytest.raises(purse.InvalidInput, match="alerts="):
         begun(storage).set_alerts(alerts)
 
 
-def test_a_campaign_without_alerts_is_written_as_before(storage: Memory) -> None:
+def test_a_campaign_without_alerts_is_written_as_before(storage: Storage) -> None:
     campaign = begun(storage)
     spend(campaign, 9)
     campaign.top_up(1)
@@ -190,7 +191,7 @@ def lines_of(campaign: Any) -> list[str]:
     return file.getvalue().splitlines()
 
 
-def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Memory) -> None:
+def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Storage) -> None:
     campaign = begun(storage, "50%", "100%")
     spend(campaign, 4)
     spend(campaign, 1)
@@ -214,7 +215,7 @@ def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Mem
     assert copy.audit(full=True).ok
 
 
-def test_a_journal_with_an_event_too_few_or_too_many_is_found(storage: Memory) -> None:
+def test_a_journal_with_an_event_too_few_or_too_many_is_found(storage: Storage) -> None:
     campaign = begun(storage, "50%", "100%")
     spend(campaign, 4)
     spend(campaign, 2)
@@ -226,18 +227,18 @@ def test_a_journal_with_an_event_too_few_or_too_many_is_found(storage: Memory) -
     )
     missing = lines[:place] + [number(line, -1) for line in lines[place + 1 :]]
     with pytest.raises(purse.PurseError, match=r"the event 50%:0/0/0 is missing after entry 5"):
-        Campaign.restore(StringIO("\n".join(missing)), storage=Memory())
+        Campaign.restore(StringIO("\n".join(missing)), storage=in_memory())
     with pytest.raises(purse.PurseError, match="is missing"):
-        Campaign.restore(StringIO("\n".join(missing[:place])), storage=Memory())
+        Campaign.restore(StringIO("\n".join(missing[:place])), storage=in_memory())
     more = [*lines[: place + 1], *(number(line, 1) for line in lines[place:])]
     with pytest.raises(purse.PurseError, match="nothing should have been written"):
-        Campaign.restore(StringIO("\n".join(more)), storage=Memory())
+        Campaign.restore(StringIO("\n".join(more)), storage=in_memory())
     other = [line.replace('"period":0', '"period":1') for line in lines]
     with pytest.raises(purse.PurseError, match="would be"):
-        Campaign.restore(StringIO("\n".join(other)), storage=Memory())
+        Campaign.restore(StringIO("\n".join(other)), storage=in_memory())
 
 
-def test_a_percentage_is_that_of_a_period_and_told_in_each(storage: Memory) -> None:
+def test_a_percentage_is_that_of_a_period_and_told_in_each(storage: Storage) -> None:
     campaign = begun(storage, "50%", "100%", every="day", carry="none")
     day = 86_400_000
     spend(campaign, 4)

@@ -12,9 +12,9 @@ import pytest
 
 from purse import StorageUnavailable
 from purse.campaign.learner import Learner
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -197,7 +197,7 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
 def test_what_takes_long_to_compile_is_compiled_before_the_campaign_is_locked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    campaign = Campaign.create("c", **{**TERMS, "policy": "exp3.bwk"}, storage=Memory())
+    campaign = Campaign.create("c", **{**TERMS, "policy": "exp3.bwk"}, storage=in_memory())
     done: list[str] = []
     compiled, change = Learner.compile_look, campaign.storage.change
     monkeypatch.setattr(

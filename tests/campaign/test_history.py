@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.history import SHOWN, History
+from purse.levels.history import SHOWN, History
 from purse.campaign.journal import Entry
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import POINTS, LastMinute
 from purse.errors import AskRefused
@@ -362,7 +362,7 @@ def test_a_history_before_the_first_entry_and_as_json() -> None:
 
 
 def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
-    rng, storage, now = random.Random(1), Memory(), START
+    rng, storage, now = random.Random(1), in_memory(), START
     storage.now = lambda: now
     campaign = Campaign.create(
         "c",

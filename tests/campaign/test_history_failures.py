@@ -4,22 +4,23 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.history import History
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.followed_history import FollowedHistory
+from purse.levels.history import History
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 
 START = 1_700_000_000_000
 
 
-def make(storage: Memory | None = None, **terms: Any) -> Campaign:
+def make(storage: Storage | None = None, **terms: Any) -> Campaign:
     given: Any = {
         "arms": {"a": "0.02", "b": "0.05"},
         "budget": "3",
         "cost_min": "0.001",
         "policy": "uniform",
         "cooldown": None,
-        "storage": storage or Memory(),
+        "storage": storage or in_memory(),
         **terms,
     }
     return Campaign.create("c", **given)
@@ -58,7 +59,7 @@ def test_failed_pulls_are_counted_for_their_arm_and_paid() -> None:
 
 
 def test_a_late_failure_counts_once_and_gives_back_what_was_presumed() -> None:
-    storage, now = Memory(), START
+    storage, now = in_memory(), START
     storage.now = lambda: now
     campaign = make(storage, expires_after=5)
     ticket = campaign.ask(arms=["b"])
@@ -88,7 +89,7 @@ def test_settled_pulls_wait_until_their_reward_comes() -> None:
 
 
 def test_a_reward_that_does_not_come_in_time_is_waited_for_no_more() -> None:
-    storage, now = Memory(), START
+    storage, now = in_memory(), START
     storage.now = lambda: now
     campaign = make(storage, reward_within=10, missing_reward=0)
     campaign.settle(campaign.ask(arms=["b"]), "0.01")
@@ -164,7 +165,7 @@ def test_a_damaged_checkpoint_is_not_taken_over() -> None:
 def test_a_history_goes_on_from_the_checkpoint_of_another_reader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("purse.campaign.followed_history.CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr("purse.levels.followed_history.CHECKPOINT_EVERY", 5)
     campaign = make()
     ticket = campaign.ask(arms=["a"])
     for _ in range(6):

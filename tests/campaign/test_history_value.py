@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from purse.campaign.history import History
+from purse.levels.history import History
 from purse.campaign.time_series import LENGTHS, SLOTS
 from tests.campaign.test_history import CENT, START, Script, folded, make_terms
 

@@ -11,7 +11,7 @@ import pytest
 
 from purse import Campaign, Conflict, InvalidInput
 from purse.campaign.labels import LabelRow
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.storages import MemoryHarness, StorageHarness
 
 TERMS: dict[str, Any] = {
@@ -180,7 +180,7 @@ def test_what_cannot_be_listed_is_refused(
 
 def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> None:
     from purse.campaign import operations
-    from purse.campaign.local.campaign import LocalCampaign
+    from purse.levels.campaign import LocalCampaign
 
     assert isinstance(campaign, LocalCampaign)
     wanted = [operations.ask(1, name, None, None, TENANT) for name in ("r", "s")]
@@ -205,7 +205,7 @@ def test_a_copy_has_the_same_sums_and_digests(campaign: Campaign) -> None:
     campaign.ask_many(2, labels={"team": "y"})
     file = StringIO()
     campaign.export(file)
-    copy = Campaign.restore(StringIO(file.getvalue()), storage=Memory())
+    copy = Campaign.restore(StringIO(file.getvalue()), storage=in_memory())
     assert copy.labels() == campaign.labels()
     assert copy.status().digest == campaign.status().digest
     assert copy.audit(full=True).digest == campaign.audit(full=True).digest
@@ -221,7 +221,7 @@ def test_a_journal_with_labels_that_no_campaign_writes_is_not_restored(campaign:
     for wrong in ('"labels":{"tenant":1}', '"labels":{"tenant":"x"},"other":["tenant"]'):
         forged = text.replace('"labels":{"tenant":"x"}', wrong)
         with pytest.raises(Exception, match=r"entry 2|contradicts"):
-            Campaign.restore(StringIO(forged), storage=Memory())
+            Campaign.restore(StringIO(forged), storage=in_memory())
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "http"])

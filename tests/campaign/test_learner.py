@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from purse.campaign import learner as learner_module
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 from purse.compiler.jit import direct
 from purse.engine import steps
 
@@ -29,7 +29,7 @@ class Impatient:
 @pytest.fixture
 def campaign() -> Campaign:
     return Campaign.create(
-        "c", arms={"a": 1, "b": 3}, budget=1_000, policy="uniform", storage=Memory()
+        "c", arms={"a": 1, "b": 3}, budget=1_000, policy="uniform", storage=in_memory()
     )
 
 

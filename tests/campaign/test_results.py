@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:
@@ -13,7 +13,7 @@ def test_tickets_receipts_and_status_are_one_line_each() -> None:
         cost_min="0.01",
         policy="uniform",
         resources=["EUR"],
-        storage=Memory(),
+        storage=in_memory(),
     )
     ticket = campaign.ask()
     fixed = ticket._replace(asked_at=0.0, deadline=3600.0)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.core import empty
 from tests.support.server import Served, served
 from tests.support.storages import START
@@ -15,13 +16,13 @@ from tests.support.storages import START
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[Memory, Served]]:
     """A server without tokens, and where it keeps campaigns."""
-    storage = Memory()
+    storage = in_memory()
     with served(storage=storage) as found:
         yield storage, found
 
 
 @pytest.fixture
-def storage(server: tuple[Memory, Served]) -> Memory:
+def storage(server: tuple[Memory, Served]) -> Storage:
     """The storage of the server, which is empty; its clock stands still."""
     kept, _ = server
     empty(kept)
@@ -30,7 +31,7 @@ def storage(server: tuple[Memory, Served]) -> Memory:
 
 
 @pytest.fixture
-def at(server: tuple[Memory, Served], storage: Memory) -> Served:
+def at(server: tuple[Memory, Served], storage: Storage) -> Served:
     """Where the server is."""
     return server[1]
 

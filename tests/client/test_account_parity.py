@@ -14,8 +14,9 @@ import pytest
 
 import purse
 from purse import Account, AsyncAccount, Campaign
-from purse.campaign.local.account import LocalAccount
-from purse.campaign.storage.memory import Memory
+from purse.levels.account import LocalAccount
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.client.connection import Connection
 from purse.client.remote_account import RemoteAccount
 from tests.client.test_parity import TERMS, shape
@@ -43,7 +44,7 @@ def test_every_verb_is_there_and_takes_the_same(kind: type, verb: str) -> None:
 
 def places(at: Served) -> list[Any]:
     """A server, and a storage of this process."""
-    memory = Memory()
+    memory = in_memory()
     memory.now = lambda: START
     return [at.url, memory]
 
@@ -85,7 +86,7 @@ def test_every_verb_answers_the_same(at: Served) -> None:
         assert plain(theirs) == plain(ours)
 
 
-def test_the_address_says_which_class_it_is(at: Served, storage: Memory) -> None:
+def test_the_address_says_which_class_it_is(at: Served, storage: Storage) -> None:
     made = Account.create("company", budget=1, storage=at.url)
     assert type(made) is RemoteAccount
     assert repr(made) == f"<Account 'company' at {at.url}>"
@@ -137,7 +138,7 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_errors_are_the_same_with_the_same_words(at: Served, storage: Memory, what: str) -> None:
+def test_errors_are_the_same_with_the_same_words(at: Served, storage: Storage, what: str) -> None:
     said = []
     for place in places(at):
         Account.create("company", budget="0.2", **USD, storage=place)
@@ -149,7 +150,7 @@ def test_errors_are_the_same_with_the_same_words(at: Served, storage: Memory, wh
 
 @pytest.mark.parametrize("where", ["server", "here"])
 def test_the_verbs_of_the_twin_are_done(at: Served, where: str, tmp_path: Path) -> None:
-    place = at.url if where == "server" else Memory()
+    place = at.url if where == "server" else in_memory()
 
     async def use() -> None:
         made = await AsyncAccount.create("company", budget=9, storage=place)

@@ -13,7 +13,7 @@ import pytest
 
 import purse
 from purse import AsyncCampaign, Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.client.async_connection import AsyncConnection
 from tests.client.test_parity import ROOM, TERMS
 from tests.support.server import Served
@@ -22,7 +22,7 @@ from tests.support.server import Served
 @pytest.fixture(params=["server", "threads"])
 def place(request: pytest.FixtureRequest, at: Served) -> Any:
     """An address, or a storage of this process."""
-    return at.url if request.param == "server" else Memory()
+    return at.url if request.param == "server" else in_memory()
 
 
 def run(use: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -80,7 +80,7 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
         entries = [entry.seq async for entry in campaign.journal(after=2)]
         assert entries == list(range(3, (await campaign.status()).entries + 1))
         assert await campaign.export(tmp_path / "export.jsonl") == entries[-1]
-        copy = await AsyncCampaign.restore(tmp_path / "export.jsonl", storage=Memory())
+        copy = await AsyncCampaign.restore(tmp_path / "export.jsonl", storage=in_memory())
         assert (await copy.audit()).digest == (await campaign.audit()).digest
         assert (await campaign.close()).status == "closed"
         await campaign.disconnect()

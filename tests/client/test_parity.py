@@ -14,9 +14,10 @@ import pytest
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.campaign.campaign import Campaign as Abstract
-from purse.campaign.local.campaign import LocalCampaign
+from purse.levels.campaign import LocalCampaign
 from purse.campaign.spending import Spending
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.client.connection import Connection
 from purse.client.remote_campaign import RemoteCampaign
 from tests.support.server import Served
@@ -62,7 +63,7 @@ def test_the_verbs_of_the_twin_are_awaited(verb: str) -> None:
 
 def both(at: Served, **changes: Any) -> tuple[Campaign, Campaign]:
     """The same campaign on a server and here."""
-    terms, memory = {**TERMS, **changes}, Memory()
+    terms, memory = {**TERMS, **changes}, in_memory()
     memory.now = lambda: START
     return (
         Campaign.create("prompts", **terms, storage=at.url),
@@ -70,7 +71,7 @@ def both(at: Served, **changes: Any) -> tuple[Campaign, Campaign]:
     )
 
 
-def test_the_address_says_which_class_it_is(at: Served, storage: Memory) -> None:
+def test_the_address_says_which_class_it_is(at: Served, storage: Storage) -> None:
     made = Campaign.create("prompts", **TERMS, storage=at.url)
     assert type(made) is RemoteCampaign
     assert type(Campaign.open("prompts", storage=at.url)) is RemoteCampaign
@@ -120,7 +121,7 @@ def answers(campaign: Campaign) -> list[Any]:
     found += [audit.ok, audit.entries, audit.findings, campaign.audit(acknowledged=[77]).findings]
     file = StringIO()
     count = campaign.export(file)
-    copy = Campaign.restore(StringIO(file.getvalue()), storage=Memory())
+    copy = Campaign.restore(StringIO(file.getvalue()), storage=in_memory())
     found += [count == status.entries, copy.audit(full=True).digest == audit.digest]
     found += [campaign.close().status, type(campaign.status())]
     return found
@@ -182,7 +183,7 @@ def place(campaign: Campaign) -> Any:
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_errors_are_the_same_with_the_same_words(at: Served, storage: Memory, what: str) -> None:
+def test_errors_are_the_same_with_the_same_words(at: Served, storage: Storage, what: str) -> None:
     said = []
     for campaign in both(at, cooldown=60):
         campaign.tell(campaign.ask("first"), 0.5, "0.002")
@@ -245,7 +246,7 @@ def test_what_only_the_database_can_do_is_said_in_a_sentence(at: Served) -> None
         getattr(campaign, "asl")  # noqa: B009
 
 
-def test_an_export_is_that_of_the_database(at: Served, storage: Memory, tmp_path: Path) -> None:
+def test_an_export_is_that_of_the_database(at: Served, storage: Storage, tmp_path: Path) -> None:
     terms = {**TERMS, "policy": "uniform", "features": {"länge": (0, 8000), "code": None}}
     there = Campaign.create("prompts", **terms, storage=at.url)
     for length in (1e-7, 812.5, 1e16, 0):
@@ -253,6 +254,6 @@ def test_an_export_is_that_of_the_database(at: Served, storage: Memory, tmp_path
     here = Campaign.open("prompts", storage=storage)
     for more in ({}, {"contexts": False}):
         assert there.export(tmp_path / "there", **more) == here.export(tmp_path / "here", **more)
-        copies = [Campaign.restore(tmp_path / name, storage=Memory()) for name in ("there", "here")]
+        copies = [Campaign.restore(tmp_path / name, storage=in_memory()) for name in ("there", "here")]
         assert list(copies[0].journal(after=1)) == list(copies[1].journal(after=1))
         assert copies[0].status().digest == copies[1].status().digest

@@ -12,7 +12,7 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.client.connection import Connection
 from tests.client.test_parity import TERMS
 from tests.support.server import Served, served
@@ -33,7 +33,7 @@ def test_the_token_comes_from_the_argument_or_the_environment(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file, tokens = token_file(tmp_path)
-    with served(storage=Memory(), tokens=file) as at:
+    with served(storage=in_memory(), tokens=file) as at:
         for wrong in (None, "purse_unknown"):
             with pytest.raises(purse.PurseError, match=r"wants a token.*PURSE_TOKEN") as caught:
                 Campaign.open("prompts", storage=at.url, token=wrong)
@@ -113,7 +113,7 @@ def test_a_path_that_is_no_server_is_told(at: Served) -> None:
 
 
 def test_no_class_takes_what_is_not_its_own(tmp_path: Path) -> None:
-    from purse.campaign.local.campaign import LocalCampaign
+    from purse.levels.campaign import LocalCampaign
     from purse.client.remote_campaign import RemoteCampaign
 
     with pytest.raises(purse.InvalidInput, match="storage="):
@@ -121,7 +121,7 @@ def test_no_class_takes_what_is_not_its_own(tmp_path: Path) -> None:
     with pytest.raises(purse.InvalidInput, match="must be https://HOST"):
         RemoteCampaign.open("prompts", storage=f"sqlite:///{tmp_path}/a.db")
     with pytest.raises(purse.InvalidInput, match="must be the address of a server"):
-        RemoteCampaign.open("prompts", storage=Memory())
+        RemoteCampaign.open("prompts", storage=in_memory())
 
 
 OPENED = """

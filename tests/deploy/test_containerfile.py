@@ -11,7 +11,7 @@ from typing import Any
 import click
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.cli.serve import TOKENS
 from tests.support.deployment import (
     health_command,
@@ -98,7 +98,7 @@ def test_the_health_check_sees_whether_a_server_lives() -> None:
         done = subprocess.run([sys.executable, "-I", *aimed], capture_output=True, check=False)
         return done.returncode
 
-    with served(storage=Memory()) as server:
+    with served(storage=in_memory()) as server:
         assert check(server.port) == 0
     with socket.create_server(("127.0.0.1", 0)) as closed:
         port = closed.getsockname()[1]

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from purse.base import problem_types
-from purse.campaign.local.campaign import LocalCampaign
+from purse.levels.campaign import LocalCampaign
 from purse.cli.serve import serve
 from tests.support.paths import EXAMPLES
 from tests.support.server import served

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse import BudgetExhausted, Campaign, InvalidInput
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.campaigns import counts, purse, refusal
 from tests.support.loops import in_loop
 
@@ -42,7 +42,7 @@ def campaign(**terms: Any) -> Campaign:
     from purse.integrations.pydantic_ai import most_of
 
     most = most_of(models(), prompt_tokens=2_000, answer_tokens=500)
-    given = {"budget": "1", "resources": ["USD"], "policy": "uniform", "storage": Memory()}
+    given = {"budget": "1", "resources": ["USD"], "policy": "uniform", "storage": in_memory()}
     return Campaign.create("agent", arms=most, **{**given, **terms})
 
 

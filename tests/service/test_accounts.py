@@ -6,16 +6,17 @@ import json
 from typing import Any
 
 from purse import Account
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.service import PROMPTS, TestClient, problem, service
 
 TEAM = {"name": "team-a", "budget": "500", "resources": ["USD"]}
 AT = "/accounts/team-a"
 
 
-def with_team(storage: Memory | None = None) -> TestClient:
+def with_team(storage: Storage | None = None) -> TestClient:
     """A service with an account and a campaign below it."""
-    client = service(storage or Memory())
+    client = service(storage or in_memory())
     assert client.post("/accounts", json=TEAM).status_code == 201
     below = client.post("/campaigns", json={**PROMPTS, "account": "team-a"})
     assert below.json()["account"] == "team-a"
@@ -63,7 +64,7 @@ def test_mistakes_are_problems() -> None:
 
 
 def test_the_overview_has_the_tree_of_each_account_without_one_above() -> None:
-    storage = Memory()
+    storage = in_memory()
     client = with_team(storage)
     Account.create("lab", budget=3, resources=["USD"], account="team-a", storage=storage)
     (top,) = client.get("/overview").json()["accounts"]

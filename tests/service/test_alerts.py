@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.errors import InvalidInput
 from tests.support.receiver import SECRET, answering, receiver, spent
 from tests.support.service import problem, running, service
@@ -49,7 +49,7 @@ def test_the_service_delivers_counts_and_stops(
 ) -> None:
     monkeypatch.setenv("PURSE_TEST_SECRET", f"whsec_{base64.b64encode(SECRET).decode()}")
     caplog.set_level(logging.DEBUG)
-    storage = Memory()
+    storage = in_memory()
     campaign = spent("prompts", storage)
     begun = lambda name: storage.checkpoint("prompts", f"webhook {name}") is not None  # noqa: E731
     with receiver() as good, receiver(answering(b"HTTP/1.1 500 X\r\n\r\n")) as bad:

@@ -8,7 +8,7 @@ import pytest
 
 from purse import Campaign
 from purse.base.json import compact
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.service.routes import common
 from tests.support.core import empty
 from tests.support.service import PROMPTS, problem, running, service
@@ -217,7 +217,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
 ) -> None:
     most = 100_000
     monkeypatch.setattr(common, "MOST_BYTES", most)
-    storage = Memory()
+    storage = in_memory()
     client = running(storage, budget="1000")
     for _ in range(6):
         assert len(ask(client, n=1000)) == 1000
@@ -262,7 +262,7 @@ def test_several_plays_are_told_in_order() -> None:
 
 
 def test_a_service_finds_what_another_made_in_the_same_storage() -> None:
-    storage = Memory()
+    storage = in_memory()
     ask(running(storage), request_id="q")
     assert ask(service(storage), request_id="q")[0]["id"] == 1
 
@@ -311,7 +311,7 @@ def test_no_page_that_needs_a_network() -> None:
 
 
 def test_a_campaign_that_was_made_anew_is_opened_again() -> None:
-    storage = Memory()
+    storage = in_memory()
     client = running(storage)
     ask(client)
     empty(storage)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from purse import ArmsCoolingDown
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 from purse.service import problems
 from purse.service.schemas.new_campaign import NewCampaign
 from tests.support.service import PROMPTS, TestClient, problem, running, service
@@ -37,7 +37,7 @@ def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
 
 
 def test_the_new_terms_reach_the_campaign() -> None:
-    storage = Memory()
+    storage = in_memory()
     terms = {
         "stop": "hold",
         "cooldown": 2,
@@ -209,7 +209,7 @@ def test_a_campaign_that_is_full_or_closed_gets_no_arms() -> None:
 
 @pytest.mark.parametrize(("seconds", "header"), [(0.75, "1"), (2, "2"), (7.001, "8")])
 def test_arms_that_cool_down_say_when_to_come_again(seconds: float, header: str) -> None:
-    storage = Memory()
+    storage = in_memory()
     storage.now = lambda: 1_000_000
     client = running(storage, cooldown=seconds)
     ask(client, arms=["small"])
@@ -246,7 +246,7 @@ def test_arms_that_cool_down_are_no_failure_of_the_server(
 
 
 def test_a_reward_that_does_not_come_counts_as_what_was_declared() -> None:
-    storage = Memory()
+    storage = in_memory()
     storage.now = lambda: 1_000_000
     client = running(storage, reward_within=10, missing_reward=0)
     ask(client)
@@ -295,7 +295,7 @@ def test_the_key_names_an_ask_with_arms() -> None:
 
 
 def test_a_campaign_without_the_new_terms_is_made_as_before() -> None:
-    storage = Memory()
+    storage = in_memory()
     client = service(storage)
     assert client.post("/campaigns", json=PROMPTS).status_code == 201
     created = Campaign.open("prompts", storage=storage).terms.as_dict()

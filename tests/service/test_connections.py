@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import httpx
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.service import connections
 from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS
@@ -51,7 +51,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def server() -> Iterator[Served]:
     """One for all; what a test sets holds for connections that are made afterwards."""
-    with served(storage=Memory()) as at:
+    with served(storage=in_memory()) as at:
         yield at
 
 
@@ -146,7 +146,7 @@ def test_of_too_many_connections_the_one_that_waits_longest_is_closed(
 ) -> None:
     monkeypatch.setattr(connections, "MAX_CONNECTIONS", 3)
     with (
-        served(storage=Memory()) as server,
+        served(storage=in_memory()) as server,
         connected(server.port) as silent,
         ExitStack() as stack,
     ):

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import purse
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 from tests.support.service import PROMPTS, TestClient, running
 from tests.support.wire import TERMS, Far
 
@@ -21,7 +21,7 @@ FEATURES: dict[str, Any] = {
 
 
 def test_contexts_over_http() -> None:
-    storage = Memory()
+    storage = in_memory()
     client = running(storage, features=FEATURES)
     campaign = Campaign.open("prompts", storage=storage)
     assert campaign.terms.features == {

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from purse import Account
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.usefixtures("fast_views")
 
 
 def test_the_tree_shows_what_is_left_on_each_level(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     usd: dict[str, Any] = {"resources": ["USD"], "storage": storage}
     Account.create("company", budget="20", **usd)
     Account.create("team-a", budget="2", account="company", **usd)
@@ -40,7 +40,7 @@ def test_the_tree_shows_what_is_left_on_each_level(view: View) -> None:
 
 
 def test_a_campaign_is_created_below_an_account(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     Account.create("team-a", budget=2, resources=["USD"], storage=storage)
     with served(storage=storage) as at, view(at) as (page, complaints):
         page.wait_for_selector("#tree tbody tr")
@@ -60,7 +60,7 @@ def test_a_campaign_is_created_below_an_account(view: View) -> None:
 
 
 def test_without_accounts_there_is_no_tree(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     make(storage, "router")
     with served(storage=storage) as at, view(at) as (page, _):
         page.wait_for_selector("#list tbody tr")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.dashboard import FITS, FOCUSED, View, make, shown, yes
 from tests.support.server import served
 from tests.support.service import token_file
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("fast_views")
 
 
 def test_actions_are_unlocked_confirmed_and_done_once(view: View, tmp_path: Path) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     first, second, third = campaign.ask_many(3)
     with served(storage=storage) as at, view(at, "prompts", width=390) as (page, complaints):
@@ -66,7 +66,7 @@ def test_actions_are_unlocked_confirmed_and_done_once(view: View, tmp_path: Path
         with page.expect_download() as saved:
             page.get_by_role("button", name="Download the journal").click()
         saved.value.save_as(tmp_path / "journal.jsonl")
-        copy = Campaign.restore(tmp_path / "journal.jsonl", storage=Memory())
+        copy = Campaign.restore(tmp_path / "journal.jsonl", storage=in_memory())
         assert copy.status().digest == campaign.status().digest
         page.locator("#lock").click()
         assert not page.locator("#actions").is_visible()
@@ -74,7 +74,7 @@ def test_actions_are_unlocked_confirmed_and_done_once(view: View, tmp_path: Path
 
 
 def test_overdue_tickets_expire_and_the_policy_is_asked_for_its_probabilities(view: View) -> None:
-    storage, now = Memory(), 1_790_000_000_000
+    storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
     campaign = make(storage, "prompts", expires_after=10)
     campaign.ask()
@@ -93,7 +93,7 @@ def test_overdue_tickets_expire_and_the_policy_is_asked_for_its_probabilities(vi
 
 
 def test_a_token_is_asked_for_and_a_reader_only_reads(view: View, tmp_path: Path) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     path, tokens = token_file(tmp_path)
     with served(storage=storage, tokens=path) as at, view(at, "prompts") as (page, _):
@@ -123,7 +123,7 @@ def test_a_token_is_asked_for_and_a_reader_only_reads(view: View, tmp_path: Path
 
 
 def test_a_button_that_is_held_down_keeps_its_click(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     campaign.ask()
     with served(storage=storage) as at, view(at, "prompts") as (page, complaints):

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.dashboard import CHARTS_FIT, FITS, FOCUSED, View, make, shown, stat
 from tests.support.server import Served, served
 
@@ -21,7 +22,7 @@ COLOURS = """() => {
 
 class World(NamedTuple):
     at: Served
-    storage: Memory
+    storage: Storage
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +30,7 @@ def world() -> Iterator[World]:
     """A server with a campaign of a few hours, in which some calls cost too much and some were
     never reported, and another one.
     """
-    storage, now = Memory(), 1_790_000_000_000
+    storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
     campaign = make(
         storage,
@@ -78,7 +79,7 @@ def brightness(colour: str) -> int:
 
 
 def test_numbers_move_while_a_campaign_runs(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
@@ -104,7 +105,7 @@ def test_numbers_move_while_a_campaign_runs(view: View) -> None:
 
 
 def test_an_alarm_shows_itself_in_words_when_it_arises(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
         shown(page, campaign)
@@ -127,7 +128,7 @@ def test_an_alarm_shows_itself_in_words_when_it_arises(view: View) -> None:
 
 
 def test_an_arm_that_fails_is_shown_until_it_has_recovered(view: View) -> None:
-    storage, now = Memory(), 1_790_000_000_000
+    storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
     campaign = make(storage, "prompts", cooldown=40)
     with served(storage=storage) as at, view(at, "prompts") as (page, complaints):
@@ -162,7 +163,7 @@ def test_an_arm_that_fails_is_shown_until_it_has_recovered(view: View) -> None:
 
 
 def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(view: View) -> None:
-    storage, now = Memory(), 1_790_000_000_000
+    storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
     terms = {"capacity": 3, "reward_range": (0, 2), "cooldown": None}
     campaign = make(storage, "prompts", budget="1", **terms)
@@ -251,7 +252,7 @@ def test_charts_and_tables_say_what_they_are(kept: tuple[Any, Callable[[], list[
 
 
 def test_a_lost_connection_is_said_and_found_again(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "prompts")
     with served(storage=storage) as at, view(at, "prompts") as (page, _):
         shown(page, campaign)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.usefixtures("fast_views")
 
 
 def test_labels_have_a_panel_once_there_are_some(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     campaign = make(storage, "router")
     with served(storage=storage) as at, view(at, "router") as (page, complaints):
         shown(page, campaign)

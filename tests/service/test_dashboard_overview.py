@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served
 
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.usefixtures("fast_views")
 
 
 def test_all_campaigns_are_listed_those_with_alarms_first(view: View) -> None:
-    storage, now = Memory(), 1_790_000_000_000
+    storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
     closed = make(storage, "a-closed")
     closed.close()
@@ -56,7 +56,7 @@ def test_all_campaigns_are_listed_those_with_alarms_first(view: View) -> None:
 
 
 def test_a_server_without_campaigns_is_live_and_has_a_form(view: View) -> None:
-    storage = Memory()
+    storage = in_memory()
     with served(storage=storage) as at, view(at) as (page, complaints):
         page.wait_for_selector("#list:has-text('No campaign yet')")
         assert page.locator("#connection").inner_text() == "Live"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.dashboard import View, make, shown
 from tests.support.server import served
 
@@ -13,7 +13,7 @@ DAY = 86_400_000  # ms
 
 
 def test_the_page_shows_the_period_as_it_is_now(view: View) -> None:
-    storage, now = Memory(), 1_800_000_000_000
+    storage, now = in_memory(), 1_800_000_000_000
     storage.now = lambda: now
     campaign = make(
         storage, "prompts", every="day", time_zone="Europe/Berlin", carry="all", horizon=9

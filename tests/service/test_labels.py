@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.service import problem, running
 
 AT = "/campaigns/prompts"
 
 
 def test_labels_over_http() -> None:
-    client = running(Memory())
+    client = running(in_memory())
     assert client.get(f"{AT}/labels").json() == {"labels": []}
     body = {"request_id": "q", "arms": ["small"], "labels": {"tenant": "acme"}}
     assert client.post(f"{AT}/asks", json=body).status_code == 200
@@ -42,13 +42,13 @@ def test_labels_over_http() -> None:
     ],
 )
 def test_what_are_no_labels_is_refused(labels: Any) -> None:
-    client = running(Memory())
+    client = running(in_memory())
     said = problem(client.post(f"{AT}/asks", json={"labels": labels}), 400, "invalid-input")
     assert "labels" in said
 
 
 def test_the_metrics_have_no_values_of_labels() -> None:
-    client = running(Memory())
+    client = running(in_memory())
     client.post(f"{AT}/asks", json={"labels": {"tenant": "acme"}})
     text = client.get("/metrics").text
     assert "acme" not in text

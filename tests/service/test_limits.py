@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.errors import InvalidInput
 from purse.service import limits
 from purse.service.limits import TokenBuckets
@@ -68,7 +68,7 @@ def test_each_token_has_its_own_rate_and_strangers_share_that_of_their_address(
 def requests_with_made_up_addresses(folder: Path, trusted: tuple[str, ...]) -> list[int]:
     path, _ = token_file(folder)
     with (
-        served(storage=Memory(), rate=0.001, tokens=path, trusted_proxies=trusted) as server,
+        served(storage=in_memory(), rate=0.001, tokens=path, trusted_proxies=trusted) as server,
         httpx.Client(base_url=server.url, timeout=LONG) as web,
     ):
         return [

@@ -15,10 +15,11 @@ import httpx
 import pytest
 
 from purse.campaign import incidents
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.records import COUNTS
-from purse.campaign.storage.connect import connect
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import connect
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
@@ -99,11 +100,11 @@ class Events:
 
 
 @pytest.fixture
-def storage() -> Memory:
-    return Memory()
+def storage() -> Storage:
+    return in_memory()
 
 
-def test_a_picture_shows_status_history_and_open_tickets(storage: Memory) -> None:
+def test_a_picture_shows_status_history_and_open_tickets(storage: Storage) -> None:
     now = 1_700_000_000_000
     storage.now = lambda: now
     client = running(storage)
@@ -122,7 +123,7 @@ def test_a_picture_shows_status_history_and_open_tickets(storage: Memory) -> Non
     assert facts["now"] == now / 1000
 
 
-def test_an_arm_that_fails_is_in_the_picture_until_it_is_retired(storage: Memory) -> None:
+def test_an_arm_that_fails_is_in_the_picture_until_it_is_retired(storage: Storage) -> None:
     client, campaign = running(storage), Campaign.open("prompts", storage=storage)
     arm = campaign.terms.arms[0]
     campaign.fail(campaign.ask(arms=[arm]))
@@ -133,7 +134,7 @@ def test_an_arm_that_fails_is_in_the_picture_until_it_is_retired(storage: Memory
     assert (facts["cooling"], facts["alarms"], facts["retired"]) == ([], [], [arm])
 
 
-def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:
+def test_the_oldest_open_tickets_are_shown(storage: Storage) -> None:
     client = running(storage)
     Campaign.open("prompts", storage=storage).ask_many(live_view.OLDEST + 20)
     assert [
@@ -142,7 +143,7 @@ def test_the_oldest_open_tickets_are_shown(storage: Memory) -> None:
 
 
 def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = campaign_in(storage)
     view, read = LiveView(campaign), campaign.status
@@ -164,7 +165,7 @@ def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
 class Spied:
     """A storage that notes from where its journal is read."""
 
-    def __init__(self, inner: Memory) -> None:
+    def __init__(self, inner: Storage) -> None:
         self.inner = inner
         self.read: list[int] = []
 
@@ -177,7 +178,7 @@ class Spied:
 
 
 def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: clock)
@@ -202,7 +203,7 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
 
 
 def test_histories_that_nobody_looks_at_are_let_go(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_view, "MOST_KEPT", 2)
     views = LiveViews(storage)
@@ -215,7 +216,7 @@ def test_histories_that_nobody_looks_at_are_let_go(
 
 
 def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in (("BEAT", 0.001), ("HEARTBEAT", 3), ("FRESH", 0.0)):
         monkeypatch.setattr(live_view, name, value)
@@ -240,7 +241,7 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
 
 
 def test_a_ticket_that_becomes_overdue_is_news(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_view, "FRESH", 0.0)
     now = 1_700_000_000_000
@@ -253,7 +254,7 @@ def test_a_ticket_that_becomes_overdue_is_news(
 
 
 def test_a_stream_ends_when_its_token_is_revoked(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_view, "BEAT", 0.001)
     campaign, views = campaign_in(storage), LiveViews(storage)
@@ -272,7 +273,7 @@ def test_a_stream_ends_when_its_token_is_revoked(
 
 
 def test_no_more_than_so_many_look_at_once(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_view, "MOST_VIEWERS", 1)
     campaign_in(storage)
@@ -289,7 +290,7 @@ def test_no_more_than_so_many_look_at_once(
 
 
 def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live_view, "BEAT", 0.001)
     monkeypatch.setattr(live_view, "LONGEST", 4)
@@ -310,7 +311,7 @@ def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
 
 
 def test_what_cannot_be_shown_is_a_problem(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = running(storage)
     for route in ("picture", "events"):
@@ -384,7 +385,7 @@ def test_no_lock_of_a_writer_keeps_a_picture_from_being_made(file: str) -> None:
 
 
 def test_the_routes_of_the_dashboard_are_its_own_and_not_in_the_documentation(
-    storage: Memory,
+    storage: Storage,
 ) -> None:
     paths = service(storage).get("/openapi.json").json()["paths"]
     own = ("picture", "events", "dashboard")

@@ -13,7 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from purse.campaign.results import ALARM_KINDS
 from purse.campaign.states import CAMPAIGN_STATES
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.cli.serve import serve
 from purse.errors import StorageUnavailable
 from purse.service import request_log
@@ -32,7 +32,7 @@ def numbers(client: TestClient) -> dict[tuple[str, ...], float]:
 
 
 def test_the_numbers_are_those_of_the_status() -> None:
-    storage = Memory()
+    storage = in_memory()
     storage.now = lambda: 1_000_000
     client = running(storage, arms={"a": "0.5", "b": "0.5"}, expires_after=10)
     client.post("/campaigns/prompts/asks", json={"n": 3})
@@ -80,7 +80,7 @@ def test_the_numbers_are_those_of_the_status() -> None:
 
 
 def test_every_state_and_kind_of_alarm_has_a_number() -> None:
-    storage = Memory()
+    storage = in_memory()
     storage.now = lambda: 1_000_000
     client = running(storage, arms={"a": "0.5"}, policy="uniform", budget="0.5")
     client.post("/campaigns/prompts/asks")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.service.live_view import LiveViews
 from tests.support.service import PROMPTS, problem, running, service
 
@@ -18,12 +19,12 @@ TERMS: dict[str, Any] = {
 }
 
 
-def clock(storage: Memory, now: int) -> None:
+def clock(storage: Storage, now: int) -> None:
     storage.now = lambda: now
 
 
 def test_a_campaign_with_periods_shows_the_one_it_is_in() -> None:
-    storage = Memory()
+    storage = in_memory()
     clock(storage, 1_800_000_000_000)  # 15 January 2027
     client = running(storage, **TERMS)
     first = client.get("/campaigns/prompts").json()["period"]
@@ -66,7 +67,7 @@ def test_what_makes_no_sense_is_refused(change: dict[str, Any], field: str) -> N
 
 
 def test_a_viewer_sees_a_period_begin_that_nobody_has_made() -> None:
-    storage = Memory()
+    storage = in_memory()
     clock(storage, 1_800_000_000_000)
     running(storage, every="day")
     before = LiveViews(storage).version("prompts").version
@@ -76,7 +77,7 @@ def test_a_viewer_sees_a_period_begin_that_nobody_has_made() -> None:
 
 
 def test_an_account_has_periods_of_its_own() -> None:
-    storage = Memory()
+    storage = in_memory()
     clock(storage, 1_800_000_000_000)
     client = service(storage)
     terms = {"name": "team-a", "budget": "500", "resources": ["USD"], **TERMS}

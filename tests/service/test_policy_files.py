@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.service import PROMPTS, TestClient, problem, service
 
 # it brings no code of its own: nothing has to be compiled
@@ -25,7 +25,7 @@ def file(tmp_path: Path) -> Path:
 
 def with_a_campaign(file: Path, **settings: Any) -> TestClient:
     """A service on a storage where somebody has made a campaign that plays a file, and asked."""
-    storage = Memory()
+    storage = in_memory()
     terms = {**PROMPTS, "policy": f"{file}:gamma=0.5"}
     Campaign.create(**terms, storage=storage).ask()
     file.write_text(file.read_text() + MARK)

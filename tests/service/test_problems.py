@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 
 from purse import errors
 from purse.base.problem_types import OF_ERRORS, kind_of, of_error
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
 from purse.service import problems
@@ -320,7 +320,7 @@ def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_an
 def test_nothing_is_admitted_while_the_storage_cannot_write(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    storage = Memory()
+    storage = in_memory()
     client = running(storage)
     client.post("/campaigns/prompts/asks")
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.service.schemas.recommendation import RecommendationQuery
 from tests.support.service import PROMPTS, TestClient, bearer, problem, running, service, token_file
 
@@ -26,7 +26,7 @@ def test_the_question_and_its_defaults_are_those_of_a_campaign() -> None:
 
 
 def test_the_answer_is_that_of_the_campaign() -> None:
-    storage = Memory()
+    storage = in_memory()
     client = running(storage)
     for arm, reward, cost in (("small", 1, "0.005"), ("large", 0, "0.04")) * 12:
         (ticket,) = client.post(f"{AT}/asks", json={"arms": [arm]}).json()["tickets"]

@@ -16,7 +16,7 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.campaign.local.campaign import LocalCampaign
+from purse.levels.campaign import LocalCampaign
 from purse.cli import main
 from purse.client.connection import Connection
 from tests.support.service import PROMPTS

@@ -10,7 +10,7 @@ import httpx
 import pytest
 from fastapi import FastAPI, Response
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.service import threads
 from purse.service.app import make_app
 from purse.service.route import api_router

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.cli.serve import token as token_command
 from purse.errors import InvalidInput
 from purse.service import tokens
@@ -97,7 +97,7 @@ class Guarded:
     """A service with tokens of all roles."""
 
     def __init__(self, folder: Path) -> None:
-        self.storage = Memory()
+        self.storage = in_memory()
         self.file, self.tokens = token_file(folder)
         self.client = service(self.storage, tokens=self.file)
         self.app: Any = self.client.app

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from purse.campaign.storage.connect import connect
+from purse.levels.connect import connect
 from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.follower import Follower

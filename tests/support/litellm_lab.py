@@ -13,7 +13,7 @@ import litellm
 from litellm import Router
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from purse.integrations.litellm import PurseRouter, create_campaign
 
 MODELS = {"nano": "gpt-5-nano", "mini": "gpt-5-mini", "big": "gpt-5.4"}
@@ -68,7 +68,7 @@ class Lab:
 
     def campaign(self, router: Any = None, group: Any = "auto", **terms: Any) -> Campaign:
         given = {"prompt_tokens": 2_000, "answer_tokens": 500, "budget": "1", "policy": "uniform"}
-        where = {"storage": Memory(), "name": "chat"}
+        where = {"storage": in_memory(), "name": "chat"}
         return create_campaign(router or self.deployments(), group, **{**given, **where, **terms})
 
     def use(self, campaigns: Any, **settings: Any) -> PurseRouter:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 from purse import Campaign, PurseError
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
 from tests.support.reference_ledger import Ledger, Refusal, Report, Terms, written
@@ -199,7 +199,7 @@ class BaseMachine(RuleBasedStateMachine):
         file = StringIO()
         self.campaign.export(file)
         file.seek(0)
-        elsewhere: Any = Memory()
+        elsewhere: Any = in_memory()
         elsewhere.now = self.now
         copy = Campaign.restore(file, storage=elsewhere)
         found = copy.audit(full=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from purse.campaign.storage.base import Storage
-from purse.campaign.storage.memory import Memory
+from purse.levels.storage import Storage
+from purse.levels.connect import in_memory
 from purse.service import tokens
 from purse.service.app import make_app
 from purse.service.settings import Settings
@@ -33,7 +33,7 @@ PROMPTS = {
 
 def service(storage: Storage | None = None, **settings: Any) -> TestClient:
     """A client of a new service; without tokens it may do everything."""
-    return TestClient(make_app(Settings(storage=storage or Memory(), **settings)), base_url=HERE)
+    return TestClient(make_app(Settings(storage=storage or in_memory(), **settings)), base_url=HERE)
 
 
 def running(storage: Storage | None = None, **terms: Any) -> TestClient:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 
 START = 1_800_000_000_000  # ms since 1970
 NO_CHECKPOINTS = (
@@ -85,7 +85,7 @@ class MemoryHarness(StorageHarness):
 
     def __init__(self) -> None:
         super().__init__()
-        self.memory = Memory()
+        self.memory = in_memory()
 
     def connect(self) -> Any:
         return self.memory
@@ -101,7 +101,7 @@ class SqliteHarness(StorageHarness):
         self.address = f"sqlite:///{path}"
 
     def connect(self) -> Any:
-        from purse.campaign.storage.connect import connect
+        from purse.levels.connect import connect
 
         return connect(self.address)
 
@@ -121,7 +121,7 @@ class PostgresHarness(StorageHarness):
         self.address = address
 
     def connect(self) -> Any:
-        from purse.campaign.storage.connect import connect
+        from purse.levels.connect import connect
 
         return connect(self.address)
 

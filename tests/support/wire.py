@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.campaign import Campaign
-from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.campaign import LocalCampaign
+from purse.levels.connect import in_memory
 from purse.client.connection import Connection
 from purse.client.exchange import Answer, Lost, Request
 from tests.support.service import HERE, PROMPTS, TestClient, service
@@ -54,7 +54,7 @@ class Far:
     """A campaign on a server, the wire to it, and the storage at its end."""
 
     def __init__(self, **terms: Any) -> None:
-        self.storage = Memory()
+        self.storage = in_memory()
         self.wire = Wire(service(self.storage))
         self.connection = Connection(HERE)
         vars(self.connection)["_sender"] = self.wire

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from purse import BudgetExhausted, BudgetHeld
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.base import ReadSet
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness

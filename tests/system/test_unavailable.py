@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS

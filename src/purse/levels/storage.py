@@ -236,6 +236,10 @@ class Storage:
         """Return the names of all levels of a kind."""
         return [name for (name,) in self._read([(sql.NAMES, (kind,))])[0]]
 
+    def journals(self) -> list[tuple[str, str, int]]:
+        """Return kind, name and number of the last entry of each level."""
+        return [(kind, name, seq) for kind, name, seq in self._read([(sql.JOURNALS, ())])[0]]
+
     def entries(self, name: str, after: int, limit: int) -> list[tuple[Entry, int | None, str]]:
         """Return the entries that follow, each with its turn in the tree and its digest."""
         rows = self._rows(name, sql.ENTRIES, after, limit)

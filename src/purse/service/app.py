@@ -9,7 +9,7 @@ from functools import partial
 from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
-from purse.campaign.storage.connect import connect
+from purse.levels.connect import connect
 from purse.campaign.webhooks.file import read_file
 from purse.campaign.webhooks.follower import Follower, following
 from purse.service import problems

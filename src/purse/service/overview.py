@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from purse._version import __version__
-from purse.campaign.storage.base import Storage
+from purse.levels.storage import Storage
 from purse.errors import NoSuchCampaign
 from purse.service import live_view
 from purse.service.campaign_cache import CampaignCache

@@ -8,7 +8,7 @@ import pytest
 
 import purse
 from purse import Account, Campaign
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.receiver import ask
 from tests.support.storages import START, StorageHarness
 
@@ -75,7 +75,7 @@ def test_rules_that_an_account_does_not_have_are_refused(
 
 
 def test_an_audit_decides_events_again_and_finds_those_that_are_missing() -> None:
-    storage: Any = Memory()
+    storage: Any = in_memory()
     storage.now = lambda: START
     team: Any = Account.create("team", budget=4, alerts=["50%", "100%"], storage=storage)
     campaign: Any = Campaign.create("p", **TERMS, budget=100, account="team", storage=storage)
@@ -96,7 +96,7 @@ def test_an_audit_decides_events_again_and_finds_those_that_are_missing() -> Non
 
 
 def test_the_percentage_of_an_account_is_that_of_its_period() -> None:
-    storage: Any = Memory()
+    storage: Any = in_memory()
     storage.now = lambda: START
     team: Any = Account.create("team", budget=4, alerts=["50%"], every="day", storage=storage)
     campaign: Any = Campaign.create("p", **TERMS, budget=100, account="team", storage=storage)

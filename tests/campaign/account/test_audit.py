@@ -12,7 +12,7 @@ from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.checkpoint import BOOKED
 from purse.campaign.records import Balance
 from purse.campaign.rules import Transaction
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.accounts import campaign, company
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -216,7 +216,7 @@ def test_a_restored_campaign_joins_an_account(harness: StorageHarness, tmp_path:
 
 
 def test_a_restored_campaign_that_spent_nothing_joins_too(tmp_path: Path) -> None:
-    storage = Memory()
+    storage = in_memory()
     top, team = company(storage)
     alone = campaign(storage, "alone", None)
     alone.void(alone.ask())

@@ -15,7 +15,7 @@ from purse.campaign.periods import dry_run, read, rules
 from purse.campaign.periods.calendar import Calendar
 from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
@@ -169,7 +169,7 @@ def test_a_copy_goes_on_from_the_same_period() -> None:
     file = StringIO()
     campaign.export(file)
     file.seek(0)
-    storage = Memory()
+    storage = in_memory()
     storage.now = lambda: harness.clock
     copy = Campaign.restore(file, storage=storage, name="copy")
     assert copy.status().period == period(campaign)

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from purse import Account
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
 from purse.errors import StorageUnavailable
@@ -44,12 +45,12 @@ class Clock:
 
 
 @pytest.fixture
-def storage() -> Memory:
-    return Memory()
+def storage() -> Storage:
+    return in_memory()
 
 
 @pytest.fixture
-def clock(storage: Memory) -> Clock:
+def clock(storage: Storage) -> Clock:
     return Clock(storage)
 
 
@@ -57,7 +58,7 @@ def counts(made: Any) -> tuple[int, int, int]:
     return made.counts["delivered"], made.counts["failed"], made.counts["skipped"]
 
 
-def test_events_arrive_in_order_signed_with_key_and_balances(storage: Memory, clock: Clock) -> None:
+def test_events_arrive_in_order_signed_with_key_and_balances(storage: Storage, clock: Clock) -> None:
     campaign = spent("p", storage)
     with receiver() as made:
         follows = follower(storage, made)
@@ -94,7 +95,7 @@ def test_events_arrive_in_order_signed_with_key_and_balances(storage: Memory, cl
     }  # fmt: skip
 
 
-def test_slack_gets_a_line_of_text(storage: Memory) -> None:
+def test_slack_gets_a_line_of_text(storage: Storage) -> None:
     campaign = spent("p", storage, resources=["<USD>"])
     with receiver() as made:
         follows = follower(storage, made, format="slack")
@@ -130,7 +131,7 @@ def test_campaigns_and_accounts_by_their_patterns(harness: StorageHarness) -> No
     assert {json.loads(each.body)["data"]["name"] for each in other.messages} == {"a1", "a2"}
 
 
-def test_where_a_follower_begins(storage: Memory, clock: Clock) -> None:
+def test_where_a_follower_begins(storage: Storage, clock: Clock) -> None:
     old = spent("old", storage)
     with receiver() as made:
         follows = follower(storage, made)
@@ -153,7 +154,7 @@ def test_where_a_follower_begins(storage: Memory, clock: Clock) -> None:
 
 
 def test_a_failure_is_tried_again_later_with_the_same_key_and_body(
-    storage: Memory, clock: Clock
+    storage: Storage, clock: Clock
 ) -> None:
     campaign = spent("p", storage)
     with receiver(FAILS) as made:
@@ -178,7 +179,7 @@ def test_a_failure_is_tried_again_later_with_the_same_key_and_body(
 
 
 def test_an_event_is_given_up_after_three_days_and_the_next_follows(
-    storage: Memory, clock: Clock, caplog: pytest.LogCaptureFixture
+    storage: Storage, clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     campaign = spent("p", storage)
     with receiver(FAILS) as made:
@@ -215,7 +216,7 @@ def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> Non
 
 
 def test_bad_receivers_keep_neither_asks_nor_others_waiting(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PAUSE_S", 0.05)
     campaign: Any = spent("p", storage)
@@ -245,7 +246,7 @@ def test_bad_receivers_keep_neither_asks_nor_others_waiting(
     assert asked > 1
 
 
-def test_a_storage_that_fails_is_asked_again(storage: Memory, caplog: Any) -> None:
+def test_a_storage_that_fails_is_asked_again(storage: Storage, caplog: Any) -> None:
     spent("p", storage)
     with receiver() as made:
         follows = follower(storage, made)
@@ -267,7 +268,7 @@ def test_a_storage_that_fails_is_asked_again(storage: Memory, caplog: Any) -> No
         assert caplog.text.count("webhook finance cannot read on: gone") == 1
 
 
-def test_an_event_that_cannot_be_written_stops_no_other(storage: Memory) -> None:
+def test_an_event_that_cannot_be_written_stops_no_other(storage: Storage) -> None:
     campaigns = [spent(name, storage) for name in "ab"]
     with receiver() as made:
         follows = follower(storage, made)
@@ -280,7 +281,7 @@ def test_an_event_that_cannot_be_written_stops_no_other(storage: Memory) -> None
     assert set(follows.waiting) == {"a"}
 
 
-def test_two_followers_go_on_where_the_other_was(storage: Memory) -> None:
+def test_two_followers_go_on_where_the_other_was(storage: Storage) -> None:
     campaign = spent("p", storage)
     with receiver() as made:
         both = follower(storage, made), follower(storage, made)
@@ -294,7 +295,7 @@ def test_two_followers_go_on_where_the_other_was(storage: Memory) -> None:
 
 
 def test_a_long_journal_is_read_in_pages_and_not_again(
-    storage: Memory, monkeypatch: pytest.MonkeyPatch
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "PAGE", 2)
     monkeypatch.setattr(module, "KEEP_EVERY", 10)
@@ -312,7 +313,7 @@ def test_a_long_journal_is_read_in_pages_and_not_again(
     assert made.keys == ["1%:0/0/0"]
 
 
-def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Memory, clock: Clock) -> None:
+def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Storage, clock: Clock) -> None:
     campaign = spent("p", storage)
     with receiver(FAILS) as made:
         follows = follower(storage, made)
@@ -327,7 +328,7 @@ def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Memory, clock: C
 
 
 def test_secrets_and_addresses_stand_nowhere(
-    storage: Memory, caplog: pytest.LogCaptureFixture
+    storage: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     campaign: Any = spent("p", storage)

@@ -6,7 +6,7 @@ import base64
 import re
 from typing import Any
 
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.paths import ROOT
 from tests.support.receiver import SECRET, follower, receiver, spent
 
@@ -16,7 +16,7 @@ def test_the_receiver_of_the_page_knows_genuine_messages() -> None:
     (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
     scope: dict[str, Any] = {}
     exec(compile(block, "alerts.md", "exec"), scope)
-    is_genuine, storage = scope["is_genuine"], Memory()
+    is_genuine, storage = scope["is_genuine"], in_memory()
     campaign = spent("p", storage)
     with receiver() as made:
         follows = follower(storage, made)

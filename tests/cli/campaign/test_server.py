@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from purse.base import exit_codes
-from purse.campaign.storage.memory import Memory
+from purse.levels.connect import in_memory
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 from tests.support.server import served
 from tests.support.service import token_file
@@ -18,7 +18,7 @@ from tests.support.service import token_file
 def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that wants a token, which the environment has."""
     file, tokens = token_file(tmp_path)
-    with served(storage=Memory(), tokens=file) as at:
+    with served(storage=in_memory(), tokens=file) as at:
         monkeypatch.setenv("PURSE_STORAGE", at.url)
         monkeypatch.setenv("PURSE_TOKEN", tokens["admin"])
         yield at.url

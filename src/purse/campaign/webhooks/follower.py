@@ -15,23 +15,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
 from purse.base.json import compact_bytes
-from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.journal import EVENT, Entry
-from purse.campaign.states import CAMPAIGN, LevelKind
 from purse.campaign.webhooks import message
 from purse.campaign.webhooks.address import NotSent
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.sending import send
 from purse.errors import PurseError
+from purse.levels.entry import Entry
 
 LOGGER = logging.getLogger(__name__)
 PAUSE_S = 1.0  # seconds until the next look at the journals
-PAGE = 1_000  # entries read at once
+PAGE = 1_000  # events read at once
 KEEP_EVERY = 10_000  # entries without an event after which the checkpoint is written all the same
 FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each further one
 LONGEST_WAIT = 3_600_000  # ms
@@ -44,17 +42,17 @@ class Journals(Protocol):
 
     now: Callable[[], int]  # ms since 1970
 
-    def journals(self) -> list[tuple[LevelKind, str, int]]:
+    def journals(self) -> list[tuple[str, str, int]]:
         """Return kind, name and number of the last entry of each campaign and account."""
 
-    def entries(self, name: str, after: int, limit: int) -> list[Entry]:
-        """Return the entries of a campaign that follow an entry, at most so many."""
+    def created(self, name: str, kind: str) -> Entry:
+        """Return the first entry of a campaign or an account."""
 
-    def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
-        """Return the entries of an account that follow an entry, at most so many."""
+    def events(self, name: str, after: int, limit: int) -> list[Entry]:
+        """Return the events that follow an entry, at most so many."""
 
-    def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
-        """Return the last checkpoint of a kind."""
+    def checkpoint(self, name: str, kind: str) -> Sequence[Any] | None:
+        """Return entry, digest and body of the last checkpoint of a kind."""
 
     def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
         """Store a checkpoint in the place of the last one of its kind."""
@@ -144,7 +142,7 @@ class Follower:
         for kind, name, end in found:
             self._follow(kind, name, end)
 
-    def _begin(self, new: Sequence[tuple[LevelKind, str, int]], now: int) -> None:
+    def _begin(self, new: Sequence[tuple[str, str, int]], now: int) -> None:
         """Find where to begin in journals that were not looked at yet: after the last checkpoint.
         Without one, begin at the journal's end, or at its first entry if it is newer than the last
         look.
@@ -155,29 +153,28 @@ class Follower:
         for kind, name, end in new:
             progress = known[name]
             if progress is None:
-                (first,) = self._entries(kind, name, 0, 1)
+                first = self.storage.created(name, kind)
                 progress = Progress(0 if first.at >= self._looked else end, now)
                 self._keep(name, progress)
             self._read[name] = progress.seq
 
-    def _follow(self, kind: LevelKind, name: str, end: int) -> None:
+    def _follow(self, kind: str, name: str, end: int) -> None:
         """Send the events of one journal up to an entry, as far as they are due."""
         if name in self.waiting and self.storage.now() < self.waiting[name].until:
             return
         before = self._read[name] = min(self._read[name], end)
         while self._read[name] < end and (
-            page := self._entries(kind, name, self._read[name], PAGE)
+            page := self.storage.events(name, self._read[name], PAGE)
         ):
-            for entry in page:
-                if self.stopped.is_set() or (
-                    entry.kind == EVENT and not self._deliver(kind, name, entry)
-                ):
+            for event in page:
+                if self.stopped.is_set() or not self._deliver(kind, name, event):
                     return
-                self._read[name] = entry.seq
+                self._read[name] = event.seq
+        self._read[name] = max(self._read[name], end)
         if self._read[name] // KEEP_EVERY > before // KEEP_EVERY:
             self._keep(name, Progress(self._read[name], self.storage.now()))
 
-    def _deliver(self, kind: LevelKind, name: str, event: Entry) -> bool:
+    def _deliver(self, kind: str, name: str, event: Entry) -> bool:
         """Send an event, if that is due; return whether the next may follow."""
         now = self.storage.now()
         progress = self._progress(name) or Progress(self._read[name], now)
@@ -198,11 +195,11 @@ class Follower:
         self.waiting[name] = Waiting(event.at, after.next_attempt(now))
         return False
 
-    def _send(self, kind: LevelKind, name: str, event: Entry, now: int) -> str | None:
+    def _send(self, kind: str, name: str, event: Entry, now: int) -> str | None:
         """Send an event; return what went wrong."""
         receiver = self.receiver
         try:
-            (first,) = self._entries(kind, name, 0, 1)
+            first = self.storage.created(name, kind)
             if receiver.format == message.SLACK:
                 headers, body = message.slack(first.body, event)
             else:
@@ -226,14 +223,9 @@ class Follower:
         level = logging.ERROR if is_over else logging.WARNING
         LOGGER.log(level, words, event.body["key"], name, self.receiver.name, error)
 
-    def _entries(self, kind: LevelKind, name: str, after: int, limit: int) -> list[Entry]:
-        storage = self.storage
-        read = storage.entries if kind == CAMPAIGN else storage.account_entries
-        return read(name, after, limit)
-
     def _progress(self, name: str) -> Progress | None:
         row = self.storage.checkpoint(name, self.kind)
-        return None if row is None else Progress(row.seq, **orjson.loads(row.body))
+        return None if row is None else Progress(row[0], **orjson.loads(bytes(row[2])))
 
     def _keep(self, name: str, progress: Progress) -> None:
         seq, *_ = progress

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Response
 
 from purse.base.json import compact
-from purse.campaign.local.campaign import LocalCampaign
+from purse.levels.campaign import LocalCampaign
 from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service import problems
 from purse.service.auth import actor, admin, reader

@@ -1,1 +1,0 @@
-"""A campaign whose storage this process reaches itself: a file or a database."""
