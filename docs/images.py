@@ -18,6 +18,7 @@ from typing import Any
 
 import purse
 from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from purse.service.app import make_app
 from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings
@@ -67,7 +68,7 @@ def compare_figure() -> None:
     ).save(FOLDER / "compare.svg")
 
 
-def spend(storage: Memory) -> None:
+def spend(storage: Storage) -> None:
     """Create a campaign and let it spend for six hours of its own clock."""
     luck, now, waiting = random.Random(7), START, list[tuple[int, Any]]()
     storage.now = lambda: now
@@ -92,7 +93,7 @@ def spend(storage: Memory) -> None:
 
 
 @contextmanager
-def served(storage: Memory) -> Iterator[str]:
+def served(storage: Storage) -> Iterator[str]:
     """Serve the storage on a free port of this machine."""
     listener = listening("127.0.0.1", 0)
     server = Server(make_app(Settings(storage=storage)))
@@ -108,7 +109,7 @@ def served(storage: Memory) -> Iterator[str]:
 
 @contextmanager
 def dashboard(
-    storage: Memory, width: int, height: int, page_of: str = "prompts", ready: str = ENTRIES
+    storage: Storage, width: int, height: int, page_of: str = "prompts", ready: str = ENTRIES
 ) -> Iterator[Any]:
     """Open the dashboard in a browser, at the page of a campaign or, where its name is empty, at
     the first one; `ready` is a selector of what is there once the page is.

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 
 from purse import StorageUnavailable
 from purse.campaign.learner import Learner
 from purse.levels.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.levels.connect import in_memory
 
 TERMS: dict[str, Any] = {

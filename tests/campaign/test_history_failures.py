@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from purse.levels.followed_history import FollowedHistory
-from purse.levels.history import History
 from purse.levels.campaign import LocalCampaign as Campaign
 from purse.levels.connect import in_memory
+from purse.levels.followed_history import FollowedHistory
+from purse.levels.history import History
 from purse.levels.storage import Storage
 
 START = 1_700_000_000_000

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from purse.levels.history import History
 from purse.campaign.time_series import LENGTHS, SLOTS
+from purse.levels.history import History
 from tests.campaign.test_history import CENT, START, Script, folded, make_terms
 
 HOUR, DAY = LENGTHS["hour"], LENGTHS["day"]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from purse.campaign import learner as learner_module
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
 from purse.compiler.jit import direct
 from purse.engine import steps
+from purse.levels.campaign import LocalCampaign as Campaign
+from purse.levels.connect import in_memory
 
 
 class Impatient:

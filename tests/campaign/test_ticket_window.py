@@ -4,10 +4,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from purse.campaign.replay_journal import JournalReplay
 
 from purse import Conflict
 from purse.campaign import audit, ticket_window
-from purse.campaign.replay_journal import JournalReplay
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {

@@ -14,7 +14,7 @@ from tests.support.storages import START
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Memory, Served]]:
+def server() -> Iterator[tuple[Storage, Served]]:
     """A server without tokens, and where it keeps campaigns."""
     storage = in_memory()
     with served(storage=storage) as found:
@@ -22,7 +22,7 @@ def server() -> Iterator[tuple[Memory, Served]]:
 
 
 @pytest.fixture
-def storage(server: tuple[Memory, Served]) -> Storage:
+def storage(server: tuple[Storage, Served]) -> Storage:
     """The storage of the server, which is empty; its clock stands still."""
     kept, _ = server
     empty(kept)
@@ -31,7 +31,7 @@ def storage(server: tuple[Memory, Served]) -> Storage:
 
 
 @pytest.fixture
-def at(server: tuple[Memory, Served], storage: Storage) -> Served:
+def at(server: tuple[Storage, Served], storage: Storage) -> Served:
     """Where the server is."""
     return server[1]
 

@@ -14,12 +14,12 @@ import pytest
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.campaign.campaign import Campaign as Abstract
-from purse.levels.campaign import LocalCampaign
 from purse.campaign.spending import Spending
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
 from purse.client.connection import Connection
 from purse.client.remote_campaign import RemoteCampaign
+from purse.levels.campaign import LocalCampaign
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.server import Served
 from tests.support.storages import START
 
@@ -249,6 +249,8 @@ def test_an_export_is_that_of_the_database(at: Served, storage: Storage, tmp_pat
     here = Campaign.open("prompts", storage=storage)
     for more in ({}, {"contexts": False}):
         assert there.export(tmp_path / "there", **more) == here.export(tmp_path / "here", **more)
-        copies = [Campaign.restore(tmp_path / name, storage=in_memory()) for name in ("there", "here")]
+        copies = [
+            Campaign.restore(tmp_path / name, storage=in_memory()) for name in ("there", "here")
+        ]
         assert list(copies[0].journal(after=1)) == list(copies[1].journal(after=1))
         assert copies[0].status().digest == copies[1].status().digest

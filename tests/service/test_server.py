@@ -16,9 +16,9 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.levels.campaign import LocalCampaign
 from purse.cli import main
 from purse.client.connection import Connection
+from purse.levels.campaign import LocalCampaign
 from tests.support.service import PROMPTS
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}

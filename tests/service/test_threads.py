@@ -10,7 +10,6 @@ import httpx
 import pytest
 from fastapi import FastAPI, Response
 
-from purse.levels.connect import in_memory
 from purse.service import threads
 from purse.service.app import make_app
 from purse.service.route import api_router

@@ -7,9 +7,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.rules import Transaction
+
 from purse.campaign.storage import postgres, postgres_levels
 from tests.support.mutations import NEVER_OVERSPENT, without
 

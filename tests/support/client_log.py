@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account, AskRefused, Conflict, InvalidInput
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
+from purse.levels.campaign import LocalCampaign as Campaign
 from tests.support.check_log import check_line, check_renewals, check_sums
 from tests.support.contexts import SEES
 

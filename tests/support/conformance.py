@@ -7,13 +7,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.group_commit import write_set
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+
+from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.labels import LabelRow
-from purse.campaign.rules import Transaction
 from purse.campaign.states import ACCOUNT, CAMPAIGN, STATES
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 from tests.support.conformance_accounts import (
     check_account_changes,

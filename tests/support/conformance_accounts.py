@@ -8,7 +8,6 @@ from functools import partial
 from purse.campaign.account.above import account_write, transaction, transactions
 from purse.campaign.account.ledger import AccountLedger
 from purse.campaign.account.rules import AccountTransaction
-from purse.campaign.account.terms import AccountTerms
 from purse.campaign.group_commit import write_set
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import (
@@ -19,6 +18,8 @@ from purse.campaign.storage.base import (
     Storage,
     WriteSet,
 )
+
+from purse.campaign.account.terms import AccountTerms
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 from tests.support.conformance_steps import (
     THREADS,

@@ -7,12 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from purse.campaign.account.above import transactions
-from purse.campaign.account.terms import AccountTerms
-from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
+
+from purse.campaign.account.terms import AccountTerms
+from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.terms import Terms
 
 Open = Callable[[], Storage]

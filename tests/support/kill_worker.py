@@ -25,8 +25,8 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account, StorageUnavailable
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.periods import calendar
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.levels.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import LABELS, KillPoint, install

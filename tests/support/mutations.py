@@ -10,20 +10,20 @@ from typing import Any
 
 import apsw
 import pytest
+from purse.campaign.group_commit import GroupCommitter
+from purse.campaign.ledger import Ledger
+from purse.campaign.rules import Transaction
+from purse.campaign.storage.postgres import Postgres
+from purse.campaign.storage.sqlite import Sqlite
 
 from purse.campaign import report_rules as rules
 from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.group_commit import GroupCommitter
 from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
-from purse.campaign.rules import Transaction
 from purse.campaign.states import HELD, TOLD, VOID
 from purse.campaign.storage import postgres, postgres_levels, schema
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage.postgres import Postgres
-from purse.campaign.storage.sqlite import Sqlite
 from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch

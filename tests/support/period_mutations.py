@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.rules import Transaction
 
 from purse.campaign.periods import rules
 from purse.campaign.periods.period import Period
-from purse.campaign.periods.rules import PeriodRules
-from purse.campaign.rules import Transaction
 from purse.campaign.storage import schema
 
 Patch = pytest.MonkeyPatch

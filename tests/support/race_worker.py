@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from purse import Account, PurseError
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.results import Receipt
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.levels.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may

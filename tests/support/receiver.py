@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from purse import Campaign
 from purse.campaign.account.above import terms_above, transactions
 from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+
+from purse import Campaign
 from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower

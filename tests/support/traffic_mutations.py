@@ -8,14 +8,14 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
+from purse.campaign.cooldown import CoolDown, CoolDowns
+from purse.campaign.draft import Draft
+from purse.campaign.ledger import Ledger
+from purse.campaign.rules import Transaction
 
 from purse.campaign import ask_rules, cooldown, group_commit, learner
 from purse.campaign.arms import Arms
-from purse.campaign.cooldown import CoolDown, CoolDowns
-from purse.campaign.draft import Draft
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import Ledger
-from purse.campaign.rules import Transaction
 
 Patch = pytest.MonkeyPatch
 

@@ -14,10 +14,10 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from purse.campaign.storage.base import ReadSet
 
 from purse import BudgetExhausted, BudgetHeld
 from purse.levels.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.base import ReadSet
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 

@@ -17,8 +17,8 @@ import psutil
 import pytest
 
 from purse import Account
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.periods import calendar
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.levels.connect import connect
 from tests.support import kill_worker
 from tests.support.check_accounts import check_accounts

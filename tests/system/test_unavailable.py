@@ -14,9 +14,9 @@ import apsw
 import pytest
 
 from purse import StorageUnavailable
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
+from purse.levels.campaign import LocalCampaign as Campaign
 from tests.support.client_log import TERMS
 from tests.support.core import HEADS
 from tests.support.crash_vfs import mounted

@@ -114,7 +114,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         mask, seen = self._mask(arms), None
         if contexts is not None or self.terms.features:
-            seen = read_contexts(self.terms, n, contexts, self._arms)
+            seen = read_contexts(self.terms, n, contexts)
         return self._ask(n, request_id, mask, seen, labels)
 
     def _ask(
@@ -158,7 +158,7 @@ class LocalCampaign(Gone, Budget[Status], Campaign):
         """Return the context of an ask, encoded; None where there are no features."""
         if context is None and not self.terms.features:
             return None
-        return read_context(self.terms, context, self._arms)
+        return read_context(self.terms, context)
 
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         (answer,) = self.tell_many([(ticket, reward, cost)])

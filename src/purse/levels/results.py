@@ -29,8 +29,8 @@ def issued(terms: Any, arms: Arms, ticket: Ticket) -> CampaignTicket:
         terms.name,
         ticket.id,
         ticket.t,
-        () if ticket.arm == SKIP else (arms.names[ticket.arm],),
-        (ticket.p,),
+        None if ticket.arm == SKIP else arms.names[ticket.arm],
+        ticket.p,
         texts([0] * len(ticket.held) if ticket.state == VOID else ticket.held),
         ticket.state,  # type: ignore[arg-type]
         ticket.request,

@@ -48,8 +48,6 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
         **common(level, look),
         policy=terms.policy,
         arms=tuple(arms.names[place] for place in arms.there),
-        plays=1,
-        promise=None,
         rounds=head.rounds,
         horizon=terms.horizon,
         counts={**dict.fromkeys(COUNTS, 0), **head.counts},

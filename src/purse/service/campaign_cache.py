@@ -9,9 +9,9 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from purse.campaign.account.results import AccountStatus
+from purse.campaign.results import Status
 from purse.levels.account import LocalAccount
 from purse.levels.campaign import LocalCampaign
-from purse.campaign.results import Status
 from purse.levels.storage import Storage
 from purse.service.policy_files import refuse_file
 

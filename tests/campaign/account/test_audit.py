@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purse.campaign.account.rules import AccountTransaction
+from purse.campaign.rules import Transaction
 
 from purse import Account, Campaign
-from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.checkpoint import BOOKED
 from purse.campaign.records import Balance
-from purse.campaign.rules import Transaction
 from purse.levels.connect import in_memory
 from tests.support.accounts import campaign, company
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -7,9 +7,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from purse.campaign.rules import Transaction
 
 from purse import PurseError
-from purse.campaign.rules import Transaction
 from purse.campaign.storage import postgres, postgres_levels, sqlite
 from tests.support.accounts import balance, campaign, company
 from tests.support.conformance_accounts import check_no_lost_booking

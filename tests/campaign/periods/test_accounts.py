@@ -6,11 +6,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from purse.campaign.account.rules import AccountTransaction
+from purse.campaign.periods.rules import PeriodRules
 
 from purse import Account, BudgetHeld, Campaign, InvalidInput
-from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
-from purse.campaign.periods.rules import PeriodRules
 from tests.support.accounts import balance, campaign
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness

@@ -9,12 +9,12 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from purse.campaign.periods.rules import PeriodRules
+from purse.campaign.rules import Transaction
 
 from purse import Campaign, CampaignPaused
 from purse.campaign.periods import dry_run, read, rules
 from purse.campaign.periods.calendar import Calendar
-from purse.campaign.periods.rules import PeriodRules
-from purse.campaign.rules import Transaction
 from purse.levels.connect import in_memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
 from tests.support.campaigns import refusal

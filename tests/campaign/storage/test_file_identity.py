@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.levels.campaign import LocalCampaign as Campaign
 from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
+from purse.levels.campaign import LocalCampaign as Campaign
 from purse.levels.connect import connect
 from tests.support.processes import forked, printed
 from tests.support.soak import scale

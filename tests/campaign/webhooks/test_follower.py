@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from purse import Account
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
 from purse.errors import StorageUnavailable
+from purse.levels.connect import in_memory
+from purse.levels.storage import Storage
 from tests.support.receiver import (
     OK,
     SECRET,
@@ -58,7 +58,9 @@ def counts(made: Any) -> tuple[int, int, int]:
     return made.counts["delivered"], made.counts["failed"], made.counts["skipped"]
 
 
-def test_events_arrive_in_order_signed_with_key_and_balances(storage: Storage, clock: Clock) -> None:
+def test_events_arrive_in_order_signed_with_key_and_balances(
+    storage: Storage, clock: Clock
+) -> None:
     campaign = spent("p", storage)
     with receiver() as made:
         follows = follower(storage, made)
