@@ -96,10 +96,10 @@ def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
 def test_the_journal_has_the_numbers_that_were_seen() -> None:
     campaign = made(features={"length": (0, 8000), "kind": ("code", "chat"), "x": None})
     campaign.ask(context={"length": 812, "kind": "chat", "x": 0.1})
-    assert last_ask(campaign)["tickets"][0]["context"] == [-0.797, 0.0, 1.0, 0.1]
-    assert "clipped" not in last_ask(campaign)["tickets"][0]
+    assert last_ask(campaign)["context"] == [-0.797, 0.0, 1.0, 0.1]
+    assert "clipped" not in last_ask(campaign)
     campaign.ask(context=[9000, "other", -3])
-    (ticket,) = last_ask(campaign)["tickets"]
+    ticket = last_ask(campaign)
     assert (ticket["context"], ticket["clipped"]) == ([1.0, 0.0, 0.0, -3.0], 1)
     campaign.tell(2, 1, "0.5")
     told = [entry for entry in campaign.journal() if entry.kind == "told"]
@@ -239,7 +239,7 @@ def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() 
     for turn in range(10):
         ticket = campaign.ask(context=[turn, turn])
         assert ticket.arm == without.ask().arm
-    assert last_ask(campaign)["tickets"][0]["context"] == [-0.99775, 9.0]
+    assert last_ask(campaign)["context"] == [-0.99775, 9.0]
     assert "length, code" in refusal(InvalidInput, campaign.ask)
     assert campaign.audit(full=True).ok
 
@@ -269,9 +269,9 @@ def test_masks_go_with_contexts() -> None:
 def test_each_arm_may_have_a_context_of_its_own() -> None:
     campaign = made(per_arm=True, features=["x"], capacity=4)
     campaign.ask(context={"green": [2], "blue": {"x": 3}, "red": [1]})
-    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 2.0, 3.0, 0.0]
+    assert last_ask(campaign)["context"] == [1.0, 2.0, 3.0, 0.0]
     campaign.ask(context=np.array([[4.0], [5.0], [6.0]]))
-    assert last_ask(campaign)["tickets"][0]["context"] == [4.0, 5.0, 6.0, 0.0]
+    assert last_ask(campaign)["context"] == [4.0, 5.0, 6.0, 0.0]
     campaign.add_arm("white")
     rows = {"green": [2], "blue": [3], "red": [1]}
     assert "entry for the arm 'white'" in refusal(InvalidInput, campaign.ask, context=rows)
@@ -279,7 +279,7 @@ def test_each_arm_may_have_a_context_of_its_own() -> None:
     campaign.retire_arm("green")
     del rows["green"]
     campaign.ask(context={**rows, "white": [9]})
-    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 0.0, 3.0, 9.0]
+    assert last_ask(campaign)["context"] == [1.0, 0.0, 3.0, 9.0]
     assert [(each.column, each.least, each.most) for each in campaign.status().features] == [
         ("x", 1.0, 9.0)
     ]

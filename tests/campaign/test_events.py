@@ -10,7 +10,7 @@ import pytest
 import purse
 from purse import Campaign
 from purse.campaign.storage.memory import Memory
-from tests.support.receiver import ask
+from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START
 
 HOUR = 3_600_000
@@ -190,21 +190,27 @@ def lines_of(campaign: Any) -> list[str]:
     return file.getvalue().splitlines()
 
 
-def test_a_copy_makes_no_old_event_again_and_has_no_webhooks(storage: Memory) -> None:
+def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Memory) -> None:
     campaign = begun(storage, "50%", "100%")
-    campaign.add_webhook("https://hooks.example.com/x")
     spend(campaign, 4)
     spend(campaign, 1)
     with pytest.raises(purse.BudgetExhausted):
         campaign.ask(arms=["large"]) and campaign.ask(arms=["large"])
     text = "\n".join(lines_of(campaign))
-    copy: Any = Campaign.restore(StringIO(text), storage=storage, name="copy")
-    assert copy.status().digest == campaign.status().digest
-    assert copy.webhooks() == []
-    copy.add_webhook("https://hooks.example.com/x")
-    spend(copy, 1, "small")
-    assert keys(copy) == keys(campaign)
-    assert copy.webhooks()[0].waiting == 0
+    storage.now = lambda: START + 1_000
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        copy: Any = Campaign.restore(StringIO(text), storage=storage, name="copy")
+        assert copy.status().digest == campaign.status().digest
+        follows.look()
+        spend(copy, 1, "small")
+        assert keys(copy) == keys(campaign)
+        follows.look()
+        assert made.messages == []
+        copy.set_alerts(["10%"])
+        follows.look()
+        assert made.keys == ["10%:0/0/0"]
     assert copy.audit(full=True).ok
 
 

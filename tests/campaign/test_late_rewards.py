@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, Conflict, InvalidInput, Policy
+from purse import Conflict, InvalidInput, Policy
 from tests.support.campaigns import counts, made
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -16,6 +16,7 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.1",
     "policy": "exp3.bwk",
 }
+SOON = {"reward_within": 10, "missing_reward": 0}
 HOUR, DAY = 3_600_000, 86_400_000  # ms
 
 
@@ -74,50 +75,43 @@ def test_a_missing_reward_counts_as_its_value_once_the_time_is_over(
 
 
 def test_an_ask_waits_no_longer_for_rewards_either(harness: StorageHarness) -> None:
-    campaign = harness.create("c", **TERMS, reward_within=10)
+    campaign = harness.create("c", **TERMS, **SOON)
     first = campaign.ask()
     campaign.settle(first, "0.5")
     harness.clock += 10_000
     campaign.ask()
-    assert harness.open("c").ticket(first.id).state == "unrewarded"
-    assert counts(harness.open("c")) == {"tickets": 2, "held": 1, "unrewarded": 1}
+    assert counts(harness.open("c")) == {"tickets": 2, "held": 1, "told": 1}
     assert harness.open("c").audit(full=True).ok
 
 
-def unrewarded(harness: StorageHarness) -> tuple[Campaign, int]:
-    """A campaign with a ticket whose reward was waited for in vain."""
-    campaign: Campaign = harness.create("c", **TERMS, reward_within=10)
-    ticket = campaign.ask()
+def test_after_the_time_is_over_another_reward_is_a_conflict_and_not_learnt() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, **SOON)
+    ticket = campaign.ask().id
     campaign.settle(ticket, "0.5")
     harness.clock += 10_000
     assert campaign.expire() == 1
-    return campaign, ticket.id
-
-
-def test_after_the_time_is_over_a_reward_is_recorded_and_not_learnt() -> None:
-    harness = MemoryHarness()
-    campaign, ticket = unrewarded(harness)
     before = campaign.probabilities()
-    assert campaign.reward(ticket, 1).state == "unrewarded"
-    assert campaign.reward(ticket, 1).duplicate
-    assert campaign.probabilities() == before
+    assert campaign.reward(ticket, 0).duplicate
     assert campaign.settle(ticket, "0.5").duplicate
+    assert campaign.tell(ticket, 0, "0.5").duplicate
     for call in (
         lambda: campaign.settle(ticket, "0.4"),
         lambda: campaign.tell(ticket, 1, "0.5"),
-        lambda: campaign.reward(ticket, 0),
+        lambda: campaign.reward(ticket, 1),
         lambda: campaign.fail(ticket),
         lambda: campaign.void(ticket),
     ):
         with pytest.raises(Conflict):
             call()
-    assert counts(campaign) == {"tickets": 1, "unrewarded": 1, "conflicts": 5}
+    assert campaign.probabilities() == before
+    assert counts(campaign) == {"tickets": 1, "told": 1, "conflicts": 5}
     assert campaign.audit(full=True).ok
 
 
 def test_a_ticket_that_was_settled_twice_waits_from_the_first_time() -> None:
     harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, reward_within=10)
+    campaign = harness.create("c", **TERMS, **SOON)
     ticket = campaign.ask()
     campaign.settle(ticket, "0.5")
     harness.clock += 6_000
@@ -137,13 +131,10 @@ def test_without_a_time_a_reward_may_come_after_years() -> None:
 
 
 @pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
-@pytest.mark.parametrize("within", [None, 10])
-def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(
-    policy: str, within: int | None
-) -> None:
+def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(policy: str) -> None:
     harness = MemoryHarness()
     terms = {"arms": ["a", "b", "c"], "cost_max": 1, "budget": 10_000, "cost_min": "0.1"}
-    campaign = harness.create("c", **terms, policy=policy, reward_within=within)
+    campaign = harness.create("c", **terms, policy=policy)
     silent, asks = 0, 600
     for turn in range(asks):
         harness.clock += 100
@@ -158,8 +149,7 @@ def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(
     assert (alarm.kind, "'b'" in alarm.text, str(silent) in alarm.text) == ("silent", True, True)
     for ticket in campaign.tickets(["settled"]):
         campaign.reward(ticket, 1)
-    if within is None:
-        assert campaign.status().alarms == ()
+    assert campaign.status().alarms == ()
     assert campaign.audit(full=True).ok
 
 
@@ -187,10 +177,11 @@ def test_rewards_in_a_range_of_their_own() -> None:
         ({"reward_range": (1, 1)}, "reward_range=(1, 1): must be two numbers, the lower one first"),
         ({"reward_range": 5}, "reward_range=5"),
         ({"reward_range": (0, float("inf"))}, "reward_range"),
-        ({"reward_within": 0}, "reward_within=0"),
+        ({"reward_within": 0, "missing_reward": 0}, "reward_within=0"),
+        ({"reward_within": 60}, "reward_within=60: needs missing_reward, what a reward counts as"),
         ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
         ({"missing_reward": 2, "reward_within": 1}, "missing_reward=2"),
-        ({"missing_reward": "none", "reward_within": 1}, "missing_reward='none'"),
+        ({"missing_reward": "none", "reward_within": 1}, "missing_reward='none': must be a number"),
     ],
 )
 def test_terms_of_rewards_that_make_no_sense(terms: dict[str, Any], text: str) -> None:

@@ -1,52 +1,83 @@
 from __future__ import annotations
 
-import json
+import base64
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from purse import Account, Campaign
+from purse import Campaign
 from tests.support.cli import Command
-from tests.support.receiver import receiver, spent
+from tests.support.receiver import SECRET, answering, receiver, spent
 
 STORED = "sqlite:///purse.db"
 
 
 @pytest.fixture
-def campaign(command: Command) -> Any:
+def campaign(command: Command, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.setenv("FINANCE", f"whsec_{base64.b64encode(SECRET).decode()}")
     return spent("p", STORED)
 
 
-def test_a_webhook_is_added_told_listed_and_removed(command: Command, campaign: Any) -> None:
+def write(url: str, more: str = "allow_private = true") -> None:
+    Path("webhooks.toml").write_text(
+        f"[finance]\naddress = '{url}'\nsecret_env = 'FINANCE'\ncampaigns = ['*']\n{more}\n"
+    )
+
+
+def test_what_is_due_is_sent_once(command: Command, campaign: Any) -> None:
     with receiver() as made:
-        code, out, err = command(f"webhook add p {made.url}")
-        first, host, secret = out.split()
-        assert (code, host) == (0, "http://127.0.0.1")
-        assert secret.startswith("whsec_")
-        assert "not shown again" in err
+        write(made.url)
+        none = "finance: 0 delivered, 0 failed, 0 waiting, 0 skipped\n"
+        assert command("webhook run webhooks.toml --once") == (0, none, "")
         campaign.top_up(1)
-        assert command("webhook deliver")[1] == "1 messages tried\n"  # not on this machine
-        assert "http not allowed" in command("webhook list p")[1]
-        again = json.loads(command("webhook add p", made.url, "--json")[1])
+        for said in ("finance: 1 delivered, 0 failed, 0 waiting, 0 skipped\n", none):
+            assert command("webhook run webhooks.toml --once") == (0, said, "")
+        made.reply = answering(b"HTTP/1.1 500 X\r\n\r\n")
         campaign.top_up(1)
-        assert command("webhook deliver --allow-private")[1] == "1 messages tried\n"
-        assert made.keys == ["1%:0/0/2"]
-    rows = json.loads(command("webhook list p --json")[1])["webhooks"]
-    assert {each["id"]: each["waiting"] for each in rows} == {first: 2, again["id"]: 0}
-    assert "webhook " + first in command("campaign status p")[1]
-    assert command("webhook remove p", first)[1] == f"p: webhook {first} is removed\n"
-    code, _, err = command("webhook remove p", first)
-    assert (code, err.count("\n")) == (2, 1)
-    assert "is not a webhook of 'p'" in err
+        said = command("webhook run webhooks.toml --once")[1]
+        assert said == "finance: 0 delivered, 1 failed, 1 waiting, 0 skipped\n"
+    assert made.keys == ["1%:0/0/1", "1%:0/0/2"]
 
 
-def test_mistakes_are_one_line_that_shows_no_address(command: Command, campaign: Any) -> None:
-    for words in (["ftp://sesame/"], ["https://a.example.com/", "--secret", "sesame"]):
-        code, out, err = command("webhook add p", *words)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_follows_until_it_is_told_to_end(
+    command: Command, campaign: Any, number: signal.Signals
+) -> None:
+    with receiver() as made:
+        write(made.url)
+        assert command("webhook run webhooks.toml --once")[0] == 0
+        words = [sys.executable, "-m", "purse", "webhook", "run", "webhooks.toml"]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ) as follows:
+            assert follows.stderr is not None
+            assert follows.stderr.readline() == "following for finance\n"
+            campaign.top_up(1)
+            assert made.arrived.wait(60)
+            follows.send_signal(number)
+            assert (follows.wait(60), follows.stderr.read()) == (0, "")
+    assert made.keys == ["1%:0/0/1"]
+
+
+def test_mistakes_are_one_line_that_shows_no_secret(command: Command, campaign: Any) -> None:
+    cases = {
+        "ftp://sesame/": "finance.address: must look like https://HOST/PATH",
+        "https://127.0.0.1/sesame": "finance.address: must be https and on the public internet",
+    }
+    for url, words in cases.items():
+        write(url, "")
+        code, out, err = command("webhook run webhooks.toml --once")
         assert (code, out, err.count("\n")) == (2, "", 1)
+        assert words in err
         assert "sesame" not in err
-    assert command("webhook add q https://a.example.com/")[0] != 0
+    write("https://hooks.example.com/")
+    code, _, err = command("webhook run webhooks.toml --once --storage sqlite:///none.db")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "none.db" in err
+    assert not Path("none.db").exists()
 
 
 def test_rules_are_set_on_the_command_line(command: Command, tmp_path: Path) -> None:
@@ -59,12 +90,3 @@ def test_rules_are_set_on_the_command_line(command: Command, tmp_path: Path) -> 
     code, _, err = command("campaign set-alerts p 500%")
     assert (code, err.count("\n")) == (2, 1)
     assert Campaign.open("p", storage=STORED).status().alerts == ()
-
-
-def test_accounts_have_webhooks_too(command: Command) -> None:
-    Account.create("team", budget=4, storage=STORED)
-    id = command("webhook add team https://hooks.example.com/x")[1].split()[0]  # noqa: A001
-    assert id in command("webhook list team")[1]
-    assert command("webhook remove team", id)[0] == 0
-    code, _, err = command("webhook list nobody")
-    assert (code, err) == (2, "purse: there is no campaign 'nobody'\n")

@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from purse.campaign.results import ALARM_KINDS
 from tests.support.deployment import DEPLOY, instruction, read_yaml
-from tests.support.service import bearer, routes_of, running, service, token_file
+from tests.support.service import PROMPTS, bearer, routes_of, service, token_file
 
 PROMETHEUS: dict[str, Any] = read_yaml("prometheus.yml")
 SERVICES: dict[str, Any] = read_yaml("compose.yaml")["services"]
@@ -24,9 +24,16 @@ SELECTOR = re.compile(r"\b([a-z]\w*)\s*\{([^}]*)\}")
 
 
 @pytest.fixture(scope="module")
-def exported() -> dict[str, set[str]]:
-    """The samples that a service with a campaign and an account exports, and the labels of each."""
-    client = running()
+def exported(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """The samples that a service with a campaign, an account and a receiver exports, and the labels
+    of each.
+    """
+    file = tmp_path_factory.mktemp("webhooks") / "webhooks.toml"
+    file.write_text("[ops]\nformat = 'slack'\naddress_env = 'OPS'\ncampaigns = ['*']\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("OPS", "https://hooks.example.com/")
+        client = service(webhooks=file)
+    assert client.post("/campaigns", json=PROMPTS).status_code == 201
     client.post("/accounts", json={"name": "team-a", "budget": 1})
     found: dict[str, set[str]] = {name: set(labels) for name, labels in OF_TARGETS.items()}
     for family in text_string_to_metric_families(client.get("/metrics").text):

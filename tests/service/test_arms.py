@@ -245,16 +245,16 @@ def test_arms_that_cool_down_are_no_failure_of_the_server(
     assert answer.headers["Retry-After"] == "1"
 
 
-def test_a_reward_that_does_not_come_leaves_the_ticket_unrewarded() -> None:
+def test_a_reward_that_does_not_come_counts_as_what_was_declared() -> None:
     storage = Memory()
     storage.now = lambda: 1_000_000
-    client = running(storage, reward_within=10)
+    client = running(storage, reward_within=10, missing_reward=0)
     ask(client)
     client.post(f"{AT}/tickets/1/settle", json={"cost": "0.001"})
     storage.now = lambda: 1_011_000
     ask(client)
-    (found,) = client.get(f"{AT}/tickets?state=unrewarded").json()["tickets"]
-    assert (found["id"], found["state"]) == (1, "unrewarded")
+    (found,) = client.get(f"{AT}/tickets?state=told").json()["tickets"]
+    assert (found["id"], found["state"]) == (1, "told")
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "é"])

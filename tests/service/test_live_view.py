@@ -38,7 +38,7 @@ STATUS = {
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
     "promise": None, "retired": [], "cooling": [], "features": [], "account": str,
-    "labels": [], "period": None, "alerts": [], "deliveries": [],
+    "labels": [], "period": None, "alerts": [],
 }  # fmt: skip
 HISTORY = {
     "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},

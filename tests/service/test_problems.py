@@ -189,7 +189,8 @@ def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> N
         ({"cooldown": 0}, "cooldown: "),
         ({"cooldown": "1"}, "cooldown: "),
         ({"reward_within": -1}, "reward_within: "),
-        ({"missing_reward": "none"}, 'missing_reward: must be a number, or "ignore"'),
+        ({"missing_reward": "none"}, "missing_reward='none': must be a number"),
+        ({"reward_within": 9}, "reward_within=9.0: needs missing_reward, what a reward counts as"),
         ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
         ({"missing_reward": 2, "reward_within": 9}, "missing_reward=2: must be a number at least"),
         ({"reward_range": [1]}, "reward_range: "),
@@ -300,7 +301,7 @@ def test_methods_that_are_not_known(client: TestClient) -> None:
 class Dead(Memory):
     """A storage that does not answer."""
 
-    def names(self) -> list[str]:
+    def names(self, *_: str) -> list[str]:
         raise StorageUnavailable("secret.example:5432: connection refused")
 
 
@@ -343,7 +344,7 @@ def test_nothing_is_admitted_while_the_storage_cannot_write(
 class Broken(Memory):
     """A storage with a bug."""
 
-    def names(self) -> list[str]:
+    def names(self, *_: str) -> list[str]:
         raise ZeroDivisionError("secret")
 
 

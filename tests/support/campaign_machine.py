@@ -96,7 +96,7 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
         stop=draw(st.sampled_from(["fit", "fit", "hold"])),
         cooldown=cooldown,
         reward_within=within,
-        missing=None if within is None else draw(st.sampled_from([None, 0.0, 0.25])),
+        missing=None if within is None else draw(st.sampled_from([0.0, 0.25])),
         range=draw(st.sampled_from([None, None, (0.0, 0.5), (-1.0, 20.0)])),
         explore=draw(st.sampled_from([None, 0.25, 0.5] if explores else [None])),
         capacity=draw(st.sampled_from([None, len(terms.arms) + 1, len(terms.arms) + 2])),

@@ -9,10 +9,10 @@ from typing import Any
 
 from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.group_commit import write_set
-from purse.campaign.journal import Entry
+from purse.campaign.journal import EVENT, Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.rules import Transaction
-from purse.campaign.states import STATES
+from purse.campaign.states import ACCOUNT, CAMPAIGN, STATES
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 from tests.support.conformance_accounts import (
@@ -33,7 +33,6 @@ from tests.support.conformance_steps import (
     in_threads,
     raises,
 )
-from tests.support.conformance_webhooks import check_webhooks
 
 
 def check_storage(opened: Open) -> None:
@@ -49,8 +48,9 @@ def check_storage(opened: Open) -> None:
     check_reading_while_writing(opened)
     check_no_lost_update(opened)
     check_labels(opened)
-    check_webhooks(opened)
+    check_event_once(opened)
     check_account_names(opened)
+    check_kept(opened)
     check_account_changes(opened)
     check_booking(opened)
     check_join(opened)
@@ -158,6 +158,52 @@ def check_due_rewards(opened: Open) -> None:
         late = [record.id for record in found.due]
         assert late == wanted, f"tickets {late} are due at {due} instead of {wanted}"
         assert set(found.tickets) == set(wanted), f"tickets {set(found.tickets)} were not found"
+
+
+def check_event_once(opened: Open) -> None:
+    """An event is made once."""
+    storage, made = opened(), begun(opened(), "events")
+
+    def add_event() -> None:
+        def decide(found: LockedState) -> WriteSet:
+            entry = Entry(found.seq + 1, 0, EVENT, None, None, {"key": "80%"})
+            return WriteSet(entry.seq, found.head, found.balances, [], [entry], ["00"])
+
+        storage.change(made.name, ReadSet(), decide)
+
+    add_event()
+    assert raises(PurseError, add_event), "an event was made twice"
+    kinds = [entry.kind for entry in opened().entries(made.name, 1, 9)]
+    assert kinds == [EVENT], f"after an event the journal has {kinds}"
+
+
+def check_kept(opened: Open) -> None:
+    """Checkpoints of campaigns and accounts are kept beside changes, one of each kind."""
+    storage, made = opened(), begun(opened(), "kept")
+    before = storage.entries(made.name, 0, 9)
+    for name in (made.name, "team"):  # an account
+        assert storage.checkpoint(name, "webhook a") is None, "a new name has a checkpoint"
+        for seq in (1, 2):
+            storage.keep(name, "webhook a", seq, "digest", b"\0body")
+        storage.keep(name, "webhook b", 7, "", b"")
+        found = [opened().checkpoint(name, f"webhook {each}") for each in "ab"]
+        wanted = [
+            checkpoint("webhook a", 2, "digest", b"\0body"),
+            checkpoint("webhook b", 7, "", b""),
+        ]
+        assert found == wanted, f"checkpoints came back as {found}"
+    assert raises(NoSuchCampaign, lambda: storage.keep("nobody", "webhook a", 1, "", b"")), (
+        "a checkpoint of a campaign that does not exist was kept"
+    )
+    assert opened().entries(made.name, 0, 9) == before, "a checkpoint has changed the journal"
+    ends = {name: (kind, seq) for kind, name, seq in opened().journals()}
+    known = {CAMPAIGN: opened().names(), ACCOUNT: opened().accounts()}
+    assert {name: kind for name, (kind, _) in ends.items()} == {
+        name: kind for kind, names in known.items() for name in names
+    }, f"the journals are {ends}"
+    assert (ends[made.name], ends["team"]) == ((CAMPAIGN, 1), (ACCOUNT, 1)), (
+        f"the journals end at {ends}"
+    )
 
 
 def check_labels(opened: Open) -> None:

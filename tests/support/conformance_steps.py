@@ -30,6 +30,7 @@ def terms(name: str, budget: int = 100, account: str = "") -> Terms:
         "expires_after": 1,
         "on_expiry": "presume",
         "reward_within": 1,
+        "missing_reward": 0,
     }
     return Terms.of(
         name,

@@ -16,8 +16,12 @@ from purse.campaign.group_commit import write_set
 from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
+from purse.campaign.webhooks.address import read_target
+from purse.campaign.webhooks.file import Receiver as Named
+from purse.campaign.webhooks.follower import Follower
 from tests.support.conformance_steps import FirstArm
 
+SECRET = b"sesame-sesame-sesame-sesame"
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 3}, "budget": 2, "policy": "uniform"}
 
@@ -36,6 +40,7 @@ class Receiver:
     def __init__(self, reply: Callable[[socket.socket], None], tls: ssl.SSLContext | None) -> None:
         self.reply, self.tls = reply, tls
         self.messages: list[Message] = []
+        self.arrived = threading.Event()  # the first of them
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.url = f"http{'s' if tls else ''}://127.0.0.1:{self.port}/hook/sesame"
@@ -57,6 +62,7 @@ class Receiver:
                 headers = dict(pair.split(": ", 1) for pair in pairs)
                 body = file.read(int(headers["Content-Length"]))
                 self.messages.append(Message(path, headers, body))
+                self.arrived.set()
                 self.reply(connected)
 
     @property
@@ -76,6 +82,12 @@ def receiver(
         yield made
     finally:
         made.listener.close()
+
+
+def follower(storage: Any, made: Receiver, name: str = "finance", **more: Any) -> Follower:
+    """A follower that sends the events of all campaigns and accounts to a receiver."""
+    facts: dict[str, Any] = {"campaigns": ("*",), "accounts": ("*",), "allow_private": True, **more}
+    return Follower(storage, Named(name, read_target(made.url), SECRET, **facts))
 
 
 def answering(text: bytes) -> Callable[[socket.socket], None]:

@@ -39,7 +39,7 @@ class Reporting(Books):
         if ticket.state == "told" and report == ticket.report:
             return self.answer(ticket, duplicate=True)
         if (
-            ticket.state in ("told", "failed", "unrewarded")
+            ticket.state in ("told", "failed")
             or ticket.costs not in (None, report.costs)
             or ticket.rewards not in (None, report.rewards)
         ):
@@ -107,17 +107,15 @@ class Reporting(Books):
 
     def expire(self) -> int:
         """Holds past their deadline are presumed spent, or released where that was chosen; rewards
-        that did not come in time count as what the terms say, or as nothing.
+        that did not come in time count as what the terms say.
         """
         self.begin()
         held, settled = self.overdue(), self.overdue("settled")
         for ticket in held:
             self.turn(ticket, "presumed" if self.terms.on_expiry == "presume" else "released")
         for ticket in settled:
-            if self.terms.missing is None:
-                self.turn(ticket, "unrewarded")
-            else:
-                self.complete(ticket, (self.terms.missing,) * len(ticket.arms))
+            assert self.terms.missing is not None
+            self.complete(ticket, (self.terms.missing,) * len(ticket.arms))
         return len(held) + len(settled)
 
     def lose(self, ticket: Ticket) -> None:

@@ -15,7 +15,6 @@ STATES = (
     "skipped",
     "settled",
     "failed",
-    "unrewarded",
 )
 LONGEST = 300_000  # ms of a cool-down
 Units = tuple[int, ...]  # per resource
@@ -55,7 +54,7 @@ class Terms(NamedTuple):
     stop: str = "fit"
     cooldown: int | None = 1_000  # ms
     reward_within: int | None = None  # ms
-    missing: float | None = None  # what a missing reward counts as; None: nothing
+    missing: float | None = None  # what a missing reward counts as
     range: tuple[float, float] | None = None
     explore: float | None = None  # the share of the money
     capacity: int | None = None

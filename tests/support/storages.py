@@ -65,7 +65,7 @@ class StorageHarness:
 
     def ticket(self, campaign: Any, id: int) -> Any:
         """A ticket as it was handed out."""
-        states = ("held", "told", "void", "presumed", "released", "settled", "failed", "unrewarded")
+        states = ("held", "told", "void", "presumed", "released", "settled", "failed")
         (found,) = [ticket for ticket in campaign.tickets(states=states) if ticket.id == id]
         return found
 

@@ -12,10 +12,14 @@ from pathlib import Path
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "company.md").read_text()
-FILES = ("receiver.py", "traffic.py")  # as the page calls its programs, in their order
-BLOCK = re.compile(r"```(console|python|text)\n(.*?)```", re.DOTALL)
+FILES = (
+    "receiver.py",
+    "webhooks.toml",
+    "traffic.py",
+)  # of the page, in their order
+BLOCK = re.compile(r"```(console|python|toml|text)\n(.*?)```", re.DOTALL)
 # dates, ids and what follows from them
-VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|webhook [0-9a-f]{16}|digest [0-9a-f]{64}")
+VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|digest [0-9a-f]{64}")
 
 
 def free_port() -> int:
@@ -34,7 +38,7 @@ def test_the_page_does_what_it_says(tmp_path: Path) -> None:
     folder, files, said = tmp_path / "company", iter(FILES), list[str]()
     folder.mkdir()
     for kind, block in BLOCK.findall(page):
-        if kind == "python":
+        if kind in ("python", "toml"):
             (folder / next(files)).write_text(block)
         elif kind == "text" and said:
             printed = "".join(said)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse import InvalidInput
+from purse import Conflict, InvalidInput
 from purse.campaign import audit, ticket_window
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
@@ -77,7 +77,7 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
         monkeypatch.setattr(module, "BUCKET", 2)
     monkeypatch.setattr(ticket_window, "YOUNG", 2)
     harness = MemoryHarness()
-    campaign = made(harness, expires_after=3600, reward_within=60)
+    campaign = made(harness, expires_after=3600, reward_within=60, missing_reward=0)
     ticket = campaign.ask()
     campaign.void(ticket)
     for _ in range(6):
@@ -85,7 +85,8 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     campaign.settle(ticket, "0.2")
     harness.clock += 60_000
     assert campaign.expire() == 1
-    campaign.reward(ticket, 1)
+    with pytest.raises(Conflict):
+        campaign.reward(ticket, 1)
     for _ in range(6):
         campaign.tell(campaign.ask(), 1, "0.1")
     assert campaign.audit(full=True).findings == ()

@@ -120,10 +120,6 @@ class ExpectedPulls:
         if is_known and body.get("settled") and body["from"] in OPEN:
             self._wait(body["arms"], -1)
 
-    def unrewarded(self, ticket: int) -> None:
-        """The reward of a settled ticket is expected no more."""
-        self._wait(self.arms.pop(ticket, ()), -1)
-
     def ended(self, ticket: int) -> None:
         """A ticket is voided or released: nothing is expected of it."""
         self.arms.pop(ticket, None)

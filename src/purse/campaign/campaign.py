@@ -21,7 +21,6 @@ from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.recommendations import RecommendVerb
 from purse.campaign.verbs.records import RecordVerbs
 from purse.campaign.verbs.reports import ReportVerbs
-from purse.campaign.verbs.webhooks import WebhookVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +35,6 @@ class Campaign(
     OperatorVerbs,
     RecordVerbs,
     RecommendVerb,
-    WebhookVerbs,
     SpendingVerb,
 ):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
@@ -66,7 +64,7 @@ class Campaign(
         stop: str = defaults.STOP,
         cooldown: float | None = defaults.COOLDOWN,
         reward_within: float | None = None,
-        missing_reward: float | str = defaults.MISSING_REWARD,
+        missing_reward: float | None = None,
         reward_range: Sequence[float] | None = None,
         explore: float | None = None,
         capacity: int | None = None,
@@ -109,7 +107,8 @@ class Campaign(
                        consequence
         reward_within  seconds after its cost in which the reward of a ticket has to come; None: it
                        may come at any time
-        missing_reward   what a reward counts as that does not come in time; "ignore": nothing
+        missing_reward   what a reward counts as that does not come in time; to be given with
+                       `reward_within`
         reward_range   the least and the largest reward, such as (0, 20) for revenue; None: rewards
                        lie between 0 and 1
         explore        a share of the money for arms drawn at random, such as 0.05, so that the

@@ -12,7 +12,6 @@ EXPIRES_AFTER = 3600  # seconds
 ON_EXPIRY: Final = "presume"
 STOP: Final = "fit"
 COOLDOWN = 1  # seconds
-MISSING_REWARD: Final = "ignore"
 TIME_ZONE: Final = "UTC"
 CARRY: Final = "none"
 LEAST_SHARE = 1_000  # cost_max / cost_min where only cost_max is given

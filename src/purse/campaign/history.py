@@ -64,7 +64,6 @@ class History:
             "told": self._told,
             "settled": self._settled,
             "failed": self._failed,
-            "unrewarded": self._unrewarded,
             "voided": self._voided,
             "expired": self._expired,
             "topped_up": self._topped_up,
@@ -170,9 +169,6 @@ class History:
     def _failed(self, ticket: int, body: dict[str, Any]) -> None:
         self._paid(ticket, body)
         self._expected.failed(ticket)
-
-    def _unrewarded(self, ticket: int, _: dict[str, Any]) -> None:
-        self._expected.unrewarded(ticket)
 
     def _told(self, ticket: int, body: dict[str, Any]) -> None:
         if not body.get("settled"):

@@ -12,7 +12,6 @@ told       t, arms, probabilities, rewards, costs (units per play and resource, 
            with an entry before; missing: true, where no reward came in time
 settled    costs, from, spent, overrun: the cost is known, and the reward is not
 rewarded   rewards: the reward is known, and the cost is not, or nothing is learnt from it
-unrewarded no reward came in time, and nothing is learnt
 failed     costs, from, spent, overrun, reason: the call did not work
 voided     from, released
 expired    to (`presumed` or `released`), units
@@ -53,7 +52,6 @@ KINDS = (
     "told",
     "settled",
     "rewarded",
-    "unrewarded",
     "failed",
     "voided",
     "expired",

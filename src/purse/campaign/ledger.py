@@ -30,7 +30,6 @@ from purse.campaign.states import (
     SKIPPED,
     TOLD,
     UNFINISHED,
-    UNREWARDED,
     VOID,
     TicketState,
 )
@@ -174,11 +173,6 @@ class Ledger(BudgetLedger):
             self.tickets[record.id] = record._replace(deadline=entry.at + within)
         self.close_hold(entry, SETTLED)
         self.succeed(record)
-
-    def unrewarded(self, entry: Entry) -> None:
-        """Wait no longer for a reward."""
-        record = self.tickets[entry.ticket or 0]
-        self.put(record._replace(state=UNREWARDED), record.state)
 
     def failed(self, entry: Entry) -> None:
         """Take in what a pull cost that did not work; its arm cools down, and owes an initial pull

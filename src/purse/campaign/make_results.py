@@ -20,17 +20,14 @@ from purse.campaign.results import (
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
-    Delivery,
     FeatureStatus,
     LabelStatus,
     Receipt,
     Status,
-    Webhook,
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
 from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
 from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
-from purse.campaign.webhooks.records import WebhookRecord
 from purse.types import SKIP
 
 # alarms about reports, besides overruns: what they say of so many
@@ -105,7 +102,6 @@ def status(
     overdue: int,
     oldest: int | None,
     danger: str | None = None,
-    webhooks: Sequence[WebhookRecord] = (),
     *,
     now: int,
 ) -> Status:
@@ -148,27 +144,6 @@ def status(
         tuple(head.labels),
         None if period is None else period_status(terms, period, purses, head.status, head.rounds),
         tuple(head.alerts),
-        tuple(map(delivery, webhooks)),
-    )
-
-
-def delivery(record: WebhookRecord) -> Delivery:
-    """How a webhook stands, with times in seconds."""
-    return Delivery(
-        record.id,
-        record.waiting,
-        record.delivered,
-        record.failed,
-        record.skipped,
-        record.error,
-        record.next_at / 1000 if record.attempts else None,
-    )
-
-
-def webhook(record: WebhookRecord) -> Webhook:
-    """What may be shown of a webhook."""
-    return Webhook(
-        **delivery(record).as_dict(), host=record.shown, created_at=record.created / 1000
     )
 
 

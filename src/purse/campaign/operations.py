@@ -125,7 +125,7 @@ def expire() -> Operation:
 
 def is_expiry(entry: Entry) -> bool:
     """Whether an entry says that a deadline has passed."""
-    return entry.kind in ("expired", "unrewarded") or bool(entry.body.get("missing"))
+    return entry.kind == "expired" or bool(entry.body.get("missing"))
 
 
 def probabilities(mask: Mask | None = None, context: Context | None = None) -> Operation:

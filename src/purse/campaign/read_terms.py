@@ -10,11 +10,9 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import in_order
-from purse.campaign.defaults import MISSING_REWARD
 from purse.errors import invalid
 
 MOST_SECONDS = 10 * 365 * 86_400
-IGNORE = MISSING_REWARD  # a reward that does not come in time counts as nothing
 MOST_EXPLORED = 0.5
 MOST_ARMS = 10_000
 
@@ -42,10 +40,16 @@ def read_range(reward_range: Any) -> tuple[float, float] | None:
 
 
 def read_missing(
-    missing: Any, within: int | None, bounds: tuple[float, float] | None
+    missing: Any, within: float | None, bounds: tuple[float, float] | None
 ) -> float | None:
-    """Return what a reward that does not come counts as; None where it counts as nothing."""
-    if missing == IGNORE:
+    """Return what a reward counts as that does not come within so many seconds; None where it may
+    come at any time.
+    """
+    if missing is None:
+        if within is not None:
+            raise invalid(
+                "reward_within", within, "needs missing_reward, what a reward counts as after it"
+            )
         return None
     low, high = bounds or (0.0, 1.0)
     value = validation.number("missing_reward", missing, low=low, high=high)

@@ -176,7 +176,7 @@ class JournalReplay(BaseReplay[DryRunRules]):
                 transaction.retire_arm(body["name"])
             case "arm_changed":
                 transaction.set_arm(body["name"], body["cost_min"], body["cost_max"])
-            case "expired" | "unrewarded":
+            case "expired":
                 transaction.expire([self.tickets[ticket]])
             case "topped_up":
                 transaction.top_up(body["units"], entry.request or "")

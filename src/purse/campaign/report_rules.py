@@ -21,14 +21,13 @@ from purse.campaign.states import (
     SETTLED,
     SKIPPED,
     TOLD,
-    UNREWARDED,
     VOID,
 )
 from purse.campaign.terms import RELEASE
 from purse.campaign.transaction import BaseTransaction
 from purse.errors import Conflict, InvalidInput, TicketError
 
-REPORTED = (TOLD, SETTLED, FAILED, UNREWARDED)  # states in which the cost is known
+REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
 
 
 class ReportRules(BaseTransaction):
@@ -42,7 +41,7 @@ class ReportRules(BaseTransaction):
         if record.state == TOLD and same(record.body["report"], report):
             return receipt(record, duplicate=True)
         if (
-            record.state in (TOLD, FAILED, UNREWARDED)
+            record.state in (TOLD, FAILED)
             or (record.state == SETTLED and record.body["report"]["costs"] != report["costs"])
             or record.body.get("reward", report["rewards"]) != report["rewards"]
         ):
@@ -186,13 +185,9 @@ class ReportRules(BaseTransaction):
                 held = record.body["held"]
                 more = self.refund(record.body.get(PERIOD, 0), held) if to == RELEASED else {}
                 self.add("expired", {"to": to, "units": held, **more}, ticket=record.id)
-            elif record.state == SETTLED and self.terms.reward_within is not None:
-                missing, plays = self.terms.missing_reward, len(record.body["arms"])
-                if missing is None:
-                    self.add("unrewarded", {}, ticket=record.id)
-                else:
-                    costs = record.body["report"]["costs"]
-                    self.report(record, [missing] * plays, costs, missing=True)
+            elif record.state == SETTLED and (missing := self.terms.missing_reward) is not None:
+                costs, plays = record.body["report"]["costs"], len(record.body["arms"])
+                self.report(record, [missing] * plays, costs, missing=True)
 
 
 def same(first: dict[str, Any], report: dict[str, Any]) -> bool:

@@ -18,7 +18,6 @@ from purse.campaign.states import (
     PRESUMED,
     SETTLED,
     TOLD,
-    UNREWARDED,
     VOID,
     CampaignState,
     TicketState,
@@ -40,7 +39,7 @@ AlarmKind = Literal[
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
-SHOWN_STATES = (HELD, SETTLED, TOLD, UNREWARDED, FAILED, VOID, PRESUMED)
+SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED)
 
 
 def write_time(seconds: float) -> str:
@@ -222,50 +221,6 @@ class PeriodStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
-    """How a webhook stands, without its address."""
-
-    id: str
-    waiting: Annotated[int, "Events that were not delivered yet."]
-    delivered: int
-    failed: Annotated[int, "Attempts that failed."]
-    skipped: Annotated[int, "Events that were given up after three days of attempts."]
-    error: Annotated[str, "Why the last attempt failed; empty where it did not."]
-    next_at: Annotated[float | None, "When the next event is tried again, where it failed."]
-
-    def as_dict(self) -> dict[str, Any]:
-        """The delivery as JSON has it."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        """A line for people."""
-        skipped = f", {self.skipped} given up" if self.skipped else ""
-        error = f", last error: {self.error}" if self.error else ""
-        return f"{self.id}: {self.waiting} waiting, {self.delivered} delivered{skipped}{error}"
-
-
-@dataclass(frozen=True, slots=True)
-class Webhook(Delivery):
-    """Where events are sent to, without its path and its secret."""
-
-    host: Annotated[str, "Scheme and host of the address."]
-    created_at: float
-
-
-@dataclass(frozen=True, slots=True)
-class AddedWebhook:
-    """A new webhook, with the secret that its receiver checks signatures with: it is shown once."""
-
-    id: str
-    host: Annotated[str, "Scheme and host of the address."]
-    secret: str = field(repr=False)
-
-    def as_dict(self) -> dict[str, Any]:
-        """The webhook as JSON has it."""
-        return asdict(self)
-
-
-@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -308,7 +263,6 @@ class Status:
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
-    deliveries: tuple[Delivery, ...] = ()  # of webhooks
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -370,7 +324,6 @@ class Status:
             ),
             *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
-            *(f"  webhook {each}" for each in self.deliveries),
             *(f"  ! {alarm}" for alarm in self.alarms),
             *([f"  {self.promise}"] if self.promise else []),
         ]

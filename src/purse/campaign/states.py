@@ -13,13 +13,12 @@ TicketState = Literal[
     "skipped",
     "settled",
     "failed",
-    "unrewarded",
 ]
 CampaignState = Literal["running", "paused", "closed"]  # of accounts, too
 LevelKind = Literal["campaign", "account"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED, UNREWARDED = STATES
+HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 CAMPAIGN, ACCOUNT = get_args(LevelKind)

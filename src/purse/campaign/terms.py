@@ -23,7 +23,6 @@ from purse.campaign.budget_terms import BudgetTerms
 from purse.campaign.by_name import by_name, in_order, names
 from purse.campaign.periods.read import is_period_end, read_periods
 from purse.campaign.read_terms import (
-    IGNORE,
     Table,
     optional_milliseconds,
     read_bound,
@@ -84,7 +83,7 @@ class Terms(BudgetTerms):
     stop: str = HOLD
     cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
     reward_within: int | None = None  # milliseconds from the cost to the reward
-    missing_reward: float | None = None  # None: a reward that does not come counts as nothing
+    missing_reward: float | None = None  # what a reward counts as after that
     reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
     explore: float = 0.0  # the share of the money for arms drawn at random
     capacity: int = 0  # places for arms; 0: as many as are named
@@ -124,7 +123,7 @@ class Terms(BudgetTerms):
         stop: str = HOLD,
         cooldown: float | None = None,
         reward_within: float | None = None,
-        missing_reward: float | str = IGNORE,
+        missing_reward: float | None = None,
         reward_range: Sequence[float] | None = None,
         explore: float | None = None,
         capacity: int | None = None,
@@ -206,7 +205,7 @@ class Terms(BudgetTerms):
             stop=validation.choice("stop", stop, STOP),
             cooldown=optional_milliseconds("cooldown", cooldown),
             reward_within=within,
-            missing_reward=read_missing(missing_reward, within, bounds),
+            missing_reward=read_missing(missing_reward, reward_within, bounds),
             reward_range=bounds,
             explore=read_explore(explore),
             capacity=places,
@@ -341,7 +340,6 @@ class Terms(BudgetTerms):
             for name in ("expires_after", "cooldown", "reward_within")
         }
         facts = {**asdict(self), **self.in_users_unit(), **times}
-        facts["missing_reward"] = IGNORE if self.missing_reward is None else self.missing_reward
         facts["capacity"] = self.capacity or None
         facts["explore"] = self.explore or None
         for name in ("cost_floor", "cost_ceiling"):

@@ -73,9 +73,10 @@ tokens_option = click.option(
     help="Run the .py files that campaigns in the storage name as their policy.",
 )
 @click.option(
-    "--allow-private-webhooks",
-    is_flag=True,
-    help="Send events to webhooks on this machine and in private networks, too, and over http.",
+    "--webhooks",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Send events to the receivers that this file names, as `purse webhook run` does.",
 )
 @click.option(
     "--log",

@@ -14,15 +14,14 @@ from purse.campaign.account.results import AccountStatus
 from purse.campaign.campaign import Place
 from purse.campaign.entry import Entry
 from purse.campaign.results import Audit
-from purse.client.async_base import as_documented, closed_on_error, connected
+from purse.client.async_base import AsyncBase, as_documented, closed_on_error, connected
 from purse.client.async_connection import AsyncConnection
-from purse.client.async_webhooks import AsyncWebhooks
 from purse.client.remote_account import RemoteAccount
 from purse.client.verbs import accounts
 
 
 @as_documented(Account)
-class AsyncAccount(AsyncWebhooks[Account]):
+class AsyncAccount(AsyncBase[Account]):
     """An account for coroutines: `purse.Account` whose verbs are awaited.
 
     `await AsyncAccount.open(name, storage="https://host")` opens one on a server, which needs the

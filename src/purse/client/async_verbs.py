@@ -18,8 +18,8 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.states import OPEN
+from purse.client.async_base import AsyncBase
 from purse.client.async_connection import AsyncConnection
-from purse.client.async_webhooks import AsyncWebhooks
 from purse.client.remote_campaign import RemoteCampaign
 from purse.client.verbs import asks, operators, records, reports
 from purse.client.verbs.common import Arms, Labels, Ticket
@@ -27,7 +27,7 @@ from purse.client.verbs.reports import tell_many
 from purse.errors import PurseError
 
 
-class AsyncVerbs(AsyncWebhooks[Campaign]):
+class AsyncVerbs(AsyncBase[Campaign]):
     """The verbs of a campaign, each awaited."""
 
     async def ask(

@@ -10,11 +10,10 @@ from purse.campaign.account.results import AccountStatus
 from purse.campaign.entry import Entry
 from purse.campaign.results import Audit
 from purse.client.connection import Connection, connected
-from purse.client.remote_webhooks import RemoteWebhooks
 from purse.client.verbs import accounts
 
 
-class RemoteAccount(RemoteWebhooks, Account):
+class RemoteAccount(Account):
     """An account on a server.
 
     url   the address of the server

@@ -18,7 +18,6 @@ from purse.campaign.results import (
 )
 from purse.campaign.states import OPEN
 from purse.client.connection import Connection, connected
-from purse.client.remote_webhooks import RemoteWebhooks
 from purse.client.verbs import asks, operators, records, reports
 from purse.client.verbs.common import Arms, Labels, Ticket
 from purse.client.verbs.records import ELSEWHERE
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 ABSENT = ("storage", "terms")  # what only a campaign has whose database this process reaches
 
 
-class RemoteCampaign(RemoteWebhooks, Campaign):
+class RemoteCampaign(Campaign):
     """A campaign on a server.
 
     url   the address of the server

@@ -13,19 +13,16 @@ from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.results import (
-    AddedWebhook,
     Alarm,
     Audit,
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
-    Delivery,
     FeatureStatus,
     LabelStatus,
     PeriodStatus,
     Receipt,
     Status,
-    Webhook,
 )
 from purse.errors import ArmsCoolingDown, InvalidInput, PurseError
 
@@ -33,14 +30,12 @@ T = TypeVar("T")
 LONGEST_PAUSE = 60.0  # seconds
 RESULTS = (
     AccountStatus,
-    AddedWebhook,
     Alarm,
     ArmVerdict,
     Audit,
     BalanceStatus,
     CampaignTicket,
     CoolingArm,
-    Delivery,
     FeatureStatus,
     LabelStatus,
     LevelStatus,
@@ -49,7 +44,6 @@ RESULTS = (
     Receipt,
     Recommendation,
     Status,
-    Webhook,
 )
 
 

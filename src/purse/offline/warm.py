@@ -22,7 +22,7 @@ from purse.offline.log import Log
 from purse.offline.queue_replay import replay
 from purse.policies import load
 from purse.study import compare
-from purse.study.compile_ahead import Recipe, Task, compile_all
+from purse.study.compile_ahead import Task, compile_all
 from purse.study.shard import JobSpec
 from purse.types import World
 
@@ -75,7 +75,7 @@ def warm(
     with progress("compiling") as bar:
         done = iter(range(1, 2 * len(recipes) + 1))
 
-        def take(recipe: Recipe) -> None:
+        def take(recipe: JobSpec | StepsSpec) -> None:
             recipe.compile(bar)
             bar.show(next(done) / (2 * len(recipes)))
 
@@ -83,13 +83,14 @@ def warm(
     return folder
 
 
-def recipes_of(policy: str | ModuleType) -> list[Recipe]:
+def recipes_of(policy: str | ModuleType) -> list[JobSpec | StepsSpec]:
     """Return what is compiled of a policy: its loops in worlds of our own and in logs, and its
     steps.
     """
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
     world = WITH_CONTEXTS if sees_contexts(module) else WORLD
-    found: list[Recipe] = [JobSpec(policy, world, BUDGET, 0, "exit"), StepsSpec(policy, world)]
+    found: list[JobSpec | StepsSpec] = [JobSpec(policy, world, BUDGET, 0, "exit")]
+    found.append(StepsSpec(policy, world))
     if not sees_contexts(module):
         found.append(JobSpec(policy, logged_world(), BUDGET, 0, "exit"))
     return found

@@ -10,7 +10,8 @@ from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from purse.campaign.storage.connect import connect
-from purse.campaign.webhooks.background import delivering
+from purse.campaign.webhooks.file import read_file
+from purse.campaign.webhooks.follower import Follower, following
 from purse.service import problems
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache
@@ -37,14 +38,17 @@ def make_app(settings: Settings) -> FastAPI:
     tokens = None if settings.tokens is None else TokenFile(settings.tokens)
     if tokens is not None:
         tokens.current()  # a file that cannot be read is refused now
+    receivers = [] if settings.webhooks is None else read_file(settings.webhooks)
     storage = connect(settings.storage)
     cache = CampaignCache(storage, settings.allow_policy_files)
     views, threads = LiveViews(storage), Threads()
-    metrics = Metrics(cache.statuses, cache.account_statuses, lambda: storage.now() / 1000)
+    followers = [Follower(storage, each) for each in receivers]
+    now = lambda: storage.now() / 1000  # noqa: E731
+    metrics = Metrics(cache.statuses, cache.account_statuses, now, followers)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with delivering(storage, allow_private=settings.allow_private_webhooks):
+        with following(followers):
             yield
         storage.close()
 

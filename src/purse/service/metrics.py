@@ -19,6 +19,7 @@ from purse.errors import StorageUnavailable
 if TYPE_CHECKING:
     from purse.campaign.account.results import AccountStatus
     from purse.campaign.results import Status
+    from purse.campaign.webhooks.follower import Follower
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
@@ -27,7 +28,6 @@ COUNTS = {
     "told": "Tickets that were reported on.",
     "void": "Tickets that were cancelled.",
     "failed": "Tickets whose call did not work.",
-    "unrewarded": "Tickets whose reward did not come in time.",
     "skipped": "Rounds that the policy let pass.",
     "conflicts": "Reports that contradicted an earlier one.",
     "overruns": "Reports of a cost above what was held.",
@@ -36,9 +36,9 @@ COUNTS = {
     "clipped": "Values of contexts outside their declared range.",
 }
 DELIVERIES = {
-    "events_delivered": ("delivered", "Events that webhooks were told of."),
+    "events_delivered": ("delivered", "Events that a receiver was told of."),
     "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
-    "deliveries_failed": ("failed", "Attempts to tell webhooks of events that failed."),
+    "deliveries_failed": ("failed", "Attempts to tell a receiver of events that failed."),
 }
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
@@ -132,7 +132,6 @@ class Campaigns:
             found,
             lambda status: float(len(status.alarms)),
         )
-        yield from deliveries("purse", "campaign", found)
         for word, text in COUNTS.items():
             counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
             for status in found:
@@ -169,24 +168,6 @@ def by_word(
     return gauge
 
 
-def deliveries(
-    prefix: str, label: str, found: Sequence[Status | AccountStatus]
-) -> Iterator[Metric]:
-    """How the webhooks of each campaign, or of each account, stand."""
-    waiting = GaugeMetricFamily(
-        f"{prefix}_events_waiting", "Events that webhooks were not told of yet.", labels=(label,)
-    )
-    for status in found:
-        waiting.add_metric((status.name,), sum(each.waiting for each in status.deliveries))
-    yield waiting
-    for name, (word, text) in DELIVERIES.items():
-        sent = CounterMetricFamily(f"{prefix}_{name}", text, labels=(label,))
-        for status in found:
-            total = sum(getattr(each, word) for each in status.deliveries)
-            sent.add_metric((status.name,), total)
-        yield sent
-
-
 class Accounts:
     """How all accounts stand at this moment."""
 
@@ -220,7 +201,35 @@ class Accounts:
         for status in found:
             running.add_metric((status.name,), float(status.status == "running"))
         yield running
-        yield from deliveries("purse_account", "account", found)
+
+
+class Webhooks:
+    """How the followers of this process stand."""
+
+    def __init__(self, followers: Sequence[Follower], now: Callable[[], float]) -> None:
+        self.followers, self.now = followers, now
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing: what is collected is known only then."""
+        return []
+
+    def collect(self) -> Iterator[Metric]:
+        """One value for each receiver."""
+        for name, (word, text) in DELIVERIES.items():
+            sent = CounterMetricFamily(f"purse_{name}", text, labels=("receiver",))
+            for each in self.followers:
+                sent.add_metric((each.receiver.name,), each.counts[word])
+            yield sent
+        oldest = GaugeMetricFamily(
+            "purse_oldest_event_seconds",
+            "The age of the oldest event that a receiver was not told of yet; 0 without any.",
+            labels=("receiver",),
+        )
+        for each in self.followers:
+            made = [waiting.made / 1000 for waiting in list(each.waiting.values())]
+            age = max(0.0, self.now() - min(made)) if made else 0.0
+            oldest.add_metric((each.receiver.name,), age)
+        yield oldest
 
 
 class Metrics:
@@ -231,8 +240,10 @@ class Metrics:
         statuses: Callable[[], Iterable[Status]],
         accounts: Callable[[], Iterable[AccountStatus]],
         now: Callable[[], float],
+        followers: Sequence[Follower],
     ) -> None:
         self.registry = CollectorRegistry()
+        self.registry.register(Webhooks(followers, now))
         self.registry.register(Campaigns(statuses, now))
         self.registry.register(Accounts(accounts))
         self.requests = Counter(

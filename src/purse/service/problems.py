@@ -21,7 +21,6 @@ from purse.service.request_log import LOGGER
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
-SECRET = "webhooks"  # the tag of routes whose errors do not show what was sent
 MOST_ERRORS = 20  # of one request that are listed
 
 
@@ -106,10 +105,9 @@ def install(app: FastAPI) -> None:
         return response(refusal.kind, refusal.detail, refusal.headers)
 
     @app.exception_handler(RequestValidationError)
-    async def unfit(request: Request, error: RequestValidationError) -> Response:
+    async def unfit(_: Request, error: RequestValidationError) -> Response:
         entries = error.errors()
-        hidden = SECRET in getattr(request.scope.get("route"), "tags", ())
-        found = [described(entry, hidden=hidden) for entry in entries[:MOST_ERRORS]]
+        found = [described(entry) for entry in entries[:MOST_ERRORS]]
         more = len(entries) - 1
         detail = f"{found[0]['field']}: {found[0]['detail']}" + (
             f" (and {more} more)" if more else ""
@@ -137,17 +135,15 @@ def allowed(request: Request) -> str:
     return ", ".join(sorted(map(str.upper, documented) if documented else route.methods))
 
 
-def described(entry: Mapping[str, Any], *, hidden: bool = False) -> dict[str, str]:
-    """One thing that is wrong with a request: the field, and what is allowed there; `hidden` leaves
-    out what was sent.
-    """
+def described(entry: Mapping[str, Any]) -> dict[str, str]:
+    """One thing that is wrong with a request: the field, and what is allowed there."""
     if entry["type"] == "json_invalid":
         return {
             "field": "body",
             "detail": f"is not JSON: {entry['ctx']['error']} at character {entry['loc'][-1]}",
         }
     message = entry["msg"].removeprefix("Value error, ")
-    given = "" if hidden or entry["type"] == "missing" else f", not {shown(entry['input'])}"
+    given = "" if entry["type"] == "missing" else f", not {shown(entry['input'])}"
     return {
         "field": path_of(entry["loc"]),
         "detail": shorten(message[:1].lower() + message[1:] + given, 300),

@@ -35,8 +35,8 @@ class Settings:
     trusted_proxies: tuple[str, ...] = ()
     # whether to run the .py files that campaigns in the storage name as their policy
     allow_policy_files: bool = False
-    # whether webhooks may be at addresses of this machine and of private networks
-    allow_private_webhooks: bool = False
+    # the file of receivers that are told of events; None: nobody is
+    webhooks: Path | None = None
 
     def __post_init__(self) -> None:
         validation.integer("port", self.port, low=0, high=65_535)

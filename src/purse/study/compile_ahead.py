@@ -9,13 +9,12 @@ from __future__ import annotations
 import pickle
 import sys
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from subprocess import Popen
-from threading import Event, Thread
-from types import ModuleType
-from typing import Any, NamedTuple, Protocol
+from threading import Timer
+from typing import Any, NamedTuple
 
 from purse.base.processes import start_helper
 from purse.base.progress import Progress
@@ -33,25 +32,11 @@ HELPER = "from purse.study.compile_ahead import help_out; help_out()"
 DONE = b"."
 
 
-class Recipe(Protocol):
-    """How something is compiled: a NamedTuple that other processes can read."""
-
-    @property
-    def policy(self) -> str | ModuleType:
-        """The policy that is compiled."""
-
-    def compile(self, shown: Progress) -> None:
-        """Compile it, or load it from the disk cache."""
-
-
 class Task(NamedTuple):
     """Something to compile."""
 
     compile: Callable[[], object]  # in this process
-    recipe: Any  # a `Recipe`, or None: no helper can do it
-
-
-Waiting = deque[Task]
+    recipe: Any  # for a helper, which calls its `compile`; None: no helper can do it
 
 
 def warm_up_all(
@@ -70,78 +55,56 @@ def warm_up_all(
 
 
 def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
-    """Have every task done in this process, where it loads what a helper has compiled."""
+    """Have every task done in this process, where it loads what helpers have compiled."""
     waiting = deque(tasks)
     known = sum(task.recipe is not None for task in tasks)
-    n_helpers = min(n_workers - 1, len(tasks) - 1, known, MOST_HELPERS)
-    with helpers(waiting, n_helpers if code_folder() else 0):
-        for task in taken(waiting.popleft):
-            task.compile()
+    n_helpers = min(n_workers - 1, len(tasks) - 1, known, MOST_HELPERS) if code_folder() else 0
+    helpers = list[Popen[bytes]]()
+    leaders = [Timer(PATIENCE_S, lead, (waiting, helpers)) for _ in range(n_helpers)]
+    try:
+        for leader in leaders:
+            leader.daemon = True
+            leader.start()
+        with suppress(IndexError):
+            while True:
+                waiting.popleft().compile()
+        for leader in leaders:
+            leader.cancel()  # unless it has begun
+            leader.join()
+    finally:
+        waiting.clear()
+        for helper in helpers:
+            helper.kill()
     for task in tasks:
         task.compile()
 
 
-def taken(pop: Callable[[], Task]) -> Iterator[Task]:
-    """Yield what is taken from a queue that others take from, too, until it is empty."""
-    with suppress(IndexError):
+def lead(waiting: deque[Task], helpers: list[Popen[bytes]]) -> None:
+    """Start a helper, and have it compile tasks from the end of the queue until none is left."""
+    with suppress(OSError, IndexError), start_helper(HELPER) as helper:
+        helpers.append(helper)
+        assert helper.stdin is not None
+        assert helper.stdout is not None
         while True:
-            yield pop()
+            sent = packed(waiting.pop().recipe)
+            helper.stdin.write(sent)
+            helper.stdin.flush()
+            if sent and helper.stdout.read(len(DONE)) != DONE:
+                return
 
 
-@contextmanager
-def helpers(waiting: Waiting, n_helpers: int) -> Iterator[None]:
-    """Let so many helpers take tasks from the end of the queue, once compiling takes long.
-
-    On leaving wait for what they have begun; where an error ends the work, stop them.
-    """
-    stop, running = Event(), list[Popen[bytes]]()
-
-    def lead() -> None:
-        if stop.wait(PATIENCE_S) or not waiting:
-            return
-        with suppress(OSError), start_helper(HELPER) as helper:
-            running.append(helper)
-            for task in taken(waiting.pop):
-                if stop.is_set() or not ask(helper, task.recipe):
-                    return
-
-    leaders = [Thread(target=lead, daemon=True) for _ in range(n_helpers)]
-    for leader in leaders:
-        leader.start()
-    try:
-        yield
-        stop.set()  # who still waits need not begin
-        for leader in leaders:
-            leader.join()
-    finally:
-        stop.set()
-        for helper in running:
-            helper.kill()
-
-
-def ask(helper: Popen[bytes], recipe: Any) -> bool:
-    """Have a helper compile what this recipe says; False where the helper is no more."""
-    assert helper.stdin is not None
-    assert helper.stdout is not None
-    if recipe is None:
-        return True
-    try:
-        sent = pickle.dumps(sendable(recipe))
-    except (InvalidInput, pickle.PicklingError, AttributeError, TypeError):
-        return True  # what cannot be sent is compiled here
-    try:
-        helper.stdin.write(sent)
-        helper.stdin.flush()
-    except OSError:
-        return False
-    return helper.stdout.read(len(DONE)) == DONE
+def packed(recipe: Any) -> bytes:
+    """Return a recipe as a helper reads it; nothing where it cannot be sent."""
+    with suppress(InvalidInput, pickle.PicklingError, AttributeError, TypeError):
+        return b"" if recipe is None else pickle.dumps(sendable(recipe))
+    return b""
 
 
 def help_out() -> None:
     """Compile what comes in, until nothing more comes; the helper's own loop."""
     with suppress(EOFError, KeyboardInterrupt):
         while True:
-            recipe: Recipe = pickle.load(sys.stdin.buffer)
+            recipe = pickle.load(sys.stdin.buffer)
             with suppress(PurseError):  # the process that sent it meets the same error
                 recipe.compile(Progress("compiling"))
             sys.stdout.buffer.write(DONE)

@@ -89,14 +89,10 @@ class Study(StudyData):
 
         The page comes first among the files.
         """
-        from purse.report.charts.drawn_aside import FigureHelper
         from purse.report.charts.export import write_figures
 
-        with FigureHelper() as helper:
-            figures = self.figures()
-            helper.begin([figure.spec for figure in figures])
-            page = self.report(make_folder(folder) / "report.html")
-            return [page, *write_figures(figures, folder / "figures", helper.drawn())]
+        page = self.report(make_folder(folder) / "report.html")
+        return [page, *write_figures(self.figures(), folder / "figures")]
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the name of each world and its table of regrets as text.

@@ -44,7 +44,7 @@ def test_without_the_new_options_a_campaign_is_that_of_the_library(run: Run) -> 
 
 
 def test_bounds_of_one_arm_leave_the_others_as_they_are(run: Run) -> None:
-    new(run, "--cost-floor small=0.00001 --cooldown never --missing-reward ignore")
+    new(run, "--cost-floor small=0.00001 --cooldown never")
     terms = Campaign.open("prompts").terms
     assert (terms.floor, terms.cost_ceiling) == (((10_000,), (100_000,)), None)
     assert (terms.cooldown, terms.missing_reward) == (None, None)
@@ -111,16 +111,12 @@ def test_a_probe_is_named(run: Run) -> None:
     assert "  cooling down: small, tried by ticket 2\n" in run("status prompts").stdout
 
 
-def test_tickets_whose_reward_did_not_come_are_listed(run: Run) -> None:
-    new(run, "--reward-within 0.001")
+def test_a_reward_that_does_not_come_counts_as_what_was_declared(run: Run) -> None:
+    new(run, "--reward-within 0.001 --missing-reward 0.5")
     run("ask prompts")
     run("settle prompts 1 --cost 0.002")
     run("ask prompts")
-    assert run("tickets prompts --state unrewarded").stdout.split("\t")[::4] == [
-        "1",
-        "unrewarded\n",
-    ]
-    assert "1 unrewarded" in run("status prompts").stdout
+    assert run("tickets prompts --state told").stdout.split("\t")[::4] == ["1", "told\n"]
 
 
 @pytest.mark.parametrize(
@@ -144,6 +140,7 @@ def test_tickets_whose_reward_did_not_come_are_listed(run: Run) -> None:
         ("new x --arm a=1 --budget 5 --cost-min 1 --stop wait", "stop='wait'"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --cooldown 0", "cooldown=0"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward 0", "needs reward_within"),
+        ("new x --arm a=1 --budget 5 --cost-min 1 --reward-within 1", "needs missing_reward"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --missing-reward no", "missing_reward='no'"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --reward-range 1 0", "reward_range=(1.0, 0.0)"),
         ("new x --arm a=1 --budget 5 --cost-min 1 --explore 2", "explore=2.0: must be a number"),

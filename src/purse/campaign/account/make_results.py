@@ -11,7 +11,7 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.account.results import AccountStatus, LevelStatus
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.ledger import Ledger
-from purse.campaign.make_results import balances, delivery, last_cause
+from purse.campaign.make_results import balances, last_cause
 from purse.campaign.periods.as_of import AsOf, FoldedLedger, period_status
 from purse.campaign.periods.period import Period
 from purse.campaign.records import Balance, CampaignRecord
@@ -41,7 +41,6 @@ def status(terms: AccountTerms, storage: Storage) -> AccountStatus:
         children(storage, terms.resources, look.below, now),
         None if period is None else period_status(terms, period, ledger.balances, look.head.status),
         tuple(look.head.alerts),
-        tuple(map(delivery, look.webhooks)),
     )
 
 

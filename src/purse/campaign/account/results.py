@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
-from purse.campaign.results import Alarm, BalanceStatus, Delivery, PeriodStatus
+from purse.campaign.results import Alarm, BalanceStatus, PeriodStatus
 from purse.campaign.states import CampaignState, LevelKind
 
 
@@ -49,7 +49,6 @@ class AccountStatus:
     ] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
-    deliveries: tuple[Delivery, ...] = ()  # of webhooks
 
     def as_dict(self) -> dict[str, Any]:
         """The status as JSON has it."""
@@ -68,7 +67,6 @@ class AccountStatus:
         for child in self.children:
             lines += child.lines("  ")
         lines += [f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []
-        lines += [f"  webhook {each}" for each in self.deliveries]
         lines += [f"  ! {alarm}" for alarm in self.alarms]
         return "\n".join(lines)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
@@ -10,13 +10,12 @@ from purse.campaign.account.results import AccountStatus
 from purse.campaign.entry import Entry, write_as
 from purse.campaign.results import Audit
 from purse.campaign.verbs.records import dumps, write_whole
-from purse.campaign.verbs.webhooks import WebhookVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class AccountVerbs(WebhookVerbs):
+class AccountVerbs(ABC):
     """What can be done with an account, wherever it is kept."""
 
     @property

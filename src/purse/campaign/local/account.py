@@ -18,7 +18,6 @@ from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.entry import Entry
-from purse.campaign.local.webhooks import LocalWebhooks
 from purse.campaign.request_ids import checked_request, new_request
 from purse.campaign.results import Audit
 from purse.campaign.states import CLOSED, PAUSED, RUNNING
@@ -29,7 +28,7 @@ from purse.errors import CampaignExists, InvalidInput, NoSuchCampaign, invalid, 
 PAGE_SIZE = 1_000  # entries read at a time
 
 
-class LocalAccount(LocalWebhooks, Account):
+class LocalAccount(Account):
     """An account in a file or a database."""
 
     _dumps = staticmethod(compact)

@@ -22,7 +22,6 @@ from purse.campaign.local.operators import LocalOperators
 from purse.campaign.local.recommendations import LocalRecommendations
 from purse.campaign.local.records import LocalRecords
 from purse.campaign.local.reports import LocalReports
-from purse.campaign.local.webhooks import LocalWebhooks
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.restore import restore
 from purse.campaign.results import CampaignTicket
@@ -35,9 +34,7 @@ from purse.errors import CampaignExists, InvalidInput, NoSuchCampaign, suggest
 MAX_BATCH = 1_000  # tickets in one request
 
 
-class LocalCampaign(
-    LocalReports, LocalOperators, LocalRecommendations, LocalRecords, LocalWebhooks, Campaign
-):
+class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRecords, Campaign):
     """A campaign in a file or a database."""
 
     @staticmethod

@@ -127,11 +127,6 @@ def notes(told: list[ArmSums], head: CampaignRecord, arms: Arms) -> Iterator[str
     failed, waiting = sum(each.failed for each in told), sum(each.settled for each in told)
     if failed:
         yield f"{count(failed, 'call')} failed: the answer is about calls that worked"
-    if counts["unrewarded"]:
-        yield (
-            f"{count(counts['unrewarded'], 'ticket')} brought no reward in time: the answer is "
-            "about those that did"
-        )
     if waiting:
         yield f"not counted yet: {count(waiting, 'pull')} with a known cost and no reward so far"
     if counts["presumed"]:

@@ -2,8 +2,7 @@
 
 A storage knows nothing of the rules. It locks a campaign, reads what is wanted, lets the caller
 decide, writes what was decided and commits: all of that in `change`, and nothing of a campaign is
-written anywhere else; webhooks have methods of their own. Everything else only reads, and never
-waits for a writer.
+written anywhere else but checkpoints. Everything else only reads, and never waits for a writer.
 Tests hold every implementation to this.
 """
 
@@ -20,7 +19,6 @@ from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
 from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
-from purse.campaign.webhooks.records import Lease, NewWebhook, Settlement, WebhookRecord
 from purse.errors import CampaignExists, NoSuchCampaign
 
 MOST_DUE = 1_000  # holds that expire in one transaction
@@ -97,7 +95,6 @@ class Overview(NamedTuple):
     overdue: int
     oldest: int | None  # when the oldest ticket that is held was asked for, in ms
     danger: str | None = None  # what is wrong with the storage, for people
-    webhooks: tuple[WebhookRecord, ...] = ()
 
 
 class Level(NamedTuple):
@@ -119,7 +116,6 @@ class AccountOverview(NamedTuple):
     head: AccountRecord
     balances: list[Balance]
     below: tuple[Level, ...]
-    webhooks: tuple[WebhookRecord, ...] = ()
 
 
 class Reports(NamedTuple):
@@ -210,39 +206,19 @@ class Storage(Protocol):
     ) -> list[TicketRecord]:
         """The tickets in these states that follow ticket `after`, at most so many."""
 
+    def journals(self) -> list[tuple[LevelKind, str, int]]:
+        """Kind, name and number of the last entry of each campaign and account."""
+
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
-        """The last checkpoint of a kind."""
+        """The last checkpoint of a kind, of a campaign or an account."""
+
+    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
+        """Store a checkpoint of a campaign or an account in the place of the last one of its kind,
+        without a change of anything else.
+        """
 
     def labels(self, name: str) -> LabelTable:
         """The sums of all labels."""
-
-    def events(self, name: str, after: int, limit: int) -> list[Entry]:
-        """The entries of kind `event` that follow entry `after`, at most so many."""
-
-    def add_webhook(self, name: str, made: NewWebhook) -> str:
-        """Store a webhook, which begins with the events after this moment; return its id.
-
-        Where there is one with the same address and secret, nothing happens but that its id is
-        returned. Raises `NoSuchCampaign`.
-        """
-
-    def remove_webhook(self, name: str, webhook: str) -> bool:
-        """Let go of a webhook of a campaign; return whether it was there."""
-
-    def webhooks(self, name: str) -> list[WebhookRecord]:
-        """The webhooks of a campaign, the oldest first, without addresses and secrets."""
-
-    def lease_webhook(self, lease: str, now: int, until: int) -> Lease | None:
-        """Lease, until a time in ms, the webhook that has waited longest among those that are due
-        and that nobody has leased; None where there is none. Nobody waits for a lease.
-
-        lease   a text that nobody else uses
-        """
-
-    def settle_webhook(self, webhook: str, lease: str, settled: Settlement) -> bool:
-        """Record how a delivery went, and end the lease; return whether the lease was still
-        there: if not, nothing is recorded.
-        """
 
     def close(self) -> None:
         """Let go of files and connections."""

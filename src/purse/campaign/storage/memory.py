@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from purse.base.json import compact
-from purse.campaign.checkpoint import Checkpoint
+from purse.campaign.checkpoint import Checkpoint, checkpoint
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import CampaignRecord, TicketRecord
-from purse.campaign.states import CAMPAIGN, HELD, SETTLED, TOLD
+from purse.campaign.states import ACCOUNT, CAMPAIGN, HELD, SETTLED, TOLD, LevelKind
 from purse.campaign.storage.base import (
     MOST_DUE,
     Join,
@@ -32,7 +32,6 @@ from purse.campaign.storage.memory_accounts import (
     StoredJournal,
     page,
 )
-from purse.campaign.storage.memory_webhooks import MemoryWebhooks
 from purse.errors import PurseError
 
 
@@ -46,7 +45,6 @@ class StoredCampaign(StoredJournal):
     told: list[tuple[int, str]] = field(default_factory=list)
     reported: set[int | None] = field(default_factory=set)
     digests: dict[int, str] = field(default_factory=lambda: {0: ""})  # up to each entry
-    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
     labels: dict[tuple[str, str, int], LabelRow] = field(default_factory=dict)
 
     def due(self, now: int, rewards: bool) -> list[TicketRecord]:
@@ -62,7 +60,7 @@ class StoredCampaign(StoredJournal):
         ][:MOST_DUE]
 
 
-class Memory(MemoryWebhooks, MemoryAccounts):
+class Memory(MemoryAccounts):
     """A storage that forgets everything when the process ends. A child process gets a copy of its
     own.
     """
@@ -160,15 +158,15 @@ class Memory(MemoryWebhooks, MemoryAccounts):
             if entry.kind == TOLD:
                 stored.reported.add(entry.ticket)
                 stored.told.append((entry.seq, compact(entry.body)))
-        for checkpoint in change.checkpoints:
-            stored.checkpoints[checkpoint.kind] = checkpoint
+        for each in change.checkpoints:
+            stored.checkpoints[each.kind] = each
         for row in change.labels:
             old = stored.labels.get(row[:3], (*row[:3], 0, 0, 0, 0, 0))
             sums = [part + more for part, more in zip(old[3:], row[3:], strict=True)]
             stored.labels[row[:3]] = LabelRow(*row[:3], *sums)
 
-    def _journal(self, name: str) -> list[Entry]:
-        return (self._find_account if name in self._accounts else self._find)(name).entries
+    def _level(self, name: str) -> StoredJournal:
+        return (self._find_account if name in self._accounts else self._find)(name)
 
     def _stored(self) -> dict[str, StoredCampaign]:
         return self._campaigns
@@ -195,7 +193,6 @@ class Memory(MemoryWebhooks, MemoryAccounts):
                 list(stored.balances),
                 overdue,
                 min((record.at for record in held), default=None),
-                webhooks=tuple(self.webhooks(name)),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
@@ -227,7 +224,20 @@ class Memory(MemoryWebhooks, MemoryAccounts):
     def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """The last checkpoint of a kind."""
         with self._lock:
-            return self._find(name).checkpoints.get(kind)
+            return self._level(name).checkpoints.get(kind)
+
+    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
+        """Store a checkpoint."""
+        with self._lock:
+            self._level(name).checkpoints[kind] = checkpoint(kind, seq, digest, body)
+
+    def journals(self) -> list[tuple[LevelKind, str, int]]:
+        """Kind, name and last entry of each journal."""
+        with self._lock:
+            return [
+                *((CAMPAIGN, name, each.seq) for name, each in self._campaigns.items()),
+                *((ACCOUNT, name, each.seq) for name, each in self._accounts.items()),
+            ]
 
     def labels(self, name: str) -> LabelTable:
         """The sums of all labels."""

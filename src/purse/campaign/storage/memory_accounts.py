@@ -12,6 +12,7 @@ import orjson
 
 from purse.base.json import compact
 from purse.campaign.account.records import AccountRecord
+from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import EVENT, Entry
 from purse.campaign.records import Balance, CampaignRecord
 from purse.campaign.states import ACCOUNT, CAMPAIGN
@@ -24,7 +25,6 @@ from purse.campaign.storage.base import (
     missing,
     taken,
 )
-from purse.campaign.webhooks.records import WebhookRecord
 from purse.errors import PurseError
 
 
@@ -39,6 +39,7 @@ class StoredJournal:
     requests: dict[str, Entry] = field(default_factory=dict)
     periods: set[int] = field(default_factory=set)  # that have begun
     keys: set[str] = field(default_factory=set)  # of events
+    checkpoints: dict[str, Checkpoint] = field(default_factory=dict)
 
     def check(self, change: WriteSet | AccountWrite) -> None:
         """Refuse what the other back-ends have constraints against: a second answer to a request, a
@@ -97,10 +98,6 @@ class MemoryAccounts:
 
     def _stored(self) -> Mapping[str, BelowAccount]:
         """The campaigns by their names."""
-        raise NotImplementedError
-
-    def webhooks(self, name: str) -> list[WebhookRecord]:
-        """The webhooks of an account."""
         raise NotImplementedError
 
     def create_account(self, first: AccountWrite, account: str = "") -> None:
@@ -170,8 +167,7 @@ class MemoryAccounts:
         with self._lock:
             stored = self._find_account(name)
             head, balances = stored.head.copied(), list(stored.balances)
-            told, below = tuple(self.webhooks(name)), self._below(name)
-            return AccountOverview(stored.account, stored.seq, head, balances, below, told)
+            return AccountOverview(stored.account, stored.seq, head, balances, self._below(name))
 
     def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries of an account that follow."""

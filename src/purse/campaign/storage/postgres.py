@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from purse.campaign.checkpoint import Checkpoint
+from purse.campaign.checkpoint import Checkpoint, checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import CAMPAIGN
+from purse.campaign.states import CAMPAIGN, LevelKind
 from purse.campaign.storage.base import (
     MOST_DUE,
     Join,
@@ -36,12 +36,12 @@ from purse.campaign.storage.postgres_levels import (
 )
 from purse.campaign.storage.postgres_rows import (
     ENTRY,
+    PUT_CHECKPOINT,
     add_purses,
     digest_at,
     label_rows,
     write,
 )
-from purse.campaign.storage.postgres_webhooks import PostgresWebhooks, records
 
 if TYPE_CHECKING:
     import psycopg
@@ -61,7 +61,7 @@ SINCE = (
 )
 
 
-class Postgres(PostgresWebhooks, PostgresAccounts):
+class Postgres(PostgresAccounts):
     """A storage for the processes of several machines."""
 
     def create(
@@ -198,7 +198,6 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
                 [Balance(*row) for row in db.execute(PURSES, (campaign,))],
                 overdue,
                 oldest,
-                webhooks=records(db, campaign),
             )
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
@@ -232,9 +231,21 @@ class Postgres(PostgresWebhooks, PostgresAccounts):
             row = db.execute(
                 "SELECT kind, seq, digest, checksum, body FROM purse_checkpoints "
                 "WHERE campaign = %s AND kind = %s",
-                (self._key(db, name), kind),
+                (self._place(db, name).key, kind),
             ).fetchone()
             return Checkpoint(*row) if row else None
+
+    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
+        """Store a checkpoint."""
+        row = checkpoint(kind, seq, digest, body)
+        self._with_writer(
+            lambda db: db.execute(PUT_CHECKPOINT, (self._place(db, name).key, *row)).close()
+        )
+
+    def journals(self) -> list[tuple[LevelKind, str, int]]:
+        """Kind, name and last entry of each journal."""
+        with self._view() as db:
+            return db.execute("SELECT kind, name, seq FROM purse_campaigns").fetchall()
 
     def labels(self, name: str) -> LabelTable:
         """The sums of all labels."""

@@ -21,7 +21,6 @@ from purse.campaign.storage.postgres_levels import (
     write_account,
 )
 from purse.campaign.storage.postgres_rows import ENTRY
-from purse.campaign.storage.postgres_webhooks import records
 
 if TYPE_CHECKING:
     import psycopg
@@ -83,7 +82,6 @@ class PostgresAccounts(PostgresDatabase):
                 AccountRecord.from_json(row[1]),
                 [Balance(*each) for each in db.execute(PURSES, (place.key,))],
                 below(db, place.key),
-                records(db, place.key),
             )
 
     def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:

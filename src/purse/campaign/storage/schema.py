@@ -48,7 +48,6 @@ CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE k
 CREATE UNIQUE INDEX purse_one_event ON purse_journal (campaign, ({event})) WHERE kind = 'event';
 CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
   WHERE kind = 'renewed';
-CREATE INDEX purse_events ON purse_journal (campaign, seq) WHERE kind = 'event';
 CREATE TABLE purse_tickets (
   campaign {big} NOT NULL REFERENCES purse_campaigns (id),
   id {big} NOT NULL,
@@ -62,7 +61,7 @@ CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline)
   WHERE state IN ('held', 'presumed');
 CREATE INDEX purse_unused ON purse_tickets (campaign, state, id)
   WHERE state IN ('void', 'released', 'skipped');
-CREATE INDEX purse_unrewarded ON purse_tickets (campaign, deadline)
+CREATE INDEX purse_due_rewards ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 CREATE TABLE purse_checkpoints (
   campaign {big} NOT NULL REFERENCES purse_campaigns (id),
@@ -84,25 +83,6 @@ CREATE TABLE purse_labels (
   presumed {big} NOT NULL,
   overrun {big} NOT NULL,
   PRIMARY KEY (campaign, key, value, resource)
-){tail};
-CREATE TABLE purse_webhooks (
-  id TEXT PRIMARY KEY,
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
-  url TEXT NOT NULL,
-  shown TEXT NOT NULL,
-  secret TEXT NOT NULL,
-  created {big} NOT NULL,
-  cursor {big} NOT NULL,
-  attempts {big} NOT NULL DEFAULT 0,
-  since {big} NOT NULL DEFAULT 0,
-  next_at {big} NOT NULL DEFAULT 0,
-  error TEXT NOT NULL DEFAULT '',
-  delivered {big} NOT NULL DEFAULT 0,
-  failed {big} NOT NULL DEFAULT 0,
-  skipped {big} NOT NULL DEFAULT 0,
-  lease TEXT NOT NULL DEFAULT '',
-  lease_until {big} NOT NULL DEFAULT 0,
-  UNIQUE (campaign, url, secret)
 ){tail};
 """
 SQLITE_GUARDS = """

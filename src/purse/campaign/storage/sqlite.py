@@ -14,11 +14,11 @@ import apsw
 
 from purse.base.files import sync_folder
 from purse.base.json import compact
-from purse.campaign.checkpoint import Checkpoint
+from purse.campaign.checkpoint import Checkpoint, checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import CAMPAIGN, OPEN
+from purse.campaign.states import CAMPAIGN, OPEN, LevelKind
 from purse.campaign.storage import schema
 from purse.campaign.storage.base import (
     MOST_DUE,
@@ -56,7 +56,6 @@ from purse.campaign.storage.sqlite_rows import (
     put_head,
 )
 from purse.campaign.storage.sqlite_tables import check_library, check_tables
-from purse.campaign.storage.sqlite_webhooks import SqliteWebhooks, records
 from purse.errors import (
     NoSuchStorage,
     StorageUnavailable,
@@ -69,7 +68,7 @@ OPEN_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_open WHERE")
 UNUSED_TICKET = TICKET.replace("WHERE", "INDEXED BY purse_unused WHERE")
 DUE = f"{OPEN_TICKET} AND {among(('held',))} AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
 DUE_REWARDS = (
-    f"{TICKET.replace('WHERE', 'INDEXED BY purse_unrewarded WHERE')} AND state = 'settled' "
+    f"{TICKET.replace('WHERE', 'INDEXED BY purse_due_rewards WHERE')} AND state = 'settled' "
     f"AND deadline IS NOT NULL AND deadline <= ? ORDER BY deadline LIMIT {MOST_DUE}"
 )
 TOLD = (
@@ -92,9 +91,10 @@ ON CONFLICT (campaign, key, value, resource) DO UPDATE
 SET tickets = tickets + excluded.tickets, spent = spent + excluded.spent,
   held = held + excluded.held, presumed = presumed + excluded.presumed,
   overrun = overrun + excluded.overrun"""
+PUT_CHECKPOINT = "INSERT OR REPLACE INTO purse_checkpoints VALUES (?, ?, ?, ?, ?, ?)"
 
 
-class Sqlite(SqliteWebhooks, SqliteAccounts):
+class Sqlite(SqliteAccounts):
     """A storage for the processes of one machine."""
 
     def __init__(self, address: str, *, create: bool = True) -> None:
@@ -167,8 +167,7 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
                 f"WHERE campaign = ? AND {among(('held',))}"
             )
             overdue, oldest = cast(Any, db.execute(query, (self.now(), campaign)).fetchone())
-            told = records(db, campaign)
-            return Overview(seq, head, purses, overdue or 0, oldest, self.danger(), told)
+            return Overview(seq, head, purses, overdue or 0, oldest, self.danger())
 
     def entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries that follow."""
@@ -211,9 +210,20 @@ class Sqlite(SqliteWebhooks, SqliteAccounts):
             row = db.execute(
                 "SELECT kind, seq, digest, checksum, body FROM purse_checkpoints "
                 "WHERE campaign = ? AND kind = ?",
-                (read_head(db, name)[0], kind),
+                (level_key(db, name), kind),
             ).fetchone()
             return Checkpoint(*cast(Any, row)) if row else None
+
+    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
+        """Store a checkpoint."""
+        with self._locked() as db:
+            db.execute(PUT_CHECKPOINT, (level_key(db, name), *checkpoint(kind, seq, digest, body)))
+
+    def journals(self) -> list[tuple[LevelKind, str, int]]:
+        """Kind, name and last entry of each journal."""
+        with self._view() as db:
+            check_tables(db)
+            return cast(Any, db.execute("SELECT kind, name, seq FROM purse_campaigns").fetchall())
 
     def labels(self, name: str) -> LabelTable:
         """The sums of all labels."""
@@ -238,6 +248,15 @@ def read_head(
         [Balance(*row[5:]) for row in rows],
         rows[0][3],
     )
+
+
+def level_key(db: apsw.Connection, name: str) -> int:
+    """The key of a campaign or an account."""
+    check_tables(db)
+    key = db.execute("SELECT id FROM purse_campaigns WHERE name = ?", (name,)).get
+    if key is None:
+        raise missing(CAMPAIGN, name)
+    return cast(int, key)
 
 
 def found(
@@ -287,11 +306,8 @@ def write(db: apsw.Connection, campaign: int, before: list[Balance], change: Wri
         slots = [(campaign, *record[:4], compact(record.body)) for record in change.tickets]
         db.executemany(PUT_TICKET, slots)
     move_purses(db, campaign, before, change.balances)
-    for checkpoint in change.checkpoints:
-        db.execute(
-            "INSERT OR REPLACE INTO purse_checkpoints VALUES (?, ?, ?, ?, ?, ?)",
-            (campaign, *checkpoint),
-        )
+    for each in change.checkpoints:
+        db.execute(PUT_CHECKPOINT, (campaign, *each))
     if change.labels:
         db.executemany(ADD_LABEL, [(campaign, *row) for row in change.labels])
     put_head(db, campaign, change.seq, change.head)

@@ -32,7 +32,6 @@ from purse.campaign.storage.sqlite_rows import (
     put_head,
 )
 from purse.campaign.storage.sqlite_tables import check_tables
-from purse.campaign.storage.sqlite_webhooks import records
 
 BY_KEY = f"{LEVEL} WHERE c.id = ? ORDER BY p.resource"
 BELOW = """SELECT c.id, c.name, c.kind, c.head,
@@ -91,8 +90,7 @@ class SqliteAccounts(SqliteFile):
             *above, found = accounts_up(db, account_key(db, name))
             parent = above[-1].state.name if above else ""
             _, seq, head, balances, _ = found.state
-            told = records(db, found.key)
-            return AccountOverview(parent, seq, head, balances, below(db, found.key), told)
+            return AccountOverview(parent, seq, head, balances, below(db, found.key))
 
     def account_entries(self, name: str, after: int, limit: int) -> list[Entry]:
         """The entries of an account that follow."""

@@ -43,8 +43,8 @@ class RecordVerbs(ABC):
     ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first.
 
-        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled",
-                 "failed" and "unrewarded"
+        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled" and
+                 "failed"
         after    only tickets whose number is above this one
         """
 

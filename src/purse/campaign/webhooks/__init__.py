@@ -1,1 +1,1 @@
-"""Webhooks: events of a journal sent to addresses that people have named."""
+"""Webhooks: a follower sends the events of journals to the receivers that a file names."""

@@ -1,7 +1,16 @@
-"""What is sent of an event: the same bytes and the same key however often."""
+"""Makes the message about an event: the same key and the same body, however often it is sent.
+
+`standard` is JSON for programs, signed by the Standard Webhooks scheme, which is HMAC-SHA256 over
+"id.timestamp.body". `slack` is a line of text for people, for an address that is a secret itself.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
+import hashlib
+import hmac
+import html
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -12,52 +21,84 @@ from purse.base.json import compact_bytes
 from purse.campaign.journal import Entry
 from purse.campaign.records import Balance
 from purse.campaign.states import ACCOUNT, CAMPAIGN
-from purse.campaign.webhooks.signature import sign
 
+STANDARD, SLACK = FORMATS = ("standard", "slack")
 TYPE = "purse.alert"
+PREFIX = "whsec_"
+LEAST, MOST = 24, 64  # bytes of a secret
 
 
-def key_of(terms: Mapping[str, Any], event: Entry) -> str:
-    """Return the key of an event among those of all campaigns and accounts.
+def read_secret(text: str) -> bytes:
+    """Return the bytes of a secret. Raise `ValueError`, which does not show it."""
+    try:
+        key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+    except (ValueError, binascii.Error):
+        key = b""
+    if not text.startswith(PREFIX) or not LEAST <= len(key) <= MOST:
+        raise ValueError(f"must hold {PREFIX} and {LEAST} to {MOST} bytes in base64")
+    return key
 
-    terms   the body of the first entry
+
+def standard(
+    secret: bytes, terms: Mapping[str, Any], event: Entry, timestamp: int
+) -> tuple[dict[str, str], bytes]:
+    """Return headers and body of a signed message.
+
+    terms       the body of the first entry of the journal
+    timestamp   seconds since 1970
     """
-    return f"{terms['id']}/{event.body['key']}"
+    facts = facts_of(terms, event)
+    at = datetime.fromtimestamp(event.at / 1000, UTC).isoformat(timespec="milliseconds")
+    body = compact_bytes({"type": TYPE, "timestamp": at, "data": facts})
+    signed = f"{facts['key']}.{timestamp}.".encode() + body
+    digest = base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
+    return {
+        **plain_headers(),
+        "webhook-id": facts["key"],
+        "webhook-timestamp": str(timestamp),
+        "webhook-signature": f"v1,{digest}",
+    }, body
 
 
-def body_of(terms: Mapping[str, Any], event: Entry) -> bytes:
-    """Return the message, as JSON; amounts are decimal text."""
+def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes]:
+    """Return headers and body of a message for Slack."""
+    facts = facts_of(terms, event)
+    about = facts.get("resource", facts.get("arm"))
+    left = "; ".join(
+        f"{each['spent']} of {each['budget']} {each['resource']} spent, {each['left']} left"
+        for each in facts["purses"]
+    )
+    words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
+    words += ("" if about is None else f" ({about})") + f"; {left}"
+    words += "; an ask was refused" if "refused" in facts else ""
+    return plain_headers(), compact_bytes({"text": html.escape(words, quote=False)})
+
+
+def plain_headers() -> dict[str, str]:
+    """Return the headers of every message."""
+    return {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
+
+
+def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
+    """Return what a message says of an event; amounts are decimal text."""
     said = event.body
-    data: dict[str, Any] = {
+    return {
         "kind": CAMPAIGN if "arms" in terms else ACCOUNT,
         "name": terms["name"],
-        "key": key_of(terms, event),
+        "key": f"{terms['id']}/{said['key']}",
         "entry": event.seq,
         "rule": said["rule"],
         **{word: said[word] for word in ("resource", "arm") if word in said},
         **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
         **({"period": said["period"]} if said["period"] else {}),
         "purses": [
-            purse_of(resource, Balance(*units))
+            balance_of(resource, Balance(*units))
             for resource, units in zip(terms["resources"], said["balances"], strict=True)
         ],
     }
-    at = datetime.fromtimestamp(event.at / 1000, UTC).isoformat(timespec="milliseconds")
-    return compact_bytes({"type": TYPE, "timestamp": at, "data": data})
 
 
-def purse_of(resource: str, purse: Balance) -> dict[str, str]:
+def balance_of(resource: str, balance: Balance) -> dict[str, str]:
     """Return the balance of a resource at the moment of the event."""
-    units = {**purse._asdict(), "left": purse.left}
+    units = {**balance._asdict(), "left": balance.left}
     return {"resource": resource, **{word: amounts.text(part) for word, part in units.items()}}
-
-
-def headers_of(secret: str, key: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the headers of a message; `timestamp` is in seconds since 1970."""
-    return {
-        "Content-Type": "application/json",
-        "User-Agent": f"purse/{__version__}",
-        "webhook-id": key,
-        "webhook-timestamp": str(timestamp),
-        "webhook-signature": sign(secret, key, timestamp, body),
-    }

@@ -97,7 +97,7 @@ from purse.policies import DEFAULT
 @click.option(
     "--missing-reward",
     metavar="REWARD",
-    help="What a reward counts as that does not come in time [default: nothing].",
+    help="What a reward counts as that does not come in time; with --reward-within.",
 )
 @click.option(
     "--reward-range",
@@ -239,7 +239,7 @@ def least_of(cost_min: str | None, arms: dict[str, list[str]], count: int) -> di
     return dict(zip(arms, least_costs(most), strict=True))
 
 
-def number_or_word(text: str) -> float | str:
+def number_or_word(text: str) -> Any:
     """Return a number, or the text where it is none; the library checks it."""
     try:
         return float(text)

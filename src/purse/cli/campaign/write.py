@@ -255,7 +255,7 @@ def top_up(name: str, amount: str, request_id: str | None, storage: str) -> None
 def set_alerts(name: str, alerts: tuple[str, ...], storage: str) -> None:
     """Make events by these rules from now on: 80%, overrun, cooling-down, expired.
 
-    Without a rule, all alerts end. `purse webhook add` says who is told.
+    Without a rule, all alerts end. `purse webhook run` tells others.
     """
     click.echo(str(read.opened(name, storage).set_alerts(list(alerts))))
 

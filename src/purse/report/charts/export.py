@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import extra
@@ -21,37 +21,18 @@ SCALE = 2  # pixels of a PNG per unit of its figure
 KINDS = ("png", "svg", "csv")
 
 
-class Drawn(NamedTuple):
-    """A chart as pictures."""
-
-    svg: str
-    png: bytes
-
-
-def write_figures(
-    figures: Sequence[Figure], folder: Path, drawn: Sequence[Drawn] | None = None
-) -> list[Path]:
-    """Write every figure into a folder, which need not be there; return their paths.
-
-    drawn   the pictures of the figures, where they are drawn already
-    """
-    pictures = drawn or (draw(figure.spec, version()) for figure in figures)
+def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Write every figure into a folder, which need not be there; return their paths."""
     make_folder(folder)
-    return [
-        path
-        for figure, picture in zip(figures, pictures, strict=True)
-        for path in write_figure(figure, folder, drawn=picture)
-    ]
+    return [path for figure in figures for path in write_figure(figure, folder)]
 
 
-def write_figure(
-    figure: Figure, folder: Path, kinds: Sequence[str] = KINDS, drawn: Drawn | None = None
-) -> list[Path]:
+def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
     """Write a figure as `name.png`, `name.svg` and `name.csv`, or as some of these."""
-    picture = drawn or draw(figure.spec, version())
+    svg = render_svg(figure.spec)
     contents: dict[str, Callable[[], bytes]] = {
-        "png": lambda: picture.png,
-        "svg": picture.svg.encode,
+        "png": lambda: extra("vl_convert").svg_to_png(svg, scale=SCALE),
+        "svg": svg.encode,
         "csv": lambda: figure.data.write_csv().encode(),
     }
     paths = [folder / f"{figure.name}.{kind}" for kind in kinds]
@@ -67,22 +48,11 @@ def put(content: bytes, file: Any) -> None:
 
 def render_svg(spec: dict[str, Any]) -> str:
     """Draw a Vega-Lite chart as an SVG document."""
-    return draw_svg(spec, version())
-
-
-def draw_svg(spec: dict[str, Any], known: str) -> str:
-    """Draw a chart that is written for this version of Vega-Lite as an SVG document."""
-    svg = str(extra("vl_convert").vegalite_to_svg(spec, vl_version=known))
+    svg = str(extra("vl_convert").vegalite_to_svg(spec, vl_version=version()))
     # the renderer counts on from drawing to drawing, and equal charts are to be equal files
     names = dict.fromkeys(re.findall(r'id="((?:gradient_|clip)\d+)"', svg))
     places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
     return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
-
-
-def draw(spec: dict[str, Any], known: str) -> Drawn:
-    """Draw a chart that is written for this version of Vega-Lite."""
-    svg = draw_svg(spec, known)
-    return Drawn(svg, extra("vl_convert").svg_to_png(svg, scale=SCALE))
 
 
 def version() -> str:

@@ -9,7 +9,7 @@ from pydantic import ConfigDict
 from purse.campaign.account import results
 from purse.service.schemas import examples
 from purse.service.schemas.from_results import Described
-from purse.service.schemas.responses import PERIOD, Alarm, Delivery, Purse, ResponseModel
+from purse.service.schemas.responses import PERIOD, Alarm, Purse, ResponseModel
 
 # a campaign is the lowest level, and at most one account is between it and the first
 Campaign = Annotated[
@@ -34,7 +34,6 @@ AccountStatus = Annotated[
             tuple[Level, ...], "Campaigns and accounts below it, by name, with their balances."
         ],
         period=PERIOD,
-        deliveries=Annotated[tuple[Delivery, ...], "How webhooks stand."],
     ),
 ]
 

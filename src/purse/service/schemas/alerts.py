@@ -1,4 +1,4 @@
-"""Alerts and webhooks as they are sent to the service."""
+"""Alerts as they are sent to the service."""
 
 from __future__ import annotations
 
@@ -34,23 +34,3 @@ class AccountAlerts(RequestModel):
     model_config = ConfigDict(json_schema_extra={"examples": [examples.ALERTS]})
 
     alerts: Annotated[list[AccountRule], Field(max_length=MOST_ALERTS)]
-
-
-class WebhookWish(RequestModel):
-    """An address that wants to be told of events. What is wrong with it is said without it."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [examples.WEBHOOK_WISH]})
-
-    url: Annotated[str, Field(description="Such as `https://hooks.example.com/purse`.")]
-    secret: Annotated[
-        str | None,
-        Field(description="`whsec_` and 24 to 64 bytes in base64; null: a new one is made."),
-    ] = None
-
-
-class RemovedWebhook(RequestModel):
-    """A webhook that is told of nothing more."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"id": examples.WEBHOOK["id"]}]})
-
-    id: Annotated[str, Field(min_length=1, max_length=100)]

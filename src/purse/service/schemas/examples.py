@@ -187,23 +187,6 @@ ENTRY: dict[str, Any] = {
     },
 }  # fmt: skip
 ALERTS: dict[str, Any] = {"alerts": ["80%", "100%", "overrun"]}
-WEBHOOK_WISH: dict[str, Any] = {"url": "https://hooks.example.com/purse"}
-WEBHOOK: dict[str, Any] = {
-    "id": "8c8f1c0d5bf2a4e1",
-    "waiting": 1,
-    "delivered": 3,
-    "failed": 1,
-    "skipped": 0,
-    "error": "HTTP 503",
-    "next_at": ASKED_AT,
-    "host": "https://hooks.example.com",
-    "created_at": ASKED_AT,
-}
-ADDED_WEBHOOK: dict[str, Any] = {
-    "id": WEBHOOK["id"],
-    "host": WEBHOOK["host"],
-    "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=",
-}
 PROBLEM: dict[str, Any] = {
     "type": "urn:purse:problem:conflict",
     "title": "The request conflicts with an earlier one",

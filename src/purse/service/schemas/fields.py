@@ -15,7 +15,7 @@ from purse.base import amounts
 from purse.base.features import MOST_NAMES, MOST_NUMBERS
 from purse.campaign import terms
 from purse.campaign.periods.period import CARRIES
-from purse.campaign.read_terms import IGNORE, MOST_EXPLORED
+from purse.campaign.read_terms import MOST_EXPLORED
 
 NAME = rf"^{terms.NAME.pattern}$"
 REQUEST_ID = r"^[\x21-\x7e]{1,200}$"  # in a header
@@ -66,13 +66,6 @@ def check_rewards(value: Any) -> Any:
     several = value if isinstance(value, list) else [value]
     if not 1 <= len(several) <= MOST or not all(map(is_number, several)):
         raise ValueError("must be a number, or a list with one for each play")
-    return value
-
-
-def check_missing_reward(value: Any) -> Any:
-    """What a reward that does not come counts as."""
-    if value != IGNORE and not is_number(value):
-        raise ValueError(f'must be a number, or "{IGNORE}"')
     return value
 
 
@@ -270,9 +263,8 @@ Rewards = Annotated[
 ]
 Caps = Annotated[Any, PlainValidator(nested(check_cap, 1)), WithJsonSchema(schema(CAP_SCHEMA, 1))]
 MissingReward = Annotated[
-    Any,
-    PlainValidator(check_missing_reward),
-    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string", "const": IGNORE}]}),
+    Any,  # the terms look at it
+    WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}),
 ]
 Explore = Annotated[
     Any,  # the terms look at it

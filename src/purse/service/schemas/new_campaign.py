@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 
 from purse.campaign import defaults
-from purse.campaign.read_terms import IGNORE, MOST_ARMS, MOST_SECONDS
+from purse.campaign.read_terms import MOST_ARMS, MOST_SECONDS
 from purse.campaign.terms import PRESUME, Expiry, StopRule
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
@@ -109,9 +109,10 @@ class NewCampaign(RenewedBudget):
     missing_reward: Annotated[
         MissingReward,
         Field(
-            description=f"What a reward that does not come in time counts as; `{IGNORE}`: nothing."
+            description="What a reward that does not come in time counts as; to be given with "
+            "`reward_within`."
         ),
-    ] = IGNORE
+    ] = None
     reward_range: Annotated[
         list[Annotated[float, Field(allow_inf_nan=False)]] | None,
         Field(

@@ -35,12 +35,6 @@ CoolingArm = Annotated[results.CoolingArm, Described("CoolingArm", results.Cooli
 FeatureStatus = Annotated[results.FeatureStatus, Described("Feature", results.FeatureStatus)]
 Period = Annotated[results.PeriodStatus, Described("Period", results.PeriodStatus)]
 PERIOD = Annotated[Period | None, "Where the budget is renewed."]
-Delivery = Annotated[results.Delivery, Described("Delivery", results.Delivery)]
-Webhook = Annotated[results.Webhook, Described("Webhook", results.Webhook, examples.WEBHOOK)]
-AddedWebhook = Annotated[
-    results.AddedWebhook,
-    Described("AddedWebhook", results.AddedWebhook, examples.ADDED_WEBHOOK),
-]
 Alarm = Annotated[results.Alarm, Described("Alarm", results.Alarm)]
 Status = Annotated[
     results.Status,
@@ -56,7 +50,6 @@ Status = Annotated[
             "The numbers of contexts so far; `counts` says how many were `clipped` to a range.",
         ],
         period=PERIOD,
-        deliveries=Annotated[tuple[Delivery, ...], "How webhooks stand."],
     ),
 ]
 Expired = Annotated[
@@ -70,7 +63,6 @@ Expired = Annotated[
         cooling=tuple[CoolingArm, ...],
         features=tuple[FeatureStatus, ...],
         period=PERIOD,
-        deliveries=tuple[Delivery, ...],
         expired=Annotated[int, "The tickets that expired now."],
     ),
 ]
@@ -159,22 +151,6 @@ class Names(ResponseModel):
     model_config = ConfigDict(json_schema_extra={"examples": [{"campaigns": ["prompts"]}]})
 
     campaigns: list[str]
-
-
-class Webhooks(ResponseModel):
-    """The webhooks of a campaign or an account."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"webhooks": [examples.WEBHOOK]}]})
-
-    webhooks: list[Webhook]
-
-
-class Removed(ResponseModel):
-    """What became of a webhook that is told of nothing more."""
-
-    model_config = ConfigDict(json_schema_extra={"examples": [{"removed": True}]})
-
-    removed: Annotated[bool, Field(description="Whether it was there.")]
 
 
 class Health(ResponseModel):

@@ -3,7 +3,6 @@
 import * as actions from "./actions.js";
 import { alarms } from "./alarms.js";
 import { cooling } from "./cooling.js";
-import { deliveries } from "./deliveries.js";
 import { el, find } from "./dom.js";
 import * as format from "./format.js";
 import * as labels from "./labels.js";
@@ -59,7 +58,8 @@ export function draw(allowed = may) {
   panels.budgets(seen);
   panels.value(seen);
   cooling(seen);
-  deliveries(seen);
+  find("alerts").hidden = !status.alerts.length;
+  find("alerts").textContent = `Alerts at ${status.alerts.join(", ")}`;
   panels.arms(seen, chances);
   labels.draw(seen);
   drawTickets(seen);

@@ -16,7 +16,6 @@ export const STATES = {
   presumed: "no report came in time: counts as spent at its maximum",
   settled: "the cost is known, the reward is not",
   told: "reported",
-  unrewarded: "no reward came in time",
   failed: "the call did not work",
   void: "cancelled",
   released: "no report came in time: the money is free again",

@@ -1,0 +1,358 @@
+"""Deliveries: in order, at least once, with the same key, and nobody waits for a bad receiver."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import logging
+import threading
+import time
+from contextlib import ExitStack
+from io import StringIO
+from typing import Any
+
+import pytest
+
+from purse import Account
+from purse.campaign.storage.memory import Memory
+from purse.campaign.webhooks import follower as module
+from purse.campaign.webhooks.follower import Progress, following
+from purse.errors import StorageUnavailable
+from tests.support.receiver import (
+    OK,
+    SECRET,
+    answering,
+    ask,
+    drip,
+    endless,
+    follower,
+    receiver,
+    spent,
+)
+from tests.support.storages import START, StorageHarness
+
+DAY = 86_400_000
+FAILS = answering(b"HTTP/1.1 503 X\r\n\r\n")
+
+
+class Clock:
+    def __init__(self, storage: Any) -> None:
+        self.now = START
+        storage.now = lambda: self.now
+
+
+@pytest.fixture
+def storage() -> Memory:
+    return Memory()
+
+
+@pytest.fixture
+def clock(storage: Memory) -> Clock:
+    return Clock(storage)
+
+
+def counts(made: Any) -> tuple[int, int, int]:
+    return made.counts["delivered"], made.counts["failed"], made.counts["skipped"]
+
+
+def test_events_arrive_in_order_signed_with_key_and_balances(storage: Memory, clock: Clock) -> None:
+    campaign = spent("p", storage)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        campaign.top_up(1)
+        clock.now += 3_000
+        campaign.top_up(2)
+        follows.look()
+        follows.look()
+    assert made.keys == ["1%:0/0/1", "1%:0/0/2"]  # not that of before the receiver was seen
+    assert (counts(follows), follows.waiting) == ((2, 0, 0), {})
+    message = made.messages[0]
+    key, at = message.headers["webhook-id"], message.headers["webhook-timestamp"]
+    assert at == str(START // 1000 + 3)
+    signed = f"{key}.{at}.".encode() + message.body
+    digest = base64.b64encode(hmac.new(SECRET, signed, hashlib.sha256).digest()).decode()
+    assert message.headers["webhook-signature"] == f"v1,{digest}"
+    owner = storage.overview("p").head.id
+    assert json.loads(message.body) == {
+        "type": "purse.alert",
+        "timestamp": "2027-01-15T08:00:00.000+00:00",
+        "data": {
+            "kind": "campaign",
+            "name": "p",
+            "key": f"{owner}/1%:0/0/1",
+            "entry": 6,
+            "rule": "1%",
+            "resource": "units",
+            "purses": [
+                {"resource": "units", "budget": "3", "spent": "1", "held": "0", "presumed": "0",
+                 "overrun": "0", "left": "2"}
+            ],
+        },
+    }  # fmt: skip
+
+
+def test_slack_gets_a_line_of_text(storage: Memory) -> None:
+    campaign = spent("p", storage, resources=["<USD>"])
+    with receiver() as made:
+        follows = follower(storage, made, format="slack")
+        follows.look()
+        campaign.top_up(1)
+        follows.look()
+    (message,) = made.messages
+    assert json.loads(message.body) == {
+        "text": "campaign p: alert 1% (&lt;USD&gt;); 1 of 3 &lt;USD&gt; spent, 2 left"
+    }
+    assert not [name for name in message.headers if name.startswith("webhook-")]
+
+
+def test_campaigns_and_accounts_by_their_patterns(harness: StorageHarness) -> None:
+    storage: Any = harness.storage()
+    team: Any = Account.create("team", budget=4, alerts=["25%"], storage=storage)
+    campaigns = [spent(name, storage, account="team") for name in ("a1", "a2", "b1")]
+    with receiver() as made, receiver() as other:
+        patterns: Any = {"campaigns": ("a*",), "accounts": ()}
+        both = follower(storage, made), follower(storage, other, "others", **patterns)
+        for each in both:
+            each.look()
+        for campaign in campaigns:
+            campaign.top_up(1)
+        team.top_up(1)
+        for each in both:
+            each.look()
+    found = [json.loads(message.body)["data"] for message in made.messages]
+    kinds = {(each["kind"], each["name"]) for each in found}
+    assert kinds == {("campaign", name) for name in ("a1", "a2", "b1")} | {("account", "team")}
+    (told,) = [each for each in found if each["kind"] == "account"]
+    assert (told["rule"], told["key"]) == ("25%", f"{team.terms.id}/25%:0/0/1")
+    assert {json.loads(each.body)["data"]["name"] for each in other.messages} == {"a1", "a2"}
+
+
+def test_where_a_follower_begins(storage: Memory, clock: Clock) -> None:
+    old = spent("old", storage)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        clock.now += 1_000
+        spent("new", storage)  # its first event comes before the next look
+        clock.now += 1_000
+        follows.look()
+        assert made.keys == ["1%:0/0/0"]
+        assert b'"name":"new"' in made.messages[0].body
+        clock.now += 1_000
+        spent("newer", storage)
+        follower(storage, made).look()  # after a restart
+        assert b'"name":"newer"' in made.messages[1].body
+        old.top_up(1)
+        follower(storage, made).look()
+        assert len(made.messages) == 3
+        follower(storage, made, "another").look()  # whom nobody has seen before
+        assert len(made.messages) == 3
+
+
+def test_a_failure_is_tried_again_later_with_the_same_key_and_body(
+    storage: Memory, clock: Clock
+) -> None:
+    campaign = spent("p", storage)
+    with receiver(FAILS) as made:
+        follows = follower(storage, made)
+        follows.look()
+        campaign.top_up(1)
+        follows.look()
+        follows.look()
+        follower(storage, made).look()  # another knows that it waits
+        assert (len(made.messages), counts(follows)) == (1, (0, 1, 0))
+        assert follows.waiting == {"p": (START, START + 5_000)}
+        clock.now += 5_000
+        follows.look()
+        made.reply = answering(OK)
+        clock.now += 10_000
+        campaign.top_up(1)
+        follows.look()
+    first, again, once_more, _ = made.messages
+    assert len({each.body for each in (first, again, once_more)}) == 1
+    assert made.keys == ["1%:0/0/1"] * 3 + ["1%:0/0/2"]
+    assert (counts(follows), follows.waiting) == ((2, 2, 0), {})
+
+
+def test_an_event_is_given_up_after_three_days_and_the_next_follows(
+    storage: Memory, clock: Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    campaign = spent("p", storage)
+    with receiver(FAILS) as made:
+        follower(storage, made).look()
+        campaign.top_up(1)
+        while clock.now < START + 3 * DAY:
+            follower(storage, made).look()  # attempts and their beginning outlive a follower
+            clock.now += 3_600_000
+        campaign.top_up(1)
+        assert len(made.messages) == 72
+        follows = follower(storage, made)
+        follows.look()
+    assert set(made.keys[:-1]) == {"1%:0/0/1"}
+    assert made.keys[-1] == "1%:0/0/2"
+    assert (counts(follows), set(follows.waiting)) == ((0, 2, 1), {"p"})
+    assert "event 1%:0/0/1 of p was not delivered to webhook finance: HTTP 503; it was given" in (
+        caplog.text
+    )
+
+
+def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> None:
+    first = Progress(7, 0).failed(8, START)
+    assert first == (7, START, 1, START)
+    assert first.next_attempt(START + 1) == START + 5_000
+    second = first.failed(8, START + 9)
+    assert (second, second.next_attempt(START + 9)) == (
+        (7, START + 9, 2, START),
+        START + 9 + 10_000,
+    )
+    back = second.failed(8, START - DAY)  # the clock went back
+    assert (back.since, back.next_attempt(START - DAY)) == (START - DAY, START - DAY + 20_000)
+    assert second.next_attempt(START - DAY) == START - DAY
+    assert second.failed(8, START + 3 * DAY) == (8, START + 3 * DAY, 0, 0)
+
+
+def test_bad_receivers_keep_neither_asks_nor_others_waiting(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAUSE_S", 0.05)
+    campaign: Any = spent("p", storage)
+    free, asked = threading.Event(), 0
+    bad = [
+        lambda _: free.wait(60) and None,
+        FAILS,
+        lambda connected: None if free.is_set() else drip(connected),
+        endless(b"HTTP/1.1 200 OK\r\n", b"X: y\r\n"),
+    ]
+    replies = [bad[0]] * 6 + bad + [answering(OK)]
+    with ExitStack() as block:
+        receivers = [block.enter_context(receiver(reply)) for reply in replies]
+        followers = [follower(storage, made, f"r{k}") for k, made in enumerate(receivers)]
+        for each in followers:
+            each.look()
+        quick = followers[-1]
+        with following(followers):
+            campaign.top_up(1)
+            begun = time.monotonic()
+            while not quick.counts["delivered"] or not all(made.messages for made in receivers):
+                campaign.tell(1, 1, 1)
+                asked += 1
+                assert time.monotonic() - begun < 30  # less than one of them is waited for
+            assert followers[0].waiting.keys() == {"p"}
+            free.set()
+    assert asked > 1
+
+
+def test_a_storage_that_fails_is_asked_again(storage: Memory, caplog: Any) -> None:
+    spent("p", storage)
+    with receiver() as made:
+        follows = follower(storage, made)
+        works, tries = storage.journals, 0
+
+        def fails() -> Any:
+            nonlocal tries
+            tries += 1
+            if tries == 4:
+                follows.stop()
+            if tries in (1, 2):
+                raise StorageUnavailable("gone")
+            return works()
+
+        storage.journals = fails  # type: ignore[method-assign]
+        follows.stopped.wait = lambda *_: False  # type: ignore[method-assign]
+        follows.run()
+        assert tries == 4
+        assert caplog.text.count("webhook finance cannot read on: gone") == 1
+
+
+def test_an_event_that_cannot_be_written_stops_no_other(storage: Memory) -> None:
+    campaigns = [spent(name, storage) for name in "ab"]
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        for campaign in campaigns:
+            campaign.top_up(1)
+        del storage._campaigns["a"].entries[-1].body["rule"]
+        follows.look()
+    assert (len(made.messages), counts(follows)) == (1, (1, 1, 0))
+    assert set(follows.waiting) == {"a"}
+
+
+def test_two_followers_go_on_where_the_other_was(storage: Memory) -> None:
+    campaign = spent("p", storage)
+    with receiver() as made:
+        both = follower(storage, made), follower(storage, made)
+        for each in both:
+            each.look()
+        for _ in range(3):
+            campaign.top_up(1)
+            for each in both:
+                each.look()
+    assert made.keys == ["1%:0/0/1", "1%:0/0/2", "1%:0/0/3"]
+
+
+def test_a_long_journal_is_read_in_pages_and_not_again(
+    storage: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "PAGE", 2)
+    monkeypatch.setattr(module, "KEEP_EVERY", 10)
+    campaign: Any = spent("p", storage, alerts=[], budget=100)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        for _ in range(12):
+            ask(campaign)
+        follows.look()
+        seen: Any = storage.checkpoint("p", "webhook finance")
+        assert seen.seq == campaign.status().entries
+        campaign.set_alerts(["1%"])
+        follower(storage, made).look()
+    assert made.keys == ["1%:0/0/0"]
+
+
+def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Memory, clock: Clock) -> None:
+    campaign = spent("p", storage)
+    with receiver(FAILS) as made:
+        follows = follower(storage, made)
+        follows.look()
+        clock.now += 365 * DAY
+        campaign.top_up(1)
+        follows.look()
+        clock.now -= 365 * DAY
+        made.reply = answering(OK)
+        follower(storage, made).look()
+        assert made.keys == ["1%:0/0/1"] * 2
+
+
+def test_secrets_and_addresses_stand_nowhere(
+    storage: Memory, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    campaign: Any = spent("p", storage)
+    with receiver(FAILS) as made:
+        follows = follower(storage, made)
+        follows.look()
+        campaign.top_up(1)
+        follows.look()
+
+        def broken(*_: Any, **__: Any) -> None:
+            raise RuntimeError(made.url)
+
+        other = follower(storage, made, "other")
+        other.look()
+        other.send = broken
+        campaign.top_up(1)
+        other.look()
+        assert "other: RuntimeError" in caplog.text
+    file = StringIO()
+    campaign.export(file)
+    said: list[Any] = [follows.receiver, follows.counts, follows.waiting, campaign.status()]
+    said += [str(campaign.status()), campaign.audit(), storage.overview("p"), file.getvalue()]
+    said += [list(campaign.journal()), storage._campaigns["p"].checkpoints, campaign.terms]
+    said += [(record.getMessage(), record.__dict__.get("facts")) for record in caplog.records]
+    text = repr(said)
+    encoded = base64.b64encode(SECRET).decode()
+    for secret in (encoded, encoded[10:], "sesame", "/hook", str(made.port)):
+        assert secret not in text
