@@ -93,10 +93,10 @@ def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
 def test_the_journal_has_the_numbers_that_were_seen() -> None:
     campaign = made(features={"length": (0, 8000), "kind": ("code", "chat"), "x": None})
     campaign.ask(context={"length": 812, "kind": "chat", "x": 0.1})
-    assert last_ask(campaign)["tickets"][0]["context"] == [-0.797, 0.0, 1.0, 0.1]
-    assert "clipped" not in last_ask(campaign)["tickets"][0]
+    assert last_ask(campaign)["context"] == [-0.797, 0.0, 1.0, 0.1]
+    assert "clipped" not in last_ask(campaign)
     campaign.ask(context=[9000, "other", -3])
-    (ticket,) = last_ask(campaign)["tickets"]
+    ticket = last_ask(campaign)
     assert (ticket["context"], ticket["clipped"]) == ([1.0, 0.0, 0.0, -3.0], 1)
     campaign.tell(2, 1, "0.5")
     told = [entry for entry in campaign.journal() if entry.kind == "told"]
@@ -232,7 +232,7 @@ def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() 
     for turn in range(10):
         ticket = campaign.ask(context=[turn, turn])
         assert ticket.arm == without.ask().arm
-    assert last_ask(campaign)["tickets"][0]["context"] == [-0.99775, 9.0]
+    assert last_ask(campaign)["context"] == [-0.99775, 9.0]
     assert "length, code" in refusal(InvalidInput, campaign.ask)
     assert campaign.audit(full=True).ok
 

@@ -21,7 +21,7 @@ from purse.levels.sqlite import Memory
 KEY = "key"  # the primary key
 LARGE = ("purse_journal", "purse_open_tickets", "purse_balances")
 INDEXES = {
-    "LEVEL": {}, "BELOW": {}, "NAMES": {}, "CHAIN": {}, "TREE": {},
+    "LEVEL": {}, "BELOW": {}, "NAMES": {}, "JOURNALS": {}, "CHAIN": {}, "TREE": {},
     "BALANCES": {"purse_balances": KEY},
     "LABELS": {"purse_balances": KEY},
     "LABEL_PAGE": {"purse_balances": KEY},
@@ -47,7 +47,8 @@ INDEXES = {
 EVERYTHING = {"LABELS": ("purse_balances",), "OPEN": ("purse_open_tickets",)}
 INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "ADD_ENTRY", "ADD_OPEN", "PUT_CHECKPOINT")
 VALUES: dict[str, tuple[Any, ...]] = {
-    "BELOW": ("c",), "NAMES": ("campaign",), "LABEL_PAGE": ("c", "team", "x5", 10, "c"),
+    "BELOW": ("c",), "NAMES": ("campaign",), "JOURNALS": (),
+    "LABEL_PAGE": ("c", "team", "x5", 10, "c"),
     "LARGEST": ("c", "team", 0, 10, "c", "team"), "ENTRIES": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
     "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),

@@ -164,7 +164,7 @@ def test_two_apps_count_apart() -> None:
 class Dead(Memory):
     """A storage that does not answer."""
 
-    def names(self) -> list[str]:
+    def names(self, *_: str) -> list[str]:
         raise StorageUnavailable("down")
 
 

@@ -298,7 +298,7 @@ def test_methods_that_are_not_known(client: TestClient) -> None:
 class Dead(Memory):
     """A storage that does not answer."""
 
-    def names(self) -> list[str]:
+    def names(self, *_: str) -> list[str]:
         raise StorageUnavailable("secret.example:5432: connection refused")
 
 
@@ -341,7 +341,7 @@ def test_nothing_is_admitted_while_the_storage_cannot_write(
 class Broken(Memory):
     """A storage with a bug."""
 
-    def names(self) -> list[str]:
+    def names(self, *_: str) -> list[str]:
         raise ZeroDivisionError("secret")
 
 

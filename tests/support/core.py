@@ -15,7 +15,6 @@ from types import ModuleType
 from typing import Any
 
 LEVELS = os.environ.get("PURSE_CORE") == "levels"
-HEADS = "purse_levels" if LEVELS else "purse_campaigns"  # the table with a row for each campaign
 INSTEAD = {  # what stands in for a module of today
     "purse.campaign.local.campaign": "purse.levels.campaign",
     "purse.campaign.local.account": "purse.levels.account",
@@ -30,6 +29,9 @@ INSTEAD = {  # what stands in for a module of today
     "tests.support.account_mutations": "tests.support.levels_account_mutations",
     "tests.support.period_mutations": "tests.support.levels_period_mutations",
     "tests.support.traffic_mutations": "tests.support.levels_traffic_mutations",
+    "tests.support.client_log": "tests.levels.client_log",
+    "tests.system.test_power_cuts": "tests.levels.test_power_cuts",
+    "tests.system.test_unavailable": "tests.levels.test_unavailable",
 }
 
 
@@ -44,16 +46,6 @@ class StandIns(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         pass
-
-
-def sqlite_class() -> Any:
-    """Return the class of storages in a file."""
-    return import_module(f"purse.{'levels' if LEVELS else 'campaign.storage'}.sqlite").Sqlite
-
-
-def storage_over(database: Any) -> Any:
-    """Return the storage over an object of that class."""
-    return import_module("purse.levels.storage").Storage(database) if LEVELS else database
 
 
 def empty(storage: Any) -> None:

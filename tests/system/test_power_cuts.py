@@ -27,7 +27,6 @@ from tests.support.client_log import (
     LoggingClient,
     check_promises,
 )
-from tests.support.core import sqlite_class, storage_over
 from tests.support.crash_vfs import Disk, mounted, nothing
 from tests.support.soak import SOAK, scale
 
@@ -46,11 +45,11 @@ def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
-class SmallLog(sqlite_class()):  # type: ignore[misc]
+class SmallLog(sqlite.Sqlite):
     """A storage that moves its log into the file often, so that tests meet that too."""
 
     def _opened(self) -> apsw.Connection:
-        db: apsw.Connection = super()._opened()
+        db = super()._opened()
         db.execute(f"PRAGMA wal_autocheckpoint = {LOG}")
         return db
 
@@ -67,9 +66,9 @@ class Countdown:
             self.act()
 
 
-def reached(disk: Disk, folder: Path) -> Any:
+def reached(disk: Disk, folder: Path) -> SmallLog:
     """The storage in a folder, through a disk."""
-    return storage_over(SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}"))
+    return SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}")
 
 
 def check_file(disk: Disk, folder: Path) -> None:
@@ -82,7 +81,7 @@ def check_file(disk: Disk, folder: Path) -> None:
 def new_home(folder: Path, *, paid: bool = False) -> Path:
     """A folder with a new campaign, where that is wanted under accounts, and renewed."""
     folder.mkdir()
-    store = storage_over(sqlite_class()(f"sqlite:///{folder}/purse.db"))
+    store = sqlite.Sqlite(f"sqlite:///{folder}/purse.db")
     terms = {**TERMS, "expires_after": None}
     if paid:
         Account.create(ACCOUNTS[0], budget=8, storage=store)
@@ -163,9 +162,7 @@ def test_a_power_cut_while_the_file_is_made(tmp_path: Path) -> None:
             with mounted() as disk:
                 made = created_until(n, disk, home, tmp_path / f"{home.name}-cut", torn)
             if not made:
-                store = storage_over(
-                    sqlite_class()(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db")
-                )
+                store = sqlite.Sqlite(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db")
                 if "cut" not in store.names():
                     Campaign.create("cut", **TERMS, storage=store)
                 assert Campaign.open("cut", storage=store).status().entries == 1

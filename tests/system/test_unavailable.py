@@ -18,7 +18,6 @@ from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_f
 from purse.campaign.storage.file_lock import FileLock
 from purse.levels.campaign import LocalCampaign as Campaign
 from tests.support.client_log import TERMS
-from tests.support.core import HEADS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import scale
 
@@ -223,7 +222,7 @@ def test_another_session_locks_the_campaign_in_postgres(postgres_address: str) -
     campaign, ticket = begun(postgres_address)
     campaign.storage.close()
     with psycopg.connect(postgres_address) as foreign:
-        foreign.execute(f"SELECT 1 FROM {HEADS} FOR UPDATE".encode())
+        foreign.execute("SELECT 1 FROM purse_campaigns FOR UPDATE")
         refuses(campaign, ticket)
         assert campaign.status().counts["held"] == 1
     goes_on(campaign, ticket)
@@ -240,7 +239,7 @@ def test_a_campaign_that_is_stuck_delays_no_other_in_postgres(
     storage = stuck.storage
     other = Campaign.create("other", **TERMS, storage=storage)
     with psycopg.connect(postgres_address) as foreign:
-        foreign.execute(f"SELECT 1 FROM {HEADS} WHERE name = 'test' FOR UPDATE".encode())
+        foreign.execute("SELECT 1 FROM purse_campaigns WHERE name = 'test' FOR UPDATE")
         waiting = threading.Thread(target=stuck.tell, args=(ticket, 1, 1))
         waiting.start()
         assert in_time(lambda: other.tell(other.ask(), 1, 1)) is None

@@ -18,10 +18,9 @@ from purse.levels.records import RUNNING, Balance
 from purse.levels.status import account_status, balances, state
 from purse.levels.storage_records import Found
 from purse.levels.transaction import Transaction
-from purse.levels.until_main import Gone
 
 
-class LocalAccount(Gone, Budget[AccountStatus], Account):
+class LocalAccount(Budget[AccountStatus], Account):
     """An account in a file or a database."""
 
     kind = ACCOUNT

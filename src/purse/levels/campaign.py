@@ -37,7 +37,6 @@ from purse.levels.sql import MOST_DUE
 from purse.levels.status import campaign_status
 from purse.levels.ticket import Ticket, folded
 from purse.levels.transaction import Transaction
-from purse.levels.until_main import Gone
 
 T = TypeVar("T")
 MAX_BATCH = 1_000  # tickets in one request
@@ -45,7 +44,7 @@ PAGE_SIZE = 5_000  # entries about tickets read at a time
 REASON = 200  # characters of a reason that the journal keeps
 
 
-class LocalCampaign(Gone, Budget[Status], Campaign):
+class LocalCampaign(Budget[Status], Campaign):
     """A campaign in a file or a database."""
 
     kind = CAMPAIGN

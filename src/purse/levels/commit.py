@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, groupby, zip_longest
+from operator import sub
 from typing import Any
 
 from purse.campaign.fork_safety import reset_after_fork
@@ -118,7 +119,8 @@ class Committer:
                 if self.terms.explore or any(operation.looks for operation in operations):
                     self.policy.compile_look()
             # asks first: the policy has learnt what is in the journal, not the reports among these
-            operations.sort(key=lambda operation: not operation.asks)
+            if len(operations) > 1:
+                operations.sort(key=lambda operation: not operation.asks)
             try:
                 self._attempt(operations)
             except JournalRewound:
@@ -234,23 +236,14 @@ def written(
     transaction: Transaction, found: Sequence[Found], checkpoints: Sequence[Any] = ()
 ) -> Writes:
     """Return what a transaction has decided, to be written."""
-    levels = list(transaction.level.chain())[::-1]
+    own = transaction.level
+    levels = own.chain()[::-1]
     keys = {level.terms.id: each.key for level, each in zip(levels, found, strict=True)}
-    key, own = keys[transaction.level.terms.id], transaction.level
-    labels, known, open_ = [], [], []
-    if isinstance(own, CampaignLevel):
-        new = {added.entry.ticket for added in transaction.added if added.entry.kind == "asked"}
-        for number in dict.fromkeys(added.entry.ticket for added in transaction.added):
-            ticket = None if number is None else own.tickets.get(number)
-            if number is not None and number not in new:
-                known.append((key, number))
-            if ticket is not None and ticket.state in UNFINISHED:
-                open_.append((key, ticket.state, ticket.id, ticket.due(own.terms.reward_within)))
-        labels = [
-            (key, *label, resource, tickets, *balance[1:])
-            for label, (tickets, balances) in own.labels.rows.items()
-            for resource, balance in enumerate(balances)
-        ]
+    rows, touched = [], dict[int, bool]()  # tickets, and whether they were issued before
+    for level, entry, digest, turn in transaction.added:
+        rows.append((keys[level.terms.id], *entry.row(), bytes.fromhex(digest), turn))
+        if entry.ticket is not None:
+            touched[entry.ticket] = touched.get(entry.ticket, entry.kind != "asked")
     changed, moves = [], []
     for level, before in zip(levels, found, strict=True):
         text = level.head.to_json()
@@ -259,13 +252,23 @@ def written(
         old = before.balances or [Balance()] * len(level.balances)
         for resource, (was, now) in enumerate(zip(old, level.balances, strict=True)):
             if was != now:
-                parts = [new - part for part, new in zip(was, now, strict=True)]
-                moves.append((before.key, resource, parts))
-    rows = [
-        (keys[added.level.terms.id], *added.entry.row(), bytes.fromhex(added.digest), added.turn)
-        for added in transaction.added
+                moves.append((before.key, resource, list(map(sub, now, was))))
+    if not isinstance(own, CampaignLevel):
+        return Writes(changed, moves, rows, (), (), (), checkpoints)
+    key, within = keys[own.terms.id], own.terms.reward_within
+    known = [(key, number) for number, is_old in touched.items() if is_old]
+    tickets = [own.tickets[number] for number in touched if number in own.tickets]
+    unfinished = [
+        (key, ticket.state, ticket.id, ticket.due(within))
+        for ticket in tickets
+        if ticket.state in UNFINISHED
     ]
-    return Writes(changed, moves, rows, known, open_, labels, checkpoints)
+    labels = [
+        (key, *label, resource, count, *balance[1:])
+        for label, (count, balances) in own.labels.rows.items()
+        for resource, balance in enumerate(balances)
+    ]
+    return Writes(changed, moves, rows, known, unfinished, labels, checkpoints)
 
 
 def wake(operation: Operation) -> None:

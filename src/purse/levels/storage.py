@@ -19,7 +19,7 @@ from purse.levels import sql
 from purse.levels.entry import Entry
 from purse.levels.ledger import ACCOUNT, CAMPAIGN
 from purse.levels.sql import Database, Rows, Session, Statement
-from purse.levels.storage_records import Found, Locked, Overview, Stored, Wants, Writes, found
+from purse.levels.storage_records import Found, Kept, Locked, Overview, Stored, Wants, Writes, found
 
 T = TypeVar("T")
 Load = Callable[[int], list[Entry]]  # the entries about a ticket
@@ -287,9 +287,9 @@ class Storage:
         """
         return self._rows(name, sql.LARGEST, key, resource, limit, name, key)
 
-    def checkpoint(self, name: str, kind: str) -> Sequence[Any] | None:
-        """Return seq, digest and body of the last checkpoint of a kind."""
-        return next(iter(self._rows(name, sql.CHECKPOINT, kind)), None)
+    def checkpoint(self, name: str, kind: str) -> Kept | None:
+        """Return the last checkpoint of a kind."""
+        return next((Kept(*row) for row in self._rows(name, sql.CHECKPOINT, kind)), None)
 
     def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
         """Store a checkpoint."""

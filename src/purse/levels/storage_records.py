@@ -44,6 +44,14 @@ class Locked(NamedTuple):
     told: Rows  # number, digest and body of each report after it
 
 
+class Kept(NamedTuple):
+    """A checkpoint: what somebody has made of a journal up to one of its entries."""
+
+    seq: int
+    digest: str  # of the journal up to that entry
+    body: bytes
+
+
 class Overview(NamedTuple):
     """A glance at a level, of one moment."""
 

@@ -29,7 +29,7 @@ def test_an_ask_has_a_context(run: Run, tmp_path: Path) -> None:
     tickets = [data(run("ask prompts --request r --json", "--context", each)) for each in words]
     assert tickets[0] == tickets[1] == tickets[2]
     campaign = Campaign.open("prompts")
-    assert last_ask(campaign)["tickets"][0]["context"] == [-0.797, 1.0, 0.0]
+    assert last_ask(campaign)["context"] == [-0.797, 1.0, 0.0]
     refused = run("ask prompts --request r --context length=1,source=chat", code=1).exception
     assert isinstance(refused, Conflict)
     both = "--context length=1,source=chat --context length=9000,source=code"
