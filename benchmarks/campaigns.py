@@ -21,7 +21,7 @@ from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
 from benchmarks.machine import machine
 from purse import Campaign
-from purse.levels.campaign import MAX_BATCH
+from purse.campaign.local.campaign import MAX_BATCH
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"

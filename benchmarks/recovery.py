@@ -12,9 +12,9 @@ import apsw
 
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.followed_history import FollowedHistory
-from purse.levels.history import History
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import History
 
 AT_ONCE = 1_000  # tickets
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from purse import ArmsCoolingDown, AskRefused
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
 TERMS: dict[str, Any] = {

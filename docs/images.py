@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import purse
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from purse.service.app import make_app
 from purse.service.server import Server, address_of, listening
 from purse.service.settings import Settings

@@ -15,7 +15,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 import purse
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 
 MODELS = {  # the largest price of a call in USD, its mean price, how often the answer is good
     "small": ("0.01", 0.004, 0.62),

@@ -23,7 +23,7 @@ from purse import (
     prior_from_log,
 )
 from purse.campaign import contexts, group_commit, terms
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -10,7 +10,7 @@ import pytest
 from purse.campaign.cooldown import CoolDown
 
 from purse import ArmsCoolingDown, InvalidInput
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
 

@@ -9,8 +9,8 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START
 

@@ -13,8 +13,8 @@ from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 
 from purse import StorageUnavailable
 from purse.campaign.learner import Learner
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},

@@ -12,9 +12,9 @@ from purse.campaign.journal import Entry
 from purse.campaign.terms import Terms
 from purse.campaign.time_series import POINTS, LastMinute
 from purse.errors import AskRefused
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
-from purse.levels.history import SHOWN, History
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.history import SHOWN, History
 
 START = 1_700_000_000_000
 CENT = 10**7

@@ -4,11 +4,11 @@ from typing import Any
 
 import pytest
 
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
-from purse.levels.followed_history import FollowedHistory
-from purse.levels.history import History
-from purse.levels.storage import Storage
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import History
+from purse.campaign.storage.storage import Storage
 
 START = 1_700_000_000_000
 
@@ -165,7 +165,7 @@ def test_a_damaged_checkpoint_is_not_taken_over() -> None:
 def test_a_history_goes_on_from_the_checkpoint_of_another_reader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("purse.levels.followed_history.CHECKPOINT_EVERY", 5)
+    monkeypatch.setattr("purse.campaign.followed_history.CHECKPOINT_EVERY", 5)
     campaign = make()
     ticket = campaign.ask(arms=["a"])
     for _ in range(6):

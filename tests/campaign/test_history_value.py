@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from purse.campaign.time_series import LENGTHS, SLOTS
-from purse.levels.history import History
+from purse.campaign.history import History
 from tests.campaign.test_history import CENT, START, Script, folded, make_terms
 
 HOUR, DAY = LENGTHS["hour"], LENGTHS["day"]

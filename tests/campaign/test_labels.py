@@ -11,7 +11,7 @@ import pytest
 
 from purse import Campaign, Conflict, InvalidInput
 from purse.campaign.labels import LabelRow
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.storages import MemoryHarness, StorageHarness
 
 TERMS: dict[str, Any] = {
@@ -180,7 +180,7 @@ def test_what_cannot_be_listed_is_refused(
 
 def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> None:
     from purse.campaign import operations
-    from purse.levels.campaign import LocalCampaign
+    from purse.campaign.local.campaign import LocalCampaign
 
     assert isinstance(campaign, LocalCampaign)
     wanted = [operations.ask(1, name, None, None, TENANT) for name in ("r", "s")]

@@ -10,8 +10,8 @@ import pytest
 from purse.campaign import learner as learner_module
 from purse.compiler.jit import direct
 from purse.engine import steps
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
 
 
 class Impatient:

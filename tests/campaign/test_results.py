@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from tests.support.core import empty
 from tests.support.server import Served, served
 from tests.support.storages import START

@@ -14,7 +14,7 @@ import pytest
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.client.async_connection import AsyncConnection
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.client.test_parity import ROOM, TERMS
 from tests.support.server import Served
 

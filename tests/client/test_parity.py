@@ -17,9 +17,9 @@ from purse.campaign.campaign import Campaign as Abstract
 from purse.campaign.spending import Spending
 from purse.client.connection import Connection
 from purse.client.remote_campaign import RemoteCampaign
-from purse.levels.campaign import LocalCampaign
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from tests.support.server import Served
 from tests.support.storages import START
 

@@ -13,7 +13,7 @@ import pytest
 import purse
 from purse import Campaign
 from purse.client.connection import Connection
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.client.test_parity import TERMS
 from tests.support.server import Served, served
 from tests.support.service import HERE, token_file
@@ -114,7 +114,7 @@ def test_a_path_that_is_no_server_is_told(at: Served) -> None:
 
 def test_no_class_takes_what_is_not_its_own(tmp_path: Path) -> None:
     from purse.client.remote_campaign import RemoteCampaign
-    from purse.levels.campaign import LocalCampaign
+    from purse.campaign.local.campaign import LocalCampaign
 
     with pytest.raises(purse.InvalidInput, match="storage="):
         LocalCampaign.open("prompts", storage="https://host")

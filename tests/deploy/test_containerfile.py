@@ -12,7 +12,7 @@ import click
 import pytest
 
 from purse.cli.serve import TOKENS
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.deployment import (
     health_command,
     instruction,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from purse import InvalidInput
-from purse.levels.campaign import LocalCampaign
+from purse.campaign.local.campaign import LocalCampaign
 from tests.support.campaigns import counts, made, purse, refusal
 from tests.support.loops import in_loop
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse import BudgetExhausted, Campaign, InvalidInput
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.campaigns import counts, purse, refusal
 from tests.support.loops import in_loop
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from purse.levels.account import LocalAccount
-from purse.levels.campaign import LocalCampaign
+from purse.campaign.local.account import LocalAccount
+from purse.campaign.local.campaign import LocalCampaign
 
 
 class Campaign(LocalCampaign):

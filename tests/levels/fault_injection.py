@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.storage.file_lock import FileLock
-from purse.levels.commit import Committer
+from purse.campaign.commit import Committer
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
 STATEMENTS = (
@@ -102,7 +102,7 @@ def install_postgres(point: KillPoint, address: str) -> str:
 
 def install_sqlite(point: KillPoint, address: str) -> str:
     """Through the lock, every statement that writes, and the disk."""
-    from purse.levels.sqlite import Sqlite
+    from purse.campaign.storage.sqlite import Sqlite
     from tests.support.crash_vfs import Disk, DiskFile
 
     opened = Sqlite._opened

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from purse import BudgetExhausted, BudgetHeld
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 from tests.levels.classes import Account, Campaign
 from tests.levels.race_worker import TERMS
 

@@ -26,8 +26,8 @@ from typing import Any
 
 from purse import StorageUnavailable
 from purse.campaign.periods import calendar
-from purse.levels import commit
-from purse.levels.connect import connect
+from purse.campaign import commit
+from purse.campaign.storage.connect import connect
 from tests.levels.classes import Account, Campaign
 from tests.levels.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.levels.fault_injection import LABELS, KillPoint, install

@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from purse.levels.connect import connect, in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import connect, in_memory
+from purse.campaign.storage.storage import Storage
 
 START = 1_800_000_000_000  # ms since 1970
 

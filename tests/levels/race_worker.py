@@ -19,7 +19,7 @@ from typing import Any
 
 from purse import PurseError
 from purse.campaign.results import Receipt
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 from tests.levels.classes import Account, Campaign
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may

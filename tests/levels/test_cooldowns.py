@@ -6,9 +6,9 @@ import pytest
 
 from purse.campaign.mask import Mask
 from purse.errors import ArmsCoolingDown
-from purse.levels import asks, cooldown, reports
-from purse.levels.cooldown import LONGEST, CoolDown
-from purse.levels.records import Head
+from purse.campaign import asks, cooldown, reports
+from purse.campaign.cooldown import LONGEST, CoolDown
+from purse.campaign.records import Head
 from tests.support.levels import START, Game
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from purse.levels.connect import connect
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.storage import Storage
 from tests.support.levels_tree import Change, Tree, execute, findings, forge
 
 LAST = "(SELECT max(seq) FROM purse_journal WHERE level = 2)"

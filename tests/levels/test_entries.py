@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from purse.errors import InvalidInput
-from purse.levels import asks, reports
-from purse.levels.entry import Entry
-from purse.levels.results import receipt
-from purse.levels.ticket import Ticket, folded
+from purse.campaign import asks, reports
+from purse.campaign.entry import Entry
+from purse.campaign.make_results import receipt
+from purse.campaign.ticket import Ticket, folded
 from tests.support.levels import START, USD, Game, money
 
 WITHIN = 20_000  # ms, for a reward

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from purse.errors import BudgetExhausted
-from purse.levels import asks, operators, reports
-from purse.levels.ledger import Level
+from purse.campaign import asks, operators, reports
+from purse.campaign.ledger import Level
 from tests.support.levels import HOUR, START, USD, Game, account_terms
 
 

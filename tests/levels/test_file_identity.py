@@ -16,8 +16,8 @@ import pytest
 
 from purse import StorageUnavailable
 from purse.campaign.storage import file_guard, file_identity, sqlite_file
-from purse.levels.connect import connect
-from purse.levels.sqlite import SqliteSession
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.sqlite import SqliteSession
 from tests.levels.classes import Campaign
 from tests.levels.places import SqlitePlace
 from tests.support.processes import forked, printed

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from purse.levels import asks, operators, reports
-from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.entry import Entry
-from purse.levels.ledger import Level
-from purse.levels.records import Balance, Head
+from purse.campaign import asks, operators, reports
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import Level
+from purse.campaign.records import Balance, Head
 from tests.support.levels import HOUR, START, USD, Game, account_terms, money, terms_of
 
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from purse.levels import followed_history, history
-from purse.levels.campaign import LocalCampaign
-from purse.levels.connect import in_memory
-from purse.levels.followed_history import FollowedHistory
-from purse.levels.history import History
-from purse.levels.storage import Storage
+from purse.campaign import followed_history, history
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import History
+from purse.campaign.storage.storage import Storage
 
 START = 1_700_000_000_000
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from purse.levels.storage_records import Wants
+from purse.campaign.storage.rows import Wants
 from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, Place, counts, kinds
 from tests.support.soak import scale

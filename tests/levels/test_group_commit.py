@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from purse import InvalidInput, StorageUnavailable
-from purse.levels import asks
-from purse.levels.commit import Operation
-from purse.levels.policy import Policy, recovered
-from purse.levels.sqlite import Memory
-from purse.levels.storage import Storage
-from purse.levels.storage_records import Locked, Wants, Writes
+from purse.campaign import asks
+from purse.campaign.commit import Operation
+from purse.campaign.policy import Policy, recovered
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
+from purse.campaign.storage.rows import Locked, Wants, Writes
 from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, counts, kinds
 
@@ -209,7 +209,7 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     campaign.ask()
     before = storage.changes
     storage.failure = StorageUnavailable("another process has held it for 30 seconds")
-    monkeypatch.setattr("purse.levels.commit.STUCK_S", 0)
+    monkeypatch.setattr("purse.campaign.commit.STUCK_S", 0)
     results = together(campaign, storage, [campaign.ask, lambda: campaign.tell(1, 1, 1)])
     assert {type(result).__name__ for result in results} == {"StorageUnavailable"}
     assert storage.changes == before + 1

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from purse.campaign.periods import calendar
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 from tests.levels import kill_worker
 from tests.levels.check_log import check_accounts, check_promises
 from tests.levels.classes import Account, Campaign

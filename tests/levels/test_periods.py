@@ -6,10 +6,10 @@ import pytest
 
 from purse.base.amounts import LARGEST
 from purse.errors import BudgetExhausted
-from purse.levels import asks, operators, reports
-from purse.levels.ledger import Level
-from purse.levels.period import Period
-from purse.levels.records import Balance
+from purse.campaign import asks, operators, reports
+from purse.campaign.ledger import Level
+from purse.campaign.periods.period import Period
+from purse.campaign.records import Balance
 from tests.support.levels import HOUR, START, USD, Game, account_terms, money
 
 MIDNIGHT = START + 16 * HOUR

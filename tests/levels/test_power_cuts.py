@@ -17,8 +17,8 @@ import pytest
 
 from purse import StorageUnavailable
 from purse.campaign.periods import calendar
-from purse.levels.sqlite import Sqlite
-from purse.levels.storage import Storage
+from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.storage import Storage
 from tests.levels.check_log import check_accounts, check_promises
 from tests.levels.classes import Account, Campaign
 from tests.levels.client_log import RENEWED, SHORT_HOUR, TERMS, ClientLog, LoggingClient

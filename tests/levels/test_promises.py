@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from purse.errors import PurseError, StorageUnavailable
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
-from purse.levels.sqlite import Sqlite
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.sqlite import Sqlite
 from tests.support.levels_tree import Tree
 
 SEEDS = range(4)

@@ -13,9 +13,9 @@ from typing import Any
 import apsw
 import pytest
 
-from purse.levels import schema, sql
-from purse.levels.postgres import Postgres
-from purse.levels.sqlite import Memory
+from purse.campaign.storage import schema, sql
+from purse.campaign.storage.postgres import Postgres
+from purse.campaign.storage.sqlite import Memory
 
 # for each statement, the index by which it finds its rows in each table that may be large
 KEY = "key"  # the primary key

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from purse.levels import commit, policy
-from purse.levels.policy import Policy, parsed
+from purse.campaign import commit, policy
+from purse.campaign.policy import Policy, parsed
 from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, Place, kinds
 from tests.support.soak import scale

@@ -20,7 +20,7 @@ from purse.errors import (
     PurseError,
     TicketError,
 )
-from purse.levels import asks, operators, reports
+from purse.campaign import asks, operators, reports
 from tests.support.levels import START, USD, Game, account_terms, money
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.levels import schema
-from purse.levels.connect import connect
+from purse.campaign.storage import schema
+from purse.campaign.storage.connect import connect
 from tests.levels.places import Place, SqlitePlace, balance, kinds
 
 TERMS: dict[str, Any] = {

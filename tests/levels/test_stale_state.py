@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from purse import InvalidInput, NoSuchCampaign
-from purse.levels.policy import Policy, recovered
+from purse.campaign.policy import Policy, recovered
 from tests.levels.classes import Campaign
 from tests.levels.places import Place, counts, kinds, without_guards
 from tests.support.paths import ROOT

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from purse import CampaignExists, NoSuchCampaign, PurseError
-from purse.levels.records import UNFINISHED, Balance
-from purse.levels.storage_records import Wants, Writes
+from purse.campaign.records import UNFINISHED, Balance
+from purse.campaign.storage.rows import Wants, Writes
 from tests.levels.places import Place, SqlitePlace, balance, counts, kinds
 
 TERMS: dict[str, Any] = {

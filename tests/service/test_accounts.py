@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from purse import Account
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from tests.support.service import PROMPTS, TestClient, problem, service
 
 TEAM = {"name": "team-a", "budget": "500", "resources": ["USD"]}

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from purse.errors import InvalidInput
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.receiver import SECRET, answering, receiver, spent
 from tests.support.service import problem, running, service
 

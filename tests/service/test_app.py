@@ -8,7 +8,7 @@ import pytest
 
 from purse import Campaign
 from purse.base.json import compact
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service.routes import common
 from tests.support.core import empty
 from tests.support.service import PROMPTS, problem, running, service

@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 import httpx
 import pytest
 
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service import connections
 from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import purse
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import in_memory
 from tests.support.service import PROMPTS, TestClient, running
 from tests.support.wire import TERMS, Far
 

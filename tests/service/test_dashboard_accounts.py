@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from purse import Account
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from purse import Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.dashboard import FITS, FOCUSED, View, make, shown, yes
 from tests.support.server import served
 from tests.support.service import token_file

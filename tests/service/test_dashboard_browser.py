@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import Campaign
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from tests.support.dashboard import CHARTS_FIT, FITS, FOCUSED, View, make, shown, stat
 from tests.support.server import Served, served
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served
 

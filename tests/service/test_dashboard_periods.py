@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.dashboard import View, make, shown
 from tests.support.server import served
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.service import problem, running
 
 AT = "/campaigns/prompts"

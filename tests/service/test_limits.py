@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from purse.errors import InvalidInput
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service import limits
 from purse.service.limits import TokenBuckets
 from purse.service.settings import Settings

@@ -17,9 +17,9 @@ import pytest
 from purse.campaign import incidents
 from purse.campaign.records import COUNTS
 from purse.errors import StorageUnavailable
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect, in_memory
-from purse.levels.storage import Storage
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect, in_memory
+from purse.campaign.storage.storage import Storage
 from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
 from purse.service.metrics import AMOUNTS

@@ -15,7 +15,7 @@ from purse.campaign.results import ALARM_KINDS
 from purse.campaign.states import CAMPAIGN_STATES
 from purse.cli.serve import serve
 from purse.errors import StorageUnavailable
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service import request_log
 from tests.support.paths import ROOT
 from tests.support.service import TestClient, bearer, running, service, token_file

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from purse.service.live_view import LiveViews
 from tests.support.service import PROMPTS, problem, running, service
 

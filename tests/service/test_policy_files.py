@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.service import PROMPTS, TestClient, problem, service
 
 # it brings no code of its own: nothing has to be compiled

@@ -11,7 +11,7 @@ from purse import errors
 from purse.base.problem_types import OF_ERRORS, kind_of, of_error
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service import problems
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service.schemas.recommendation import RecommendationQuery
 from tests.support.service import PROMPTS, TestClient, bearer, problem, running, service, token_file
 

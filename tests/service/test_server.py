@@ -18,7 +18,7 @@ import purse
 from purse import Campaign
 from purse.cli import main
 from purse.client.connection import Connection
-from purse.levels.campaign import LocalCampaign
+from purse.campaign.local.campaign import LocalCampaign
 from tests.support.core import LEVELS
 from tests.support.service import PROMPTS
 

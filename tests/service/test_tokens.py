@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from purse.cli.serve import token as token_command
 from purse.errors import InvalidInput
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from purse.service import tokens
 from purse.service.settings import Settings
 from purse.service.tokens import TokenFile

@@ -9,7 +9,7 @@ from typing import Any
 
 from purse import Account
 from purse.base import amounts
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.client_log import FUND
 
 COLUMNS = ("spent", "held", "presumed", "overrun")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from purse.base import amounts
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 Line = dict[str, Any]
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from purse import Account, AskRefused, Conflict, InvalidInput
 from purse.campaign.results import Receipt
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.check_log import check_line, check_renewals, check_sums
 from tests.support.contexts import SEES
 

@@ -16,15 +16,15 @@ from typing import Any
 
 LEVELS = os.environ.get("PURSE_CORE") == "levels"
 INSTEAD = {  # what stands in for a module of today
-    "purse.campaign.local.campaign": "purse.levels.campaign",
-    "purse.campaign.local.account": "purse.levels.account",
-    "purse.campaign.local.recommendations": "purse.levels.recommendations",
-    "purse.campaign.storage.connect": "purse.levels.connect",
+    "purse.campaign.local.campaign": "purse.campaign.local.campaign",
+    "purse.campaign.local.account": "purse.campaign.local.account",
+    "purse.campaign.local.recommendations": "purse.campaign.recommendations",
+    "purse.campaign.storage.connect": "purse.campaign.storage.connect",
     "purse.campaign.storage.memory": "tests.support.levels_core.memory",
-    "purse.campaign.history": "purse.levels.history",
-    "purse.campaign.followed_history": "purse.levels.followed_history",
-    "purse.campaign.incidents": "purse.levels.incidents",
-    "purse.campaign.journal_log": "purse.levels.journal_log",
+    "purse.campaign.history": "purse.campaign.history",
+    "purse.campaign.followed_history": "purse.campaign.followed_history",
+    "purse.campaign.incidents": "purse.campaign.incidents",
+    "purse.campaign.journal_log": "purse.campaign.journal_log",
     "tests.support.mutations": "tests.support.levels_mutations",
     "tests.support.account_mutations": "tests.support.levels_account_mutations",
     "tests.support.period_mutations": "tests.support.levels_period_mutations",

@@ -15,8 +15,8 @@ import time
 from typing import Any
 
 from purse import Account, BudgetExhausted, BudgetHeld
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
 from tests.support.race_worker import TERMS
 
 COMPANY, TEAM = "company", "team"

@@ -15,7 +15,7 @@ from typing import Any
 from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.follower import Follower
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 
 LABELS = ("before the message", "after the message", "before the commit", "after the commit")
 SECRET = b"sesame-sesame-sesame-sesame"

@@ -26,8 +26,8 @@ from typing import Any
 
 from purse import Account, StorageUnavailable
 from purse.campaign.periods import calendar
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import LABELS, KillPoint, install
 

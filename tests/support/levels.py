@@ -10,12 +10,12 @@ from typing import Any
 
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.terms import Terms
-from purse.levels import operators
-from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.entry import Entry
-from purse.levels.ledger import Level
-from purse.levels.records import Balance
-from purse.levels.transaction import Transaction
+from purse.campaign import operators
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import Level
+from purse.campaign.records import Balance
+from purse.campaign.transaction import Transaction
 
 START = 1_800_000_000_000  # ms since 1970: 8:00 in UTC
 HOUR = 3_600_000  # ms

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from purse.levels import asks
-from purse.levels.ledger import Level
-from purse.levels.transaction import Transaction
+from purse.campaign import asks
+from purse.campaign.ledger import Level
+from purse.campaign.transaction import Transaction
 from tests.support.levels_mutations import NEVER_OVERSPENT, without
 
 Patch = pytest.MonkeyPatch
@@ -59,14 +59,14 @@ def overspend_accounts(patch: Patch) -> None:
 
 def lock_no_account(patch: Patch) -> None:
     """Levels are read and written, and nobody waits for them."""
-    from purse.levels.postgres import Postgres
+    from purse.campaign.storage.postgres import Postgres
 
     patch.setattr(Postgres, "lock", "")
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:
     """The campaign is locked first, and the account at the top last."""
-    from purse.levels.postgres import PostgresSession
+    from purse.campaign.storage.postgres import PostgresSession
 
     read = PostgresSession.read
 

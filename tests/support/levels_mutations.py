@@ -15,17 +15,18 @@ import pytest
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.storage.file_lock import FileLock
 from purse.errors import StorageUnavailable
-from purse.levels import allowed, asks, reports, schema
-from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.commit import Committer
-from purse.levels.ledger import Level
-from purse.levels.policy import Policy
-from purse.levels.records import HELD, TOLD
-from purse.levels.sqlite import Sqlite
-from purse.levels.storage import Storage
-from purse.levels.storage_records import Locked
-from purse.levels.ticket import Ticket
-from purse.levels.transaction import Transaction
+from purse.campaign import allowed, asks, reports
+from purse.campaign.storage import schema
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.commit import Committer
+from purse.campaign.ledger import Level
+from purse.campaign.policy import Policy
+from purse.campaign.records import HELD, TOLD
+from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.storage import Storage
+from purse.campaign.storage.rows import Locked
+from purse.campaign.ticket import Ticket
+from purse.campaign.transaction import Transaction
 
 Patch = pytest.MonkeyPatch
 NEVER_OVERSPENT = (
@@ -214,7 +215,7 @@ def acknowledge_before_commit(patch: Patch) -> None:
 
     patch.setattr(Storage, "create", created)
     patch.setattr(Sqlite, "_locked", locked)
-    from purse.levels.postgres import PostgresSession
+    from purse.campaign.storage.postgres import PostgresSession
 
     write = PostgresSession.write
 
@@ -267,7 +268,7 @@ def write_over_the_journal(patch: Patch) -> None:
 
 def lock_nothing(patch: Patch) -> None:
     """Nobody waits for the lock, and nothing is locked before it is written."""
-    from purse.levels.postgres import Postgres
+    from purse.campaign.storage.postgres import Postgres
 
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)

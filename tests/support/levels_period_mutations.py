@@ -9,11 +9,11 @@ from unittest.mock import ANY
 
 import pytest
 
-from purse.levels import operators
-from purse.levels import transaction as transactions
-from purse.levels.period import ALL, Period
-from purse.levels.records import RUNNING
-from purse.levels.transaction import Transaction
+from purse.campaign import operators
+from purse.campaign import transaction as transactions
+from purse.campaign.periods.period import ALL, Period
+from purse.campaign.records import RUNNING
+from purse.campaign.transaction import Transaction
 from tests.support.levels_mutations import take_any_number
 
 Patch = pytest.MonkeyPatch

@@ -10,12 +10,12 @@ import pytest
 
 from purse.campaign import learner
 from purse.campaign.arms import Arms
-from purse.levels import allowed, asks, commit, cooldown, reports
-from purse.levels.campaign_ledger import CampaignLevel
-from purse.levels.cooldown import CoolDown
-from purse.levels.policy import Policy
-from purse.levels.records import Head
-from purse.levels.transaction import Transaction
+from purse.campaign import allowed, asks, commit, cooldown, reports
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.cooldown import CoolDown
+from purse.campaign.policy import Policy
+from purse.campaign.records import Head
+from purse.campaign.transaction import Transaction
 
 Patch = pytest.MonkeyPatch
 

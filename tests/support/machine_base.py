@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant
 
 from purse import Campaign, PurseError
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support import reference_ledger
 from tests.support.campaign_machine import all_terms, as_given
 from tests.support.reference_ledger import Ledger, Refusal, Report, Terms, written

@@ -19,8 +19,8 @@ from typing import Any
 
 from purse import Account, PurseError
 from purse.campaign.results import Receipt
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
 DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE, SHARED = KINDS = (

@@ -10,8 +10,8 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from purse.levels.connect import in_memory
-from purse.levels.storage import Storage
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from purse.service import tokens
 from purse.service.app import make_app
 from purse.service.settings import Settings

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 
 START = 1_800_000_000_000  # ms since 1970
 NO_CHECKPOINTS = (
@@ -98,7 +98,7 @@ class SqliteHarness(StorageHarness):
         self.address = f"sqlite:///{path}"
 
     def connect(self) -> Any:
-        from purse.levels.connect import connect
+        from purse.campaign.storage.connect import connect
 
         return connect(self.address)
 
@@ -118,7 +118,7 @@ class PostgresHarness(StorageHarness):
         self.address = address
 
     def connect(self) -> Any:
-        from purse.levels.connect import connect
+        from purse.campaign.storage.connect import connect
 
         return connect(self.address)
 

@@ -17,7 +17,7 @@ import pytest
 from purse.campaign.storage.base import ReadSet
 
 from purse import BudgetExhausted, BudgetHeld
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 

@@ -13,7 +13,7 @@ from purse.base import amounts
 from purse.campaign.learner import Learner
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.testing.games import suitable
 from tests.support.storages import MemoryHarness
 

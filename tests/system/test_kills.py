@@ -18,8 +18,8 @@ import pytest
 
 from purse import Account
 from purse.campaign.periods import calendar
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
 from tests.support import kill_worker
 from tests.support.check_accounts import check_accounts
 from tests.support.client_log import SHORT_HOUR, TERMS, FileClientLog, check_promises

@@ -19,7 +19,7 @@ from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.base import amounts
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
-from purse.levels import commit
+from purse.campaign import commit
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import account_checks, mutations, period_checks, storages
 from tests.support import account_mutations as accounts

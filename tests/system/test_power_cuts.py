@@ -17,7 +17,7 @@ import pytest
 
 from purse import Account, StorageUnavailable
 from purse.campaign.periods import calendar
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.check_accounts import check_accounts
 from tests.support.client_log import (
     RENEWED,

@@ -16,7 +16,7 @@ import pytest
 from purse import CampaignExists, InvalidInput, PurseError
 from purse.campaign import group_commit
 from purse.campaign.learner import Learner
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.sample_campaigns import FOLDER, SAMPLES, initial_pulls
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -17,7 +17,7 @@ import pytest
 from purse import InvalidInput, NoSuchCampaign, StorageUnavailable
 from purse.campaign import operations
 from purse.campaign.learner import Learner
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.storages import MemoryHarness, PostgresHarness, StorageHarness
 
 TERMS: dict[str, Any] = {

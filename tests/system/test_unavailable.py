@@ -16,7 +16,7 @@ import pytest
 from purse import StorageUnavailable
 from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import scale

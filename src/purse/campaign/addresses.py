@@ -11,9 +11,9 @@ from typing import Any
 
 from purse.errors import MissingExtra
 
-LOCAL = "purse.levels.campaign:LocalCampaign"
+LOCAL = "purse.campaign.local.campaign:LocalCampaign"
 REMOTE = "purse.client.remote_campaign:RemoteCampaign"
-LOCAL_ACCOUNT = "purse.levels.account:LocalAccount"
+LOCAL_ACCOUNT = "purse.campaign.local.account:LocalAccount"
 REMOTE_ACCOUNT = "purse.client.remote_account:RemoteAccount"
 SERVERS = ("http", "https")  # schemes of addresses
 

@@ -10,9 +10,9 @@ import numpy as np
 import orjson
 
 from purse.base.features import LARGEST, Features
-from purse.campaign.entry import CLIPPED as CLIPPED
-from purse.campaign.entry import CONTEXT as CONTEXT
-from purse.campaign.entry import UNUSED as UNUSED
+from purse.campaign.journal import CLIPPED as CLIPPED
+from purse.campaign.journal import CONTEXT as CONTEXT
+from purse.campaign.journal import UNUSED as UNUSED
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:

@@ -1,55 +1,87 @@
-"""One entry of a journal, and a journal as JSON lines. This imports nothing heavy, for the client's
-sake.
+"""The journal: an append-only list of entries, which is the truth. All else is folded from it.
+
+kind       body
+created    the terms
+asked      t (the round), arm, p (its probability), held (units of each resource); if it applies:
+           deadline (ms), n (tickets wanted), of (the request that the first of them answers), mask,
+           initial, left (what a level above had left, if less), periods (of each level, by its id),
+           labels, context, clipped, rounds (with so many the policy planned; not written yet)
+told       t, arm, p, reward, costs, from (the state before the cost was known); if it applies:
+           context, over (it cost more than was held), missing (no reward came in time)
+settled    costs, from, over: the cost is known, and the reward is not
+rewarded   reward: the reward is known, and the cost is not, or nothing is learnt from it
+failed     costs, from, over, reason: the call did not work
+voided, expired
+conflict   report: what was said too late to count
+topped_up  units
+renewed    number (of the period that begins), at, next (when it ends, ms), tz
+paused
+resumed    next and tz, if the period would have ended in the pause
+ended      by: somebody, or (not written yet) policy or horizon
+arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max
+alerts_set alerts
+event      rule, key, period, resource or arm, balances; refused: what an ask needed
+joined     periods: a restored campaign joins the levels above it with all that it has spent
+
+An entry says what was decided and what cannot be computed again. What follows from it, such as the
+overrun of a report or the part of a refund that is dropped, is computed by the fold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import IO, Annotated, Any, NamedTuple
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any
 
-from purse._version import __version__
+import orjson
 
-FORMAT = 2  # of exported journals
-CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # of what an ask has seen
+OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy has of its own
 
 
-class Entry(NamedTuple):
-    """One line of the journal; amounts in it are whole numbers of units of 1e-9."""
+@dataclass(slots=True)
+class Entry:
+    """One line of a journal; amounts in it are whole numbers of units of 1e-9."""
 
     seq: int  # 1, 2, ... without a gap
-    at: Annotated[int, "Milliseconds since 1970."]
+    at: int  # ms since 1970
     kind: str
-    request: str | None
+    request: str | None  # the request that it answers; no two entries answer the same one
     ticket: int | None
     body: dict[str, Any]
+    text: str  # the body as JSON
 
+    @classmethod
+    def of(
+        cls,
+        seq: int,
+        at: int,
+        kind: str,
+        body: dict[str, Any],
+        request: str | None = None,
+        ticket: int | None = None,
+    ) -> Entry:
+        """Return a new entry."""
+        return cls(seq, at, kind, request, ticket, body, orjson.dumps(body).decode())
 
-def write_as(
-    dumps: Callable[[Any], str],
-    file: IO[str],
-    name: str,
-    entries: Iterable[Entry],
-    kind: str = "campaign",
-    **more: Any,
-) -> int:
-    """A journal as JSON lines, the first of which says what it is, and `more` of it; returns the
-    number of entries.
+    @classmethod
+    def read(
+        cls, seq: int, at: int, kind: str, request: str | None, ticket: int | None, text: str
+    ) -> Entry:
+        """Return an entry from the columns of its row."""
+        return cls(seq, at, kind, request, ticket, orjson.loads(text), text)
 
-    dumps   writes a value as JSON on one line
-    kind    of what the journal is: a campaign or an account
-    """
-    head = {"purse": __version__, "format": FORMAT, kind: name, **more}
-    file.write(dumps(head) + "\n")
-    count = 0
-    for entry in entries:
-        file.write(dumps(entry._asdict()) + "\n")
-        count += 1
-    return count
+    def row(self) -> tuple[Any, ...]:
+        """Return the columns of its row."""
+        return self.seq, self.at, self.kind, self.request, self.ticket, self.text
 
+    def chain(self, digest: str) -> str:
+        """Return the digest of the journal up to this entry, from the digest up to the one before.
 
-def without_contexts(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body of an entry without what it says of contexts."""
-    kept = {name: value for name, value in body.items() if name not in WORDS}
-    if "tickets" in kept:
-        kept["tickets"] = [without_contexts(ticket) for ticket in kept["tickets"]]
-    return kept
+        A copy of a campaign has the same digests under whatever name.
+        """
+        text = self.text
+        if self.kind == "created":
+            kept = {name: value for name, value in self.body.items() if name not in OF_THIS_COPY}
+            text = orjson.dumps(kept).decode()
+        head = f"{digest} {self.seq} {self.at} {self.kind} {self.request!r} {self.ticket} {text}"
+        return blake2b(head.encode(), digest_size=16).hexdigest()

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from heapq import nsmallest
-from itertools import chain, groupby
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 
-from purse.campaign.records import Balance
+from purse.campaign.records import Balance, Move, moved
 from purse.errors import invalid
 
-LABELS = "labels"  # the word of an entry
 MOST_KEYS = 8  # of a campaign
 MOST_LISTED = 10_000  # labels whose sums are returned at once
 LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
@@ -18,58 +15,17 @@ Label: TypeAlias = tuple[str, str]  # key and value
 NAMED = f"must be text of 1 to {LONGEST_KEY} printable characters, without an equals sign"
 
 
-class LabelRow(NamedTuple):
-    """What the tickets with a label come to, of one resource, in units."""
-
-    key: str
-    value: str
-    resource: int  # its place
-    tickets: int
-    spent: int
-    held: int
-    presumed: int
-    overrun: int
-
-
-class LabelSums:
-    """What was booked for each label since this began."""
+class Sums:
+    """What was booked for each label since this object was made: a balance without a budget."""
 
     def __init__(self) -> None:
-        self.rows: dict[Label, list[LabelRow]] = {}  # of each resource
+        self.rows: dict[Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
 
-    def book(
-        self,
-        labels: Mapping[str, str],
-        tickets: int,
-        before: Sequence[Balance],
-        after: Sequence[Balance],
-    ) -> None:
-        """Add tickets, and what an entry has moved of each resource."""
+    def book(self, labels: Mapping[str, str], tickets: int, move: Move) -> None:
+        """Add tickets, and what they have moved of each resource."""
         for label in labels.items():
-            rows = self.rows.get(label) or [
-                LabelRow(*label, m, *[0] * 5) for m in range(len(after))
-            ]
-            self.rows[label] = [
-                LabelRow(
-                    *label,
-                    row.resource,
-                    row.tickets + tickets,
-                    row.spent + new.spent - old.spent,
-                    row.held + new.held - old.held,
-                    row.presumed + new.presumed - old.presumed,
-                    row.overrun + new.overrun - old.overrun,
-                )
-                for row, old, new in zip(rows, before, after, strict=True)
-            ]
-
-    def listed(self) -> list[LabelRow]:
-        """All rows, in the order of keys, values and resources."""
-        return sorted(chain.from_iterable(self.rows.values()))
-
-    def restore(self, rows: Iterable[Sequence[Any]]) -> None:
-        """Know what `listed` said."""
-        for row in rows:
-            self.rows.setdefault((row[0], row[1]), []).append(LabelRow(*row))
+            before, sums = self.rows.get(label, (0, [Balance()] * len(move)))
+            self.rows[label] = before + tickets, moved(sums, move)
 
 
 def read_labels(labels: Any) -> dict[str, str] | None:
@@ -95,12 +51,12 @@ def is_text(value: Any, longest: int) -> bool:
     return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
 
-def check_keys(labels: Mapping[str, str], known: Sequence[str]) -> None:
-    """Refuse labels with which a campaign that has these keys would have too many."""
-    new = [key for key in labels if key not in known]
+def check_keys(keys: Iterable[str], known: Sequence[str]) -> None:
+    """Raise `InvalidInput` if a campaign with the known keys of labels would have too many."""
+    new = [key for key in keys if key not in known]
     if len(known) + len(new) > MOST_KEYS:
         allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
-        raise invalid("labels", new[0], f"{allowed}: {', '.join(known)}")
+        raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(known))}")
 
 
 def read_key(key: Any) -> str | None:
@@ -108,19 +64,3 @@ def read_key(key: Any) -> str | None:
     if key is not None and not is_text(key, LONGEST_KEY):
         raise invalid("key", key, NAMED)
     return key
-
-
-def largest(rows: Iterable[LabelRow], key: str | None, limit: int) -> list[list[LabelRow]]:
-    """Return the rows of at most `limit` labels, of one key or of all: those on which most was
-    spent of the first resource come first, overruns included; with as much those with more tickets.
-
-    rows   in the order of keys, values and resources
-    """
-    found = groupby(rows, key=lambda row: row[:2])
-    labels = [list(parts) for label, parts in found if key in (None, label[0])]
-    return nsmallest(limit, labels, key=lambda parts: rank(parts[0]))
-
-
-def rank(row: LabelRow) -> tuple[int, int, str, str]:
-    """Return the place of a label in the order of what was spent, from its first resource."""
-    return -row.spent - row.overrun, -row.tickets, row.key, row.value

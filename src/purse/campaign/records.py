@@ -1,57 +1,34 @@
-"""What is stored of a campaign beside its journal, and what an entry may change: balances, tickets
-and the campaign's own record.
-"""
+"""What is stored beside the journal: the balances of a level, and its head."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from operator import add
 from typing import Any, NamedTuple
 
 import orjson
 
-from purse.base import amounts
-from purse.campaign.states import RUNNING, STATES, CampaignState, TicketState
-from purse.errors import InvalidInput
-
-# fields of `CampaignRecord`
-OPTIONAL = (
-    "open",
-    "owed",
-    "cooling",
-    "arms",
-    "silent",
-    "seen",
-    "alarmed",
-    "labels",
-    "period",
-    "alerts",
-    "top_ups",
-    "alerted",
-)
-COUNTS = (
-    "tickets",
-    *STATES,
-    "conflicts",
-    "overruns",
-    "below_minimum",
-    "outside_range",
-    "clipped",
-)
-# alarms about reports, and what `counts` calls those reports
-REPORT_ALARMS = {
+RUNNING, PAUSED, ENDED = "running", "paused", "ended"
+HELD, PRESUMED, SETTLED = "held", "presumed", "settled"
+TOLD, FAILED, VOID, SKIPPED = "told", "failed", "void", "skipped"
+OPEN = (HELD, PRESUMED)  # states in which money is set apart
+UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
+REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
+# alarms about reports, and what `counts` calls these reports
+ALARMS = {
     "overrun": "overruns",
     "conflict": "conflicts",
     "below-minimum": "below_minimum",
     "outside-range": "outside_range",
 }
-ALARM_LASTS = 86_400_000  # ms from the last such report to the end of its alarm
+Units = Sequence[int]  # one amount of each resource
 
 
 class Balance(NamedTuple):
     """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
 
-    budget: int
+    budget: int = 0
     spent: int = 0
     held: int = 0
     presumed: int = 0
@@ -63,91 +40,58 @@ class Balance(NamedTuple):
         return self.budget - self.spent - self.held - self.presumed
 
 
-class TicketRecord(NamedTuple):
-    """A ticket as it is stored."""
+Move = Sequence[Balance]  # what is added to the balance of each resource
 
-    id: int
-    state: TicketState
-    at: int  # ms
-    deadline: int | None  # ms
-    body: dict[str, Any]  # t, arms, probabilities, held, request; report once it is told
+
+def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
+    """Return balances after a move."""
+    return [Balance(*map(add, was, more)) for was, more in zip(balances, move, strict=True)]
 
 
 @dataclass
-class CampaignRecord:
-    """What is known of a campaign besides its purses, tickets and journal."""
+class Head:
+    """What a level's journal comes to besides balances and tickets; the second half is for
+    campaigns. It is stored as JSON without what is empty.
+    """
 
     id: str = ""  # of the terms
-    status: CampaignState = RUNNING
-    rounds: int = 0  # asked for so far
+    status: str = RUNNING
     created: int = 0  # ms
     changed: int = 0  # ms
-    snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
     digest: str = ""  # of the journal
-    counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    # pulls of each arm on tickets of which something is expected, where the policy counts them
-    open: list[int] | tuple[()] = ()
-    owed: list[int] | tuple[()] = ()  # arms that owe their initial pull
-    cooling: list[list[int]] | tuple[()] = ()  # see `cooldown.CoolDown`
-    arms: list[list[Any]] | tuple[()] = ()  # arms that are not as the terms say, see `ArmRecord`
-    # pulls of each arm that has not brought a reward yet, -1 for those that have
-    silent: list[int] = field(default_factory=list)
-    # (2, F) the least and the most of each column of contexts, where there are features
-    seen: list[list[float]] | tuple[()] = ()
-    # ms: the last report that caused an alarm, by the kind of alarm
-    alarmed: dict[str, int] = field(default_factory=dict)
-    labels: list[str] | tuple[()] = ()  # the keys, in their order
-    period: list[Any] | tuple[()] = ()  # see `periods.Period`, where the budget is renewed
-    alerts: list[str] | tuple[()] = ()  # the rules of alerts, as they are now
-    top_ups: int = 0  # since there are alerts
-    # the mark of the last event of each subject, see `events`
-    alerted: dict[str, list[int]] = field(default_factory=dict)
+    turn: int = 0  # of a top level with levels below it: entries of the whole tree so far
+    period: list[Any] = field(default_factory=list)  # see `Period`
+    alerts: list[str] = field(default_factory=list)
+    top_ups: int = 0
+    alerted: dict[str, list[int]] = field(default_factory=dict)  # the last mark of each subject
+    alarmed: dict[str, int] = field(default_factory=dict)  # when each alarm had its last cause, ms
 
-    def as_dict(self) -> dict[str, Any]:
-        """The record as JSON has it; what is empty may be left out."""
-        facts = vars(self).copy()
-        for name in OPTIONAL:
-            if not facts[name]:
-                del facts[name]
-        return facts
+    rounds: int = 0  # asked for so far
+    checkpoint: int = 0  # the last entry in the last checkpoint of the policy
+    counts: dict[str, int] = field(default_factory=dict)
+    owed: list[int] = field(default_factory=list)  # arms that owe their initial pull
+    open: list[int] = field(default_factory=list)  # unfinished tickets of each arm
+    silent: list[int] = field(default_factory=list)  # tickets of arms without a reward; -1: heard
+    cooling: list[list[int]] = field(default_factory=list)  # see `CoolDown`
+    arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
+    seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
+    labels: list[str] = field(default_factory=list)  # the keys of labels so far
+    joined: dict[str, int] = field(default_factory=dict)  # periods of levels when it joined them
 
-    def copied(self) -> CampaignRecord:
-        """A record that may be changed: its counters are counted up, all else is replaced."""
-        made = object.__new__(CampaignRecord)
-        made.__dict__ = vars(self).copy()
-        made.counts = self.counts.copy()
-        made.open, made.silent = self.open[:], self.silent[:]
-        return made
+    def to_json(self) -> str:
+        """Return the head as it is stored."""
+        return orjson.dumps({name: fact for name, fact in vars(self).items() if fact}).decode()
 
     @classmethod
-    def from_json(cls, text: str) -> CampaignRecord:
-        """A record as it is stored."""
-        facts = orjson.loads(text)
-        made = object.__new__(cls)
-        made.__dict__ = EMPTY | facts  # a third of the time that `cls(**facts)` takes
-        if len(vars(made)) > len(EMPTY):
-            raise TypeError(f"unknown fields of a campaign: {', '.join(facts.keys() - EMPTY)}")
-        return made
+    def from_json(cls, text: str) -> Head:
+        """Return a head as it was stored."""
+        return cls(**orjson.loads(text))
 
+    def count(self, what: str, change: int = 1) -> None:
+        """Count up or down."""
+        self.counts[what] = self.counts.get(what, 0) + change
 
-EMPTY = vars(CampaignRecord())
-
-
-def check_overrun(purses: Sequence[Balance], units: Sequence[int]) -> None:
-    """Refuse costs with which an overrun would exceed what can be counted."""
-    for purse, more in zip(purses, units, strict=True):
-        if purse.overrun + more > amounts.LARGEST:
-            raise InvalidInput(
-                f"cost={amounts.text(more)}: with it the overrun would exceed what can "
-                f"be counted, {amounts.LARGEST // amounts.UNIT:,}"
-            )
-
-
-def check_budget(purses: Sequence[Balance], units: Sequence[int]) -> None:
-    """Refuse a top-up after which a budget would exceed what can be counted."""
-    for purse, more in zip(purses, units, strict=True):
-        if purse.budget + more > amounts.LARGEST:
-            raise InvalidInput(
-                f"amount={amounts.text(more)}: the budget must stay at most "
-                f"{amounts.LARGEST // amounts.UNIT:,}"
-            )
+    def alarm(self, kind: str, at: int) -> None:
+        """Count a report that causes an alarm, and record when, ms."""
+        self.count(ALARMS[kind])
+        self.alarmed[kind] = at

@@ -25,9 +25,9 @@ def run(file: Path, once: bool, storage: str) -> None:
     It goes on until SIGTERM or Ctrl-C. A receiver is told of events from the moment it is first
     seen. `purse serve --webhooks FILE` does the same beside the service.
     """
+    from purse.campaign.storage.connect import connect
     from purse.campaign.webhooks.file import read_file
     from purse.campaign.webhooks.follower import Follower, deliver, following
-    from purse.levels.connect import connect
 
     receivers = read_file(file)
     kept = connect(storage, create=False)

@@ -12,7 +12,7 @@ from purse.campaign import defaults
 from purse.campaign.account.account import Account
 from purse.campaign.account.results import AccountStatus
 from purse.campaign.campaign import Place
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.client.async_base import AsyncBase, as_documented, closed_on_error, connected
 from purse.client.async_connection import AsyncConnection

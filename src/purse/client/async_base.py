@@ -13,7 +13,7 @@ from typing import Any, Generic, Self, TypeVar
 
 from purse.campaign.addresses import is_server
 from purse.campaign.campaign import Place
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.client.async_connection import AsyncConnection
 from purse.client.exchange import Request
 from purse.client.verbs.records import PAGE_SIZE

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import (
     Audit,
     CampaignTicket,

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from purse.campaign.account.account import Account
 from purse.campaign.account.results import AccountStatus
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.client.connection import Connection, connected
 from purse.client.verbs import accounts

@@ -7,7 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 
 from purse.base.recommendation import CONFIDENCE, REWARD, Recommendation
 from purse.campaign.campaign import Campaign
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import (
     Audit,
     CampaignTicket,

@@ -9,9 +9,9 @@ from functools import partial
 from fastapi import FastAPI
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
+from purse.campaign.storage.connect import connect
 from purse.campaign.webhooks.file import read_file
 from purse.campaign.webhooks.follower import Follower, following
-from purse.levels.connect import connect
 from purse.service import problems
 from purse.service.auth import reader
 from purse.service.campaign_cache import CampaignCache

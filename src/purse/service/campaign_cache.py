@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Iterator
 
 from purse.campaign.account.results import AccountStatus
+from purse.campaign.local.account import LocalAccount
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import Status
-from purse.levels.account import LocalAccount
-from purse.levels.campaign import LocalCampaign
-from purse.levels.storage import Storage
+from purse.campaign.storage.storage import Storage
 from purse.service.policy_files import refuse_file
 
 # whichever was used longest ago is let go; opening it again costs time and nothing else

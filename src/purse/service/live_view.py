@@ -15,11 +15,11 @@ import anyio
 from anyio.to_thread import run_sync
 
 from purse.base.json import compact
+from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NoSuchCampaign, PurseError
-from purse.levels.campaign import LocalCampaign
-from purse.levels.followed_history import FollowedHistory
-from purse.levels.storage import Storage
 from purse.service.policy_files import without_folder
 
 FRESH = 0.5  # seconds for which a picture serves everybody

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from purse._version import __version__
+from purse.campaign.storage.storage import Storage
 from purse.errors import NoSuchCampaign
-from purse.levels.storage import Storage
 from purse.service import live_view
 from purse.service.campaign_cache import CampaignCache
 from purse.service.live_view import LiveViews

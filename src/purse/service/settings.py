@@ -12,7 +12,7 @@ from purse.campaign import defaults
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
-    from purse.levels.storage import Storage
+    from purse.campaign.storage.storage import Storage
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 LOGS = ("json", "text")

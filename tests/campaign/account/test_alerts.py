@@ -8,7 +8,7 @@ import pytest
 
 import purse
 from purse import Account, Campaign
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.receiver import ask
 from tests.support.storages import START, StorageHarness
 

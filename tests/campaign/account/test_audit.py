@@ -12,7 +12,7 @@ from purse.campaign.rules import Transaction
 from purse import Account, Campaign
 from purse.campaign.checkpoint import BOOKED
 from purse.campaign.records import Balance
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.accounts import campaign, company
 from tests.support.storages import MemoryHarness, StorageHarness
 

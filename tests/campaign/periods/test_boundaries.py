@@ -15,7 +15,7 @@ from purse.campaign.rules import Transaction
 from purse import Campaign, CampaignPaused
 from purse.campaign.periods import dry_run, read, rules
 from purse.campaign.periods.calendar import Calendar
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness

@@ -10,8 +10,8 @@ from purse import BudgetHeld, HorizonReached, InvalidInput
 from purse.base import amounts
 from purse.campaign.periods.period import Period
 from purse.campaign.terms import Terms
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.history import History
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.history import History
 from tests.support.campaigns import made, purse, refusal
 from tests.support.storages import MemoryHarness
 

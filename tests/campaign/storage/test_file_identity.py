@@ -16,8 +16,8 @@ import pytest
 
 from purse import StorageUnavailable
 from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
-from purse.levels.campaign import LocalCampaign as Campaign
-from purse.levels.connect import connect
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage.connect import connect
 from tests.support.processes import forked, printed
 from tests.support.soak import scale
 from tests.support.storages import SqliteHarness

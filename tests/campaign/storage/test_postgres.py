@@ -12,7 +12,7 @@ from purse import (
     NoSuchCampaign,
     StorageUnavailable,
 )
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},

@@ -13,7 +13,7 @@ from purse import (
 )
 from purse.campaign import fork_safety
 from purse.campaign.storage import sqlite, sqlite_tables
-from purse.levels.connect import connect
+from purse.campaign.storage.connect import connect
 from tests.support.storages import SqliteHarness
 
 TERMS: dict[str, Any] = {

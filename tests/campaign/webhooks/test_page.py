@@ -6,7 +6,7 @@ import base64
 import re
 from typing import Any
 
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.paths import ROOT
 from tests.support.receiver import SECRET, follower, receiver, spent
 

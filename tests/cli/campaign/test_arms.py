@@ -6,7 +6,7 @@ import pytest
 
 from purse import ArmsCoolingDown, InvalidInput
 from purse.base import exit_codes
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 
 ROOM = "--capacity 4 --cost-ceiling 0.1"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from purse import Conflict, InvalidInput
-from purse.levels.campaign import LocalCampaign as Campaign
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 from tests.support.contexts import last_ask
 

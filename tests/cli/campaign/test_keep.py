@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli
-from purse.levels.campaign import LocalCampaign
+from purse.campaign.local.campaign import LocalCampaign
 from tests.support.campaign_cli import NEW, Run, data
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from purse.base import exit_codes
-from purse.levels.connect import in_memory
+from purse.campaign.storage.connect import in_memory
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 from tests.support.server import served
 from tests.support.service import token_file

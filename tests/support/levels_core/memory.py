@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from purse.levels import sqlite
-from purse.levels.storage import Storage
+from purse.campaign.storage import sqlite
+from purse.campaign.storage.storage import Storage
 
 
 class Memory(Storage):

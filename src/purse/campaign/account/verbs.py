@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any
 
 from purse.campaign.account.results import AccountStatus
-from purse.campaign.entry import Entry, write_as
+from purse.campaign.journal import Entry, write_as
 from purse.campaign.results import Audit
 from purse.campaign.verbs.records import dumps, write_whole
 

@@ -1,39 +1,45 @@
-"""The tables: one script for each dialect. Tables of another version are refused.
+"""The tables. Words in braces are those that the two dialects spell differently.
 
-`{key}`, `{big}` and `{blob}` are what the two dialects call a counted key, whole numbers of 64 bits
-and bytes; `{tail}` keeps SQLite's rows in the order of their key; `{event}` and `{number}` are the
-key of an event and the number of a period in the body of an entry.
+A level's own balances have the key and the value ''. Those of a label have its key and its value,
+and no budget.
 """
 
 from __future__ import annotations
 
 from purse.errors import StorageUnavailable
 
-VERSION = 9  # of the tables
-# accounts are rows beside the campaigns, with purses and a journal of their own
+VERSION = 9  # of the tables; files and databases of another version are refused
 TABLES = """
-CREATE TABLE purse_campaigns (
+CREATE TABLE purse_levels (
   id {key},
   name TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  parent {big} REFERENCES purse_levels (id),
   seq {big} NOT NULL,
-  head TEXT NOT NULL,
-  kind TEXT NOT NULL CHECK (kind IN ('campaign', 'account')),
-  parent {big} REFERENCES purse_campaigns (id)
+  head TEXT NOT NULL
 );
-CREATE INDEX purse_below ON purse_campaigns (parent) WHERE parent IS NOT NULL;
-CREATE TABLE purse_purses (
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
-  resource INTEGER NOT NULL,
-  budget {big} NOT NULL CHECK (budget >= 0),
-  spent {big} NOT NULL CHECK (spent >= 0),
-  held {big} NOT NULL CHECK (held >= 0),
-  presumed {big} NOT NULL CHECK (presumed >= 0),
-  overrun {big} NOT NULL CHECK (overrun >= 0),
-  CONSTRAINT never_overspent CHECK (spent + held + presumed <= budget),
-  PRIMARY KEY (campaign, resource)
+CREATE INDEX purse_below ON purse_levels (parent) WHERE parent IS NOT NULL;
+CREATE TABLE purse_balances (
+  level {big} NOT NULL REFERENCES purse_levels (id),
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  resource {big} NOT NULL,
+  tickets {big} NOT NULL,
+  budget {big} NOT NULL,
+  spent {big} NOT NULL,
+  held {big} NOT NULL,
+  presumed {big} NOT NULL,
+  overrun {big} NOT NULL,
+  CONSTRAINT never_negative CHECK (
+    key <> '' OR (budget >= 0 AND spent >= 0 AND held >= 0 AND presumed >= 0 AND overrun >= 0)),
+  CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget),
+  PRIMARY KEY (level, key, value, resource)
 ){tail};
+CREATE INDEX purse_largest
+  ON purse_balances (level, key, resource, (spent + overrun) DESC, tickets DESC, value)
+  WHERE key <> '';
 CREATE TABLE purse_journal (
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  level {big} NOT NULL REFERENCES purse_levels (id),
   seq {big} NOT NULL,
   at {big} NOT NULL,
   kind TEXT NOT NULL,
@@ -41,86 +47,58 @@ CREATE TABLE purse_journal (
   ticket {big},
   body TEXT NOT NULL,
   digest {blob} NOT NULL,
-  PRIMARY KEY (campaign, seq)
+  turn {big},
+  PRIMARY KEY (level, seq)
 ){tail};
-CREATE UNIQUE INDEX purse_one_answer ON purse_journal (campaign, request) WHERE request IS NOT NULL;
-CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE kind = 'told';
-CREATE UNIQUE INDEX purse_one_event ON purse_journal (campaign, ({event})) WHERE kind = 'event';
-CREATE UNIQUE INDEX purse_one_renewal ON purse_journal (campaign, ({number}))
-  WHERE kind = 'renewed';
-CREATE TABLE purse_tickets (
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
-  id {big} NOT NULL,
+CREATE UNIQUE INDEX purse_one_answer ON purse_journal (level, request) WHERE request IS NOT NULL;
+CREATE UNIQUE INDEX purse_one_of_each ON purse_journal (level, ticket, kind)
+  WHERE ticket IS NOT NULL AND kind <> 'conflict';
+CREATE INDEX purse_events ON purse_journal (level, kind, seq) WHERE kind = 'event';
+CREATE TABLE purse_open_tickets (
+  level {big} NOT NULL REFERENCES purse_levels (id),
   state TEXT NOT NULL,
-  at {big} NOT NULL,
+  ticket {big} NOT NULL,
   deadline {big},
-  body TEXT NOT NULL,
-  PRIMARY KEY (campaign, id)
+  PRIMARY KEY (level, state, ticket)
 ){tail};
-CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline)
-  WHERE state IN ('held', 'presumed');
-CREATE INDEX purse_unused ON purse_tickets (campaign, state, id)
-  WHERE state IN ('void', 'skipped');
-CREATE INDEX purse_due_rewards ON purse_tickets (campaign, deadline)
-  WHERE state = 'settled' AND deadline IS NOT NULL;
+CREATE INDEX purse_due ON purse_open_tickets (level, deadline) WHERE deadline IS NOT NULL;
 CREATE TABLE purse_checkpoints (
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
+  level {big} NOT NULL REFERENCES purse_levels (id),
   kind TEXT NOT NULL,
   seq {big} NOT NULL,
   digest TEXT NOT NULL,
-  checksum TEXT NOT NULL,
   body {blob} NOT NULL,
-  PRIMARY KEY (campaign, kind)
+  PRIMARY KEY (level, kind)
 );
-CREATE TABLE purse_labels (
-  campaign {big} NOT NULL REFERENCES purse_campaigns (id),
-  key TEXT NOT NULL,
-  value TEXT NOT NULL,
-  resource INTEGER NOT NULL,
-  tickets {big} NOT NULL,
-  spent {big} NOT NULL,
-  held {big} NOT NULL,
-  presumed {big} NOT NULL,
-  overrun {big} NOT NULL,
-  PRIMARY KEY (campaign, key, value, resource)
-){tail};
 """
-SQLITE_GUARDS = """
-CREATE TRIGGER purse_no_change BEFORE UPDATE ON purse_journal
-  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-CREATE TRIGGER purse_no_loss BEFORE DELETE ON purse_journal
-  BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;
-"""
-POSTGRES_GUARDS = """
+SQLITE = (
+    TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
+    + "".join(
+        f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
+        "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
+        for event in ("update", "delete")
+    )
+    + f"PRAGMA user_version = {VERSION};"
+)
+POSTGRES = (
+    TABLES.format(
+        key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail=""
+    )
+    + f"""
 CREATE FUNCTION purse_refuse() RETURNS trigger LANGUAGE plpgsql AS $$
   BEGIN RAISE EXCEPTION 'the journal is append-only'; END $$;
 CREATE TRIGGER purse_no_change BEFORE UPDATE OR DELETE OR TRUNCATE ON purse_journal
   FOR EACH STATEMENT EXECUTE FUNCTION purse_refuse();
+CREATE TABLE purse_schema (version INTEGER NOT NULL);
+INSERT INTO purse_schema VALUES ({VERSION});
 """
-SQLITE_WORDS = {
-    "key": "INTEGER PRIMARY KEY",
-    "big": "INTEGER",
-    "blob": "BLOB",
-    "tail": " WITHOUT ROWID",
-    "event": "json_extract(body, '$.key')",
-    "number": "json_extract(body, '$.number')",
-}
-POSTGRES_WORDS = {
-    "key": "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-    "big": "BIGINT",
-    "blob": "BYTEA",
-    "tail": "",
-    "event": "body::json ->> 'key'",
-    "number": "body::json ->> 'number'",
-}
-SQLITE = TABLES.format(**SQLITE_WORDS) + SQLITE_GUARDS
-POSTGRES = TABLES.format(**POSTGRES_WORDS) + POSTGRES_GUARDS
+)
 
 
 def check_version(version: int, where: str) -> None:
     """Refuse tables of another version than this library's."""
     if version != VERSION:
         raise StorageUnavailable(
-            f"{where} has tables of version {version}, and this version of purse reads version "
-            f"{VERSION}: use the version of purse that made them, or another storage"
+            f"{where} has schema version {version} and this version of purse knows {VERSION}: "
+            + ("upgrade purse" if version > VERSION else "use the purse that made it")
         )

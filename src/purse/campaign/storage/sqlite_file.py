@@ -8,6 +8,7 @@ import atexit
 import os
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import Any, cast
@@ -21,7 +22,6 @@ from purse.campaign.storage.file_guard import hold, released
 from purse.campaign.storage.file_identity import FileIdentity, danger, identify
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.sqlite_errors import TranslatedErrors
-from purse.campaign.storage.sqlite_tables import make_tables
 from purse.errors import StorageUnavailable
 
 LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
@@ -29,7 +29,7 @@ RECONNECT_S = 5.0  # seconds to wait for threads that use files which were repla
 MOST_READERS = 32  # connections that read at once
 
 
-class SqliteFile:
+class SqliteFile(ABC):
     """A SQLite file with a write-ahead log, for all threads of this process."""
 
     def __init__(self, path: str, vfs: str | None = None) -> None:
@@ -228,19 +228,9 @@ class SqliteFile:
         self._note_files(db)
         return db
 
+    @abstractmethod
     def _opened(self) -> apsw.Connection:
-        """A connection that writes."""
-        db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
-        if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
-            raise StorageUnavailable(
-                f"{self.path}: this file system does not support a write-ahead log"
-            )
-        db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
-        db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
-        db.execute("PRAGMA foreign_keys = ON")
-        make_tables(db)
-        self._note_files(db)
-        return db
+        """Return a connection that writes, to tables of this version."""
 
     def _version(self) -> int:
         """Of the tables; -1 where a half transaction has to be undone first, which a reader

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from purse.campaign.entry import Entry, without_contexts, write_as
+from purse.campaign.journal import Entry, without_contexts, write_as
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN
 

@@ -20,12 +20,12 @@ from typing import Any, NamedTuple, Protocol
 import orjson
 
 from purse.base.json import compact_bytes
+from purse.campaign.entry import Entry
 from purse.campaign.webhooks import message
 from purse.campaign.webhooks.address import NotSent
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.sending import send
 from purse.errors import PurseError
-from purse.levels.entry import Entry
 
 LOGGER = logging.getLogger(__name__)
 PAUSE_S = 1.0  # seconds until the next look at the journals

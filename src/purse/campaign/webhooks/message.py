@@ -18,9 +18,9 @@ from typing import Any
 from purse._version import __version__
 from purse.base import amounts
 from purse.base.json import compact_bytes
+from purse.campaign.entry import Entry
+from purse.campaign.records import Balance
 from purse.campaign.states import ACCOUNT, CAMPAIGN
-from purse.levels.entry import Entry
-from purse.levels.records import Balance
 
 STANDARD, SLACK = FORMATS = ("standard", "slack")
 TYPE = "purse.alert"

@@ -71,8 +71,8 @@ def changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
-    from purse.levels.campaign import LocalCampaign
-    from purse.levels.followed_history import FollowedHistory
+    from purse.campaign.followed_history import FollowedHistory
+    from purse.campaign.local.campaign import LocalCampaign
 
     if not isinstance(campaign, LocalCampaign):
         raise PurseError(

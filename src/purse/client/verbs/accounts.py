@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from purse.campaign.account.results import AccountStatus
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.client.exchange import Request
 from purse.client.verbs.asks import named

@@ -15,7 +15,7 @@ from purse.base.recommendation import (
     check_criterion,
     check_within,
 )
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Status
 from purse.campaign.states import OPEN, STATES
 from purse.client.exchange import Request

@@ -11,8 +11,8 @@ from fastapi import APIRouter, Depends, Query, Response
 
 from purse.base.json import compact
 from purse.campaign.account.results import AccountStatus
+from purse.campaign.local.account import LocalAccount
 from purse.errors import CampaignClosed, CampaignExists, Conflict
-from purse.levels.account import LocalAccount
 from purse.service.auth import admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals

@@ -10,8 +10,8 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Body, Depends, Query, Response
 
 from purse.base.json import compact
+from purse.campaign.local.campaign import LocalCampaign
 from purse.errors import CampaignClosed, CampaignExists, Conflict
-from purse.levels.campaign import LocalCampaign
 from purse.service import problems
 from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache

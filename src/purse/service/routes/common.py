@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import Header, Path, Response
 
 from purse.base.json import compact
-from purse.campaign.entry import Entry
+from purse.campaign.journal import Entry
 from purse.campaign.results import Status
 from purse.errors import InvalidInput
 from purse.service.policy_files import without_folder

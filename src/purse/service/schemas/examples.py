@@ -9,8 +9,8 @@ import orjson
 from purse.base.json import compact
 from purse.base.recommendation import Recommendation
 from purse.campaign.account.results import AccountStatus
-from purse.campaign.records import COUNTS
 from purse.campaign.results import BalanceStatus, CampaignTicket, LabelStatus, Receipt, Status
+from purse.campaign.status import COUNTS
 from purse.theory.identification import recommend
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0
@@ -147,10 +147,10 @@ ACCOUNT = as_json(
 ACCOUNT_ENTRY: dict[str, Any] = {
     "seq": 2,
     "at": 1767225600000,
-    "kind": "moved",
-    "request": None,
+    "kind": "topped_up",
+    "request": "november",
     "ticket": None,
-    "body": {"campaign": "prompts", "entry": 2, "held": [10000000]},
+    "body": {"units": [5000000000]},
 }
 # after the report above
 RECOMMENDATION = as_json(
@@ -180,8 +180,7 @@ ENTRY: dict[str, Any] = {
     "request": None,
     "ticket": 1,
     "body": {
-        "t": 1, "arms": [0], "probabilities": [1.0], "rewards": [0.93], "costs": [2100000],
-        "from": "held", "spent": [2100000], "overrun": [0],
+        "t": 1, "arm": 0, "p": 1.0, "reward": 0.93, "costs": [2100000], "from": "held",
     },
 }  # fmt: skip
 ALERTS: dict[str, Any] = {"alerts": ["80%", "100%", "overrun"]}

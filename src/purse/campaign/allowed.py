@@ -1,0 +1,127 @@
+"""Which arms an ask may choose: those that it names, that fit, that do not cool down, and that have
+not been silent for too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from purse.base import amounts
+from purse.campaign import cooldown
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.ledger import Level, fits
+from purse.campaign.mask import Mask
+from purse.campaign.records import Balance, Units
+from purse.campaign.results import write_time
+from purse.campaign.transaction import Transaction
+from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
+
+SILENT = 20  # tickets after which an arm that has brought no reward yet may be left out
+SILENT_SHARE = 5  # it gets one ticket in so many
+Need = Callable[[int], Units]  # the most that an arm may cost in an ask
+
+
+class Lack(NamedTuple):
+    """A resource of which a level has too little."""
+
+    is_gone: bool  # it would not fit even if nothing were held
+    level: Level
+    resource: int
+    balance: Balance
+
+
+def needs(level: CampaignLevel, mask: Mask | None) -> Need:
+    """Return a function that says the most that an arm may cost in this ask."""
+    most, cost_max = dict(mask.most) if mask else {}, level.arms.cost_max
+    return lambda arm: most.get(arm) or cost_max[arm]
+
+
+def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -> list[int] | None:
+    """Return the arms that may be chosen now; None where all may. Raise where none may."""
+    level = transaction.campaign
+    arms, need = level.arms, needs(level, mask)
+    cooling = any(row[2] for row in level.head.cooling)
+    if (
+        mask is None
+        and not cooling
+        and arms.all_there
+        and fits(arms.most, left)
+        and not silent(level, arms.there)
+    ):
+        return None
+    places = arms.there if mask is None else list(mask.allowed)
+    fitting = [arm for arm in places if fits(need(arm), left)]
+    if not fitting:
+        rests = [[part.left + part.held for part in each.balances] for each in level.chain()]
+        rest = [min(parts) for parts in zip(*rests, strict=True)]
+        waits = [arm for arm in places if fits(need(arm), rest)]
+        cheapest = min(waits or places, key=lambda arm: need(arm)[0])
+        raise shortage(transaction, cheapest, need(cheapest))
+    ready = not_cooling(transaction, fitting)
+    quiet = silent(level, ready)
+    places = [arm for arm in ready if arm not in quiet]
+    return None if len(places) == level.terms.n_arms else places
+
+
+def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
+    """Return the arms that do not cool down."""
+    level = transaction.campaign
+    if not level.head.cooling:
+        return places
+    waits = {
+        arm: found.wait(transaction.now) if (found := cooldown.find(level.head, arm)) else 0
+        for arm in places
+    }
+    if min(waits.values()) > 0:
+        seconds = min(waits.values()) / 1000
+        names = " and ".join(repr(level.arms.names[arm]) for arm in places)
+        raise ArmsCoolingDown(
+            f"calls of {names} failed, and the arm cools down: ask again in {seconds:g} s",
+            seconds,
+        )
+    return [arm for arm in places if waits[arm] == 0]
+
+
+def silent(level: CampaignLevel, places: list[int]) -> set[int]:
+    """Return the arms to be left out because they have had their share of tickets and none has
+    brought a reward; none where no other arm is allowed.
+    """
+    counts = level.head.silent
+    if not counts or max(counts) < SILENT:
+        return set()
+    least = max(SILENT, (level.head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
+    found = {arm for arm in places if counts[arm] >= least}
+    return found if len(places) > len(found) else set()
+
+
+def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:
+    """Say why so much cannot be held: it would not fit even if nothing were held, or it is held
+    for others; and on which level.
+    """
+    own, *above = transaction.level.chain()
+    lacks = [
+        Lack(need > balance.left + balance.held, level, resource, balance)
+        for level in (own, *above)
+        for resource, (need, balance) in enumerate(zip(held, level.balances, strict=True))
+        if need > balance.left
+    ]
+    is_gone, level, resource, balance = max(lacks, key=lambda lack: lack.is_gone)
+    left, name = amounts.text(balance.left), own.terms.resources[resource]
+    text = (
+        f"{transaction.campaign.arms.names[arm]!r} may cost {amounts.text(held[resource])} {name} "
+    )
+    text += f"and {left} is left" if level is own else f"and {level.title} has {left} left"
+    if not is_gone:
+        return BudgetHeld(
+            f"{text}; {amounts.text(balance.held)} is held for open tickets; tell or void them"
+        )
+    if balance.presumed:
+        text += (
+            f"; {amounts.text(balance.presumed)} is presumed spent, for tickets without a report"
+        )
+    if level is own and (period := own.period):
+        text += f"; the next period begins {write_time(period.ends / 1000)}"
+    error = BudgetExhausted(text)
+    error.need = list(held)
+    return error

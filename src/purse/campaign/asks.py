@@ -1,0 +1,220 @@
+"""The rules of asks: which arm is chosen, and what is held for it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from purse.campaign import exploration
+from purse.campaign.allowed import Need, allowed_arms, needs, shortage
+from purse.campaign.contexts import Context
+from purse.campaign.labels import check_keys
+from purse.campaign.ledger import fits
+from purse.campaign.mask import Mask, check_most
+from purse.campaign.records import ENDED, FAILED, RUNNING, VOID, Units
+from purse.campaign.ticket import SKIP, Ticket
+from purse.campaign.transaction import Transaction
+from purse.errors import (
+    AskRefused,
+    BudgetExhausted,
+    CampaignClosed,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+)
+
+STOP = -2  # the choice of a policy that ends the game
+
+
+def ask(
+    transaction: Transaction,
+    n: int,
+    request: str,
+    mask: Mask | None = None,
+    contexts: Sequence[Context] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> list[Ticket]:
+    """Return up to n tickets, at least one; the same again for a request that was answered before
+    (P4), unless nothing is held for any of them any more.
+    """
+    same = wanted(transaction, n, mask, labels)
+    entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
+    if entry is not None:
+        return handed_out(transaction, request, entry.ticket or 0, n, contexts)
+    issued: list[Ticket] = []
+    for place in range(n):
+        try:
+            context = None if contexts is None else contexts[place]
+            body = choice(transaction, mask, context, labels) | same
+        except AskRefused as error:
+            if issued:
+                break
+            if isinstance(error, BudgetExhausted) and error.need is not None:
+                transaction.note_refusal(error.need)
+            raise
+        number = transaction.level.head.counts.get("tickets", 0) + 1
+        if issued:
+            body["of"] = request
+        transaction.add("asked", body, request=None if issued else request, ticket=number)
+        issued.append(transaction.find(number))
+    return issued
+
+
+def wanted(
+    transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return what an entry says of what was asked for."""
+    body: dict[str, Any] = {"n": n} if n > 1 else {}
+    if mask is not None:
+        body["mask"] = mask.as_body(transaction.level.terms.n_arms)
+    if labels is not None:
+        body["labels"] = labels
+    return body
+
+
+def handed_out(
+    transaction: Transaction, request: str, first: int, n: int, contexts: Sequence[Context] | None
+) -> list[Ticket]:
+    """Return the tickets that answered a request before.
+
+    Raise `Conflict` where all are void or failed, so that nobody spends what is not held, or where
+    the request had other contexts.
+    """
+    known = transaction.campaign.tickets
+    tickets = [
+        known[number]
+        for number in range(first, first + n)
+        if number in known and known[number].request == request
+    ]
+    for ticket, context in zip(tickets, contexts or (), strict=False):
+        if ticket.asked.get("context") != context.numbers:
+            raise Conflict(f"request_id={request!r} was used before with another context")
+    states = [ticket.state for ticket in tickets]
+    if set(states) <= {VOID, FAILED}:
+        raise Conflict(
+            f"request_id={request!r} was answered with ticket {first}, which is {states[0]} by "
+            "now: nothing is held for it; ask with another request_id"
+        )
+    return tickets
+
+
+def choice(
+    transaction: Transaction,
+    mask: Mask | None,
+    context: Context | None,
+    labels: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Return the entry of the next ticket."""
+    level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
+    check_keys(labels or (), head.labels)
+    refuse_stopped(transaction)
+    check_mask(transaction, mask)
+    left, need = level.left(), needs(level, mask)
+    allowed = allowed_arms(transaction, mask, left)
+    if (period := level.period) is not None:
+        transaction.policy.begin_period(period.rounds)
+    numbers = None if context is None else context.numbers
+    t, arm, p = next_round(transaction, left, need, allowed, numbers)
+    held = [0] * len(left) if arm == SKIP else list(need(arm))
+    if not fits(held, left):
+        raise shortage(transaction, arm, held)
+    body: dict[str, Any] = {"t": t, "arm": arm, "p": p, "held": held}
+    if terms.expires_after is not None and arm != SKIP:
+        body["deadline"] = transaction.now + terms.expires_after
+    if arm in head.owed:
+        body["initial"] = True
+    if left != [balance.left for balance in level.balances]:  # a level above has less
+        body["left"] = left
+    if periods := level.periods():
+        body["periods"] = periods
+    return body if context is None else body | context.as_body()
+
+
+def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
+    """(K,) Return the probability of each arm in the next round."""
+    level, head = transaction.campaign, transaction.level.head
+    check_mask(transaction, mask)
+    left, need = level.left(), needs(level, mask)
+    allowed = allowed_arms(transaction, mask, left)
+    if (period := level.period) is not None:
+        transaction.policy.begin_period(period.rounds)
+    explored = explored_arms(transaction, need, allowed) if level.terms.explore else {}
+    rest, numbers = 1 - sum(explored.values()), None if context is None else context.numbers
+    chances = transaction.policy.probabilities(
+        head.rounds + 1, left, head.open, head.owed, allowed, numbers
+    )
+    return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
+
+
+def refuse_stopped(transaction: Transaction) -> None:
+    """Refuse asks of a level that is paused or ended, or below one."""
+    first, *above = transaction.level.chain()
+    for level in (first, *reversed(above)):
+        if level.head.status == ENDED:
+            raise CampaignClosed(f"{level.title} is closed")
+        if level.head.status != RUNNING:
+            raise CampaignPaused(f"{level.title} is paused; resume it first")
+
+
+def check_mask(transaction: Transaction, mask: Mask | None) -> None:
+    """Refuse a mask that allows a retired arm, or more than an arm may cost."""
+    arms = transaction.campaign.arms
+    if mask is not None:
+        for arm in mask.allowed:
+            if arms.is_retired[arm]:
+                raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
+        check_most(mask, arms.names, arms.cost_max)
+
+
+def next_round(
+    transaction: Transaction,
+    left: list[int],
+    need: Need,
+    allowed: list[int] | None,
+    context: Sequence[float] | None,
+) -> tuple[int, int, float]:
+    """Return the choice for the next round: exploration's, or the policy's."""
+    level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
+    t, period = head.rounds + 1, level.period
+    if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
+        when = " in this period" if period else ""
+        raise HorizonReached(f"all {terms.horizon} rounds of the horizon have been asked for{when}")
+    seen = (t, left, head.open, head.owed, allowed, context)
+    explored = explored_arms(transaction, need, allowed) if terms.explore else {}
+    rest = 1 - sum(explored.values())
+    drawn = exploration.draw(explored, terms.seed, t) if explored else None
+    if drawn is not None:
+        return t, drawn, explored[drawn] + rest * transaction.policy.probabilities(*seen)[drawn]
+    arms, chances = transaction.policy.choose(*seen)
+    check_choice(transaction, t, arms[0], chances[0])
+    if explored and arms[0] >= 0:
+        return t, arms[0], explored[arms[0]] + rest * chances[0]
+    return t, arms[0], chances[0]
+
+
+def explored_arms(
+    transaction: Transaction, need: Need, allowed: list[int] | None
+) -> dict[int, float]:
+    """Return the chance of each arm to be drawn by exploration: a share of the money."""
+    level = transaction.campaign
+    balances, period = level.balances, level.period
+    budget: Units = period.budget(balances) if period else [part.budget for part in balances]
+    places = level.arms.there if allowed is None else allowed
+    most = {arm: exploration.scarcity(need(arm), budget) for arm in places}
+    return exploration.chances(level.terms.explore, most)
+
+
+def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
+    """Refuse an invalid choice, and that of a policy which has ended the game."""
+    terms = transaction.level.terms
+    if arm == STOP or (arm == SKIP and terms.horizon is None):
+        raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")
+    if arm != SKIP and not 0 <= arm < len(transaction.campaign.arms.names):
+        raise PurseError(
+            f"{terms.policy} chose no arm, or one that does not exist or is not allowed, in round "
+            f"{t}"
+        )
+    if arm != SKIP and not 0 < p <= 1 + 1e-9:
+        raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")

@@ -1,0 +1,137 @@
+"""A tree of levels checked against its journals, from the first entry on.
+
+All journals of a tree are folded together, in the order in which their entries were made. What is
+stored beside them is read at one moment first; the journals up to it never change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from heapq import merge
+from typing import Any, NamedTuple
+
+from purse.campaign.account.terms import AccountTerms
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.replay_journal import Replay
+from purse.campaign.storage.rows import Stored
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms import Terms
+from purse.errors import InvalidInput
+
+PAGE_SIZE = 5_000
+
+
+class Audit(NamedTuple):
+    """What an audit has found."""
+
+    entries: int
+    findings: tuple[str, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether everything agrees."""
+        return not self.findings
+
+
+class Line(NamedTuple):
+    """An entry in the order of the tree."""
+
+    turn: int  # 0 where its level stood alone
+    place: int  # of the level
+    seq: int
+    entry: Entry
+    digest: str
+
+
+def audit(storage: Storage, name: str) -> Audit:
+    """Fold the journals of the whole tree that a level belongs to, and compare what is stored."""
+    tree = storage.tree(name)
+    replays: dict[int, Replay] = {}
+    for stored in tree:
+        above = replays[stored.found.parent].level if stored.found.parent in replays else None
+        replays[stored.found.key] = replay_of(storage, stored, above)
+    count, expected = 0, list[tuple[Level, str]]()
+    for line in merge(*(lines(storage, place, stored) for place, stored in enumerate(tree))):
+        stored = tree[line.place]
+        replay = replays[stored.found.key]
+        entry = line.entry
+        if expected and (expected[0][0] is replay.level and expected[0][1] == entry.text):
+            expected.pop(0)
+        elif expected:
+            replay.find(f"the event {expected[0][1]} is missing before entry {entry.seq}")
+            expected = []
+        elif entry.kind == "event" and "refused" not in entry.body:
+            replay.find(f"entry {entry.seq}: nothing caused this event")
+        try:
+            replay.fold(entry, line.turn or None)
+        except InvalidInput as error:  # all that follows would be wrong, too
+            replay.find(str(error))
+            break
+        if entry.kind != "event":
+            expected = replay.expected
+        if replay.level.head.digest != line.digest:
+            replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
+        kept = stored.checkpoint
+        if kept is not None and replay.policy is not None and kept[0] == entry.seq:
+            made = replay.policy.stored()[1:]
+            if made != (kept[0], kept[1], bytes(kept[2])):
+                replay.find("the policy's checkpoint is not what the journal comes to")
+        count += 1
+    else:
+        for stored in tree:
+            compare(replays[stored.found.key], stored)
+    findings = [text for replay in replays.values() for text in replay.findings]
+    notes = {text for replay in replays.values() for text in replay.notes}
+    return Audit(count, tuple(findings), tuple(sorted(notes)))
+
+
+def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
+    """Return a level before its first entry."""
+    name, facts = stored.found.name, storage.created(stored.found.name, stored.found.kind).body
+    if stored.found.kind == CAMPAIGN:
+        return Replay(
+            CampaignLevel(Terms.from_dict(facts), above=above), lambda n: storage.about(name, n)
+        )
+    return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
+
+
+def lines(storage: Storage, place: int, stored: Stored) -> Iterator[Line]:
+    """Yield the entries of a level up to those that are stored."""
+    after, upto = 0, stored.found.seq
+    while after < upto:
+        page = storage.entries(stored.found.name, after, min(PAGE_SIZE, upto - after))
+        if not page:
+            return
+        for entry, turn, digest in page:
+            yield Line(turn or 0, place, entry.seq, entry, digest)
+        after = page[-1][0].seq
+
+
+def compare(replay: Replay, stored: Stored) -> None:
+    """Compare a level that was folded with what is stored of it."""
+    level, found = replay.level, stored.found
+    level.head.checkpoint = found.head.checkpoint  # a cache, of which no entry tells
+    pairs: list[tuple[str, Any, Any]] = [
+        ("entries", found.seq, level.seq),
+        ("balances", found.balances, level.balances),
+        ("head", found.text, level.head.to_json()),
+    ]
+    if isinstance(level, CampaignLevel):
+        within = level.terms.reward_within
+        unfinished = [
+            (ticket.id, ticket.state, ticket.due(within))
+            for ticket in sorted(level.tickets.values(), key=lambda ticket: ticket.id)
+        ]
+        sums = sorted(
+            (*label, resource, tickets, *balance[1:])
+            for label, (tickets, balances) in level.labels.rows.items()
+            for resource, balance in enumerate(balances)
+        )
+        pairs += [("open tickets", [tuple(row) for row in stored.open], unfinished)]
+        pairs += [("sums of labels", sorted(tuple(row) for row in stored.labels), sums)]
+    for what, is_, should in pairs:
+        if is_ != should:
+            replay.find(f"the {what} of {level.title}: {is_}, and the journal comes to {should}")

@@ -1,0 +1,169 @@
+"""A campaign is a level with arms: what the entries about tickets and arms change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from purse.campaign import cooldown
+from purse.campaign.arms import Arms
+from purse.campaign.entry import Entry
+from purse.campaign.labels import Sums
+from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.records import OPEN, UNFINISHED, Balance, Head
+from purse.campaign.ticket import SKIP, Ticket, folded, moved_between
+
+HEARD = -1  # of an arm that has brought a reward
+
+
+class CampaignLevel(Level):
+    """The state of a campaign, or as much of it as the entries to come need."""
+
+    kind = CAMPAIGN
+
+    def __init__(
+        self,
+        terms: Any,
+        seq: int = 0,
+        head: Head | None = None,
+        balances: Sequence[Balance] = (),
+        above: Level | None = None,
+    ) -> None:
+        super().__init__(terms, seq, head, balances, above)
+        self.tickets: dict[int, Ticket] = {}  # as far as they are known
+        self.labels = Sums()
+        self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
+
+    def apply(self, entry: Entry) -> None:
+        """Change what an entry changes."""
+        match entry.kind:
+            case "created":
+                super().apply(entry)
+                self.head.silent = [0] * self.terms.n_arms
+                self.head.open = [0] * self.terms.n_arms if self.terms.pending else []
+                self.head.owed = (
+                    list(range(len(self.terms.arms))) if self.terms.initial_rounds else []
+                )
+            case "asked":
+                self.asked(entry)
+            case "conflict":
+                self.head.alarm("conflict", entry.at)
+            case "arm_added" | "arm_retired" | "arm_changed":
+                self.change_arm(entry)
+            case "joined":
+                self.head.joined = entry.body.get("periods", {})
+                if self.above is not None:
+                    self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
+            case _ if entry.ticket is not None:
+                self.reported(entry, self.tickets[entry.ticket])
+            case _:
+                super().apply(entry)
+
+    def recall(self, entry: Entry, load: Callable[[int], Iterable[Entry]]) -> None:
+        """Know the ticket of an entry to come; `load` finds the entries about one."""
+        number = entry.ticket
+        if number is None or entry.kind == "asked" or number in self.tickets:
+            return
+        before = [each for each in load(number) if each.seq < entry.seq]
+        if found := folded(before, self.terms.reward_within):
+            self.tickets[found.id] = found
+
+    def forget(self, entry: Entry) -> None:
+        """Let go of the ticket of an entry, if it is finished."""
+        ticket = self.tickets.get(entry.ticket or 0)
+        if ticket is not None and ticket.state not in UNFINISHED:
+            del self.tickets[ticket.id]
+
+    def asked(self, entry: Entry) -> None:
+        """Issue a ticket, and hold the most that it may cost."""
+        head, ticket = self.head, Ticket.issued(entry)
+        self.tickets[ticket.id] = ticket
+        if "labels" in entry.body:
+            head.labels += [key for key in entry.body["labels"] if key not in head.labels]
+        if "context" in entry.body:
+            self.see(entry.body)
+        head.rounds = ticket.t
+        head.count("tickets")
+        head.count(ticket.state)
+        if ticket.arm != SKIP:
+            if ticket.arm in head.owed:
+                head.owed = [arm for arm in head.owed if arm != ticket.arm]
+            self.count_open(ticket.arm, 1)
+            self.hear(ticket.arm, 1)
+            cooldown.issued(head, ticket.arm, ticket.id, entry.at)
+        self.move(ticket, [Balance(held=units) for units in ticket.held], entry.at, issued=1)
+
+    def see(self, body: dict[str, Any]) -> None:
+        """Record the least and the most of each feature, and count values that were clipped."""
+        numbers = body["context"]
+        least, most = self.head.seen or (numbers, numbers)
+        self.head.seen = [list(map(min, least, numbers)), list(map(max, most, numbers))]
+        self.head.count("clipped", body.get("clipped", 0))
+
+    def reported(self, entry: Entry, before: Ticket) -> None:
+        """Take in an entry about a ticket: its money, its state, and what is counted of its arm."""
+        head, arm = self.head, before.arm
+        after = self.tickets[before.id] = before.after(entry, self.terms.reward_within)
+        if after.state != before.state:
+            head.count(before.state, -1)
+            head.count(after.state)
+            self.count_open(arm, (after.state in UNFINISHED) - (before.state in UNFINISHED))
+        is_paid = after.costs is not None and before.costs is None
+        if move := moved_between(before, after):
+            self.move(before, move, entry.at)
+        if is_paid and any(part.overrun for part in move):
+            head.count("overruns")
+            for level in self.chain():
+                level.head.alarmed["overrun"] = entry.at
+        match entry.kind:
+            case "told" | "settled":
+                least = self.arms.cost_min[arm]
+                if is_paid and any(map(int.__lt__, after.costs or (), least)):
+                    head.alarm("below-minimum", entry.at)
+                cooldown.succeeded(head, arm, after.id)
+            case "failed":
+                if self.terms.cooldown is not None:
+                    cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
+            case "voided" | "expired":
+                cooldown.ended(head, arm, after.id)
+        if entry.kind in ("failed", "voided"):
+            self.hear(arm, -1)
+            if before.asked.get("initial"):
+                head.owed = sorted([*head.owed, arm])
+        if entry.kind == "told" and after.source in OPEN:
+            self.hear(arm, HEARD, heard=True)
+        if after.reward is not None and before.reward is None and self.terms.reward_range:
+            low, high = self.terms.reward_range
+            if not low <= after.reward <= high:
+                head.alarm("outside-range", entry.at)
+
+    def move(self, ticket: Ticket, move: list[Balance], at: int, issued: int = 0) -> None:
+        """Move the money of a ticket, here, above, and in the sums of its labels."""
+        self.book(move, at, None if issued else ticket.asked.get("periods", {}))
+        if "labels" in ticket.asked:
+            self.labels.book(ticket.asked["labels"], issued, move)
+
+    def count_open(self, arm: int, change: int) -> None:
+        """Count unfinished tickets of an arm, where the policy wants to know."""
+        if self.head.open and change:
+            self.head.open[arm] += change
+
+    def hear(self, arm: int, change: int, *, heard: bool = False) -> None:
+        """Count tickets of an arm that has not brought a reward yet."""
+        if heard:
+            self.head.silent[arm] = HEARD
+        elif self.head.silent[arm] >= 0:
+            self.head.silent[arm] += change
+
+    def change_arm(self, entry: Entry) -> None:
+        """Take in an arm that is not as the terms say; a new one owes its initial pull."""
+        body = entry.body
+        place, is_new = body["arm"], body["arm"] == len(self.arms.names)
+        retired = entry.kind == "arm_retired" or (
+            entry.kind == "arm_changed" and self.arms.is_retired[place]
+        )
+        row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
+        self.head.arms = sorted([*(each for each in self.head.arms if each[0] != place), row])
+        self.arms = Arms(self.terms, self.head.arms)
+        if is_new and self.terms.initial_rounds:
+            self.head.owed = [*self.head.owed, place]

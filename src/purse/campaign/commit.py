@@ -1,0 +1,282 @@
+"""Runs the operations of a process's threads on one level. Operations that arrive during a
+transaction share the next one.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from itertools import chain, groupby, zip_longest
+from operator import sub
+from typing import Any
+
+from purse.campaign import reports
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.fork_safety import reset_after_fork
+from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
+from purse.campaign.policy import CHECKPOINT_EVERY, JournalRewound, Policy, parsed, recovered
+from purse.campaign.records import UNFINISHED, Balance
+from purse.campaign.storage.rows import Found, Locked, Wants, Writes
+from purse.campaign.storage.storage import Storage
+from purse.campaign.ticket import folded
+from purse.campaign.transaction import Transaction
+from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
+
+MAX_BATCH = 256  # operations that share a transaction
+STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
+
+
+@dataclass(eq=False)
+class Operation:
+    """Something that a thread wants done, and what came of it."""
+
+    decide: Callable[[Transaction], Any]  # calls a rule
+    tickets: Sequence[int] = ()
+    requests: Sequence[str] = ()
+    asks: bool = False  # needs the policy
+    expires: bool = False  # needs holds past their deadline to be presumed spent first
+    looks: bool = False  # writes nothing
+    done: bool = False
+    ready: threading.Event | None = None  # it is done, or it is its thread's turn to work
+    answer: Any = None
+    error: BaseException | None = None
+
+
+class Committer:
+    """Does operations on one level, in order, many in a transaction where many wait.
+
+    terms   of the level
+    above   the terms of the levels above it, from the top down
+    """
+
+    def __init__(self, terms: Any, above: Sequence[Any], storage: Storage) -> None:
+        self.terms, self.above, self.storage = terms, above, storage
+        self.is_campaign = hasattr(terms, "arms")
+        self.renew()
+        reset_after_fork(self)
+
+    def renew(self) -> None:
+        """Begin without a policy and without operations, in a child process too."""
+        self.policy: Policy | None = None
+        self._queue: deque[Operation] = deque()
+        self._lock = threading.Lock()
+
+    def do(self, operation: Operation) -> Any:
+        """Do an operation; return its answer once that is durable, or raise its error."""
+        self._queue.append(operation)
+        try:
+            while not operation.done:
+                if self._lock.acquire(blocking=False):
+                    self._lead(operation)
+                elif operation.ready is None:  # then look again: so far nobody could wake this one
+                    operation.ready = threading.Event()
+                else:
+                    operation.ready.wait()
+                    operation.ready.clear()
+        except BaseException:  # this thread was interrupted: nobody may wait for it to lead
+            with suppress(ValueError):
+                self._queue.remove(operation)
+            self._wake_next()
+            raise
+        if operation.error is not None:
+            raise operation.error
+        return operation.answer
+
+    def _lead(self, operation: Operation) -> None:
+        """Work until the operation is done, with all that wait; then the next thread leads."""
+        try:
+            while not operation.done:
+                start = time.monotonic()
+                self.commit([each for each in list(self._queue)[:MAX_BATCH] if not each.done])
+                stuck = time.monotonic() - start > STUCK_S
+                if stuck and isinstance(operation.error, StorageUnavailable):
+                    for each in list(self._queue):  # they have waited for it, too
+                        if not each.done:
+                            each.error, each.done = operation.error, True
+        finally:
+            while self._queue and self._queue[0].done:
+                wake(self._queue.popleft())
+            self._lock.release()
+            self._wake_next()  # after the lock is free: nobody who found it taken is overlooked
+
+    def _wake_next(self) -> None:
+        if self._queue:
+            with suppress(IndexError):  # another thread may have taken it out
+                wake(self._queue[0])
+
+    def commit(self, operations: list[Operation]) -> None:
+        """Do these in one transaction; one by one where that fails for another reason than the
+        storage, so that no operation suffers from the mistake of another.
+        """
+        try:
+            if any(operation.asks for operation in operations):
+                self.policy = self.policy or recovered(self.terms, self.storage)
+                self.policy.compile_ask()  # before others have to wait for it
+                if self.terms.explore or any(operation.looks for operation in operations):
+                    self.policy.compile_look()
+            # asks first: the policy has learnt what is in the journal, not the reports among these
+            if len(operations) > 1:
+                operations.sort(key=lambda operation: not operation.asks)
+            try:
+                self._attempt(operations)
+            except JournalRewound:
+                self._attempt(operations)
+        except Exception as error:
+            if len(operations) > 1 and not isinstance(error, StorageUnavailable):
+                for operation in operations:
+                    self.commit([operation])
+                return
+            for operation in operations:
+                operation.error = error
+        except BaseException:
+            for operation in operations:
+                operation.error = StorageUnavailable(
+                    "interrupted by another thread; ask again with the same request_id"
+                )
+                operation.done = True
+            raise
+        for operation in operations:
+            operation.done = True
+
+    def _attempt(self, operations: list[Operation]) -> None:
+        try:
+            policy = None
+            if operations[0].asks:
+                policy = self.policy = self.policy or recovered(self.terms, self.storage)
+            wants = Wants(
+                unique([operation.tickets for operation in operations]),
+                unique([operation.requests for operation in operations]),
+                None if policy is None else policy.seq,
+                self.storage.now() if any(each.expires for each in operations) else None,
+            )
+            self.storage.change(
+                self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
+            )
+        except BaseException:
+            self.policy = None  # it may have learnt a half, or what is no longer there
+            raise
+
+    def _decide(
+        self, operations: list[Operation], policy: Policy | None, locked: Locked
+    ) -> Writes | None:
+        """Decide on operations, with the level locked."""
+        level = self.level(locked.levels)
+        self.know(level, locked)
+        # the time is read under the lock, so that what comes later is not older
+        transaction = Transaction(level, self.storage.now(), policy)
+        checkpoints = []
+        if policy is not None:
+            if policy.digest != locked.digest:
+                raise JournalRewound(
+                    f"the journal of {self.terms.name!r} was replaced by another one; try again"
+                )
+            policy.take(parsed(locked.told), level.seq, level.head.digest)
+            if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
+                level.head.checkpoint = level.seq
+                checkpoints.append((locked.levels[-1].key, *policy.stored()))
+        transaction.renew()
+        if isinstance(level, CampaignLevel) and locked.due:
+            due = [level.tickets[each] for each in dict.fromkeys(e.ticket or 0 for e in locked.due)]
+            reports.expire(
+                transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
+            )
+            if policy is not None:
+                learn_given_up(policy, transaction)
+        for operation in operations:
+            operation.answer, operation.error = None, None
+            try:
+                operation.answer = operation.decide(transaction)
+            except PurseError as error:
+                operation.error = error
+        if not transaction.added or all(operation.looks for operation in operations):
+            return None
+        return written(transaction, locked.levels, checkpoints)
+
+    def level(self, levels: Sequence[Found]) -> Level:
+        """Return the level and those above it, as they are stored."""
+        level: Level | None = None
+        known = (*self.above, self.terms)
+        for terms, found in zip_longest(known, levels):
+            if terms is None or found is None or found.head.id != terms.id:
+                kind = CAMPAIGN if self.is_campaign else ACCOUNT
+                raise NoSuchCampaign(
+                    f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
+                    "open it again"
+                )
+            make = CampaignLevel if hasattr(terms, "arms") else Level
+            level = make(terms, found.seq, found.head, found.balances, level)
+        assert level is not None
+        return level
+
+    def know(self, level: Level, locked: Locked) -> None:
+        """Let the level know the requests and tickets that operations speak of."""
+        level.requests = {entry.request or "": entry for entry in locked.answers}
+        if isinstance(level, CampaignLevel):
+            for number, entries in groupby([*locked.about, *locked.due], lambda e: e.ticket):
+                ticket = folded(entries, self.terms.reward_within)
+                assert ticket is not None
+                level.tickets[number or 0] = ticket
+
+
+def learn_given_up(policy: Policy, transaction: Transaction) -> None:
+    """Let the policy learn rewards that did not come in time: the asks of this transaction stand
+    behind them in the journal.
+    """
+    told = [(added.entry.seq, added.entry.body) for added in transaction.added
+            if added.entry.kind == "told"]  # fmt: skip
+    if told:
+        policy.take(told, transaction.level.seq, transaction.level.head.digest)
+
+
+def written(
+    transaction: Transaction, found: Sequence[Found], checkpoints: Sequence[Any] = ()
+) -> Writes:
+    """Return what a transaction has decided, to be written."""
+    own = transaction.level
+    levels = own.chain()[::-1]
+    keys = {level.terms.id: each.key for level, each in zip(levels, found, strict=True)}
+    rows, touched = [], dict[int, bool]()  # tickets, and whether they were issued before
+    for level, entry, digest, turn in transaction.added:
+        rows.append((keys[level.terms.id], *entry.row(), bytes.fromhex(digest), turn))
+        if entry.ticket is not None:
+            touched[entry.ticket] = touched.get(entry.ticket, entry.kind != "asked")
+    changed, moves = [], []
+    for level, before in zip(levels, found, strict=True):
+        text = level.head.to_json()
+        if level.seq != before.seq or text != before.text:
+            changed.append((level.seq, text, before.key))
+        old = before.balances or [Balance()] * len(level.balances)
+        for resource, (was, now) in enumerate(zip(old, level.balances, strict=True)):
+            if was != now:
+                moves.append((before.key, resource, list(map(sub, now, was))))
+    if not isinstance(own, CampaignLevel):
+        return Writes(changed, moves, rows, (), (), (), checkpoints)
+    key, within = keys[own.terms.id], own.terms.reward_within
+    known = [(key, number) for number, is_old in touched.items() if is_old]
+    tickets = [own.tickets[number] for number in touched if number in own.tickets]
+    unfinished = [
+        (key, ticket.state, ticket.id, ticket.due(within))
+        for ticket in tickets
+        if ticket.state in UNFINISHED
+    ]
+    labels = [
+        (key, *label, resource, count, *balance[1:])
+        for label, (count, balances) in own.labels.rows.items()
+        for resource, balance in enumerate(balances)
+    ]
+    return Writes(changed, moves, rows, known, unfinished, labels, checkpoints)
+
+
+def wake(operation: Operation) -> None:
+    """Let the thread go on that waits for an operation."""
+    if operation.ready is not None:
+        operation.ready.set()
+
+
+def unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:
+    """Return each value once, in order."""
+    return several[0] if len(several) == 1 else list(dict.fromkeys(chain.from_iterable(several)))

@@ -1,0 +1,310 @@
+"""How a campaign went: what the dashboard shows, from watching the fold of its journal, in bounded
+room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import orjson
+
+from purse.base import amounts
+from purse.base.json import compact_bytes
+from purse.campaign.arm_stats import ArmStats, ArmSums
+from purse.campaign.baselines import value
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.entry import Entry
+from purse.campaign.incidents import Incidents
+from purse.campaign.ledger import Level
+from purse.campaign.records import OPEN, RUNNING, SETTLED, Balance, Head
+from purse.campaign.terms import Terms
+from purse.campaign.ticket import SKIP
+from purse.campaign.time_series import (
+    ALL,
+    LENGTHS,
+    MINUTE,
+    LastMinute,
+    RecentSeries,
+    Sample,
+    Span,
+    TimeSeries,
+    lefts,
+    purses,
+    sample,
+)
+
+RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
+MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
+SHOWN = 7  # arms with a series of their own; the rest are added up
+
+
+def nothing(_: int) -> Iterable[Entry]:
+    """Find no entries."""
+    return ()
+
+
+class History:
+    """What happened in a campaign so far. It watches `level`, which folds the journal: balances,
+    tickets and arms are the level's.
+    """
+
+    def __init__(self, terms: Terms) -> None:
+        self.terms = terms
+        self.asks = self.tells = 0
+        self._begin(CampaignLevel(terms, balances=[Balance(units) for units in terms.budget]))
+        self._arms = [ArmStats(len(terms.resources)) for _ in range(terms.n_arms)]
+        self._settled = 0  # tickets that wait for their reward
+        self._series = TimeSeries(self._point(0, self.level.balances))
+        self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
+        self._minute = LastMinute()
+        self._incidents = Incidents(terms)
+        self._at = self._slot = self._second = 0
+
+    def _begin(self, level: CampaignLevel) -> None:
+        self.level = level
+        level.watchers.append(self.watch)
+
+    @property
+    def seq(self) -> int:
+        """The last entry that was folded."""
+        return self.level.seq
+
+    def fold(
+        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = nothing
+    ) -> None:
+        """Take in the next entries of the journal, all at once or a few at a time.
+
+        load   finds the entries about a ticket that was finished before
+        """
+        level = self.level
+        for entry in entries:
+            level.recall(entry, load)
+            level.fold(entry, "")  # its digest would take a tenth of the time
+            level.forget(entry)
+        level.requests.clear()
+        level.labels.rows.clear()
+        if len(level.tickets) > MOST_TICKETS:
+            level.tickets.clear()  # `load` finds them again
+
+    def watch(self, entry: Entry, before: Sequence[Balance], level: Level) -> None:
+        """Take in an entry that the level has folded; `before` are its balances before."""
+        if entry.at > self._at:
+            self._move(entry.at, before)
+        if entry.ticket is not None:
+            self._about_ticket(entry, self.level)
+        self._incidents.see(entry)
+
+    def _about_ticket(self, entry: Entry, level: CampaignLevel) -> None:
+        ticket, body = level.tickets.get(entry.ticket or 0), entry.body
+        if ticket is None:
+            return  # a conflict about one that is long finished
+        if entry.kind == "asked":
+            self.asks += 1
+            if ticket.arm != SKIP:  # else a round that the policy lets pass
+                self._arms[ticket.arm].pulls += 1
+        elif entry.kind == "told":
+            self.tells += 1
+            self._arms[ticket.arm].add(body["reward"], body["costs"])
+        elif entry.kind == "failed":
+            self._arms[ticket.arm].failed += 1
+        settled = level.head.counts.get(SETTLED, 0)
+        if settled != self._settled:
+            if ticket.source in OPEN:  # one that was voided before is not expected
+                self._arms[ticket.arm].settled += settled - self._settled
+            self._settled = settled
+
+    def arm_sums(self) -> dict[str, ArmSums]:
+        """What the reports of each arm come to, by its name, in the order of the places."""
+        names = self.level.arms.names
+        return {name: arm.sums() for name, arm in zip(names, self._arms, strict=False)}
+
+    def to_json(self) -> bytes:
+        """Return what a checkpoint holds."""
+        facts = [
+            [self.asks, self.tells, self._settled, self._at, self._slot, self._second],
+            [vars(self.level.head), self.level.balances, self.level.seq],
+            [arm.as_list() for arm in self._arms],
+            [self._series.first, self._series.width, self._series.points],
+            {span: list(series.points) for span, series in self._recent_series.items()},
+            list(self._minute.seconds),
+            self._incidents.as_dict(),
+        ]
+        return compact_bytes(facts)
+
+    @classmethod
+    def from_json(cls, terms: Terms, text: bytes) -> History:
+        """Return a history as a checkpoint has it."""
+        numbers, (head, balances, seq), arms, series, recent, seconds, incidents = orjson.loads(
+            text
+        )
+        made = cls(terms)
+        parts = [Balance(*each) for each in balances]
+        made._begin(CampaignLevel(terms, seq, Head(**head), parts))
+        made.asks, made.tells, made._settled, made._at, made._slot, made._second = numbers
+        for arm, facts in zip(made._arms, arms, strict=True):
+            arm.take_over(facts)
+        first, width, points = series
+        made._series = TimeSeries(sample(first))
+        made._series.width, made._series.points = width, [sample(point) for point in points]
+        for span, kept in recent.items():
+            made._recent_series[span].points.extend(map(sample, kept))
+        made._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
+        made._incidents.take_over(incidents)
+        return made
+
+    def _move(self, at: int, balances: Sequence[Balance]) -> None:
+        """Let time pass: keep how things stood where a slot of the series is over."""
+        if self._at == 0:
+            self._series = TimeSeries(self._point(at, balances))
+        elif self._series.slot(at) > self._slot:
+            self._series.add(self._point(self._at, balances))
+        for recent in self._recent_series.values():
+            if self._at and at // recent.width > self._at // recent.width:
+                recent.add(self._point(self._at, balances))
+        self._at, self._slot = at, self._series.slot(at)
+        if (second := at // 1000) > self._second:
+            self._second = second
+            self._minute.begin(second, self.asks, self.tells)
+
+    def _point(self, at: int, balances: Sequence[Balance]) -> Sample:
+        pulls = tuple(arm.pulls for arm in self._arms)
+        gain = sum(arm.reward for arm in self._arms)
+        return Sample._make((at, *zip(*balances, strict=True), pulls, gain))
+
+    def _now(self) -> Sample:
+        return self._point(self._at, self.level.balances)
+
+    def _recent(self, now: int) -> tuple[int, Sample]:
+        """When the recent time began, and how things stood then."""
+        start = self._series.first.at
+        since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
+        return since, self._now() if self._at <= since else self._series.at(since)
+
+    def forecast(self, now: int) -> list[dict[str, float] | None]:
+        """When each resource runs out, at the recent rate of spending; None where nothing was spent
+        of late, or the campaign does not run.
+
+        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at
+        least in the last minute), over that time. What is left lasts as long as that rate and what
+        is held stay as they are.
+        """
+        (since, before), point = self._recent(now), self._now()
+        seconds = (now - since) / 1000
+        made: list[dict[str, float] | None] = []
+        for place, left in enumerate(lefts(point)):
+            paid = (
+                point.spent[place]
+                + point.presumed[place]
+                - before.spent[place]
+                - before.presumed[place]
+            )
+            if paid <= 0 or seconds <= 0 or self.level.head.status != RUNNING:
+                made.append(None)
+                continue
+            lasts = left * seconds / paid
+            made.append(
+                {
+                    "per_second": paid / seconds / amounts.UNIT,
+                    "seconds": lasts,
+                    "at": now / 1000 + lasts,
+                }
+            )
+        return made
+
+    def summary(self, now: int) -> dict[str, Any]:
+        """What a list of campaigns shows, seen at a time (ms)."""
+        now = max(self._at, now)
+        life = max(1.0, (now - self._series.first.at) / 1000)
+        asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
+        paid = [part.spent + part.overrun for part in self.level.balances]
+        return {
+            "seq": self.seq,
+            "rates": {"asks": asks / min(life, MINUTE), "tells": tells / min(life, MINUTE)},
+            "value": value(
+                self.level.arms.names, self._arms, paid, is_limited=self.terms.horizon is not None
+            ),
+            "forecasts": self.forecast(now),
+        }
+
+    def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
+        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
+        amounts are decimal text, times seconds since 1970.
+
+        span   what of it the series show: the last hour, the last day, or all
+        """
+        now = max(self._at, now or 0)
+        points, summary = self._points(now, span), self.summary(now)
+        forecasts = summary.pop("forecasts")
+        return {
+            **summary,
+            "started_at": self._series.first.at / 1000,
+            "changed_at": self._at / 1000,
+            "incidents": self._incidents.as_dict(),
+            "arms": self._arm_rows(self._recent(now)[1]),
+            "purses": [
+                {"resource": resource, **purse, "forecast": forecast}
+                for resource, purse, forecast in zip(
+                    self.terms.resources, purses(points), forecasts, strict=True
+                )
+            ],
+            "series": {
+                "at": [point.at / 1000 for point in points],
+                "pulls": self._pull_rows(points),
+                "gain": [point.gain for point in points],
+            },
+        }
+
+    def _points(self, now: int, span: Span) -> list[Sample]:
+        """The points of a span up to the present one; a campaign that is younger shows all."""
+        since = now - LENGTHS.get(span, now)
+        if since <= self._series.first.at:
+            return [self._series.first, *self._series.points, self._now()]
+        if self._at <= since:
+            return [self._now()._replace(at=since)]
+        return [*self._recent_series[span].since(since, self._series), self._now()]
+
+    def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
+        """One row for each arm; its share of all pulls, and of those after a point."""
+        pulls = [arm.pulls for arm in self._arms]
+        recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
+        all_pulls, all_recent = sum(pulls) or 1, sum(recent) or 1
+        return [
+            {
+                "arm": name,
+                "pulls": arm.pulls,
+                "told": arm.told,
+                "settled": arm.settled,
+                "failed": arm.failed,
+                "mean_reward": arm.reward / arm.told if arm.told else None,
+                "mean_costs": [units / arm.told / amounts.UNIT for units in arm.costs]
+                if arm.told
+                else None,
+                **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
+                "share": arm.pulls / all_pulls,
+                "recent_share": new / all_recent,
+            }
+            for name, arm, new in zip(self.level.arms.names, self._arms, recent, strict=False)
+        ]
+
+    def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
+        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
+        others together (arm None).
+        """
+        ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
+        shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
+        rows: list[dict[str, Any]] = [
+            {"arm": self.level.arms.names[arm], "pulls": [point.pulls[arm] for point in points]}
+            for arm in shown
+        ]
+        if len(shown) < len(ranked):
+            rows.append(
+                {
+                    "arm": None,
+                    "pulls": [
+                        sum(point.pulls) - sum(point.pulls[arm] for arm in shown)
+                        for point in points
+                    ],
+                }
+            )
+        return rows

@@ -1,0 +1,168 @@
+"""What the journal of a level comes to. `fold` is the only place where a level changes.
+
+A level is a budget. One below another spends from both: what moves on it moves on all levels above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from purse.campaign.entry import Entry
+from purse.campaign.periods.period import Period
+from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head, Move, Units, moved
+
+ACCOUNT, CAMPAIGN = "account", "campaign"
+OWN = "own"  # the key of a level's own period
+
+
+Watcher = Callable[[Entry, Sequence[Balance], "Level"], None]  # entry, balances before, level
+
+
+class Level:
+    """An account: a budget for the levels below it.
+
+    terms   what it was created with
+    above   the level above it
+    """
+
+    kind = ACCOUNT
+
+    def __init__(
+        self,
+        terms: Any,
+        seq: int = 0,
+        head: Head | None = None,
+        balances: Sequence[Balance] = (),
+        above: Level | None = None,
+    ) -> None:
+        self.terms = terms
+        self.seq = seq
+        self.head = head or Head()
+        self.balances = list(balances)
+        self.above = above
+        self.requests: dict[str, Entry] = {}  # as far as they are known
+        self.watchers: list[Watcher] = []
+
+    @property
+    def title(self) -> str:
+        """What people call it."""
+        return f"{self.kind} {self.terms.name!r}"
+
+    def chain(self) -> list[Level]:
+        """Return this level and those above it, from below."""
+        return [self] if self.above is None else [self, *self.above.chain()]
+
+    def fold(self, entry: Entry, digest: str | None = None) -> int | None:
+        """Take in the next entry; return its place in the order of the whole tree, None where the
+        level stands alone.
+
+        digest   of the journal up to the entry, if somebody has computed it
+        """
+        self.seq, self.head.changed = entry.seq, entry.at
+        self.head.digest = entry.chain(self.head.digest) if digest is None else digest
+        if entry.request is not None:
+            self.requests[entry.request] = entry
+        before = self.balances
+        self.apply(entry)
+        for watch in self.watchers:
+            watch(entry, before, self)
+        top = self
+        while top.above is not None:
+            top = top.above
+        if top.kind == CAMPAIGN:
+            return None
+        top.head.turn += 1
+        return top.head.turn
+
+    def apply(self, entry: Entry) -> None:
+        """Change what an entry changes."""
+        head, body = self.head, entry.body
+        match entry.kind:
+            case "created":
+                self.balances = [Balance(units) for units in self.terms.budget]
+                head.id, head.created = self.terms.id, entry.at
+                head.alerts = list(self.terms.alerts)
+                if self.terms.every:
+                    nothing = [0] * len(self.balances)
+                    ends = self.terms.first_end
+                    head.period = list(Period(1, entry.at, ends, 0, nothing, nothing, nothing))
+            case "topped_up":
+                self.balances = moved(self.balances, [Balance(part) for part in body["units"]])
+                head.top_ups += bool(head.alerts or head.alerted)
+            case "renewed":
+                period, self.balances = Period(*head.period).next(
+                    self.balances, self.terms.budget, self.terms.carry, body["next"], head.rounds
+                )
+                head.period = list(period)
+            case "paused":
+                head.status = PAUSED
+            case "resumed":
+                head.status = RUNNING
+                if "next" in body:
+                    head.period = list(Period(*head.period)._replace(ends=body["next"]))
+            case "ended":
+                head.status = ENDED
+            case "alerts_set":
+                head.alerts = list(body["alerts"])
+            case "event":
+                subject, *mark = body["key"].split("/")
+                head.alerted = head.alerted | {subject: list(map(int, mark))}
+            case kind:
+                raise ValueError(f"unknown kind of entry {kind!r}")
+
+    @property
+    def period(self) -> Period | None:
+        """The period that the budget is in; None where it has none."""
+        return Period(*self.head.period) if self.head.period else None
+
+    def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
+        """Move money on this level and all above it.
+
+        at         ms
+        asked_in   the periods in which its ticket was asked for, see `periods`; None if that is
+                   now. What comes back from an ended period may be dropped.
+        """
+        for level in self.chain():
+            level.balances = moved(level.balances, move)
+            level.head.changed = at
+            period = level.period
+            if asked_in is None or period is None:
+                continue
+            key = OWN if level is self else level.head.id
+            number = max(asked_in.get(key, 0), self.head.joined.get(key, 0))
+            if number < period.number:
+                period, dropped = period.after_hold(move, level.terms.carry)
+                level.head.period = list(period)
+                level.balances = moved(level.balances, [Balance(-part) for part in dropped])
+
+    def left(self) -> list[int]:
+        """(d,) What can be held: the least over this level and those above."""
+        rests = [[balance.left for balance in level.balances] for level in self.chain()]
+        return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
+
+    def periods(self) -> dict[str, int]:
+        """The numbers of the periods that this level and those above are in, by the ids of those
+        above; a copy of this one has another id.
+        """
+        return {
+            OWN if level is self else level.head.id: level.head.period[0]
+            for level in self.chain()
+            if level.head.period
+        }
+
+    def periods_above(self) -> dict[str, int]:
+        """The same without its own."""
+        return {key: number for key, number in self.periods().items() if key != OWN}
+
+
+def fits(need: Units, left: Units) -> bool:
+    """Whether there is enough of each resource.
+
+    >>> fits([2, 3], [2, 4]), fits([2, 5], [9, 4])
+    (True, False)
+    """
+    for units, rest in zip(need, left, strict=True):  # twice as fast as `all`
+        if units > rest:
+            return False
+    return True

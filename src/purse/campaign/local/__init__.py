@@ -1,0 +1,1 @@
+"""Campaigns and accounts whose storage this process reaches itself."""

@@ -1,0 +1,167 @@
+"""The rules of reports: what a ticket cost, what it brought, and that its call did not work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.make_results import Receipt, receipt
+from purse.campaign.records import (
+    FAILED,
+    HELD,
+    OPEN,
+    REPORTED,
+    SETTLED,
+    SKIPPED,
+    TOLD,
+    VOID,
+    Units,
+)
+from purse.campaign.ticket import Ticket
+from purse.campaign.transaction import Transaction, check_counted
+from purse.errors import Conflict, TicketError
+
+
+def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
+    """Take a whole report (P3, P6)."""
+    ticket, costs = pulled(transaction, number), list(costs)
+    if ticket.state == TOLD and ticket.reward == reward and ticket.costs == costs:
+        return receipt(ticket, duplicate=True)
+    if (
+        ticket.state in (TOLD, FAILED)
+        or (ticket.state == SETTLED and ticket.costs != costs)
+        or ticket.reward not in (None, reward)
+    ):
+        report = {"reward": reward, "costs": costs}
+        raise conflict(transaction, ticket, report, said(reward, costs))
+    return complete(transaction, ticket, reward, costs)
+
+
+def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
+    """Take what a pull cost; its reward may be known already, or come later."""
+    ticket = pulled(transaction, number)
+    costs = whole(ticket, costs)
+    if ticket.state in REPORTED:
+        if ticket.costs == costs:
+            return receipt(ticket, duplicate=True)
+        raise conflict(transaction, ticket, {"settle": costs}, said(None, costs))
+    if ticket.reward is not None:
+        return complete(transaction, ticket, ticket.reward, costs)
+    transaction.add("settled", priced(transaction, ticket, costs), ticket=number)
+    return receipt(transaction.find(number))
+
+
+def reward(transaction: Transaction, number: int, given: float) -> Receipt:
+    """Take the reward of a pull; its cost may be known already, or come later."""
+    ticket = pulled(transaction, number)
+    if ticket.reward == given:
+        return receipt(ticket, duplicate=True)
+    if ticket.reward is not None:
+        raise conflict(transaction, ticket, {"reward": given}, said(given, None))
+    if ticket.state == SETTLED:
+        return complete(transaction, ticket, given, ticket.costs or [])
+    transaction.add("rewarded", {"reward": given}, ticket=number)
+    return receipt(transaction.find(number))
+
+
+def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
+    """Take that a call did not work, and what it cost; nothing is learnt."""
+    ticket = pulled(transaction, number)
+    costs = whole(ticket, costs)
+    if ticket.state == FAILED and ticket.costs == costs:
+        return receipt(ticket, duplicate=True)
+    if ticket.state not in OPEN:
+        raise conflict(transaction, ticket, {"fail": costs}, f"failed, {said(None, costs)}")
+    transaction.add(
+        "failed", {**priced(transaction, ticket, costs), "reason": reason}, ticket=number
+    )
+    return receipt(transaction.find(number))
+
+
+def void(transaction: Transaction, number: int) -> Receipt:
+    """Release a hold."""
+    ticket = pulled(transaction, number, "void")
+    if ticket.state in REPORTED:
+        raise conflict(transaction, ticket, {"void": True}, "void")
+    if ticket.state == VOID:
+        return receipt(ticket, duplicate=True)
+    transaction.add("voided", {}, ticket=number)
+    return receipt(transaction.find(number))
+
+
+def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
+    """Presume spent what has outlived its deadline, and wait no longer for rewards that have not
+    come in time; return how many tickets that were.
+    """
+    terms, count = transaction.level.terms, 0
+    for ticket in due:
+        if ticket.deadline is None or ticket.deadline > transaction.now:
+            continue
+        count += 1
+        if ticket.state == HELD:
+            transaction.add("expired", {}, ticket=ticket.id)
+        else:
+            complete(transaction, ticket, terms.missing_reward, ticket.costs or [], missing=True)
+    return count
+
+
+def pulled(transaction: Transaction, number: int, verb: str = "tell") -> Ticket:
+    """Return a ticket whose round did not pass without a pull."""
+    ticket = transaction.find(number)
+    if ticket.state == SKIPPED:
+        raise TicketError(f"ticket {number} skipped its round: there is nothing to {verb}")
+    return ticket
+
+
+def whole(ticket: Ticket, costs: Units) -> list[int]:
+    """Return costs of all resources; one 0 stands for all of them."""
+    return [0] * len(ticket.held) if list(costs) == [0] else list(costs)
+
+
+def complete(
+    transaction: Transaction, ticket: Ticket, reward: float, costs: Units, **more: bool
+) -> Receipt:
+    """Bring reward and cost together: the entry that the policy learns from, alone."""
+    body: dict[str, Any] = {"t": ticket.t, "arm": ticket.arm, "p": ticket.p, "reward": reward}
+    if "context" in ticket.asked:
+        body["context"] = ticket.asked["context"]
+    if ticket.state == SETTLED:
+        body |= {"costs": list(costs), "from": ticket.source}
+    else:
+        body |= priced(transaction, ticket, costs)
+    transaction.add("told", {**body, **more}, ticket=ticket.id)
+    return receipt(transaction.find(ticket.id))
+
+
+def priced(transaction: Transaction, ticket: Ticket, costs: Units) -> dict[str, Any]:
+    """Return what an entry says of a cost. Raise `InvalidInput` where an overrun could not be
+    counted on some level.
+    """
+    most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
+    over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
+    for level in transaction.level.chain() if any(over) else ():
+        what = "with it the overrun would exceed what can be counted,"
+        check_counted("cost", what, level.balances, over, 4)
+    body: dict[str, Any] = {"costs": list(costs), "from": ticket.state}
+    return {**body, "over": True} if any(over) else body
+
+
+def conflict(
+    transaction: Transaction, ticket: Ticket, report: dict[str, Any], what: str
+) -> Conflict:
+    """Keep what was said too late, and say that what was said first stands."""
+    transaction.add("conflict", {"report": report}, ticket=ticket.id)
+    only_reward = ticket.costs is None and ticket.reward is not None
+    known = "rewarded" if only_reward else ticket.state
+    first = said(ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs)
+    return Conflict(
+        f"ticket {ticket.id} was {known} before with another report: {first or ticket.state}; "
+        f"the first report stands, this one is only recorded: {what}"
+    )
+
+
+def said(reward: float | None, costs: Units | None) -> str:
+    """Write a report for people."""
+    parts = [] if reward is None else [f"reward {reward:g}"]
+    return ", ".join(parts + ([f"cost {', '.join(map(amounts.text, costs))}"] if costs else []))

@@ -1,0 +1,137 @@
+"""A campaign made from an exported journal, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from purse.base import amounts
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.commit import written
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.policy import Policy
+from purse.campaign.replay_journal import Load, Replay
+from purse.campaign.storage.rows import Found, Writes
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms import Terms
+from purse.campaign.transaction import Added, Transaction
+from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
+
+PAGE_SIZE = 5_000  # entries written at a time
+
+
+def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above: list[Any]) -> Any:
+    """Make a campaign from its entries, all of it or nothing; return its terms.
+
+    above   the terms of the levels that it joins, from the top down; its totals have to fit
+    """
+    first = next(entries)
+    if first.kind != "created":
+        raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
+    terms = checked_terms(first).copied(name, above[-1].name if above else None)
+    first = Entry.of(1, first.at, "created", terms.as_dict())
+
+    def decide(found: list[Found], load: Load) -> Iterator[Writes]:
+        level: Level | None = None
+        for known, each in zip(above, found, strict=False):
+            level = Level(known, each.seq, each.head, each.balances, level)
+        own, transaction = found[-1:], Transaction(CampaignLevel(terms), 0)
+        replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
+        yield from pages(replay, transaction, chain([first], entries), own)
+        found[-1] = own[0]
+        if level is not None:
+            yield joined(storage, terms, level, found)
+
+    storage.create(terms.name, CAMPAIGN, terms.account, len(terms.resources), decide)
+    return terms
+
+
+def checked_terms(entry: Entry) -> Terms:
+    """Return the terms in the first entry of a journal, which may be anything."""
+    try:
+        return Terms.from_dict(entry.body).checked()
+    except PurseError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}"
+        ) from None
+
+
+def about(transaction: Transaction, ticket: int) -> list[Entry]:
+    """Return the entries about a ticket that are not written yet."""
+    return [
+        added.entry
+        for added in transaction.added
+        if added.entry.ticket == ticket and added.entry.kind != "conflict"
+    ]
+
+
+def pages(
+    replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found]
+) -> Iterator[Writes]:
+    """Yield what is to be written, a page at a time. Raise `PurseError` where an entry contradicts
+    those before it.
+    """
+    level, expected = replay.level, list[tuple[Level, str]]()
+    assert isinstance(level, CampaignLevel)
+    assert replay.policy is not None
+    for entry in entries:
+        check_contexts(replay.policy, entry)
+        if expected and expected[0][1] != entry.text:
+            replay.find(f"an event is missing before entry {entry.seq}")
+        replay.fold(entry, None)
+        if replay.findings:
+            raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
+        expected = expected[1:] if entry.kind == "event" else replay.expected
+        transaction.added.append(Added(level, entry, level.head.digest, None))
+        if len(transaction.added) >= PAGE_SIZE:
+            yield written(transaction, own)
+            own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
+            level.labels.rows.clear()
+            transaction.added.clear()
+    level.head.checkpoint = level.seq
+    yield written(transaction, own, [(own[0].key, *replay.policy.stored())])
+    text = level.head.to_json()
+    own[0] = own[0]._replace(
+        balances=list(level.balances), seq=level.seq, head=level.head, text=text
+    )
+
+
+def check_contexts(policy: Policy, entry: Entry) -> None:
+    """Refuse an ask without the context that its policy looked at."""
+    if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
+        raise InvalidInput(
+            f"the journal was exported without its contexts, and {policy.terms.policy} sees them: "
+            "it cannot choose and learn again"
+        )
+
+
+def joined(storage: Storage, terms: Any, above: Level, found: list[Found]) -> Writes:
+    """Return what is written where a campaign that was restored joins the levels above it.
+
+    Raise `BudgetExhausted` where it has spent or held more than one of them has left.
+    """
+    own = found[-1]
+    level = CampaignLevel(terms, own.seq, own.head, own.balances, above)
+    transaction = Transaction(level, storage.now())
+    transaction.renew()
+    check_fit(level, above)
+    transaction.add("joined", {"periods": level.periods_above()})
+    return written(transaction, found)
+
+
+def check_fit(level: Level, above: Level) -> None:
+    """Refuse a campaign that has spent or held more than a level above it has left."""
+    for each in above.chain():
+        for name, mine, part in zip(
+            each.terms.resources, each.balances, level.balances, strict=True
+        ):
+            need = part.spent + part.held + part.presumed
+            if need > mine.left:
+                raise BudgetExhausted(
+                    f"{level.title} has spent or held {amounts.text(need)} {name}, and "
+                    f"{each.title} has {amounts.text(mine.left)} left"
+                )

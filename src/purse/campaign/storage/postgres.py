@@ -1,0 +1,232 @@
+"""The dialect of PostgreSQL, for several machines. Rows of levels are locked from the top down, and
+only the primary is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from functools import lru_cache
+from typing import Any, TypeVar
+
+import psycopg
+
+from purse.campaign.fork_safety import left_behind, reset_after_fork
+from purse.campaign.storage import schema
+from purse.campaign.storage.connection_pool import ConnectionPool
+from purse.campaign.storage.postgres_timeout import TimeoutConnection
+from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
+from purse.campaign.storage.sql import Rows, Statement
+from purse.errors import InvalidInput, PurseError, StorageUnavailable
+
+LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
+# connections of a process; a server takes 100 in all, unless it is told otherwise
+MOST_WRITERS, MOST_READERS = 16, 8
+IDLE = 0  # a connection without a transaction
+MAKING_TABLES = 5_784_213  # any number, the same in all processes
+SESSION = (
+    f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'; SET statement_timeout = '{LOCK_TIMEOUT_S}s'; SET "
+    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_S}s';"
+    # P2
+    "SELECT set_config('synchronous_commit', 'on', false) WHERE "
+    "current_setting('synchronous_commit') = 'off'"
+)
+# each statement behind a lock sees what was committed before the lock was got
+WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED"
+READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+STATE = f"SELECT {MILLISECONDS}, max(version) FROM purse_schema".encode()
+T = TypeVar("T")
+
+
+class ConnectionLost(StorageUnavailable):
+    """What became of the transaction is unknown."""
+
+
+class PostgresSession:
+    """A transaction; it begins with the first trip, and each trip is one pipeline.
+
+    begin   the statement that begins it
+    check   is called with the server's time and the version of the tables
+    """
+
+    def __init__(
+        self, db: psycopg.Connection[Any], begin: bytes, check: Callable[[int, int], None]
+    ) -> None:
+        self._db, self._begin, self._check = db, begin, check
+
+    def read(self, statements: Sequence[Statement]) -> list[Rows]:
+        """Return the rows of each."""
+        with self._db.pipeline():
+            if self._begin:
+                self._db.execute(self._begin)
+            cursors = [self._do(*statement) for statement in statements]
+            state = self._db.execute(STATE)  # behind the locks: the time is that of this moment
+        self._begin = b""
+        self._check(*state.fetchall()[0])
+        return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Do these and commit."""
+        with self._db.pipeline():
+            for statement in statements:
+                self._do(*statement)
+            self._db.execute("COMMIT")
+
+    def _do(self, text: str, values: Any) -> psycopg.Cursor[Any]:
+        if isinstance(values, list) and len(values) > 1:
+            cursor = self._db.cursor()
+            cursor.executemany(spelt(text), values)
+            return cursor
+        return self._db.execute(spelt(text), values[0] if isinstance(values, list) else values)
+
+
+class Postgres:
+    """A database for the processes of several machines."""
+
+    lock = " FOR UPDATE"
+    among = "= ANY(?)"
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        try:
+            parts = psycopg.conninfo.conninfo_to_dict(address)
+        except psycopg.ProgrammingError:  # whose text may hold the password
+            raise InvalidInput(
+                "storage: this is not an address of PostgreSQL; it looks like "
+                "postgresql://USER@HOST/DATABASE, and special characters in it are written as %XX"
+            ) from None
+        # without the password
+        self._where = f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
+        self._clock = ServerClock()
+        self.now: Callable[[], int] = self._clock.now
+        self._writers, self._readers = (
+            ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
+            for most in (MOST_WRITERS, MOST_READERS)
+        )
+        reset_after_fork(self)
+        with self._translated(), self._connected() as db:
+            if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
+                make_tables(db)
+            self._check(*db.execute(STATE).fetchall()[0])
+
+    def renew(self) -> None:
+        """Begin without connections in a child process."""
+        for pool in (self._writers, self._readers):
+            left_behind.extend(pool.idle)
+            pool.renew()
+
+    def _check(self, now: int, version: int) -> None:
+        """Take over the server's time, and refuse tables of another version."""
+        self._clock.set(now)
+        if version != schema.VERSION:
+            schema.check_version(version, self._where)
+
+    def _connected(self) -> psycopg.Connection[Any]:
+        """Return a connection to the primary that waits for nothing longer than it should."""
+        db = TimeoutConnection.connect(
+            self.address,
+            autocommit=True,
+            client_encoding="utf8",  # or text of a database without an encoding comes as bytes
+            target_session_attrs="read-write",
+            connect_timeout=LOCK_TIMEOUT_S,
+        )
+        db.execute(SESSION)
+        return db
+
+    def _close(self, db: psycopg.Connection[Any]) -> None:
+        with suppress(psycopg.Error):
+            db.close()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg.errors.IntegrityError as error:
+            raise PurseError(
+                f"{self._where} rejected the write: it would violate a constraint ({error})"
+            ) from error
+        except psycopg.Error as error:
+            raise StorageUnavailable(f"{self._where}: {one_line(error)}") from error
+
+    @contextmanager
+    def _using(self, pool: ConnectionPool[Any], begin: bytes) -> Iterator[PostgresSession]:
+        broken = False
+        with self._translated():
+            try:
+                with pool.use() as db:  # which keeps no connection after an error of psycopg
+                    try:
+                        yield PostgresSession(db, begin, self._check)
+                    finally:
+                        broken = db.broken
+                        if not broken and db.info.transaction_status != IDLE:
+                            self._undo(db)
+            except psycopg.OperationalError as error:
+                if not broken:
+                    raise
+                self._writers.close_idle()  # where one was lost, all are
+                self._readers.close_idle()
+                raise ConnectionLost(f"{self._where}: {one_line(error)}") from error
+
+    def _undo(self, db: psycopg.Connection[Any]) -> None:
+        """Give up a transaction, so that the connection can be used again; close the connection if
+        that cannot be.
+        """
+        try:
+            db.execute("ROLLBACK")
+        except BaseException:
+            db.close()
+            raise
+
+    def writing(self) -> AbstractContextManager[PostgresSession]:
+        """Return a transaction. Each has a connection of its own, so that a level that is stuck
+        delays no other.
+        """
+        return self._using(self._writers, WRITE)
+
+    def reading(self) -> AbstractContextManager[PostgresSession]:
+        """Return the database as it is at one moment."""
+        return self._using(self._readers, READ)
+
+    def several(self, values: Sequence[Any]) -> list[Any]:
+        """Return values as one parameter."""
+        return list(values)
+
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
+        """Do something; once more if the connection was lost, since repeats have no effect."""
+        try:
+            return work()
+        except ConnectionLost as error:
+            if not again:
+                raise StorageUnavailable(str(error)) from error
+        return self.retried(work, again=False)
+
+    def danger(self) -> None:
+        """Say nothing: the server minds its files."""
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        with self._writers.drained(self._close), self._readers.drained(self._close):
+            pass
+
+    def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
+        with suppress(Exception):  # it may never have begun
+            self.close()
+
+
+def make_tables(db: psycopg.Connection[Any]) -> None:
+    """Make the tables; processes that start together wait for the first."""
+    with db.transaction():
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
+        if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
+            db.execute(schema.POSTGRES.encode())
+
+
+def one_line(error: psycopg.Error) -> str:
+    """Return what an error says."""
+    return " ".join(str(error).split())
+
+
+@lru_cache(200)
+def spelt(text: str) -> bytes:
+    """Return a statement as psycopg wants it."""
+    return text.replace("?", "%s").encode()

@@ -1,0 +1,237 @@
+"""The dialect of SQLite: one file for the processes of a machine, or the memory of one process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Self, TypeVar, cast
+from urllib.parse import parse_qs, urlsplit
+
+import apsw
+import orjson
+
+from purse.base.files import sync_folder
+from purse.campaign.fork_safety import quiesce_before_fork
+from purse.campaign.storage import schema
+from purse.campaign.storage.file_identity import refuse_dangerous
+from purse.campaign.storage.sql import Rows, Statement
+from purse.campaign.storage.sqlite_errors import TranslatedErrors
+from purse.campaign.storage.sqlite_file import SqliteFile
+from purse.errors import NoSuchStorage, StorageUnavailable, invalid
+
+# versions of SQLite without the bug that corrupts a write-ahead log
+SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
+ADDRESS = "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE"
+T = TypeVar("T")
+
+
+class SqliteSession:
+    """A transaction on a connection."""
+
+    def __init__(self, db: apsw.Connection) -> None:
+        self._execute, self._executemany = db.execute, db.executemany
+
+    def read(self, statements: Sequence[Statement]) -> list[Rows]:
+        """Return the rows of each."""
+        return [
+            (self._executemany if isinstance(values, list) else self._execute)(
+                text, values
+            ).fetchall()
+            for text, values in statements
+        ]
+
+    def write(self, statements: Sequence[Statement]) -> None:
+        """Do these; the commit comes with the end of the transaction, before anybody is told."""
+        for text, rows in statements:
+            self._executemany(text, rows)
+
+
+class Dialect:
+    """What a file and memory have in common."""
+
+    lock = ""
+    among = "IN (SELECT value FROM json_each(?))"
+
+    def __init__(self) -> None:
+        self.now: Callable[[], int] = wall_clock
+
+    def several(self, values: Sequence[Any]) -> str:
+        """Return values as one parameter."""
+        return orjson.dumps(values).decode()
+
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
+        """Do something; there is no connection that could be lost."""
+        return work()
+
+
+class Sqlite(Dialect, SqliteFile):
+    """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
+
+    create   whether a missing file is made
+    """
+
+    def __init__(self, address: str, *, create: bool = True) -> None:
+        Dialect.__init__(self)
+        path, vfs = parts_of(address)
+        check_library(apsw.sqlite_lib_version())
+        SqliteFile.__init__(self, str(path), vfs)
+        if not path.parent.is_dir():
+            raise StorageUnavailable(f"there is no folder {path.parent}")
+        refuse_dangerous(self.path)
+        if not create and (not path.exists() or self._version() == 0):
+            raise NoSuchStorage(
+                f"there is no file {self.path} with campaigns; name another with storage=..., on "
+                "the command line with --storage or PURSE_STORAGE"
+            )
+        if not path.exists() or self._version() != schema.VERSION:
+            with self._locked():
+                pass  # makes the tables, or refuses those of another version
+            self._lock.close()  # opened again, it is for those for whom the file is
+            sync_folder(path.parent)
+
+    def _opened(self) -> apsw.Connection:
+        """Return a connection that writes, to tables of this version."""
+        db = self._connected(apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        if db.execute("PRAGMA journal_mode = WAL").fetchone() != ("wal",):
+            raise StorageUnavailable(
+                f"{self.path}: this file system does not support a write-ahead log"
+            )
+        db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
+        db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
+        db.execute("PRAGMA foreign_keys = ON")
+        make_tables(db)
+        self._note_files(db)
+        return db
+
+    @contextmanager
+    def writing(self) -> Iterator[SqliteSession]:
+        """Yield a transaction that nobody else writes beside."""
+        with self._locked() as db:
+            check_tables(db)
+            yield SqliteSession(db)
+
+    @contextmanager
+    def reading(self) -> Iterator[SqliteSession]:
+        """Yield the file as it is at one moment."""
+        with self._view() as db:
+            check_tables(db)
+            yield SqliteSession(db)
+
+
+class MemoryTransaction(SqliteSession):
+    """A transaction in memory. As a generator it would take twice as long."""
+
+    def __init__(
+        self, db: apsw.Connection, turn: threading.RLock, translated: TranslatedErrors
+    ) -> None:
+        super().__init__(db)
+        self._db, self._turn, self._translated = db, turn, translated
+
+    def __enter__(self) -> Self:
+        """Wait for its turn, and begin."""
+        self._turn.acquire()
+        try:
+            self._execute("BEGIN")
+        except BaseException:
+            self._turn.release()
+            raise
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """Commit, or undo everything after an error."""
+        try:
+            if error is None:
+                with self._translated:
+                    self._execute("COMMIT")
+        finally:
+            if self._db.in_transaction:
+                self._execute("ROLLBACK")
+            self._turn.release()
+        self._translated.__exit__(kind, error, trace)
+
+
+class Memory(Dialect):
+    """The memory of this process: the same statements on a database without a file. A child process
+    begins with a copy, which is its own from then on.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._db = apsw.Connection(":memory:")
+        # otherwise SQLite plans a statement again whenever other values are bound to it
+        self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        self._translated = TranslatedErrors("memory")
+        make_tables(self._db)
+        self.renew()
+        quiesce_before_fork(self)
+
+    def renew(self) -> None:
+        """Take a new lock in a child process: the old one is held by the thread that forked."""
+        self._turn = threading.RLock()
+
+    def settle(self) -> None:
+        """Before a fork: wait for the transaction of another thread, of which a child would have a
+        half.
+        """
+        self._turn.acquire()
+
+    def go_on(self) -> None:
+        """After a fork, in the parent."""
+        self._turn.release()
+
+    def writing(self) -> MemoryTransaction:
+        """Return a transaction."""
+        return MemoryTransaction(self._db, self._turn, self._translated)
+
+    reading = writing
+
+    def danger(self) -> None:
+        """Say nothing: there is no file that somebody could replace."""
+
+    def close(self) -> None:
+        """Hold on to it: others may use it under the same address."""
+
+
+def wall_clock() -> int:
+    """Return ms since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def parts_of(address: str) -> tuple[Path, str | None]:
+    """Return the file that an address names, and the file system that SQLite is to use for it."""
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        raise invalid("storage", address, ADDRESS) from None
+    options = parse_qs(parts.query)
+    if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
+        raise invalid("storage", address, ADDRESS)
+    return Path(parts.path[1:]).absolute(), options.get("vfs", [None])[0]
+
+
+def check_library(version: str) -> None:
+    """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
+    number = tuple(map(int, version.split(".")))
+    if not any(low <= number < high for low, high in SOUND):
+        raise StorageUnavailable(
+            f"SQLite {version} may corrupt a file that several processes write: upgrade "
+            "apsw to 3.51.3 or later"
+        )
+
+
+def make_tables(db: apsw.Connection) -> None:
+    """Make the tables in a file that has none, or refuse those of another version."""
+    with db:
+        if db.execute("PRAGMA user_version").get == 0:
+            db.execute(schema.SQLITE)
+        check_tables(db)
+
+
+def check_tables(db: apsw.Connection) -> None:
+    """Refuse tables of another version: another process may have changed them since."""
+    version = cast(int, db.execute("PRAGMA user_version").get)
+    if version != schema.VERSION:
+        schema.check_version(version, db.filename)

@@ -1,0 +1,339 @@
+"""Levels in a SQL database.
+
+A storage knows nothing of the rules. `change` locks a level and those above it, reads what is
+wanted, lets the caller decide, writes what was decided and commits. Everything else only reads, and
+never waits for a writer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from heapq import merge
+from itertools import islice
+from typing import Any, TypeVar
+
+import orjson
+
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import ACCOUNT, CAMPAIGN
+from purse.campaign.storage import sql
+from purse.campaign.storage.rows import Found, Kept, Locked, Overview, Stored, Wants, Writes, found
+from purse.campaign.storage.sql import Database, Rows, Session, Statement
+from purse.errors import CampaignExists, NoSuchCampaign
+
+T = TypeVar("T")
+Load = Callable[[int], list[Entry]]  # the entries about a ticket
+
+
+class Storage:
+    """Levels, their journals and their open tickets."""
+
+    def __init__(self, database: Database) -> None:
+        self.db = database
+        self.now = database.now  # ms since 1970
+        self._lock = sql.LEVEL.format(lock=database.lock)
+        self._look = sql.LEVEL.format(lock="")
+        self._answers, self._about = (
+            {True: query.format(among=sql.ONE), False: query.format(among=database.among)}
+            for query in (sql.ANSWERS, sql.ABOUT)
+        )  # whether about one value
+        self._chains: dict[str, list[str]] = {}  # names from the top down, as far as they are known
+
+    def create(
+        self,
+        name: str,
+        kind: str,
+        parent: str | None,
+        n_resources: int,
+        decide: Callable[[list[Found], Load], Iterable[Writes]],
+    ) -> None:
+        """Make a level with its first entries, all of it or nothing.
+
+        `decide` gets the levels from the top down, and a function that finds the entries about a
+        ticket. Raise `CampaignExists` if the name is taken, `NoSuchCampaign` if there is no such
+        parent.
+        """
+        self._refuse_known(self._read([(self._look, (name,))])[0])
+
+        def make() -> None:
+            with self.db.writing() as session:
+                above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
+                self._chains.pop(name, None)
+                add = (name, kind, above[-1].key if above else None)
+                made, known = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
+                if not made:
+                    self._refuse_known(known)
+                key = made[0][0]
+                session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
+                own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
+
+                def load(ticket: int) -> list[Entry]:
+                    return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
+
+                for writes in decide([*above, found(own[0], parts)], load):
+                    session.read(writes.statements())  # so that `load` finds what it wrote
+                session.write([])
+
+        self.db.retried(make, again=False)  # a repeat could not tell its own level from another's
+
+    def _refuse_known(self, rows: Rows) -> None:
+        for _, name, kind, *_ in rows:
+            what = "an account" if kind == ACCOUNT else "a campaign"
+            raise CampaignExists(f"there is {what} {name!r} already")
+
+    def change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+        """Lock a level and those above it, read, decide, write and commit.
+
+        `decide` may be called again after a lost connection, and must find out what was done.
+        """
+        self.db.retried(lambda: self._change(name, wants, decide))
+
+    def _change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+        since = wants.told_after
+        reads: list[Statement] = []
+        if wants.requests:
+            reads.append(self._among(self._answers, name, wants.requests))
+        if wants.tickets:
+            reads.append(self._among(self._about, name, wants.tickets))
+        if wants.due is not None:
+            reads.append((sql.DUE, (name, name, wants.due)))
+        if since is not None:
+            reads.append((sql.SINCE, (name, since, since)))
+        with self.db.writing() as session:
+            levels, rows = self._chained(session, name, None, self._lock, reads)
+            answers = read_entries(next(rows)) if wants.requests else []
+            about = read_entries(next(rows)) if wants.tickets else []
+            due = read_entries(next(rows)) if wants.due is not None else []
+            digest, told = up_to(since, next(rows)) if since is not None else (None, [])
+            if repeats := [number for answer in answers for number in issued(answer)]:
+                more = session.read([self._among(self._about, name, repeats)])  # one more trip
+                about += read_entries(more[0])
+            writes = decide(Locked(levels, answers, about, due, digest, told))
+            if writes is not None:
+                session.write(writes.statements())
+
+    def _among(self, query: dict[bool, str], name: str, values: Sequence[Any]) -> Statement:
+        if len(values) == 1:
+            return query[True], (name, values[0], values[0])
+        return query[False], (name, self.db.several(values))
+
+    def _chained(
+        self,
+        session: Session,
+        name: str,
+        kind: str | None,
+        level: str,
+        more: Sequence[Statement] = (),
+    ) -> tuple[list[Found], Iterator[Rows]]:
+        """Return a level and those above it, from the top down, and the rows of more statements.
+
+        kind    what it must be; None: anything
+        level   the statement that reads a level, and locks it or not
+
+        Which levels are above it is remembered. A file that took the place of another one may say
+        otherwise; then they are read again.
+        """
+        for _ in range(2):
+            names = self._chains.get(name)
+            if names is None:
+                names = [each for (each,) in session.read([(sql.CHAIN, (name,))])[0]]
+            size = len(names)
+            rows = session.read(
+                [
+                    *[(level, (each,)) for each in names],
+                    *[(sql.BALANCES, (each,)) for each in names],
+                    *more,
+                ]
+            )
+            levels, key = list[Found](), None
+            for head, parts in zip(rows[:size], rows[size : 2 * size], strict=True):
+                if not head or head[0][3] != key:
+                    break
+                levels.append(found(head[0], parts))
+                key = levels[-1].key
+            else:
+                if levels:
+                    self._chains[name] = names
+                    if kind in (None, levels[-1].kind):
+                        return levels, iter(rows[2 * size :])
+                break
+            self._chains.pop(name, None)
+        raise missing(kind, name)
+
+    def _reading(self, work: Callable[[Session], T]) -> T:
+        """Return what is read at one moment; twice if the connection was lost meanwhile."""
+
+        def once() -> T:
+            with self.db.reading() as session:
+                return work(session)
+
+        return self.db.retried(once)
+
+    def _read(self, statements: Sequence[Statement]) -> list[Rows]:
+        return self._reading(lambda session: session.read(statements))
+
+    def _rows(self, name: str, query: str, *values: Any) -> Rows:
+        """Return the rows of a statement about one level."""
+        known, rows = self._read([(self._look, (name,)), (query, (name, *values))])
+        if not known:
+            raise missing(None, name)
+        return rows
+
+    def level(self, name: str, kind: str | None = None) -> list[Found]:
+        """Return a level and those above it, from the top down."""
+        return self._reading(lambda session: self._chained(session, name, kind, self._look)[0])
+
+    def overview(self, name: str) -> Overview:
+        """Return a level and those above it, and what is late of its tickets."""
+        late: list[Statement] = [(sql.OVERDUE, (name, self.now())), (sql.OLDEST, (name, name))]
+
+        def glance(session: Session) -> tuple[list[Found], list[Rows]]:
+            levels, rows = self._chained(session, name, None, self._look, late)
+            return levels, list(rows)
+
+        levels, (overdue, oldest) = self._reading(glance)
+        return Overview(levels, overdue[0][0], oldest[0][0] if oldest else None, self.db.danger())
+
+    def below(self, name: str) -> list[Found]:
+        """Return the levels right below a level, by name."""
+
+        def look(session: Session) -> list[Found]:
+            rows = session.read([(sql.BELOW, (name,))])[0]
+            parts = session.read([(sql.BALANCES, (row[1],)) for row in rows]) if rows else []
+            return [found(row, part) for row, part in zip(rows, parts, strict=True)]
+
+        return self._reading(look)
+
+    def tree(self, name: str) -> list[Stored]:
+        """Return the whole tree that a level belongs to, from the top down, at one moment: open
+        tickets and sums of labels too, however many there are.
+        """
+
+        def look(session: Session) -> list[Stored]:
+            top = self._chained(session, name, None, self._look)[0][0].name
+            names = [each for (each,) in session.read([(sql.TREE, (top,))])[0]]
+            return [self._stored(session, each) for each in names]
+
+        return self._reading(look)
+
+    def _stored(self, session: Session, name: str) -> Stored:
+        reads: list[Statement] = [
+            (query, (name,)) for query in (self._look, sql.BALANCES, sql.OPEN, sql.LABELS)
+        ]
+        level, parts, tickets, labels, kept = session.read(
+            [*reads, (sql.CHECKPOINT, (name, "policy"))]
+        )
+        return Stored(found(level[0], parts), tickets, labels, next(iter(kept), None))
+
+    def created(self, name: str, kind: str) -> Entry:
+        """Return the first entry of a level, which holds its terms."""
+        known, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
+        if not known or known[0][2] != kind:
+            raise missing(kind, name)
+        return read_entries(rows)[0]
+
+    def names(self, kind: str = CAMPAIGN) -> list[str]:
+        """Return the names of all levels of a kind."""
+        return [name for (name,) in self._read([(sql.NAMES, (kind,))])[0]]
+
+    def journals(self) -> list[tuple[str, str, int]]:
+        """Return kind, name and number of the last entry of each level."""
+        return [(kind, name, seq) for kind, name, seq in self._read([(sql.JOURNALS, ())])[0]]
+
+    def entries(self, name: str, after: int, limit: int) -> list[tuple[Entry, int | None, str]]:
+        """Return the entries that follow, each with its turn in the tree and its digest."""
+        rows = self._rows(name, sql.ENTRIES, after, limit)
+        return [
+            (entry, row[6], bytes(row[7]).hex())
+            for entry, row in zip(read_entries(rows), rows, strict=True)
+        ]
+
+    def events(self, name: str, after: int, limit: int) -> list[Entry]:
+        """Return the events that follow an entry."""
+        return read_entries(self._rows(name, sql.EVENTS, name, after, limit))
+
+    def told(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
+        """Return the digest up to an entry, and number, digest and body of the reports after it."""
+        digest, rows = up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
+        return digest, [(seq, bytes(until).hex(), body) for seq, until, body in rows]
+
+    def about(self, name: str, ticket: int) -> list[Entry]:
+        """Return the entries about a ticket."""
+        return read_entries(self._rows(name, self._about[True], ticket, ticket))
+
+    def tickets(self, name: str, after: int, limit: int) -> list[Entry]:
+        """Return at most `limit` of the entries about the tickets that follow ticket `after`."""
+        return read_entries(self._rows(name, sql.TICKETS, after, limit))
+
+    def open_tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Entry]:
+        """Return the entries about the unfinished tickets in these states that follow one."""
+
+        def look(session: Session) -> Rows:
+            pages = session.read([(sql.OPEN_PAGE, (name, each, after, limit)) for each in states])
+            numbers = list(islice(merge(*([row[0] for row in page] for page in pages)), limit))
+            return session.read([self._among(self._about, name, numbers)])[0] if numbers else []
+
+        return read_entries(self._reading(look))
+
+    def labels(self, name: str, after: tuple[str, str], limit: int) -> Rows:
+        """Return key, value, resource, tickets and sums of the labels that follow one, in order;
+        `limit` is a number of labels.
+        """
+        return self._rows(name, sql.LABEL_PAGE, *after, limit, name)
+
+    def largest(self, name: str, key: str, limit: int, resource: int = 0) -> Rows:
+        """Return the same of the values of a key that have spent most of a resource, overruns
+        included, in no order.
+        """
+        return self._rows(name, sql.LARGEST, key, resource, limit, name, key)
+
+    def checkpoint(self, name: str, kind: str) -> Kept | None:
+        """Return the last checkpoint of a kind."""
+        return next((Kept(*row) for row in self._rows(name, sql.CHECKPOINT, kind)), None)
+
+    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
+        """Store a checkpoint."""
+
+        def put() -> None:
+            with self.db.writing() as session:
+                rows = session.read([(self._look, (name,))])[0]
+                if not rows:
+                    raise missing(None, name)
+                session.write([(sql.PUT_CHECKPOINT, [(rows[0][0], kind, seq, digest, body)])])
+
+        self.db.retried(put)
+
+    def close(self) -> None:
+        """Let go of files and connections."""
+        self.db.close()
+
+
+def issued(answer: Entry) -> range:
+    """Return the tickets that may have answered a request."""
+    first = answer.ticket
+    return range(0) if first is None else range(first, first + answer.body.get("n", 1))
+
+
+def read_entries(rows: Rows) -> list[Entry]:
+    """Return entries from the columns of their rows; their bodies are read all at once, which
+    takes a third of the time.
+    """
+    bodies = orjson.loads(f"[{','.join(row[5] for row in rows)}]")
+    return [
+        Entry(row[0], row[1], row[2], row[3], row[4], body, row[5])
+        for row, body in zip(rows, bodies, strict=True)
+    ]
+
+
+def up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:
+    """Return the digest of the journal up to an entry, None if there is no such entry, and the
+    reports after it.
+    """
+    if rows and rows[0][0] == seq:
+        return bytes(rows[0][1]).hex(), rows[1:]
+    return "" if seq == 0 else None, rows
+
+
+def missing(kind: str | None, name: str) -> NoSuchCampaign:
+    """Return the error for a name that no level of a kind has."""
+    return NoSuchCampaign(f"there is no {kind or 'campaign or account'} {name!r}")

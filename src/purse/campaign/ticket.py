@@ -1,0 +1,116 @@
+"""A ticket: the fold of the two to four entries about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from purse.campaign.entry import Entry
+from purse.campaign.records import (
+    FAILED,
+    HELD,
+    OPEN,
+    PRESUMED,
+    SETTLED,
+    SKIPPED,
+    TOLD,
+    VOID,
+    Balance,
+    Units,
+)
+
+SKIP = -1  # the arm of a round that passes without a pull
+
+
+class Ticket(NamedTuple):
+    """The permission to pull an arm once, and what became of it."""
+
+    id: int
+    state: str
+    at: int  # ms
+    deadline: int | None  # ms, of the report or of the reward
+    t: int
+    arm: int
+    p: float
+    held: Units
+    request: str | None
+    asked: dict[str, Any]  # the body of its first entry
+    costs: Units | None = None
+    reward: float | None = None
+    source: str = ""  # its state before its cost was known
+
+    @classmethod
+    def issued(cls, entry: Entry) -> Ticket:
+        """Return the ticket of an ask."""
+        body = entry.body
+        state = SKIPPED if body["arm"] == SKIP else HELD
+        t, arm, p, held = body["t"], body["arm"], body["p"], body["held"]
+        request = body.get("of", entry.request)
+        deadline = body.get("deadline")
+        return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
+
+    def after(self, entry: Entry, reward_within: int | None) -> Ticket:
+        """Return the ticket after one more entry about it."""
+        body = entry.body
+        match entry.kind:
+            case "told":
+                reward, costs = body["reward"], body["costs"]
+                return self._replace(state=TOLD, reward=reward, costs=costs, source=body["from"])
+            case "settled":
+                due = self.deadline if reward_within is None else entry.at + reward_within
+                return self._replace(
+                    state=SETTLED, costs=body["costs"], source=body["from"], deadline=due
+                )
+            case "failed":
+                return self._replace(state=FAILED, costs=body["costs"], source=body["from"])
+            case "rewarded":
+                return self._replace(reward=body["reward"])
+            case "voided":
+                return self._replace(state=VOID)
+            case "expired":
+                return self._replace(state=PRESUMED)
+        return self
+
+    @property
+    def spent(self) -> list[int]:
+        """(d,) What it cost, up to its hold (P6)."""
+        if self.costs is None or self.source not in OPEN:
+            return [0] * len(self.held)
+        return list(map(min, self.costs, self.held))
+
+    @property
+    def overrun(self) -> list[int]:
+        """(d,) What it cost above its hold (P6)."""
+        costs = self.costs or [0] * len(self.held)
+        return [cost - paid for cost, paid in zip(costs, self.spent, strict=True)]
+
+    def due(self, reward_within: int | None) -> int | None:
+        """Return when something has to happen to it, ms; None: never."""
+        waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
+        return self.deadline if waits else None
+
+
+def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
+    """Return what a ticket moves of each resource from one of its states to the next; an empty
+    list: no money moves.
+    """
+    is_paid = after.costs is not None and before.costs is None
+    is_freed = before.state in OPEN and after.state != before.state
+    if not is_paid and not is_freed:
+        return []
+    nothing = [0] * len(before.held)
+    spent, overrun = (after.spent, after.overrun) if is_paid else (nothing, nothing)
+    back = [-part for part in before.held] if is_freed else nothing
+    held, presumed = (back, nothing) if before.state == HELD else (nothing, back)
+    if after.state == PRESUMED and is_freed:
+        presumed = list(before.held)
+    rows = zip(nothing, spent, held, presumed, overrun, strict=True)
+    return [Balance._make(row) for row in rows]
+
+
+def folded(entries: Iterable[Entry], reward_within: int | None) -> Ticket | None:
+    """Return the ticket that its entries come to, in any order; None where there are none."""
+    ticket: Ticket | None = None
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        ticket = Ticket.issued(entry) if ticket is None else ticket.after(entry, reward_within)
+    return ticket
