@@ -1,4 +1,4 @@
-"""Which arms an ask may choose: those that it names, that fit, that do not cool down, and that have
+"""Arms that an ask may choose: those that it names, that fit, that do not cool down, and that have
 not been silent for too long.
 """
 
@@ -32,13 +32,13 @@ class Lack(NamedTuple):
 
 
 def needs(level: CampaignLevel, mask: Mask | None) -> Need:
-    """Return a function that says the most that an arm may cost in this ask."""
+    """Return a function that returns the most that an arm may cost in this ask, in units."""
     most, cost_max = dict(mask.most) if mask else {}, level.arms.cost_max
     return lambda arm: most.get(arm) or cost_max[arm]
 
 
 def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -> list[int] | None:
-    """Return the arms that may be chosen now; None where all may. Raise where none may."""
+    """Return the arms that may be chosen now; None if all may. Raise `AskRefused` if none may."""
     level = transaction.campaign
     arms, need = level.arms, needs(level, mask)
     cooling = any(row[2] for row in level.head.cooling)
@@ -65,7 +65,7 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
 
 
 def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
-    """Return the arms that do not cool down."""
+    """Return the arms that do not cool down. Raise `ArmsCoolingDown` if all do."""
     level = transaction.campaign
     if not level.head.cooling:
         return places
@@ -85,7 +85,7 @@ def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
 
 def silent(level: CampaignLevel, places: list[int]) -> set[int]:
     """Return the arms to be left out because they have had their share of tickets and none has
-    brought a reward; none where no other arm is allowed.
+    brought a reward; none if no other arm is allowed.
     """
     counts = level.head.silent
     if not counts or max(counts) < SILENT:

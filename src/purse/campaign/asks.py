@@ -1,4 +1,4 @@
-"""The rules of asks: which arm is chosen, and what is held for it."""
+"""The rules of asks: an arm is chosen, and the most that it may cost is held."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def ask(
     labels: Mapping[str, str] | None = None,
 ) -> list[Ticket]:
     """Return up to n tickets, at least one; the same again for a request that was answered before
-    (P4), unless nothing is held for any of them any more.
+    (P4). Raise `AskRefused` if there is none.
     """
     same = wanted(transaction, n, mask, labels)
     entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
@@ -65,7 +65,7 @@ def ask(
 def wanted(
     transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
 ) -> dict[str, Any]:
-    """Return what an entry says of what was asked for."""
+    """Return what an entry says of the request: how many tickets, its mask and its labels."""
     body: dict[str, Any] = {"n": n} if n > 1 else {}
     if mask is not None:
         body["mask"] = mask.as_body(transaction.level.terms.n_arms)
@@ -79,8 +79,8 @@ def handed_out(
 ) -> list[Ticket]:
     """Return the tickets that answered a request before.
 
-    Raise `Conflict` where all are void or failed, so that nobody spends what is not held, or where
-    the request had other contexts.
+    Raise `Conflict` if all are void or failed, so that nobody spends what is not held, or if the
+    request had other contexts.
     """
     known = transaction.campaign.tickets
     tickets = [
@@ -106,7 +106,7 @@ def choice(
     context: Context | None,
     labels: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the entry of the next ticket."""
+    """Return the body of the entry of the next ticket. Raise `AskRefused` if there is none."""
     level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
     check_keys(labels or (), head.labels)
     refuse_stopped(transaction)
@@ -149,7 +149,7 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
 
 
 def refuse_stopped(transaction: Transaction) -> None:
-    """Refuse asks of a level that is paused or ended, or below one."""
+    """Raise `CampaignPaused` or `CampaignClosed` if the level or one above it is so."""
     first, *above = transaction.level.chain()
     for level in (first, *reversed(above)):
         if level.head.status == ENDED:
@@ -159,7 +159,7 @@ def refuse_stopped(transaction: Transaction) -> None:
 
 
 def check_mask(transaction: Transaction, mask: Mask | None) -> None:
-    """Refuse a mask that allows a retired arm, or more than an arm may cost."""
+    """Raise `InvalidInput` if a mask allows a retired arm, or more than an arm may cost."""
     arms = transaction.campaign.arms
     if mask is not None:
         for arm in mask.allowed:
@@ -175,7 +175,7 @@ def next_round(
     allowed: list[int] | None,
     context: Sequence[float] | None,
 ) -> tuple[int, int, float]:
-    """Return the choice for the next round: exploration's, or the policy's."""
+    """Return round, arm and probability of the next ticket: explored, or chosen by the policy."""
     level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
     t, period = head.rounds + 1, level.period
     if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
@@ -207,7 +207,7 @@ def explored_arms(
 
 
 def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
-    """Refuse an invalid choice, and that of a policy which has ended the game."""
+    """Raise `AskRefused` if the policy has ended the game, `PurseError` if it chose nonsense."""
     terms = transaction.level.terms
     if arm == STOP or (arm == SKIP and terms.horizon is None):
         raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")

@@ -39,7 +39,7 @@ class Audit(NamedTuple):
 class Line(NamedTuple):
     """An entry in the order of the tree."""
 
-    turn: int  # 0 where its level stood alone
+    turn: int  # 0 if its level stood alone
     place: int  # of the level
     seq: int
     entry: Entry

@@ -1,4 +1,4 @@
-"""A campaign is a level with arms: what the entries about tickets and arms change."""
+"""A campaign: a level with arms. What entries about tickets and arms change."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ class CampaignLevel(Level):
             self.labels.book(ticket.asked["labels"], issued, move)
 
     def count_open(self, arm: int, change: int) -> None:
-        """Count unfinished tickets of an arm, where the policy wants to know."""
+        """Count unfinished tickets of an arm, if the policy wants to know."""
         if self.head.open and change:
             self.head.open[arm] += change
 

@@ -26,8 +26,10 @@ class CoolDown(NamedTuple):
     probed: int = 0  # when the probe was issued
 
     def wait(self, now: int) -> int:
-        """Return for how many ms the arm is not allowed. A clock that went back never makes a
-        cool-down longer.
+        """Return for how many ms the arm is not allowed.
+
+        A clock that went back never makes a cool-down longer. A probe that nobody reports keeps
+        others away for at most the longest cool-down.
         """
         if self.length and self.begun <= now < self.begun + self.length:
             return self.begun + self.length - now
@@ -50,25 +52,29 @@ def put(head: Head, new: CoolDown) -> None:
 
 
 def issued(head: Head, arm: int, ticket: int, now: int) -> None:
-    """A ticket is issued: it is the probe of an arm that has not recovered."""
+    """Take in a new ticket: it is the probe of an arm that has not recovered."""
     if (found := find(head, arm)) and found.length:
         put(head, found._replace(probe=ticket, probed=now))
 
 
 def ended(head: Head, arm: int, ticket: int) -> None:
-    """A ticket is voided or expires: where it was a probe, the next may follow."""
+    """Take in a ticket that is voided or expires: if it was a probe, the next may follow."""
     if (found := find(head, arm)) and found.probe == ticket:
         put(head, found._replace(probe=0, probed=0))
 
 
 def succeeded(head: Head, arm: int, ticket: int) -> None:
-    """A call worked: where it was asked for after the cool-down began, the arm has recovered."""
+    """Take in a call that worked: the arm has recovered if the call was asked for after its
+    cool-down began.
+    """
     if (found := find(head, arm)) and ticket > found.last_ticket:
         put(head, found._replace(length=0, probe=0, probed=0))
 
 
 def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
-    """A call failed: a cool-down begins, unless it was asked for before the last one began."""
+    """Take in a call that failed: a cool-down begins, unless the call was asked for before the last
+    one began.
+    """
     before = find(head, arm)
     if before is None or ticket > before.last_ticket:
         length = first if before is None else max(first, min(2 * before.length, LONGEST))

@@ -1,4 +1,4 @@
-"""Which events an entry causes: what alerts are about, each made once.
+"""The events that an entry causes: what alerts are about, each made once.
 
 An event has a key, a subject and a mark. Marks of one subject only grow, so no key comes twice:
 
@@ -25,7 +25,7 @@ Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else th
 
 
 def due(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]:
-    """Return the bodies of the events of a level that an entry causes, which is folded.
+    """Return the bodies of the events that an entry, which is folded, causes on a level.
 
     own   whether the entry is the level's own, not one of a level below
     """
@@ -38,8 +38,8 @@ def due(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]:
 
 
 def refused(level: Level, need: Units) -> list[dict[str, Any]]:
-    """Return the bodies of the events of an ask that is refused because so much would not be left
-    even if nothing were held.
+    """Return the bodies of the events that an ask causes on a level that refuses it: the level
+    would not have so much left even if nothing were held.
     """
     if "100%" not in level.head.alerts:
         return []
@@ -54,7 +54,7 @@ def refused(level: Level, need: Units) -> list[dict[str, Any]]:
 
 
 def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
-    """Yield what a rule finds after an entry, whether it is new or not."""
+    """Yield what a rule finds after an entry, new or not."""
     hour = [entry.at // HOUR]
     if rule.endswith("%"):
         balances, period = level.balances, level.period
@@ -78,18 +78,18 @@ def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
 
 
 def of_budget(level: Level, rule: str, resource: int) -> Cause:
-    """Return what a percentage of a budget makes: once in each period, and after each top-up."""
+    """Return the cause that a used part of a budget is: once in each period and for each top-up."""
     mark = [number(level), level.head.top_ups]
     return f"{rule}:{resource}", mark, {"resource": level.terms.resources[resource]}
 
 
 def number(level: Level) -> int:
-    """Return the number of the period; 0 where there are none."""
+    """Return the number of the period; 0 if the budget is never renewed."""
     return level.head.period[0] if level.head.period else 0
 
 
 def is_new(level: Level, cause: Cause) -> bool:
-    """Whether there was no such event before."""
+    """Return whether there was no such event before."""
     return cause[1] > level.head.alerted.get(cause[0], [])
 
 

@@ -1,4 +1,4 @@
-"""What the journal of a level comes to. `fold` is the only place where a level changes.
+"""The state of a level, which is the fold of its journal. Only `fold` changes a level.
 
 A level is a budget. One below another spends from both: what moves on it moves on all levels above.
 """
@@ -46,7 +46,7 @@ class Level:
 
     @property
     def title(self) -> str:
-        """What people call it."""
+        """Its kind and its name, for people."""
         return f"{self.kind} {self.terms.name!r}"
 
     def chain(self) -> list[Level]:
@@ -54,7 +54,7 @@ class Level:
         return [self] if self.above is None else [self, *self.above.chain()]
 
     def fold(self, entry: Entry, digest: str | None = None) -> int | None:
-        """Take in the next entry; return its place in the order of the whole tree, None where the
+        """Take in the next entry; return its place in the order of the whole tree, None if the
         level stands alone.
 
         digest   of the journal up to the entry, if somebody has computed it
@@ -113,7 +113,7 @@ class Level:
 
     @property
     def period(self) -> Period | None:
-        """The period that the budget is in; None where it has none."""
+        """The period that the budget is in; None if it is never renewed."""
         return Period(*self.head.period) if self.head.period else None
 
     def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
@@ -137,13 +137,13 @@ class Level:
                 level.balances = moved(level.balances, [Balance(-part) for part in dropped])
 
     def left(self) -> list[int]:
-        """(d,) What can be held: the least over this level and those above."""
+        """(d,) Return what can be held: the least over this level and those above."""
         rests = [[balance.left for balance in level.balances] for level in self.chain()]
         return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
 
     def periods(self) -> dict[str, int]:
-        """The numbers of the periods that this level and those above are in, by the ids of those
-        above; a copy of this one has another id.
+        """Return the numbers of the periods of this level and of those above, by the ids of those
+        above; its own id would not be that of a copy.
         """
         return {
             OWN if level is self else level.head.id: level.head.period[0]
@@ -152,12 +152,12 @@ class Level:
         }
 
     def periods_above(self) -> dict[str, int]:
-        """The same without its own."""
+        """Return the same without its own."""
         return {key: number for key, number in self.periods().items() if key != OWN}
 
 
 def fits(need: Units, left: Units) -> bool:
-    """Whether there is enough of each resource.
+    """Return whether there is enough of each resource.
 
     >>> fits([2, 3], [2, 4]), fits([2, 5], [9, 4])
     (True, False)

@@ -24,7 +24,10 @@ def top_up(transaction: Transaction, units: Units, request: str) -> None:
 
 
 def set_status(transaction: Transaction, kind: str, status: str) -> None:
-    """Pause, resume or end; nothing happens where that is so already, and ended is for good."""
+    """Pause, resume or end; if that is so already, nothing happens. What is ended stays so.
+
+    kind     of the entry
+    """
     level = transaction.level
     if level.head.status == status:
         return
@@ -80,7 +83,7 @@ def set_arm(transaction: Transaction, name: str, least: Units | None, most: Unit
 
 
 def place_of(transaction: Transaction, name: str) -> int:
-    """Return where an arm is."""
+    """Return the place of an arm. Raise `InvalidInput` if there is none of this name."""
     transaction.refuse_ended()
     names = transaction.campaign.arms.names
     if name not in names:
@@ -91,7 +94,12 @@ def place_of(transaction: Transaction, name: str) -> int:
 def arm_body(
     transaction: Transaction, place: int, name: str, least: Units | None, most: Units | None
 ) -> dict[str, Any]:
-    """Return what an entry says of an arm; its costs must lie between floor and ceiling."""
+    """Return what an entry says of an arm.
+
+    least, most   of what it may cost, in units; None: as before
+
+    Raise `InvalidInput` if these do not lie between floor and ceiling.
+    """
     arms, terms = transaction.campaign.arms, transaction.level.terms
     floor, ceiling = terms.floor[place], terms.ceiling[place]
     is_new = place == len(arms.names)

@@ -49,7 +49,7 @@ class DryRun(Transaction):
         raise WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
 
     def end_after(self, level: Level, known: int, instant: int) -> dict[str, Any]:
-        """Return the end of a period: told again, or as it is written where that can be."""
+        """Return the end of a period: told again, or as it is written by other time-zone data."""
         if self.known_end is None or self.known_end["next"] <= instant:
             return super().end_after(level, known, instant)
         return self.known_end
@@ -81,7 +81,7 @@ class Replay:
     def fold(self, entry: Entry, turn: int | None) -> None:
         """Compare an entry with what the rules decide, and take it in.
 
-        Raise `InvalidInput` where it cannot follow those before it.
+        Raise `InvalidInput` if it cannot follow those before it.
         """
         level = self.level
         try:
@@ -140,7 +140,7 @@ class Replay:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
     def decide(self, transaction: DryRun, entry: Entry) -> None:
-        """Do again whatever led to an entry."""
+        """Call the rule that led to an entry."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
             case "created":
@@ -235,7 +235,7 @@ def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
 
 
 def check_types(entry: Entry) -> None:
-    """Refuse what nobody writes: amounts that are not whole units, rewards that are no numbers."""
+    """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
     body = entry.body if entry.kind != "created" else {}
     whole = [entry.at, entry.ticket or 0, *(u for name in AMOUNTS for u in body.get(name, ()))]
     if not all(type(units) is int and 0 <= units <= LARGEST for units in whole):

@@ -91,8 +91,8 @@ def void(transaction: Transaction, number: int) -> Receipt:
 
 
 def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
-    """Presume spent what has outlived its deadline, and wait no longer for rewards that have not
-    come in time; return how many tickets that were.
+    """Presume spent what has outlived its deadline, and count rewards that have not come in time as
+    the terms say; return the number of these tickets.
     """
     terms, count = transaction.level.terms, 0
     for ticket in due:
@@ -107,7 +107,7 @@ def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
 
 
 def pulled(transaction: Transaction, number: int, verb: str = "tell") -> Ticket:
-    """Return a ticket whose round did not pass without a pull."""
+    """Return a ticket. Raise `TicketError` if its round passed without a pull."""
     ticket = transaction.find(number)
     if ticket.state == SKIPPED:
         raise TicketError(f"ticket {number} skipped its round: there is nothing to {verb}")
@@ -122,7 +122,7 @@ def whole(ticket: Ticket, costs: Units) -> list[int]:
 def complete(
     transaction: Transaction, ticket: Ticket, reward: float, costs: Units, **more: bool
 ) -> Receipt:
-    """Bring reward and cost together: the entry that the policy learns from, alone."""
+    """Bring reward and cost together, in the only entry that the policy learns from."""
     body: dict[str, Any] = {"t": ticket.t, "arm": ticket.arm, "p": ticket.p, "reward": reward}
     if "context" in ticket.asked:
         body["context"] = ticket.asked["context"]
@@ -135,8 +135,8 @@ def complete(
 
 
 def priced(transaction: Transaction, ticket: Ticket, costs: Units) -> dict[str, Any]:
-    """Return what an entry says of a cost. Raise `InvalidInput` where an overrun could not be
-    counted on some level.
+    """Return what an entry says of a cost. Raise `InvalidInput` if an overrun could not be counted
+    on some level.
     """
     most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
     over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
@@ -150,7 +150,7 @@ def priced(transaction: Transaction, ticket: Ticket, costs: Units) -> dict[str, 
 def conflict(
     transaction: Transaction, ticket: Ticket, report: dict[str, Any], what: str
 ) -> Conflict:
-    """Keep what was said too late, and say that what was said first stands."""
+    """Keep what was said too late; return the error that says that the first report stands."""
     transaction.add("conflict", {"report": report}, ticket=ticket.id)
     only_reward = ticket.costs is None and ticket.reward is not None
     known = "rewarded" if only_reward else ticket.state

@@ -72,7 +72,7 @@ def about(transaction: Transaction, ticket: int) -> list[Entry]:
 def pages(
     replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found]
 ) -> Iterator[Writes]:
-    """Yield what is to be written, a page at a time. Raise `PurseError` where an entry contradicts
+    """Yield what is to be written, a page at a time. Raise `PurseError` if an entry contradicts
     those before it.
     """
     level, expected = replay.level, list[tuple[Level, str]]()
@@ -110,9 +110,9 @@ def check_contexts(policy: Policy, entry: Entry) -> None:
 
 
 def joined(storage: Storage, terms: Any, above: Level, found: list[Found]) -> Writes:
-    """Return what is written where a campaign that was restored joins the levels above it.
+    """Return what is written when a restored campaign joins the levels above it.
 
-    Raise `BudgetExhausted` where it has spent or held more than one of them has left.
+    Raise `BudgetExhausted` if it has spent or held more than one of them has left.
     """
     own = found[-1]
     level = CampaignLevel(terms, own.seq, own.head, own.balances, above)

@@ -73,19 +73,19 @@ class Ticket(NamedTuple):
 
     @property
     def spent(self) -> list[int]:
-        """(d,) What it cost, up to its hold (P6)."""
+        """(d,) The cost up to the hold (P6)."""
         if self.costs is None or self.source not in OPEN:
             return [0] * len(self.held)
         return list(map(min, self.costs, self.held))
 
     @property
     def overrun(self) -> list[int]:
-        """(d,) What it cost above its hold (P6)."""
+        """(d,) The cost above the hold (P6)."""
         costs = self.costs or [0] * len(self.held)
         return [cost - paid for cost, paid in zip(costs, self.spent, strict=True)]
 
     def due(self, reward_within: int | None) -> int | None:
-        """Return when something has to happen to it, ms; None: never."""
+        """Return when it expires, or its reward counts as missing, ms; None: never."""
         waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
         return self.deadline if waits else None
 
@@ -109,7 +109,7 @@ def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
 
 
 def folded(entries: Iterable[Entry], reward_within: int | None) -> Ticket | None:
-    """Return the ticket that its entries come to, in any order; None where there are none."""
+    """Return the ticket that its entries come to, in any order; None if there are none."""
     ticket: Ticket | None = None
     for entry in sorted(entries, key=lambda entry: entry.seq):
         ticket = Ticket.issued(entry) if ticket is None else ticket.after(entry, reward_within)

@@ -1,7 +1,8 @@
-"""A level with the entries that are to be added to its journal: what all rules have in common.
+"""A level and the entries that are to be added to its journal: what all rules have in common.
 
 A rule is a function of a transaction. It raises before it adds an entry, so that a refusal changes
-nothing; only a conflict is both refused and kept. No rule knows the storage.
+nothing. Two refusals are kept: a conflict, and that a budget is exhausted, if an alert is about it.
+No rule knows the storage.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ class Transaction:
     """Adds entries to the journal of a level and of those above it; each depends on those before.
 
     now       ms
-    chooser   the policy, where something is asked for
+    chooser   the policy, if something is asked for
     """
 
     def __init__(self, level: Level, now: int, chooser: Chooser | None = None) -> None:
@@ -84,7 +85,7 @@ class Transaction:
 
     @property
     def policy(self) -> Chooser:
-        """The policy, which is there where something is asked for."""
+        """The policy, which is there if something is asked for."""
         assert self.chooser is not None
         return self.chooser
 
@@ -114,7 +115,7 @@ class Transaction:
         self.add("event", body, request=ALERT + body["key"], level=level)
 
     def note_refusal(self, need: Units) -> None:
-        """Make the events that so much cannot be paid any more, where a rule wants them."""
+        """Make the events that so much cannot be paid any more, if a rule of alerts wants them."""
         for level in self.level.chain():
             for event in events.refused(level, need):
                 self.add_event(level, event)
@@ -132,7 +133,11 @@ class Transaction:
                 self.add("renewed", body, request=f"{PERIOD}{period.number + 1}", level=level)
 
     def end_after(self, level: Level, known: int, instant: int) -> dict[str, Any]:
-        """Return the first boundary after an instant, and the version of what told it."""
+        """Return the end of the period after an instant (ms), and the version of the time-zone data
+        that told it.
+
+        known   the end of a period before it, ms
+        """
         terms, version = level.terms, data_version(level.terms.time_zone)
         end = Calendar(terms.every, terms.time_zone).next_end(known, instant)
         return {"next": end, **({"tz": version} if version else {})}
@@ -140,7 +145,7 @@ class Transaction:
     def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:
         """Return the entry that answered this request before.
 
-        Raise `Conflict` where the request was another one.
+        Raise `Conflict` if that was another request.
         """
         entry = self.level.requests.get(request)
         if entry is not None and (
@@ -157,7 +162,7 @@ class Transaction:
         return entry
 
     def find(self, number: int) -> Ticket:
-        """Return a ticket that was issued."""
+        """Return a ticket. Raise `TicketError` if it was never issued."""
         ticket = self.campaign.tickets.get(number)
         if ticket is None:
             raise TicketError(
@@ -166,7 +171,7 @@ class Transaction:
         return ticket
 
     def refuse_ended(self) -> None:
-        """Refuse changes of a level that was ended."""
+        """Raise `CampaignClosed` if the level was ended."""
         if self.level.head.status == ENDED:
             raise CampaignClosed(f"{self.level.title} is closed")
 
@@ -174,7 +179,12 @@ class Transaction:
 def check_counted(
     field: str, what: str, balances: Sequence[Balance], units: Units, place: int
 ) -> None:
-    """Refuse amounts with which a counter would exceed what can be counted."""
+    """Raise `InvalidInput` if a counter would exceed what can be counted.
+
+    field   of the amounts
+    what    the words of the error before the limit
+    place   of the counter in a balance
+    """
     for balance, more in zip(balances, units, strict=True):
         if balance[place] + more > amounts.LARGEST:
             raise InvalidInput(
