@@ -9,8 +9,8 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.commit import Committer
+from purse.campaign.storage.file_lock import FileLock
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
 STATEMENTS = (

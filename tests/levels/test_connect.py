@@ -14,8 +14,8 @@ import pytest
 from purse import InvalidInput, MissingExtra, NoSuchCampaign, StorageUnavailable
 from purse.campaign import fork_safety
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.sqlite import Sqlite, check_library
 from purse.campaign.storage.rows import Wants
+from purse.campaign.storage.sqlite import Sqlite, check_library
 from tests.levels.classes import Campaign
 from tests.levels.places import SqlitePlace, counts, kinds
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from purse.campaign.mask import Mask
-from purse.errors import ArmsCoolingDown
 from purse.campaign import asks, cooldown, reports
 from purse.campaign.cooldown import LONGEST, CoolDown
+from purse.campaign.mask import Mask
 from purse.campaign.records import Head
+from purse.errors import ArmsCoolingDown
 from tests.support.levels import START, Game
 
 

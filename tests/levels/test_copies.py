@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from purse.errors import BudgetExhausted, PurseError
 from purse.campaign import restore
 from purse.campaign.local.account import LocalAccount as Account
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.errors import BudgetExhausted, PurseError
 from tests.support.levels_tree import Tree
 
 OWN = ("id", "checkpoint", "joined", "digest", "changed")  # facts that a copy has of its own

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from purse.errors import BudgetExhausted
 from purse.campaign import asks, operators, reports
 from purse.campaign.ledger import Level
+from purse.errors import BudgetExhausted
 from tests.support.levels import HOUR, START, USD, Game, account_terms
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from purse.campaign import followed_history, history
-from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.storage.connect import in_memory
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.history import History
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 
 START = 1_700_000_000_000

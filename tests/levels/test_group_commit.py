@@ -15,9 +15,9 @@ from purse import InvalidInput, StorageUnavailable
 from purse.campaign import asks
 from purse.campaign.commit import Operation
 from purse.campaign.policy import Policy, recovered
+from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
-from purse.campaign.storage.rows import Locked, Wants, Writes
 from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, counts, kinds
 

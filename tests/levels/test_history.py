@@ -7,11 +7,11 @@ from itertools import pairwise
 
 import pytest
 
-from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
-from purse.errors import AskRefused
+from purse.campaign.history import SHOWN, History
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.history import SHOWN, History
+from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
+from purse.errors import AskRefused
 from tests.support.history_script import CENT, START, Script, folded, last, make_terms
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from purse.base.amounts import LARGEST
-from purse.errors import BudgetExhausted
 from purse.campaign import asks, operators, reports
 from purse.campaign.ledger import Level
 from purse.campaign.periods.period import Period
 from purse.campaign.records import Balance
+from purse.errors import BudgetExhausted
 from tests.support.levels import HOUR, START, USD, Game, account_terms, money
 
 MIDNIGHT = START + 16 * HOUR

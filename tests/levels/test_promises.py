@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from purse.errors import PurseError, StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import Sqlite
+from purse.errors import PurseError, StorageUnavailable
 from tests.support.levels_tree import Tree
 
 SEEDS = range(4)

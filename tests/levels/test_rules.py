@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from purse.base.amounts import LARGEST
+from purse.campaign import asks, operators, reports
 from purse.campaign.mask import Mask
 from purse.errors import (
     AskRefused,
@@ -20,7 +21,6 @@ from purse.errors import (
     PurseError,
     TicketError,
 )
-from purse.campaign import asks, operators, reports
 from tests.support.levels import START, USD, Game, account_terms, money
 
 

@@ -14,9 +14,8 @@ import apsw
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import postgres_timeout, sqlite_file
+from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage import postgres
 from tests.levels.classes import Campaign
 from tests.levels.client_log import TERMS
 from tests.support.crash_vfs import mounted

@@ -1,4 +1,4 @@
-"""A tree of levels checked against its journals, from the first entry on.
+"""A tree of levels checked against its journals, from the first entry or from the last audit on.
 
 All journals of a tree are folded together, in the order in which their entries were made. What is
 stored beside them is read at one moment first; the journals up to it never change.
@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from heapq import merge
 from typing import Any, NamedTuple
 
+from purse.campaign import audited
 from purse.campaign.account.terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
@@ -26,9 +27,10 @@ PAGE_SIZE = 5_000
 class Audit(NamedTuple):
     """What an audit has found."""
 
-    entries: int
+    entries: int  # that were decided again, of all levels
     findings: tuple[str, ...]
     notes: tuple[str, ...]
+    after: int = 0  # entries of the level up to this one were found right by an earlier audit
 
     @property
     def ok(self) -> bool:
@@ -46,15 +48,26 @@ class Line(NamedTuple):
     digest: str
 
 
-def audit(storage: Storage, name: str) -> Audit:
-    """Fold the journals of the whole tree that a level belongs to, and compare what is stored."""
+def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
+    """Fold the journals of the whole tree that a level belongs to, and compare what is stored.
+
+    full   begin at the first entries; otherwise where the last audit that found nothing ended
+    """
     tree = storage.tree(name)
     replays: dict[int, Replay] = {}
     for stored in tree:
         above = replays[stored.found.parent].level if stored.found.parent in replays else None
         replays[stored.found.key] = replay_of(storage, stored, above)
+    by_name = {stored.found.name: replays[stored.found.key] for stored in tree}
+    if not full:
+        audited.begin(storage, by_name)
+    after = by_name[name].level.seq
     count, expected = 0, list[tuple[Level, str]]()
-    for line in merge(*(lines(storage, place, stored) for place, stored in enumerate(tree))):
+    journals = [
+        lines(storage, place, stored, replays[stored.found.key].level.seq)
+        for place, stored in enumerate(tree)
+    ]
+    for line in merge(*journals):
         stored = tree[line.place]
         replay = replays[stored.found.key]
         entry = line.entry
@@ -85,7 +98,9 @@ def audit(storage: Storage, name: str) -> Audit:
             compare(replays[stored.found.key], stored)
     findings = [text for replay in replays.values() for text in replay.findings]
     notes = {text for replay in replays.values() for text in replay.notes}
-    return Audit(count, tuple(findings), tuple(sorted(notes)))
+    if not findings:
+        audited.keep(storage, by_name)
+    return Audit(count, tuple(findings), tuple(sorted(notes)), after)
 
 
 def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
@@ -98,9 +113,9 @@ def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
     return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
 
 
-def lines(storage: Storage, place: int, stored: Stored) -> Iterator[Line]:
-    """Yield the entries of a level up to those that are stored."""
-    after, upto = 0, stored.found.seq
+def lines(storage: Storage, place: int, stored: Stored, after: int) -> Iterator[Line]:
+    """Yield the entries of a level after one, up to those that are stored."""
+    upto = stored.found.seq
     while after < upto:
         page = storage.entries(stored.found.name, after, min(PAGE_SIZE, upto - after))
         if not page:

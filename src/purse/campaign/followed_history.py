@@ -5,11 +5,11 @@ checkpoints for the next who looks.
 from __future__ import annotations
 
 from contextlib import suppress
-from hashlib import blake2b
 from typing import Protocol
 
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
+from purse.campaign.sealed import opened, sealed
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.errors import PurseError
@@ -17,7 +17,6 @@ from purse.errors import PurseError
 HISTORY = "history"  # the kind of its checkpoints
 CHECKPOINT_EVERY = 50_000  # entries
 PAGE_SIZE = 5_000  # entries read at a time
-SEAL = 16  # bytes of the digest before a checkpoint
 
 
 class ReadCampaign(Protocol):
@@ -45,12 +44,10 @@ class FollowedHistory:
         """
         name, storage = self.campaign.name, self.campaign.storage
         row = storage.checkpoint(name, HISTORY)
-        if row is None or storage.told(name, row[0], 1)[0] != row[1]:
+        if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
             return None
-        body = bytes(row[2])
-        if body[:SEAL] != seal(body[SEAL:]):
-            return None
-        return History.from_json(self.campaign.terms, body[SEAL:])
+        body = opened(row.body)
+        return None if body is None else History.from_json(self.campaign.terms, body)
 
     def follow(self) -> History:
         """Return the history up to the last entry of the journal."""
@@ -59,15 +56,10 @@ class FollowedHistory:
             self.history.fold((entry for entry, _, _ in page), self._load)
             level.head.digest = page[-1][2]
         if level.seq >= self._kept + CHECKPOINT_EVERY:
-            self._kept, body = level.seq, self.history.to_json()
+            self._kept, body = level.seq, sealed(self.history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
-                storage.keep(name, HISTORY, level.seq, level.head.digest, seal(body) + body)
+                storage.keep(name, HISTORY, level.seq, level.head.digest, body)
         return self.history
 
     def _load(self, ticket: int) -> list[Entry]:
         return self.campaign.storage.about(self.campaign.name, ticket)
-
-
-def seal(body: bytes) -> bytes:
-    """Return the digest that shows whether a checkpoint is whole."""
-    return blake2b(body, digest_size=SEAL).digest()

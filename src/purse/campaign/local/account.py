@@ -64,4 +64,4 @@ class LocalAccount(Budget[AccountStatus], Account):
         return level.balances
 
     def audit(self) -> Audit:
-        return self._audited()
+        return self._audited(full=True)

@@ -158,16 +158,20 @@ class Budget(Generic[StatusT]):
             after = page[-1][0].seq
 
     def _audited(
-        self, acknowledged: Iterable[int] = (), noted: tuple[int, str] | None = None
+        self,
+        *,
+        full: bool,
+        acknowledged: Iterable[int] = (),
+        noted: tuple[int, str] | None = None,
     ) -> Audit:
-        """Decide every entry of the whole tree again, and compare with what is stored, and with
+        """Decide the entries of the whole tree again, and compare with what is stored, and with
         what others have kept.
         """
         own = self.storage.level(self.name)[-1]
-        found = audit(self.storage, self.name)
+        found = audit(self.storage, self.name, full=full)
         outside = self._outside(acknowledged, noted)
         findings = (*found.findings, *outside)
-        return Audit(own.seq, findings, own.head.digest, 0, found.notes)
+        return Audit(own.seq, findings, own.head.digest, found.after, found.notes)
 
     def _outside(self, acknowledged: Iterable[int], noted: tuple[int, str] | None) -> Iterator[str]:
         """Yield where what others have kept differs: only that shows what never got here."""

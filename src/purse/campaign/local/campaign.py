@@ -298,7 +298,8 @@ class LocalCampaign(Budget[Status], Campaign):
         acknowledged: Iterable[int] = (),
         noted: tuple[int, str] | None = None,
     ) -> Audit:
-        return self._audited([self._number(ticket) for ticket in acknowledged], noted)
+        tickets = [self._number(ticket) for ticket in acknowledged]
+        return self._audited(full=full, acknowledged=tickets, noted=noted)
 
     def recommend(
         self,
