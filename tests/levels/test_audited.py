@@ -9,7 +9,7 @@ import pytest
 from purse.campaign.audited import AUDIT
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.policy import Policy
+from purse.campaign.learner import Learner
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 
@@ -102,6 +102,6 @@ def test_a_damaged_checkpoint_sends_the_audit_back_to_the_first_entry(
 def test_a_policy_of_other_code_sends_the_audit_back_to_the_first_entry(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Policy, "begin_at", lambda *_: False)
+    monkeypatch.setattr(Learner, "begin_at", lambda *_: False)
     found = opened("one", storage).audit()
     assert (found.after, found.findings) == (0, ())

@@ -14,7 +14,7 @@ import pytest
 from purse import InvalidInput, StorageUnavailable
 from purse.campaign import asks
 from purse.campaign.commit import Operation
-from purse.campaign.policy import Policy, recovered
+from purse.campaign.learner import Learner, recovered
 from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
@@ -289,9 +289,9 @@ def test_what_takes_long_to_compile_is_compiled_before_the_level_is_locked(
     done: list[str] = []
     change = campaign.storage.change
     for name in ("compile_ask", "compile_look"):
-        compiled = getattr(Policy, name)
+        compiled = getattr(Learner, name)
         monkeypatch.setattr(
-            Policy,
+            Learner,
             name,
             lambda policy, name=name, compiled=compiled: done.append(name) or compiled(policy),
         )

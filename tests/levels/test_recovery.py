@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import commit, policy
-from purse.campaign.policy import Policy, parsed
+from purse.campaign import commit, learner
+from purse.campaign.learner import Learner, parsed
 from tests.levels.classes import Campaign
 from tests.levels.places import MemoryPlace, Place, kinds
 from tests.support.soak import scale
@@ -50,13 +50,13 @@ def mind(campaign: Any) -> dict[str, bytes]:
     return bytes_of(campaign._committer.policy)
 
 
-def bytes_of(learnt: Policy) -> dict[str, bytes]:
+def bytes_of(learnt: Learner) -> dict[str, bytes]:
     return {name: array.tobytes() for name, array in learnt.state.items()}
 
 
 def folded(campaign: Any) -> dict[str, bytes]:
     """The same from the journal alone, one entry after the other."""
-    fresh = Policy(campaign.terms)
+    fresh = Learner(campaign.terms)
     for entry in campaign.journal():
         if entry.kind == "told":
             fresh.take([(entry.seq, entry.body)], entry.seq, "")
@@ -112,12 +112,12 @@ def test_a_checkpoint_of_other_code_is_not_used(place: Place) -> None:
     """It holds a fingerprint of the code and the parameters that made it."""
     campaign = played(place)
     expected, stored = folded(campaign), campaign.storage.checkpoint("test", "policy")
-    other = Policy(campaign.terms)
+    other = Learner(campaign.terms)
     assert other.begin_at(stored)
     other.code = "of another beginning"
     kind, _, _, body = other.stored()
     campaign.storage.keep("test", kind, stored[0], stored[1], body)
-    fresh = Policy(campaign.terms)
+    fresh = Learner(campaign.terms)
     assert not fresh.begin_at(campaign.storage.checkpoint("test", "policy"))
     assert mind(place.open("test")) == expected
 
@@ -142,7 +142,7 @@ def test_a_journal_longer_than_a_page_is_read_page_by_page(
     place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = played(place)
-    monkeypatch.setattr(policy, "PAGE_SIZE", 4)
+    monkeypatch.setattr(learner, "PAGE_SIZE", 4)
     place.execute("DELETE FROM purse_checkpoints")
     assert mind(place.open("test")) == folded(campaign)
 

@@ -15,7 +15,7 @@ import apsw
 import pytest
 
 from purse import InvalidInput, NoSuchCampaign
-from purse.campaign.policy import Policy, recovered
+from purse.campaign.learner import Learner, recovered
 from tests.levels.classes import Campaign
 from tests.levels.places import Place, counts, kinds, without_guards
 from tests.support.paths import ROOT
@@ -141,7 +141,7 @@ def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(place: Pla
     assert state_of(campaign._committer.policy) == state_of(expected)
 
 
-def state_of(policy: Policy) -> dict[str, bytes]:
+def state_of(policy: Learner) -> dict[str, bytes]:
     return {name: part.tobytes() for name, part in policy.state.items()}
 
 

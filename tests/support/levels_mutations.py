@@ -20,7 +20,7 @@ from purse.campaign.storage import schema
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer
 from purse.campaign.ledger import Level
-from purse.campaign.policy import Policy
+from purse.campaign.learner import Learner
 from purse.campaign.records import HELD, TOLD
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
@@ -240,16 +240,16 @@ def sync_less(patch: Patch) -> None:
 
 def use_the_probability_of_now(patch: Patch) -> None:
     """A report is weighed by the probability of now, not by its ticket's."""
-    take = Policy.take
+    take = Learner.take
 
-    def confused(policy: Policy, told: Any, seq: int, digest: str) -> None:
+    def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
             budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
             now = policy.probabilities(body["t"], budget, [0] * n_arms, [], None)
             take(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
         take(policy, [], seq, digest)
 
-    patch.setattr(Policy, "take", confused)
+    patch.setattr(Learner, "take", confused)
 
 
 def trust_checkpoints(patch: Patch) -> None:

@@ -13,7 +13,7 @@ from purse.campaign.arms import Arms
 from purse.campaign import allowed, asks, commit, cooldown, reports
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
-from purse.campaign.policy import Policy
+from purse.campaign.learner import Learner
 from purse.campaign.records import Head
 from purse.campaign.transaction import Transaction
 
@@ -94,13 +94,13 @@ def wait_for_a_lost_probe(patch: Patch) -> None:
 
 def learn_missing_rewards_twice(patch: Patch) -> None:
     """The policy sees a reward that did not come two times."""
-    take = Policy.take
+    take = Learner.take
 
-    def twice(policy: Policy, told: Any, seq: int, digest: str) -> None:
+    def twice(policy: Learner, told: Any, seq: int, digest: str) -> None:
         again = [each for each in told for _ in range(1 + bool(each[1].get("missing")))]
         take(policy, again, seq, digest)
 
-    patch.setattr(Policy, "take", twice)
+    patch.setattr(Learner, "take", twice)
 
 
 def miss_another_value(patch: Patch) -> None:

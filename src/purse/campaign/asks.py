@@ -187,11 +187,11 @@ def next_round(
     drawn = exploration.draw(explored, terms.seed, t) if explored else None
     if drawn is not None:
         return t, drawn, explored[drawn] + rest * transaction.policy.probabilities(*seen)[drawn]
-    arms, chances = transaction.policy.choose(*seen)
-    check_choice(transaction, t, arms[0], chances[0])
-    if explored and arms[0] >= 0:
-        return t, arms[0], explored[arms[0]] + rest * chances[0]
-    return t, arms[0], chances[0]
+    arm, chance = transaction.policy.choose(*seen)
+    check_choice(transaction, t, arm, chance)
+    if explored and arm >= 0:
+        return t, arm, explored[arm] + rest * chance
+    return t, arm, chance
 
 
 def explored_arms(

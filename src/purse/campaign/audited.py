@@ -17,16 +17,14 @@ import orjson
 
 from purse.base.json import compact_bytes
 from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.checkpoint import AUDIT, opened, sealed
+from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
-from purse.campaign.policy import Policy
 from purse.campaign.records import Balance, Head
 from purse.campaign.replay_journal import Replay
-from purse.campaign.sealed import opened, sealed
 from purse.campaign.storage.storage import Storage
 from purse.campaign.ticket import Ticket
 from purse.errors import StorageUnavailable
-
-AUDIT = "audit"  # the kind of these checkpoints
 
 
 def keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
@@ -69,10 +67,10 @@ def begin(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     same = {name: (seq, rest) for name, (seq, (made, _, *rest)) in found.items() if made == mark}
     if not set(names) <= set(same):
         return False
-    policies: dict[str, Policy] = {}
+    policies: dict[str, Learner] = {}
     for name, (_, rest) in same.items():
         if len(rest) > 2:
-            policy = policies[name] = Policy(replays[name].level.terms)
+            policy = policies[name] = Learner(replays[name].level.terms)
             seq, digest, body = rest[4]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it

@@ -17,8 +17,8 @@ from typing import Any
 from purse.campaign import reports
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.fork_safety import reset_after_fork
+from purse.campaign.learner import CHECKPOINT_EVERY, JournalRewound, Learner, parsed, recovered
 from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
-from purse.campaign.policy import CHECKPOINT_EVERY, JournalRewound, Policy, parsed, recovered
 from purse.campaign.records import UNFINISHED, Balance
 from purse.campaign.storage.rows import Found, Locked, Wants, Writes
 from purse.campaign.storage.storage import Storage
@@ -61,7 +61,7 @@ class Committer:
 
     def renew(self) -> None:
         """Begin without a policy and without operations, in a child process too."""
-        self.policy: Policy | None = None
+        self.policy: Learner | None = None
         self._queue: deque[Operation] = deque()
         self._lock = threading.Lock()
 
@@ -161,7 +161,7 @@ class Committer:
             raise
 
     def _decide(
-        self, operations: list[Operation], policy: Policy | None, locked: Locked
+        self, operations: list[Operation], policy: Learner | None, locked: Locked
     ) -> Writes | None:
         """Decide on operations, with the level locked."""
         level = self.level(locked.levels)
@@ -174,7 +174,7 @@ class Committer:
                 raise JournalRewound(
                     f"the journal of {self.terms.name!r} was replaced by another one; try again"
                 )
-            policy.take(parsed(locked.told), level.seq, level.head.digest)
+            policy.learn(parsed(locked.told), level.seq, level.head.digest)
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))
@@ -222,14 +222,14 @@ class Committer:
                 level.tickets[number or 0] = ticket
 
 
-def learn_given_up(policy: Policy, transaction: Transaction) -> None:
+def learn_given_up(policy: Learner, transaction: Transaction) -> None:
     """Let the policy learn rewards that did not come in time: the asks of this transaction stand
     behind them in the journal.
     """
     told = [(added.entry.seq, added.entry.body) for added in transaction.added
             if added.entry.kind == "told"]  # fmt: skip
     if told:
-        policy.take(told, transaction.level.seq, transaction.level.head.digest)
+        policy.learn(told, transaction.level.seq, transaction.level.head.digest)
 
 
 def written(

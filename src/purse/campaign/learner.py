@@ -1,4 +1,4 @@
-"""What the policy of a campaign has learnt: the fold of the journal's reports, in their order
+"""The policy of a campaign: what it has learnt is the fold of the journal's reports, in their order
 (P5).
 """
 
@@ -12,25 +12,33 @@ from threading import Timer
 from typing import Any
 
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from purse.base import amounts
 from purse.base.progress import QUIET_S
-from purse.campaign.checkpoint import POLICY, Checkpoint, checkpoint
+from purse.campaign.checkpoint import POLICY, opened, sealed
 from purse.campaign.contexts import CONTEXT
-from purse.campaign.states import OPEN
+from purse.campaign.records import OPEN
+from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
 from purse.engine.steps import DONE, CallBuffer, compile_steps, new_game, tell
-from purse.errors import InvalidInput, PurseError
+from purse.errors import InvalidInput, PurseError, StorageUnavailable
 from purse.live.save_file import layout
 from purse.types import Floats
 
 LOGGER = logging.getLogger(__name__)
 WORD = 8  # bytes
+PAGE_SIZE = 5_000  # reports read at a time
+CHECKPOINT_EVERY = 5_000  # entries
+
+
+class JournalRewound(StorageUnavailable):
+    """The journal is not the one that the policy has learnt from: a backup took its place."""
 
 
 class Learner:
@@ -65,8 +73,8 @@ class Learner:
         owed: Sequence[int],
         allowed: Sequence[int] | None,
         context: Sequence[float] | None = None,
-    ) -> tuple[list[int], list[float]]:
-        """Return the arms of round t, and the probability that each was drawn with."""
+    ) -> tuple[int, float]:
+        """Return the arm of round t, and the probability that it was drawn with."""
         space = self._game.workspace
         masked = self._see(left, pending, allowed)
         if self.sees_contexts:
@@ -75,7 +83,7 @@ class Learner:
             space.owed[:] = 0
             space.owed[list(owed)] = 1
         self._steps.ask(t, masked)
-        return space.arms.tolist(), space.probs.tolist()
+        return int(space.arms[0]), float(space.probs[0])
 
     def _see(self, left: list[int], pending: list[int], allowed: Sequence[int] | None) -> bool:
         """Write what the policy sees; return whether arms are masked."""
@@ -111,8 +119,9 @@ class Learner:
         """Return the probability of each arm in round t."""
         out: Floats = np.zeros(self.terms.n_arms)
         if any(allowed is None or arm in allowed for arm in owed):
-            arms = self.choose(t, left, pending, owed, allowed, context)[0]
-            out[[arm for arm in arms if arm >= 0]] = 1.0
+            arm, _ = self.choose(t, left, pending, owed, allowed, context)
+            if arm >= 0:
+                out[arm] = 1.0
         elif self._steps.look is None:
             raise InvalidInput(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
@@ -179,23 +188,20 @@ class Learner:
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
         pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
         bounds = self.terms.reward_range
-        resources = range(len(zeros))
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
                 continue
             if not self._learns:
                 self._compile_tell()
-            t, arms, costs, rewards = body["t"], body["arms"], iter(body["costs"]), body["rewards"]
+            arm, reward = body["arm"], body["reward"]
             if bounds is not None:
-                rewards = [scaled(reward, *bounds) for reward in rewards]
-            seen = [
-                min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
-            ]
-            pack(words, 0, *arms, *body["probabilities"], *zeros, *rewards, *seen)
+                reward = scaled(reward, *bounds)
+            seen = map(min, map(max, body["costs"], low[arm]), high[arm])
+            pack(words, 0, arm, body["p"], *zeros, reward, *seen)
             if self.sees_contexts:
                 self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step
-            if self._steps.tell(t) != DONE:
+            if self._steps.tell(body["t"]) != DONE:
                 raise PurseError(
                     f"entry {number} of the journal of {self.terms.name!r} holds an "
                     "impossible report (reward or cost out of range)"
@@ -208,25 +214,56 @@ class Learner:
         """What it has learnt, as arrays."""
         return self._game.state._asdict()
 
-    def checkpoint(self) -> Checkpoint:
-        """What it has learnt, to be stored, with a hash of the code and the parameters that made it
-        and of its layout.
+    def stored(self) -> tuple[str, int, str, bytes]:
+        """Return kind, entry, digest and body of a checkpoint: what it has learnt, with a hash of
+        the code and the parameters that made it and of its layout.
         """
         body = f"{self.code}\n".encode() + self._whole.tobytes()
-        return checkpoint(POLICY, self.seq, self.digest, body)
+        return POLICY, self.seq, self.digest, sealed(body)
 
-    def restore(self, stored: Checkpoint | None) -> bool:
-        """Take over a stored state; False, and nothing happens, where it is damaged or was made by
-        other code.
+    def begin_at(self, row: Sequence[Any] | None) -> bool:
+        """Take over a checkpoint, as entry, digest and body; return False, and change nothing, if
+        it is damaged or was made by other code.
         """
-        if stored is None or not stored.is_whole:
+        body = None if row is None else opened(row[2])
+        if row is None or body is None:
             return False
-        code, _, state = stored.body.partition(b"\n")
+        code, _, state = body.partition(b"\n")
         if code.decode() != self.code or len(state) != self._whole.nbytes:
             return False
         self._whole[:] = np.frombuffer(state, np.uint8)
-        self.seq, self.digest = stored.seq, stored.digest
+        self.seq, self.digest = row[0], row[1]
         return True
+
+
+def recovered(terms: Terms, storage: Storage) -> Learner:
+    """Return the policy with what the journal has taught it: from the last checkpoint on, or from
+    the beginning if that cannot be trusted.
+    """
+    learner = Learner(terms)
+    if learner.begin_at(storage.checkpoint(terms.name, POLICY)) and catch_up(learner, storage):
+        return learner
+    learner = Learner(terms)
+    if not catch_up(learner, storage):
+        raise JournalRewound(f"the journal of {terms.name!r} was replaced while it was read")
+    return learner
+
+
+def catch_up(learner: Learner, storage: Storage) -> bool:
+    """Learn all reports there are; return False if the journal is another one."""
+    while True:
+        digest, rows = storage.told(learner.terms.name, learner.seq, PAGE_SIZE)
+        if digest != learner.digest:
+            return False
+        if not rows:
+            return True
+        learner.learn(parsed(rows), rows[-1][0], rows[-1][1])
+
+
+def parsed(told: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
+    """Read the bodies of reports, all at once, which takes a third of the time."""
+    bodies = orjson.loads(f"[{','.join(row[2] for row in told)}]")
+    return [(row[0], body) for row, body in zip(told, bodies, strict=True)]
 
 
 def scaled(reward: float, low: float, high: float) -> float:

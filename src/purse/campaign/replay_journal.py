@@ -17,10 +17,10 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.contexts import Context, check_numbers
 from purse.campaign.entry import Entry
 from purse.campaign.labels import read_labels
+from purse.campaign.learner import Learner
 from purse.campaign.ledger import OWN, Level
 from purse.campaign.mask import from_body
 from purse.campaign.periods.time_zones import data_version
-from purse.campaign.policy import Policy
 from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head
 from purse.campaign.transaction import ALERT, Transaction
 from purse.errors import InvalidInput, PurseError, shorten
@@ -65,9 +65,9 @@ class Replay:
     def __init__(self, level: Level, load: Load) -> None:
         self.level, self.load = level, load
         self.above = level.above
-        self.policy: Policy | None = None
+        self.policy: Learner | None = None
         if isinstance(level, CampaignLevel):
-            self.policy = Policy(level.terms)
+            self.policy = Learner(level.terms)
             self.policy.compile_ask()
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
         self.findings: list[str] = []
@@ -101,7 +101,7 @@ class Replay:
                 ]
             if self.policy is not None:
                 told = [(entry.seq, entry.body)] if entry.kind == "told" else []
-                self.policy.take(told, entry.seq, level.head.digest)
+                self.policy.learn(told, entry.seq, level.head.digest)
             if isinstance(level, CampaignLevel):
                 level.forget(entry)
         except Exception as error:  # an entry may be anything

@@ -10,8 +10,8 @@ from purse.base import amounts
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import written
 from purse.campaign.entry import Entry
+from purse.campaign.learner import Learner
 from purse.campaign.ledger import CAMPAIGN, Level
-from purse.campaign.policy import Policy
 from purse.campaign.replay_journal import Load, Replay
 from purse.campaign.storage.rows import Found, Writes
 from purse.campaign.storage.storage import Storage
@@ -100,7 +100,7 @@ def pages(
     )
 
 
-def check_contexts(policy: Policy, entry: Entry) -> None:
+def check_contexts(policy: Learner, entry: Entry) -> None:
     """Refuse an ask without the context that its policy looked at."""
     if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
         raise InvalidInput(

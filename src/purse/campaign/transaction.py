@@ -37,8 +37,8 @@ class Chooser(Protocol):
         owed: Sequence[int],
         allowed: Sequence[int] | None,
         context: Sequence[float] | None = None,
-    ) -> tuple[list[int], list[float]]:
-        """Return arms and their probabilities."""
+    ) -> tuple[int, float]:
+        """Return an arm and its probability."""
 
     def probabilities(
         self,
