@@ -40,7 +40,7 @@ PAGES = {
         "Replay your data",
         "What policies would have gained on recorded data, and what a log teaches a policy "
         "beforehand.",
-        ("purse.campaign.replay", "purse.offline"),
+        ("purse.offline.replay", "purse.offline"),
     ),
     "simulate": Page(
         "Simulate and compare",

@@ -2,9 +2,8 @@ from . import policies as policies
 from . import testing as testing
 from . import worlds as worlds
 from ._version import __version__ as __version__
-from .campaign.account.account import Account as Account
+from .campaign.account import Account as Account
 from .campaign.campaign import Campaign as Campaign
-from .campaign.replay import replay as replay
 from .client.async_account import AsyncAccount as AsyncAccount
 from .client.async_campaign import AsyncCampaign as AsyncCampaign
 from .engine.simulate import simulate as simulate
@@ -26,6 +25,7 @@ from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError
 from .live.policy import Policy as Policy
 from .offline.prior_from_log import prior_from_log as prior_from_log
+from .offline.replay import replay as replay
 from .offline.warm import warm as warm
 from .ranking.leaderboard import leaderboard as leaderboard
 from .ranking.scores import Leaderboard as Leaderboard

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.campaign import exploration
+from purse.campaign import asks as exploration
 from tests.support.campaigns import made, refusal
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness

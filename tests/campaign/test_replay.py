@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.campaign.journal_log import is_journal, read_journal_log
+from purse.offline.journal_log import is_journal, read_journal_log
 from purse.offline import bootstrap
 from purse.offline.traffic import MOST_SEGMENTS, repeat_masks
 from tests.support.campaigns import made, refusal

@@ -26,7 +26,7 @@ from typing import Any
 
 from purse import StorageUnavailable
 from purse.campaign import commit
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.storage.connect import connect
 from tests.levels.classes import Account, Campaign
 from tests.levels.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient

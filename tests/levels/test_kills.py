@@ -15,7 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.storage.connect import connect
 from tests.levels import kill_worker
 from tests.levels.check_log import check_accounts, check_promises

@@ -7,7 +7,7 @@ import pytest
 from purse.base.amounts import LARGEST
 from purse.campaign import asks, operators, reports
 from purse.campaign.ledger import Level
-from purse.campaign.periods.period import Period
+from purse.campaign.period import Period
 from purse.campaign.records import Balance
 from purse.errors import BudgetExhausted
 from tests.support.levels import HOUR, START, USD, Game, account_terms, money

@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
 from tests.levels.check_log import check_accounts, check_promises

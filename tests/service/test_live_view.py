@@ -14,7 +14,7 @@ import apsw
 import httpx
 import pytest
 
-from purse.campaign import incidents
+from purse.campaign import time_series as incidents
 from purse.campaign.records import COUNTS
 from purse.errors import StorageUnavailable
 from purse.campaign.local.campaign import LocalCampaign as Campaign

@@ -19,7 +19,7 @@ from purse.campaign.storage.base import (
     WriteSet,
 )
 
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.budget_terms import AccountTerms
 from purse.errors import CampaignExists, NoSuchCampaign, PurseError
 from tests.support.conformance_steps import (
     THREADS,

@@ -12,7 +12,7 @@ from purse.campaign.ledger import Ledger
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import LockedState, ReadSet, Storage, WriteSet
 
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.checkpoint import POLICY, checkpoint
 from purse.campaign.terms import Terms
 

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account, StorageUnavailable
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient

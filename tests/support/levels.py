@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.terms import Terms
 from purse.campaign import operators
 from purse.campaign.campaign_ledger import CampaignLevel

@@ -12,7 +12,7 @@ from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 
 from purse.campaign.periods import rules
-from purse.campaign.periods.period import Period
+from purse.campaign.period import Period
 from purse.campaign.storage import schema
 
 Patch = pytest.MonkeyPatch

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from purse import Account
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from tests.support import kill_worker

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.campaign.periods.calendar import Calendar
+from purse.campaign.calendar import Calendar
 from tests.support import period_checks
 from tests.support.reference_calendar import following
 from tests.support.soak import scale

@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from purse import Account, StorageUnavailable
-from purse.campaign.periods import calendar
+from purse.campaign import calendar
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.check_accounts import check_accounts
 from tests.support.client_log import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from purse.campaign import exploration
+from purse.campaign import asks as exploration
 from purse.campaign.allowed import Need, allowed_arms, needs, shortage
 from purse.campaign.contexts import Context
 from purse.campaign.labels import check_keys
@@ -14,6 +14,7 @@ from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import ENDED, FAILED, RUNNING, VOID, Units
 from purse.campaign.ticket import SKIP, Ticket
 from purse.campaign.transaction import Transaction
+from purse.compiler.jit import kernel
 from purse.errors import (
     AskRefused,
     BudgetExhausted,
@@ -24,6 +25,7 @@ from purse.errors import (
     InvalidInput,
     PurseError,
 )
+from purse.kernels.random import EXPLORE, at, stream, uniform
 
 STOP = -2  # the choice of a policy that ends the game
 
@@ -218,3 +220,37 @@ def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
         )
     if arm != SKIP and not 0 < p <= 1 + 1e-9:
         raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
+
+
+def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
+    """The chance that each arm is drawn by exploration.
+
+    share   of the money, such as 0.05
+    most    the most that each allowed arm may cost
+
+    >>> chances(0.1, {0: 1.0, 2: 4.0})
+    {0: 0.05, 2: 0.0125}
+    """
+    part, least = share / len(most), min(most.values())
+    return {arm: part if need <= least else part * least / need for arm, need in most.items()}
+
+
+@kernel
+def chance_of_round(seed: int, t: int) -> float:
+    """The random number of round t."""
+    return uniform(at(stream(seed, 0, EXPLORE), t), 0)
+
+
+def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
+    """The arm that exploration draws in round t, or None where the policy chooses."""
+    chance = float(chance_of_round(seed, t))
+    for arm, part in explored.items():
+        if chance < part:
+            return arm
+        chance -= part
+    return None
+
+
+def scarcity(need: Sequence[int], budget: Sequence[int]) -> float:
+    """What an arm may cost as a part of the budget, of the resource of which that is most."""
+    return max(units / whole for units, whole in zip(need, budget, strict=True) if whole)

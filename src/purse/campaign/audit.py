@@ -11,7 +11,7 @@ from heapq import merge
 from typing import Any, NamedTuple
 
 from purse.campaign import audited
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import CAMPAIGN, Level

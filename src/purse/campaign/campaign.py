@@ -16,11 +16,9 @@ from purse.base.default_policy import DEFAULT
 from purse.campaign import defaults
 from purse.campaign.addresses import class_of
 from purse.campaign.spending import SpendingVerb
-from purse.campaign.verbs.asks import AskVerbs
 from purse.campaign.verbs.operators import OperatorVerbs
-from purse.campaign.verbs.recommendations import RecommendVerb
-from purse.campaign.verbs.records import RecordVerbs
-from purse.campaign.verbs.reports import ReportVerbs
+from purse.campaign.verbs.records import RecommendVerb, RecordVerbs
+from purse.campaign.verbs.reports import AskVerbs, ReportVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,11 +11,9 @@ import orjson
 
 from purse.base import amounts
 from purse.base.json import compact_bytes
-from purse.campaign.arm_stats import ArmStats, ArmSums
-from purse.campaign.baselines import value
+from purse.campaign.arm_stats import ArmStats, ArmSums, value
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.incidents import Incidents
 from purse.campaign.ledger import Level
 from purse.campaign.records import OPEN, RUNNING, SETTLED, Balance, Head
 from purse.campaign.terms import Terms
@@ -24,6 +22,7 @@ from purse.campaign.time_series import (
     ALL,
     LENGTHS,
     MINUTE,
+    Incidents,
     LastMinute,
     RecentSeries,
     Sample,

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from purse.campaign.entry import Entry
-from purse.campaign.periods.period import Period
+from purse.campaign.period import Period
 from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head, Move, Units, moved
 
 ACCOUNT, CAMPAIGN = "account", "campaign"

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
 
 from purse.base import amounts
+from purse.base.text import count
+from purse.campaign.account_results import AccountStatus, LevelStatus
+from purse.campaign.allowed import SILENT, SILENT_SHARE
 from purse.campaign.arms import Arms
-from purse.campaign.records import HELD, OPEN, VOID, Units
-from purse.campaign.results import CampaignTicket, LabelStatus
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.cooldown import CoolDown
+from purse.campaign.ledger import Level, fits
+from purse.campaign.records import ALARMS, ENDED, HELD, OPEN, RUNNING, VOID, Balance, Head, Units
+from purse.campaign.results import (
+    Alarm,
+    AlarmKind,
+    BalanceStatus,
+    CampaignTicket,
+    CoolingArm,
+    FeatureStatus,
+    LabelStatus,
+    PeriodStatus,
+    Status,
+)
 from purse.campaign.results import Receipt as Receipt
+from purse.campaign.states import CLOSED, STATES
+from purse.campaign.storage.rows import Overview
 from purse.campaign.ticket import SKIP, Ticket
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -73,3 +91,173 @@ def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
 def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
     """Return the place of a label in the order of what was spent, from its first resource."""
     return -spent - more[-1], -tickets, key, value
+
+
+DAY = 86_400_000  # ms after which an alarm about reports ends
+# alarms about reports, besides overruns: what they say of so many
+ABOUT_REPORTS: dict[AlarmKind, str] = {
+    "conflict": "{} against what was told before, kept in the journal",
+    "below-minimum": "{} of less than the declared minimum cost",
+    "outside-range": "{} of a reward outside the declared range, which the policy saw as its "
+    "nearest end",
+}
+COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
+
+
+def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
+    """Return how a campaign stands.
+
+    level   the campaign as of now (ms): periods that are due have begun
+    look    the same as it is stored
+    """
+    terms, head, arms = level.terms, level.head, level.arms
+    return Status(
+        **common(level, look),
+        policy=terms.policy,
+        arms=tuple(arms.names[place] for place in arms.there),
+        rounds=head.rounds,
+        horizon=terms.horizon,
+        counts={**dict.fromkeys(COUNTS, 0), **head.counts},
+        overdue=look.overdue,
+        oldest_held=None if look.oldest is None else look.oldest / 1000,
+        alarms=tuple(campaign_alarms(level, look, now)),
+        retired=tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
+        cooling=tuple(
+            CoolingArm(
+                arms.names[each.arm],
+                (each.begun + each.length) / 1000,
+                each.length / 1000,
+                each.probe or None,
+            )
+            for each in cooling(head, arms)
+        ),
+        features=tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        labels=tuple(sorted(head.labels)),
+    )
+
+
+def account_status(
+    level: Level, look: Overview, now: int, children: Sequence[LevelStatus]
+) -> AccountStatus:
+    """Return how an account stands, as for `campaign_status`, and all that is below it."""
+    return AccountStatus(
+        **common(level, look),
+        alarms=tuple(account_alarms(level, now)),
+        children=tuple(children),
+    )
+
+
+def common(level: Level, look: Overview) -> dict[str, Any]:
+    """Return what the status of a campaign and of an account have in common."""
+    stored, terms, head = look.levels[-1], level.terms, level.head
+    known = Head.from_json(stored.text)
+    return {
+        "name": terms.name,
+        "status": state(head),
+        "purses": balances(terms.resources, level.balances),
+        "entries": stored.seq,
+        "digest": known.digest,
+        "created_at": head.created / 1000,
+        "changed_at": known.changed / 1000,
+        "account": terms.account,
+        "period": period(level),
+        "alerts": tuple(head.alerts),
+    }
+
+
+def state(head: Head) -> Any:
+    """Return the state of a level in the words of today's users."""
+    return CLOSED if head.status == ENDED else head.status
+
+
+def balances(resources: Sequence[str], units: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
+    """Return balances for people, one of each resource."""
+    return tuple(
+        BalanceStatus(
+            name,
+            budget=text(part.budget),
+            spent=text(part.spent),
+            held=text(part.held),
+            presumed=text(part.presumed),
+            left=text(part.left),
+            overrun=text(part.overrun),
+        )
+        for name, part in zip(resources, units, strict=True)
+    )
+
+
+def period(level: Level) -> PeriodStatus | None:
+    """Return the period of a level for people; None where its budget is not renewed."""
+    found, terms = level.period, level.terms
+    if found is None:
+        return None
+    return PeriodStatus(
+        found.number,
+        terms.every,
+        terms.time_zone,
+        terms.carry,
+        found.begun / 1000,
+        found.ends / 1000 if level.head.status == RUNNING else None,
+        level.head.rounds - found.rounds if isinstance(level, CampaignLevel) else None,
+        texts(terms.budget),
+        texts(found.carried),
+        texts(found.spent(level.balances)),
+    )
+
+
+def cooling(head: Head, arms: Arms) -> list[CoolDown]:
+    """Return the cool-downs of arms that are there and have not recovered."""
+    found = map(CoolDown._make, head.cooling)
+    return [each for each in found if each.length and not arms.is_retired[each.arm]]
+
+
+def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[Alarm]:
+    """Yield what a person should look at."""
+    terms, head, arms = level.terms, level.head, level.arms
+    if look.danger is not None:
+        yield Alarm("storage", look.danger)
+    last = last_cause(head, "overrun", now)
+    for name, part in zip(terms.resources, level.balances, strict=True):
+        if part.overrun and last is not None:
+            number = count(head.counts["overruns"], "report")
+            words = f"{text(part.overrun)} {name} more was spent than held, in {number}"
+            yield Alarm("overrun", words, last)
+        if part.presumed:
+            tickets = count(head.counts["presumed"], "ticket")
+            yield Alarm(
+                "presumed",
+                f"{text(part.presumed)} {name} is presumed spent for {tickets} without a report",
+            )
+    if look.overdue:
+        yield Alarm("overdue", f"{count(look.overdue, 'ticket')} past the deadline")
+    for kind, words in ABOUT_REPORTS.items():
+        if (last := last_cause(head, kind, now)) is not None:
+            yield Alarm(kind, words.format(count(head.counts[ALARMS[kind]], "report")), last)
+    for each in cooling(head, arms):
+        words = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
+        yield Alarm("cooling-down", words)
+    for name, silent in zip(arms.names, head.silent, strict=False):
+        if silent >= SILENT and silent >= head.counts["tickets"] / SILENT_SHARE:
+            words = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
+            yield Alarm("silent", words)
+    rest = [part.left + part.held for part in level.balances]
+    if head.status != ENDED and not any(fits(arms.cost_max[arm], rest) for arm in arms.there):
+        yield Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
+
+
+def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
+    """Yield what a person should look at."""
+    last = last_cause(level.head, "overrun", now)
+    for name, part in zip(level.terms.resources, level.balances, strict=True):
+        if part.overrun and last is not None:
+            yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
+        if part.left + part.held == 0:
+            yield Alarm("exhausted", f"no {name} is left")
+
+
+def last_cause(head: Head, kind: str, now: int) -> float | None:
+    """Return when the last report came that caused an alarm, in seconds; None if the alarm has
+    ended, a day after that.
+    """
+    at = head.alarmed.get(kind)
+    return None if at is None or now >= at + DAY else at / 1000

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from purse.base import amounts
-from purse.campaign.by_name import by_name
+from purse.campaign.read_terms import by_name
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
 

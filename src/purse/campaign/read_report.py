@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.campaign.by_name import by_name
+from purse.campaign.read_terms import by_name
 from purse.campaign.terms import Terms
 from purse.errors import invalid
 

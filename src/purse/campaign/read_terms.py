@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.campaign.by_name import in_order
-from purse.errors import invalid
+from purse.errors import invalid, unknown
 
 MOST_SECONDS = 10 * 365 * 86_400
 MOST_EXPLORED = 0.5
@@ -90,3 +89,42 @@ def read_bound(
         raise invalid(field, value, f"must be one amount, or one per arm, shape {shape}") from None
     made = tuple(tuple(row) for row in table)
     return None if made == declared else made
+
+
+def names(field: str, values: Any) -> tuple[str, ...]:
+    """Different names, at least one."""
+    if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+        raise invalid(field, values, "must be a list of names")
+    for value in values:
+        if (
+            not isinstance(value, str)
+            or not 1 <= len(value) <= 200
+            or not value.isprintable()
+            or value != value.strip()
+        ):
+            raise invalid(field, value, "must be a printable name of at most 200 characters")
+    if len(set(values)) < len(values):
+        raise invalid(field, list(values), "must be different names")
+    return tuple(values)
+
+
+def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
+    """A dict of names as a list in order; anything else as it is."""
+    if not isinstance(value, Mapping):
+        return value
+    for name in value:
+        if name not in known:
+            raise unknown(f"{kind} in {field}", str(name), known)
+    if missing := [name for name in known if name not in value]:
+        raise invalid(field, dict(value), f"must have an entry for the {kind} {missing[0]!r} too")
+    return [value[name] for name in known]
+
+
+def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
+    """What is given per arm, and per resource within an arm, in order."""
+    rows = by_name(field, value, arms, "arm")
+    return (
+        [by_name(field, row, resources, "resource") for row in rows]
+        if isinstance(rows, (list, tuple))
+        else rows
+    )

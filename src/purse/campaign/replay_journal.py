@@ -13,6 +13,7 @@ import orjson
 from purse.base.amounts import LARGEST
 from purse.campaign import asks, events, operators, reports
 from purse.campaign.alert_rules import OF_ACCOUNTS, WORDS, read_alerts
+from purse.campaign.calendar import data_version
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.contexts import Context, check_numbers
 from purse.campaign.entry import Entry
@@ -20,7 +21,6 @@ from purse.campaign.labels import read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import OWN, Level
 from purse.campaign.mask import from_body
-from purse.campaign.periods.time_zones import data_version
 from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head
 from purse.campaign.transaction import ALERT, Transaction
 from purse.errors import InvalidInput, PurseError, shorten

@@ -20,10 +20,12 @@ from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
 from purse.campaign.budget_terms import BudgetTerms
-from purse.campaign.by_name import by_name, in_order, names
-from purse.campaign.periods.read import is_period_end, read_periods
+from purse.campaign.period import is_period_end, read_periods
 from purse.campaign.read_terms import (
     Table,
+    by_name,
+    in_order,
+    names,
     optional_milliseconds,
     read_bound,
     read_capacity,

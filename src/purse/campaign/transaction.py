@@ -12,11 +12,10 @@ from typing import Any, NamedTuple, Protocol
 
 from purse.base import amounts
 from purse.campaign import events
+from purse.campaign.calendar import Calendar, data_version
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
-from purse.campaign.periods.calendar import Calendar
-from purse.campaign.periods.time_zones import data_version
 from purse.campaign.records import ENDED, RUNNING, Balance, Units
 from purse.campaign.ticket import Ticket
 from purse.errors import CampaignClosed, Conflict, InvalidInput, TicketError

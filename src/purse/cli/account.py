@@ -19,7 +19,7 @@ from purse.cli.output import print_json
 from purse.cli.sections import Sections
 
 if TYPE_CHECKING:
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
 
 account_argument = click.argument("name", shell_complete=complete.accounts)
 
@@ -84,7 +84,7 @@ def new(
     **options: Any,
 ) -> None:
     """Create an account and print its status."""
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
 
     made = Account.create(
         name,
@@ -105,7 +105,7 @@ def listed(as_json: bool, storage: str) -> None:
 
     Prints a line for each, separated by tabs: account, state, budget, alarms.
     """
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
     from purse.campaign.addresses import connected
 
     place = connected(storage)
@@ -208,7 +208,7 @@ def switch(verb: str, text: str) -> click.Command:
 
 def opened(name: str, storage: Any) -> Account:
     """Return an account of a storage."""
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
 
     return Account.open(name, storage=storage)
 

@@ -11,7 +11,7 @@ from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
 
 if TYPE_CHECKING:
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
     from purse.campaign.campaign import Campaign
 
 
@@ -43,7 +43,7 @@ def campaigns(context: click.Context, parameter: click.Parameter, typed: str) ->
 
 def accounts(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
     """Return the accounts of the storage whose names begin with what was typed."""
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
 
     return names_of(Account, context, typed)
 

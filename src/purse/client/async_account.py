@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import IO, Any, Self
 
 from purse.campaign import defaults
-from purse.campaign.account.account import Account
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account import Account
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.campaign import Place
 from purse.campaign.journal import Entry
 from purse.campaign.results import Audit

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from purse.campaign.account.account import Account
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account import Account
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.client.connection import Connection, connected

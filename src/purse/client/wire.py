@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from purse.base.problem_types import OF_SLUGS, PREFIX
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
-from purse.campaign.account.results import AccountStatus, LevelStatus
+from purse.campaign.account_results import AccountStatus, LevelStatus
 from purse.campaign.results import (
     Alarm,
     Audit,

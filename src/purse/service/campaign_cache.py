@@ -8,7 +8,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator
 
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import Status

@@ -17,7 +17,7 @@ from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.account.results import AccountStatus
+    from purse.campaign.account_results import AccountStatus
     from purse.campaign.results import Status
     from purse.campaign.webhooks.follower import Follower
 

@@ -10,7 +10,7 @@ from purse.campaign.account.rules import AccountTransaction
 from purse.campaign.periods.rules import PeriodRules
 
 from purse import Account, BudgetHeld, Campaign, InvalidInput
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.budget_terms import AccountTerms
 from tests.support.accounts import balance, campaign
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness

@@ -13,8 +13,9 @@ from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 
 from purse import Campaign, CampaignPaused
-from purse.campaign.periods import dry_run, read, rules
-from purse.campaign.periods.calendar import Calendar
+from purse.campaign.periods import dry_run, rules
+from purse.campaign import period as read
+from purse.campaign.calendar import Calendar
 from purse.campaign.storage.connect import in_memory
 from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
 from tests.support.campaigns import refusal

@@ -8,7 +8,7 @@ import pytest
 
 from purse import BudgetHeld, HorizonReached, InvalidInput
 from purse.base import amounts
-from purse.campaign.periods.period import Period
+from purse.campaign.period import Period
 from purse.campaign.terms import Terms
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.history import History

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import file_guard, file_identity, sqlite, sqlite_file
+from purse.campaign.storage import file_identity, sqlite, sqlite_file
+from purse.campaign.storage import file_identity as file_guard
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from tests.support.processes import forked, printed

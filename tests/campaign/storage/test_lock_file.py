@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import lock_file
-from purse.campaign.storage.lock_file import check_owner, open_lock_file
+from purse.campaign.storage import file_lock as lock_file
+from purse.campaign.storage.file_lock import check_owner, open_lock_file
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no lock elsewhere")
 

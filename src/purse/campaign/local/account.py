@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Self
 
-from purse.campaign.account.account import Account
-from purse.campaign.account.results import AccountStatus, LevelStatus
-from purse.campaign.account.terms import AccountTerms
+from purse.campaign.account import Account
+from purse.campaign.account_results import AccountStatus, LevelStatus
 from purse.campaign.alert_rules import OF_ACCOUNTS
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
 from purse.campaign.local.budget import Budget, read_terms
-from purse.campaign.periods.period import Period
+from purse.campaign.make_results import account_status, balances, state
+from purse.campaign.period import Period
 from purse.campaign.records import RUNNING, Balance
 from purse.campaign.results import Audit
-from purse.campaign.status import account_status, balances, state
 from purse.campaign.storage.rows import Found
 from purse.campaign.transaction import Transaction
 

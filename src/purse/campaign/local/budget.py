@@ -9,9 +9,9 @@ from typing import Any, ClassVar, Generic, Self, TypeVar, cast
 from purse.base import validation
 from purse.base.json import compact
 from purse.campaign import operators
-from purse.campaign.account.terms import AccountTerms
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.audit import audit
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer, Operation, written
 from purse.campaign.journal import Entry as PublicEntry

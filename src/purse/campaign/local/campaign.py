@@ -15,7 +15,6 @@ from purse.campaign import asks, make_results, operators
 from purse.campaign import reports as report_rules
 from purse.campaign.alert_rules import WORDS
 from purse.campaign.arms import Arms
-from purse.campaign.by_name import names
 from purse.campaign.campaign import Campaign
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.contexts import Context, read_context, read_contexts
@@ -24,14 +23,15 @@ from purse.campaign.journal_file import read_journal
 from purse.campaign.labels import MOST_LISTED, read_key, read_labels
 from purse.campaign.ledger import CAMPAIGN
 from purse.campaign.local.budget import LARGEST, Budget, request_of, terms_above
+from purse.campaign.make_results import campaign_status
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.read_report import read_costs, read_report, read_rewards
+from purse.campaign.read_terms import names
 from purse.campaign.recommendations import SharedHistory, recommended
 from purse.campaign.records import UNFINISHED
 from purse.campaign.restore import restore
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.states import OPEN, STATES
-from purse.campaign.status import campaign_status
 from purse.campaign.storage.sql import MOST_DUE
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import Ticket, folded

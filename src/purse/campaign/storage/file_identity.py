@@ -9,6 +9,11 @@ those that the connection opened, before a transaction and after the commit, bef
 from __future__ import annotations
 
 import os
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -87,3 +92,72 @@ def refuse_dangerous(path: str) -> None:
     """Raise `StorageUnavailable` where others may see this file under another name."""
     if found := danger(path):
         raise StorageUnavailable(found)
+
+
+if sys.platform == "linux":  # elsewhere only `file_identity` helps
+    from fcntl import F_OFD_SETLK, F_RDLCK, F_UNLCK, fcntl
+
+# the bytes of SQLite's file format that mean "in use": first byte and number
+IN_USE = (0x40000002, 510)  # of the file
+SHARED_IN_USE = (128, 1)  # of FILE-shm
+
+_lock = threading.RLock()
+_guards: dict[str, Guard] = {}
+
+
+class Guard:
+    """The locks on a file and its shared memory, for all connections of this process."""
+
+    def __init__(self, path: str) -> None:
+        self.users = 0
+        self._files: list[tuple[int, tuple[int, int]]] = []
+        for name, place in ((path, IN_USE), (f"{path}-shm", SHARED_IN_USE)):
+            with suppress(OSError):  # without it, things are as SQLite leaves them
+                self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), place))
+        self._set(lock=True)
+
+    def unlock(self) -> None:
+        """Let SQLite itself find out whether it is the last user."""
+        self._set(lock=False)
+
+    def close(self) -> None:
+        """Close the files. To close a file drops SQLite's own locks on it in this process, so no
+        connection to it may be open.
+        """
+        for file, _ in self._files:
+            os.close(file)
+
+    def _set(self, *, lock: bool) -> None:
+        if sys.platform == "linux":
+            kind = F_RDLCK if lock else F_UNLCK
+            for file, (start, length) in self._files:
+                with suppress(OSError):
+                    fcntl(file, F_OFD_SETLK, struct.pack("hhqqi4x", kind, 0, start, length, 0))
+
+
+def hold(path: str) -> None:
+    """Count one more connection to the file, which has used it already.
+
+    path   the file's own path, no symbolic link: a file has one guard, whatever it is called
+    """
+    if sys.platform == "linux":
+        with _lock:
+            guard = _guards.get(path) or _guards.setdefault(path, Guard(path))
+            guard.users += 1
+
+
+@contextmanager
+def released(path: str) -> Iterator[None]:
+    """Count one connection less, which is to be closed inside."""
+    with _lock:
+        guard = _guards.get(path)
+        if guard is not None:
+            guard.users -= 1
+            if guard.users == 0:
+                guard.unlock()
+        try:
+            yield
+        finally:
+            if guard is not None and guard.users == 0:
+                del _guards[path]
+                guard.close()

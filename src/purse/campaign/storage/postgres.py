@@ -14,8 +14,7 @@ import psycopg
 from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.postgres_timeout import TimeoutConnection
-from purse.campaign.storage.server_clock import MILLISECONDS, ServerClock
+from purse.campaign.storage.postgres_timeout import MILLISECONDS, ServerClock, TimeoutConnection
 from purse.campaign.storage.sql import Rows, Statement
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 

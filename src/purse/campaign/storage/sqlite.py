@@ -18,8 +18,7 @@ from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_identity import refuse_dangerous
 from purse.campaign.storage.sql import Rows, Statement
-from purse.campaign.storage.sqlite_errors import TranslatedErrors
-from purse.campaign.storage.sqlite_file import SqliteFile
+from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 
 # versions of SQLite without the bug that corrupts a write-ahead log

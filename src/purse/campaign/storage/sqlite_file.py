@@ -18,11 +18,9 @@ import apsw
 
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.file_guard import hold, released
-from purse.campaign.storage.file_identity import FileIdentity, danger, identify
+from purse.campaign.storage.file_identity import FileIdentity, danger, hold, identify, released
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage.sqlite_errors import TranslatedErrors
-from purse.errors import StorageUnavailable
+from purse.errors import PurseError, StorageUnavailable
 
 LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
 RECONNECT_S = 5.0  # seconds to wait for threads that use files which were replaced
@@ -267,3 +265,25 @@ def close_all() -> None:
     for storage in list(_open):
         with suppress(Exception):  # whatever it is, a process must not be kept from ending
             storage.close()
+
+
+class TranslatedErrors:
+    """A context, which can be entered again within itself, that raises errors of SQLite and of the
+    file system as `PurseError` and `StorageUnavailable`. As a generator it would take six times as
+    long, in every transaction.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Nothing is to be done."""
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Translate the error."""
+        if isinstance(error, apsw.ConstraintError):
+            raise PurseError(
+                f"{self._path} rejected the write: it would violate a constraint ({error})"
+            ) from error
+        if isinstance(error, (apsw.Error, OSError)):
+            raise StorageUnavailable(f"{self._path}: {error}") from error

@@ -10,7 +10,7 @@ import click
 from purse.errors import InvalidInput, invalid, unknown
 
 if TYPE_CHECKING:
-    from purse.campaign.account.account import Account
+    from purse.campaign.account import Account
     from purse.campaign.campaign import Campaign
 
 F = TypeVar("F", bound=Callable[..., Any])

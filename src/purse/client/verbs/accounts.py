@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.journal import Entry
 from purse.campaign.results import Audit
 from purse.client.exchange import Request

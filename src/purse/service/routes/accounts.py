@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Response
 
 from purse.base.json import compact
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.local.account import LocalAccount
 from purse.errors import CampaignClosed, CampaignExists, Conflict
 from purse.service.auth import admin, reader

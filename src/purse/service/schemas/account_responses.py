@@ -6,7 +6,7 @@ from typing import Annotated
 
 from pydantic import ConfigDict
 
-from purse.campaign.account import results
+from purse.campaign import account_results as results
 from purse.service.schemas import examples
 from purse.service.schemas.from_results import Described
 from purse.service.schemas.responses import PERIOD, Alarm, Purse, ResponseModel

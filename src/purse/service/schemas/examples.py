@@ -8,9 +8,9 @@ import orjson
 
 from purse.base.json import compact
 from purse.base.recommendation import Recommendation
-from purse.campaign.account.results import AccountStatus
+from purse.campaign.account_results import AccountStatus
+from purse.campaign.make_results import COUNTS
 from purse.campaign.results import BalanceStatus, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.status import COUNTS
 from purse.theory.identification import recommend
 
 ASKED_AT, DEADLINE = 1767225600.0, 1767229200.0

@@ -14,7 +14,7 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 from purse.base import amounts
 from purse.base.features import MOST_NAMES, MOST_NUMBERS
 from purse.campaign import terms
-from purse.campaign.periods.period import CARRIES
+from purse.campaign.period import CARRIES
 from purse.campaign.read_terms import MOST_EXPLORED
 
 NAME = rf"^{terms.NAME.pattern}$"

@@ -92,7 +92,7 @@ def replay(
     Raise `InvalidInput` when the data has none of these forms, or when a campaign chose nearly all
     its arms with probability 1.
     """
-    from purse.campaign.journal_log import is_journal
+    from purse.offline.journal_log import is_journal
 
     game: dict[str, Any] = {"n_paths": n_paths, "thorough": thorough, "seed": seed}
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
@@ -168,7 +168,7 @@ def replay_journal(
     **game: Any,
 ) -> LogResult:
     """What policies would have earned in the place of a campaign's own, see `replay`."""
-    from purse.campaign.journal_log import read_journal_log
+    from purse.offline.journal_log import read_journal_log
 
     log, budget = read_journal_log(path)
     if horizon is not None:

@@ -11,9 +11,9 @@ import numpy as np
 
 from purse.base import amounts
 from purse.campaign.journal_file import is_journal as is_journal
-from purse.campaign.journal_reader import JournalReader
 from purse.errors import InvalidInput
 from purse.offline.feature_columns import Contexts
+from purse.offline.journal_reader import JournalReader
 from purse.offline.log import Log
 from purse.offline.traffic import repeat_masks
 

@@ -1,1 +1,0 @@
-"""Accounts: one purse for many campaigns, with a journal of its own."""

@@ -1,1 +1,0 @@
-"""Budgets that are renewed every day, week, month or few hours."""
