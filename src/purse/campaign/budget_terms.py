@@ -1,7 +1,8 @@
-"""What the terms of campaigns and of accounts have in common."""
+"""The terms of accounts, and what they have in common with those of campaigns."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, asdict, dataclass, fields, replace
@@ -12,8 +13,10 @@ from purse.campaign import defaults
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.period import PeriodTerms, is_period_end, read_periods
 from purse.campaign.read_terms import by_name, names
-from purse.campaign.terms import ID, checked_name
 from purse.errors import CampaignExists, InvalidInput, invalid
+
+ID = re.compile(r"[0-9a-f]{16}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class BudgetTerms:
@@ -141,3 +144,15 @@ class AccountTerms(BudgetTerms):
         if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
             raise InvalidInput("these are not the terms of an account as they were written")
         return self
+
+
+def checked_name(field: str, name: Any) -> str:
+    """Return the name of a campaign or of an account. Raise `InvalidInput` where it is none."""
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise invalid(
+            field,
+            name,
+            "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a "
+            "letter or digit",
+        )
+    return name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -19,7 +18,7 @@ from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
-from purse.campaign.budget_terms import BudgetTerms
+from purse.campaign.budget_terms import ID, BudgetTerms, checked_name
 from purse.campaign.period import is_period_end, read_periods
 from purse.campaign.read_terms import (
     Table,
@@ -39,8 +38,6 @@ from purse.errors import InvalidInput, invalid
 from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
-ID = re.compile(r"[0-9a-f]{16}")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 
@@ -319,18 +316,6 @@ class Terms(BudgetTerms):
             restored_from=self.id,
             account=checked_name("account", account) if account else "",
         )
-
-
-def checked_name(field: str, name: Any) -> str:
-    """Return the name of a campaign or of an account. Raise `InvalidInput` where it is none."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise invalid(
-            field,
-            name,
-            "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a "
-            "letter or digit",
-        )
-    return name
 
 
 def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
