@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import StorageUnavailable
-from purse.campaign import commit
-from purse.campaign import calendar
+from purse.campaign import calendar, commit
 from purse.campaign.storage.connect import connect
 from tests.levels.classes import Account, Campaign
 from tests.levels.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from purse.campaign.audited import AUDIT
+from purse.campaign.learner import Learner
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.learner import Learner
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 

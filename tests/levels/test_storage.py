@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from purse import CampaignExists, NoSuchCampaign, PurseError
-from purse.campaign.records import UNFINISHED, Balance
+from purse.campaign.records import Balance
+from purse.campaign.states import UNFINISHED
 from purse.campaign.storage.rows import Wants, Writes
 from tests.levels.places import Place, SqlitePlace, balance, counts, kinds
 

@@ -21,7 +21,7 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer
 from purse.campaign.ledger import Level
 from purse.campaign.learner import Learner
-from purse.campaign.records import HELD, TOLD
+from purse.campaign.states import HELD, TOLD
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
 from purse.campaign.storage.rows import Locked

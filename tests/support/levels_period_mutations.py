@@ -12,7 +12,7 @@ import pytest
 from purse.campaign import operators
 from purse.campaign import transaction as transactions
 from purse.campaign.period import ALL, Period
-from purse.campaign.records import RUNNING
+from purse.campaign.states import RUNNING
 from purse.campaign.transaction import Transaction
 from tests.support.levels_mutations import take_any_number
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import sqrt
 from typing import Any, NamedTuple
 
 from purse.base import amounts
-from purse.campaign.states import OPEN
 
 Z = 1.959963984540054  # 95% of a normal distribution lies within ± Z
 
@@ -78,55 +77,6 @@ class ArmStats:
         rest = max(0.0, self.squares[0] - 2 * ratio * self.cross + ratio * ratio * self.squares[1])
         margin = Z * sqrt(rest * n / (n - 1)) / total
         return ratio, [max(0.0, ratio - margin), ratio + margin]
-
-
-class ExpectedPulls:
-    """The arms of tickets of which a report is expected: it counts for them what fails, and what
-    waits for its reward.
-
-    stats     of each arm
-    expires   whether a ticket stops waiting for its reward by itself; otherwise settled tickets,
-              which may be many and wait for ever, are counted and not kept
-    """
-
-    def __init__(self, stats: Sequence[ArmStats], *, expires: bool) -> None:
-        self.stats = stats
-        self.expires = expires
-        self.arms: dict[int, list[int]] = {}  # of each ticket; none where they are not known
-
-    def asked(self, ticket: int, arms: list[int]) -> None:
-        """A ticket is issued."""
-        self.arms[ticket] = arms
-        for arm in arms:
-            self.stats[arm].pulls += 1
-
-    def failed(self, ticket: int) -> None:
-        """The call of a ticket did not work."""
-        for arm in self.arms.pop(ticket, ()):
-            self.stats[arm].failed += 1
-
-    def settled(self, ticket: int) -> None:
-        """The cost of a ticket is known. One that was voided before is not counted."""
-        arms = self.arms.get(ticket)
-        if not arms:
-            return
-        self._wait(arms, 1)
-        if not self.expires:
-            del self.arms[ticket]
-
-    def told(self, ticket: int, body: dict[str, Any]) -> None:
-        """The whole report of a ticket is known."""
-        is_known = self.arms.pop(ticket, body["arms"])
-        if is_known and body.get("settled") and body["from"] in OPEN:
-            self._wait(body["arms"], -1)
-
-    def ended(self, ticket: int) -> None:
-        """A ticket is voided: nothing is expected of it."""
-        self.arms.pop(ticket, None)
-
-    def _wait(self, arms: Iterable[int], change: int) -> None:
-        for arm in arms:
-            self.stats[arm].settled += change
 
 
 def value(

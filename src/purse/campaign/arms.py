@@ -6,10 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from purse.campaign.terms import Terms
+from typing import Any, NamedTuple
 
 
 class ArmRecord(NamedTuple):
@@ -25,10 +22,11 @@ class ArmRecord(NamedTuple):
 class Arms:
     """Arms by their places, not to be changed; places that no arm has yet come last.
 
+    terms     of the campaign
     changed   rows of `ArmRecord`, in the order of their places
     """
 
-    def __init__(self, terms: Terms, changed: Iterable[Sequence[Any]] = ()) -> None:
+    def __init__(self, terms: Any, changed: Iterable[Sequence[Any]] = ()) -> None:
         self.names = list(terms.arms)
         self.cost_min: list[Sequence[int]] = list(terms.cost_min)
         self.cost_max: list[Sequence[int]] = list(terms.cost_max)

@@ -11,7 +11,8 @@ from purse.campaign.contexts import Context
 from purse.campaign.labels import check_keys
 from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
-from purse.campaign.records import ENDED, FAILED, RUNNING, VOID, Units
+from purse.campaign.records import Units
+from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ticket import SKIP, Ticket
 from purse.campaign.transaction import Transaction
 from purse.compiler.jit import kernel

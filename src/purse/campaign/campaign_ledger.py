@@ -10,7 +10,8 @@ from purse.campaign.arms import Arms
 from purse.campaign.entry import Entry
 from purse.campaign.labels import Sums
 from purse.campaign.ledger import CAMPAIGN, Level
-from purse.campaign.records import OPEN, UNFINISHED, Balance, Head
+from purse.campaign.records import Balance, Head
+from purse.campaign.states import OPEN, UNFINISHED
 from purse.campaign.ticket import SKIP, Ticket, folded, moved_between
 
 HEARD = -1  # of an arm that has brought a reward

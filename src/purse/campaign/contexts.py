@@ -12,7 +12,6 @@ import orjson
 from purse.base.features import LARGEST, Features
 from purse.campaign.journal import CLIPPED as CLIPPED
 from purse.campaign.journal import CONTEXT as CONTEXT
-from purse.campaign.journal import UNUSED as UNUSED
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:
@@ -76,14 +75,6 @@ def shortest(numbers: Sequence[float]) -> list[float]:
     return short if (np.array(short, np.float32) == exact).all() else list(numbers)
 
 
-def of_ask(body: Mapping[str, Any]) -> list[Context] | None:
-    """Return the contexts of an ask from its entry; None where it has none."""
-    if not any(CONTEXT in each for each in body["tickets"]):
-        return None
-    issued = [Context(each[CONTEXT], each.get(CLIPPED, 0)) for each in body["tickets"]]
-    return issued + [Context(numbers) for numbers in body.get(UNUSED, ())]
-
-
 def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
     """Refuse contexts of another number or length than an ask needs."""
     size = features.n_columns
@@ -96,11 +87,3 @@ def check_numbers(numbers: Iterable[Any]) -> None:
     for number in numbers:
         if type(number) not in (int, float) or not isfinite(number) or abs(number) > LARGEST:
             raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
-
-
-def lacks_contexts(body: Mapping[str, Any]) -> bool:
-    """Whether the entry of an ask, which may be anything, has tickets and no contexts."""
-    tickets = body.get("tickets")
-    return isinstance(tickets, list) and not any(
-        isinstance(each, dict) and CONTEXT in each for each in tickets
-    )

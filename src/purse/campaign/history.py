@@ -15,7 +15,8 @@ from purse.campaign.arm_stats import ArmStats, ArmSums, value
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
-from purse.campaign.records import OPEN, RUNNING, SETTLED, Balance, Head
+from purse.campaign.records import Balance, Head
+from purse.campaign.states import OPEN, RUNNING, SETTLED
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP
 from purse.campaign.time_series import (

@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any, NamedTuple
 from purse._version import __version__
 
 FORMAT = 2  # of exported journals
-CONTEXT, CLIPPED, UNUSED = WORDS = ("context", "clipped", "unused")  # of what an ask has seen
+CONTEXT, CLIPPED = WORDS = ("context", "clipped")  # of what an ask has seen
 
 
 class Entry(NamedTuple):

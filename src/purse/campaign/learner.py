@@ -19,7 +19,7 @@ from purse.base import amounts
 from purse.base.progress import QUIET_S
 from purse.campaign.checkpoint import POLICY, opened, sealed
 from purse.campaign.contexts import CONTEXT
-from purse.campaign.records import OPEN
+from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint

@@ -10,7 +10,8 @@ from typing import Any
 
 from purse.campaign.entry import Entry
 from purse.campaign.period import Period
-from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head, Move, Units, moved
+from purse.campaign.records import Balance, Head, Move, Units, moved
+from purse.campaign.states import ENDED, PAUSED, RUNNING
 
 ACCOUNT, CAMPAIGN = "account", "campaign"
 OWN = "own"  # the key of a level's own period

@@ -16,7 +16,7 @@ from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.ledger import Level, fits
-from purse.campaign.records import ALARMS, ENDED, HELD, OPEN, RUNNING, VOID, Balance, Head, Units
+from purse.campaign.records import ALARMS, Balance, Head, Units
 from purse.campaign.results import (
     Alarm,
     AlarmKind,
@@ -29,7 +29,7 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.results import Receipt as Receipt
-from purse.campaign.states import CLOSED, STATES
+from purse.campaign.states import CLOSED, ENDED, HELD, OPEN, RUNNING, STATES, VOID
 from purse.campaign.storage.rows import Overview
 from purse.campaign.ticket import SKIP, Ticket
 

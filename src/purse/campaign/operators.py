@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from purse.base import amounts
-from purse.campaign.records import ENDED, RUNNING, Units
+from purse.campaign.records import Units
+from purse.campaign.states import ENDED, RUNNING
 from purse.campaign.transaction import Transaction, check_counted
 from purse.errors import InvalidInput, invalid, unknown
 

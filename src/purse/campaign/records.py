@@ -9,12 +9,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-RUNNING, PAUSED, ENDED = "running", "paused", "ended"
-HELD, PRESUMED, SETTLED = "held", "presumed", "settled"
-TOLD, FAILED, VOID, SKIPPED = "told", "failed", "void", "skipped"
-OPEN = (HELD, PRESUMED)  # states in which money is set apart
-UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
-REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
+from purse.campaign.states import RUNNING
+
 # alarms about reports, and what `counts` calls these reports
 ALARMS = {
     "overrun": "overruns",

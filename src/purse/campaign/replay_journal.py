@@ -21,7 +21,8 @@ from purse.campaign.labels import read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import OWN, Level
 from purse.campaign.mask import from_body
-from purse.campaign.records import ENDED, PAUSED, RUNNING, Balance, Head
+from purse.campaign.records import Balance, Head
+from purse.campaign.states import ENDED, PAUSED, RUNNING
 from purse.campaign.transaction import ALERT, Transaction
 from purse.errors import InvalidInput, PurseError, shorten
 

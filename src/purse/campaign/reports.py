@@ -7,17 +7,8 @@ from typing import Any
 
 from purse.base import amounts
 from purse.campaign.make_results import Receipt, receipt
-from purse.campaign.records import (
-    FAILED,
-    HELD,
-    OPEN,
-    REPORTED,
-    SETTLED,
-    SKIPPED,
-    TOLD,
-    VOID,
-    Units,
-)
+from purse.campaign.records import Units
+from purse.campaign.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ticket import Ticket
 from purse.campaign.transaction import Transaction, check_counted
 from purse.errors import Conflict, TicketError
@@ -41,7 +32,7 @@ def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> 
 def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
     """Take what a pull cost; its reward may be known already, or come later."""
     ticket = pulled(transaction, number)
-    costs = whole(ticket, costs)
+    costs = list(costs)
     if ticket.state in REPORTED:
         if ticket.costs == costs:
             return receipt(ticket, duplicate=True)
@@ -68,7 +59,7 @@ def reward(transaction: Transaction, number: int, given: float) -> Receipt:
 def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
     """Take that a call did not work, and what it cost; nothing is learnt."""
     ticket = pulled(transaction, number)
-    costs = whole(ticket, costs)
+    costs = list(costs)
     if ticket.state == FAILED and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if ticket.state not in OPEN:
@@ -112,11 +103,6 @@ def pulled(transaction: Transaction, number: int, verb: str = "tell") -> Ticket:
     if ticket.state == SKIPPED:
         raise TicketError(f"ticket {number} skipped its round: there is nothing to {verb}")
     return ticket
-
-
-def whole(ticket: Ticket, costs: Units) -> list[int]:
-    """Return costs of all resources; one 0 stands for all of them."""
-    return [0] * len(ticket.held) if list(costs) == [0] else list(costs)
 
 
 def complete(

@@ -20,5 +20,7 @@ STATES: tuple[TicketState, ...] = get_args(TicketState)
 HELD, TOLD, VOID, PRESUMED, SKIPPED, SETTLED, FAILED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
+REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
 CAMPAIGN, ACCOUNT = get_args(LevelKind)
 RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)
+ENDED = "ended"  # the word that a journal has for closed

@@ -6,18 +6,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from purse.campaign.entry import Entry
-from purse.campaign.records import (
-    FAILED,
-    HELD,
-    OPEN,
-    PRESUMED,
-    SETTLED,
-    SKIPPED,
-    TOLD,
-    VOID,
-    Balance,
-    Units,
-)
+from purse.campaign.records import Balance, Units
+from purse.campaign.states import FAILED, HELD, OPEN, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 
 SKIP = -1  # the arm of a round that passes without a pull
 

@@ -16,7 +16,8 @@ from purse.campaign.calendar import Calendar, data_version
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
-from purse.campaign.records import ENDED, RUNNING, Balance, Units
+from purse.campaign.records import Balance, Units
+from purse.campaign.states import ENDED, RUNNING
 from purse.campaign.ticket import Ticket
 from purse.errors import CampaignClosed, Conflict, InvalidInput, TicketError
 

@@ -23,8 +23,8 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.journal_file import read_journal
 from purse.campaign.mask import from_body
-from purse.campaign.records import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.replay_journal import stand_in
+from purse.campaign.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP
 from purse.campaign.transaction import Transaction

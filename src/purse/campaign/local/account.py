@@ -14,8 +14,9 @@ from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
 from purse.campaign.local.budget import Budget, read_terms
 from purse.campaign.make_results import account_status, balances, state
 from purse.campaign.period import Period
-from purse.campaign.records import RUNNING, Balance
+from purse.campaign.records import Balance
 from purse.campaign.results import Audit
+from purse.campaign.states import RUNNING
 from purse.campaign.storage.rows import Found
 from purse.campaign.transaction import Transaction
 

@@ -16,9 +16,9 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer, Operation, written
 from purse.campaign.journal import Entry as PublicEntry
 from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
-from purse.campaign.records import ENDED, PAUSED, RUNNING, TOLD
 from purse.campaign.request_ids import checked_request, new_request
 from purse.campaign.results import Audit
+from purse.campaign.states import ENDED, PAUSED, RUNNING, TOLD
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.rows import Found, Overview, Writes
 from purse.campaign.storage.storage import Storage

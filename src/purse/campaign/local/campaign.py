@@ -25,13 +25,12 @@ from purse.campaign.ledger import CAMPAIGN
 from purse.campaign.local.budget import LARGEST, Budget, request_of, terms_above
 from purse.campaign.make_results import campaign_status
 from purse.campaign.mask import Mask, read_mask
-from purse.campaign.read_report import read_costs, read_report, read_rewards
+from purse.campaign.read_report import read_costs, read_reward
 from purse.campaign.read_terms import names
 from purse.campaign.recommendations import SharedHistory, recommended
-from purse.campaign.records import UNFINISHED
 from purse.campaign.restore import restore
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.states import OPEN, STATES
+from purse.campaign.states import OPEN, STATES, UNFINISHED
 from purse.campaign.storage.sql import MOST_DUE
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import Ticket, folded
@@ -184,18 +183,17 @@ class LocalCampaign(Budget[Status], Campaign):
         self, ticket: CampaignTicket | int, reward: Any, cost: Any
     ) -> tuple[int, float, list[int]]:
         """Return a report that has been read and found possible."""
-        number = self._number(ticket)
-        (given,), costs = read_report(self.terms, reward, cost)
-        return number, given, costs
+        number, costs = self._number(ticket), read_costs(self.terms, cost)
+        return number, read_reward(self.terms, reward), costs
 
     def settle(self, ticket: CampaignTicket | int, cost: Any) -> Receipt:
-        number, costs = self._number(ticket), read_costs(self.terms, cost)
+        number, costs = self._number(ticket), read_costs(self.terms, cost, zero=True)
         return self._do(
             lambda transaction: report_rules.settle(transaction, number, costs), tickets=(number,)
         )
 
     def reward(self, ticket: CampaignTicket | int, reward: Any) -> Receipt:
-        number, (given,) = self._number(ticket), read_rewards(self.terms, reward)
+        number, given = self._number(ticket), read_reward(self.terms, reward)
         return self._do(
             lambda transaction: report_rules.reward(transaction, number, given), tickets=(number,)
         )
@@ -203,7 +201,7 @@ class LocalCampaign(Budget[Status], Campaign):
     def fail(self, ticket: CampaignTicket | int, cost: Any = 0, reason: str = "") -> Receipt:
         if not isinstance(reason, str):
             raise invalid("reason", reason, "must be text")
-        number, costs = self._number(ticket), read_costs(self.terms, cost)
+        number, costs = self._number(ticket), read_costs(self.terms, cost, zero=True)
         why = legible(reason, REASON)
         return self._do(
             lambda transaction: report_rules.fail(transaction, number, costs, why),

@@ -13,11 +13,11 @@ from pydantic import Field, PlainValidator, WithJsonSchema
 
 from purse.base import amounts
 from purse.base.features import MOST_NAMES, MOST_NUMBERS
-from purse.campaign import terms
+from purse.campaign import budget_terms
 from purse.campaign.period import CARRIES
 from purse.campaign.read_terms import MOST_EXPLORED
 
-NAME = rf"^{terms.NAME.pattern}$"
+NAME = rf"^{budget_terms.NAME.pattern}$"
 REQUEST_ID = r"^[\x21-\x7e]{1,200}$"  # in a header
 POLICY = r"^[a-z0-9][a-z0-9+.-]*(:[A-Za-z0-9_=,.+\[\] -]*)?$"
 FILE = re.compile(r"[^:]*\.py(:|$)")
