@@ -23,7 +23,6 @@ import pytest
 from _pytest.doctest import DoctestModule
 
 from purse.base.processes import usable_cores
-from tests.support.core import LEVELS
 from tests.support.soak import SOAK
 from tests.support.storages import (
     HttpHarness,
@@ -76,11 +75,6 @@ QUIET = [
     "--disable-component-update",
     "--disable-sync",
 ]
-
-
-def pytest_report_header() -> str:
-    """Say which core of campaigns is tested."""
-    return f"core of campaigns: {'purse.levels' if LEVELS else 'purse.campaign'}"
 
 
 @cache
@@ -248,6 +242,14 @@ def harness(
     request: pytest.FixtureRequest, make_harness: Callable[[str], StorageHarness]
 ) -> StorageHarness:
     """A harness of each kind."""
+    return make_harness(request.param)
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def shared(
+    request: pytest.FixtureRequest, make_harness: Callable[[str], StorageHarness]
+) -> StorageHarness:
+    """A harness of each kind that several processes can share."""
     return make_harness(request.param)
 
 

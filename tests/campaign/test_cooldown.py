@@ -7,9 +7,9 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from purse.campaign.cooldown import CoolDown
 
 from purse import ArmsCoolingDown, InvalidInput
+from purse.campaign.cooldown import CoolDown
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness

@@ -4,139 +4,43 @@ import json
 import random
 from dataclasses import asdict
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
-from purse.campaign.journal import Entry
-from purse.campaign.terms import Terms
-from purse.campaign.time_series import POINTS, LastMinute
-from purse.errors import AskRefused
-from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.connect import in_memory
 from purse.campaign.history import SHOWN, History
-
-START = 1_700_000_000_000
-CENT = 10**7
-
-
-def make_terms(
-    arms: int = 2,
-    resources: tuple[str, ...] = ("USD",),
-    budget: tuple[int, ...] = (100 * CENT,),
-) -> Terms:
-    costs = ((1,) * len(resources),) * arms
-    names = tuple("abcdefghijklmnopqrstuvwxyz"[:arms])
-    return Terms(
-        "c",
-        names,
-        resources,
-        budget,
-        costs,
-        costs,
-        None,
-        "uniform",
-        0,
-        None,
-        0,
-        "0" * 16,
-    )
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
+from purse.errors import AskRefused
+from tests.support.history_script import CENT, START, Script, folded, last, make_terms
 
 
-class Script:
-    """Writes a journal by hand."""
-
-    def __init__(self) -> None:
-        self.entries: list[Entry] = []
-        self.at = START
-        self.add("created")
-
-    def add(self, kind: str, ticket: int | None = None, after: int = 0, **body: Any) -> None:
-        self.at += after
-        self.entries.append(Entry(len(self.entries) + 1, self.at, kind, None, ticket, body))
-
-    def ask(self, ticket: int, arms: list[int], held: list[int], after: int = 0) -> None:
-        self.add(
-            "asked",
-            after=after,
-            n=1,
-            deadline=None,
-            tickets=[
-                {
-                    "id": ticket,
-                    "t": ticket,
-                    "arms": arms,
-                    "probabilities": [0.5] * len(arms),
-                    "held": held,
-                }
-            ],
-        )
-
-    def tell(
-        self,
-        ticket: int,
-        arms: list[int],
-        rewards: list[float],
-        costs: list[int],
-        spent: list[int],
-        after: int = 0,
-        **more: Any,
-    ) -> None:
-        facts = {"from": "held", "overrun": [0] * len(spent), **more}
-        self.add(
-            "told",
-            ticket,
-            after,
-            t=ticket,
-            arms=arms,
-            probabilities=[0.5],
-            rewards=rewards,
-            costs=costs,
-            spent=spent,
-            **facts,
-        )
-
-
-def folded(script: Script, terms: Terms | None = None) -> History:
-    history = History(terms or make_terms())
-    history.fold(script.entries)
-    return history
-
-
-def last(history: History, resource: int = 0) -> dict[str, str]:
-    purse = history.as_dict()["purses"][resource]
-    return {
-        name: purse[name][-1] for name in ("budget", "spent", "held", "presumed", "left", "overrun")
-    }
-
-
-def test_purses_follow_every_kind_of_entry() -> None:
+def test_balances_follow_every_kind_of_entry() -> None:
     script = Script()
-    for ticket in range(1, 6):
-        script.ask(ticket, [0], [10 * CENT], after=1000)
-    script.tell(1, [0], [1.0], [4 * CENT], [4 * CENT])
-    script.add("voided", 2, **{"from": "held", "released": [10 * CENT]})
-    script.add("expired", 3, units=[10 * CENT])
-    script.add("voided", 4, **{"from": "held", "released": [10 * CENT]})
+    for _ in range(5):
+        script.ask(0, 10 * CENT, after=1000)
+    script.tell(1, 1.0, 4 * CENT)
+    script.add("voided", 2)
+    script.add("expired", 3)
     assert last(folded(script)) == {
         "budget": "1",
         "spent": "0.04",
-        "held": "0.1",
+        "held": "0.2",
         "presumed": "0.1",
-        "left": "0.76",
+        "left": "0.66",
         "overrun": "0",
     }
-    script.tell(3, [0], [0.0], [13 * CENT], [10 * CENT], overrun=[3 * CENT], **{"from": "presumed"})
-    script.tell(4, [0], [0.0], [2 * CENT], [0], overrun=[2 * CENT], **{"from": "void"})
+    script.tell(3, 0.0, 13 * CENT, source="presumed")
+    script.tell(2, 0.0, 2 * CENT, source="void")
     script.add("topped_up", units=[50 * CENT])
     script.add("conflict", 1, report={})
     history = folded(script)
     assert last(history) == {
         "budget": "1.5",
         "spent": "0.14",
-        "held": "0.1",
+        "held": "0.2",
         "presumed": "0",
-        "left": "1.26",
+        "left": "1.16",
         "overrun": "0.05",
     }
     assert (history.seq, history.asks, history.tells) == (len(script.entries), 5, 3)
@@ -144,95 +48,66 @@ def test_purses_follow_every_kind_of_entry() -> None:
 
 def test_an_arms_row_is_computed_by_hand() -> None:
     script = Script()
-    for ticket, (reward, cost) in enumerate([(1.0, 2), (0.0, 4), (0.5, 3)], 1):
-        script.ask(ticket, [0], [5 * CENT], after=1000)
-        script.tell(ticket, [0], [reward], [cost * CENT], [cost * CENT], after=500)
-    script.ask(4, [1], [5 * CENT])
+    for reward, cost in [(1.0, 2), (0.0, 4), (0.5, 3)]:
+        script.pull(0, reward, cost * CENT, after=1000, later=500)
+    script.ask(1)
     one, two = folded(script).as_dict()["arms"]
-    assert (
-        one["arm"],
-        one["pulls"],
-        one["told"],
-        one["mean_reward"],
-        one["mean_costs"],
-        one["share"],
-    ) == ("a", 3, 3, 0.5, [pytest.approx(0.03)], 0.75)
+    assert (one["arm"], one["pulls"], one["told"], one["share"]) == ("a", 3, 3, 0.75)
+    assert (one["mean_reward"], one["mean_costs"]) == (0.5, [pytest.approx(0.03)])
     ratio = 1.5 / 0.09
-    rest = sum(
-        (reward - ratio * cost) ** 2 for reward, cost in [(1.0, 0.02), (0.0, 0.04), (0.5, 0.03)]
-    )
+    pairs = [(1.0, 0.02), (0.0, 0.04), (0.5, 0.03)]
+    rest = sum((reward - ratio * cost) ** 2 for reward, cost in pairs)
     margin = 1.959964 * (rest / (3 * 2)) ** 0.5 / 0.03
     assert one["efficiency"] == pytest.approx(ratio)
     assert one["interval"] == [0.0, pytest.approx(ratio + margin)]
     assert ratio - margin < 0, "an efficiency is never negative"
-    assert two == {
-        **two,
-        "pulls": 1,
-        "told": 0,
-        "mean_reward": None,
-        "mean_costs": None,
-        "efficiency": None,
-        "interval": None,
-        "share": 0.25,
-    }
+    assert (two["pulls"], two["told"], two["share"]) == (1, 0, 0.25)
+    for name in ("mean_reward", "mean_costs", "efficiency", "interval"):
+        assert two[name] is None
 
 
 def test_one_report_has_no_interval_and_free_arms_no_efficiency() -> None:
     script = Script()
-    script.tell(1, [0], [0.5], [CENT], [CENT])
-    script.tell(2, [1], [0.5], [0], [0])
+    script.pull(0, 0.5, CENT)
+    script.tell(script.ask(1), 0.5, 0)
     one, two = folded(script).as_dict()["arms"]
     assert (one["efficiency"], one["interval"]) == (pytest.approx(50), None)
     assert (two["efficiency"], two["interval"]) == (None, None)
 
 
 def test_the_interval_covers_the_true_ratio_as_often_as_it_says() -> None:
-    rng = random.Random(5)
+    rng, terms = random.Random(5), make_terms(budget=(10_000 * CENT,))
     hits = 0
     for _ in range(400):
         script = Script()
-        for ticket in range(1, 61):
-            cost = rng.randint(1, 9) * CENT
-            script.tell(ticket, [0], [float(rng.random() < 0.4)], [cost], [cost])
-        low, high = folded(script).as_dict()["arms"][0]["interval"]
+        for _ in range(60):
+            script.pull(0, float(rng.random() < 0.4), rng.randint(1, 9) * CENT)
+        low, high = folded(script, terms).as_dict()["arms"][0]["interval"]
         hits += low <= 0.4 / 0.05 <= high
     assert 0.91 <= hits / 400 <= 0.98
 
 
 def test_resources_are_told_apart() -> None:
-    terms = make_terms(3, ("USD", "tokens"), (100 * CENT, 1000 * CENT))
     script = Script()
-    script.ask(1, [2], [10 * CENT, 20 * CENT])
-    script.ask(2, [0], [10 * CENT, 20 * CENT])
-    script.tell(1, [2], [1.0], [CENT, 5 * CENT], [CENT, 5 * CENT])
-    script.tell(2, [0], [0.0], [2 * CENT, 6 * CENT], [2 * CENT, 6 * CENT])
-    history = folded(script, terms)
-    rows = history.as_dict()["arms"]
-    assert [row["pulls"] for row in rows] == [1, 0, 1]
-    assert [row["mean_costs"] for row in rows] == [[0.02, 0.06], None, [0.01, 0.05]]
-    assert (last(history)["spent"], last(history, 1)["spent"]) == ("0.03", "0.11")
+    script.tell(script.ask(1, 10 * CENT, 20 * CENT), 1.0, CENT, 5 * CENT)
+    history = folded(script, make_terms(3, (100 * CENT, 1000 * CENT)))
+    assert [row["mean_costs"] for row in history.as_dict()["arms"]] == [None, [0.01, 0.05], None]
+    assert (last(history)["spent"], last(history, 1)["spent"]) == ("0.01", "0.05")
 
 
 def test_a_round_without_a_pull_counts_as_asked_and_for_no_arm() -> None:
     script = Script()
-    script.ask(1, [-1], [0])
+    script.ask(-1, 0)
     history = folded(script)
     assert history.asks == 1
     assert [row["pulls"] for row in history.as_dict()["arms"]] == [0, 0]
 
 
-def long_script(entries: int, seed: int = 0) -> Script:
-    rng, script = random.Random(seed), Script()
-    for ticket in range(1, entries // 2):
-        script.ask(ticket, [rng.randrange(2)], [CENT], after=rng.choice([1, 3, 700, 40_000]))
-        script.tell(
-            ticket,
-            [rng.randrange(2)],
-            [rng.random()],
-            [CENT // 100],
-            [CENT // 100],
-            after=rng.randrange(900),
-        )
+def long_script(entries: int) -> Script:
+    rng, script = random.Random(0), Script()
+    for _ in range(1, entries // 2):
+        after, later = rng.choice([1, 3, 700, 40_000]), rng.randrange(900)
+        script.pull(rng.randrange(2), rng.random(), CENT // 100, after, later)
     return script
 
 
@@ -248,8 +123,8 @@ def test_a_few_entries_at_a_time_come_to_the_same_as_all_at_once(pace: int) -> N
 
 
 def test_a_long_campaign_keeps_its_shape_in_bounded_room() -> None:
-    script = long_script(20_000)
-    series = folded(script).as_dict()
+    script, terms = long_script(20_000), make_terms(budget=(10_000 * CENT,))
+    series = folded(script, terms).as_dict()
     at, spent = series["series"]["at"], [float(text) for text in series["purses"][0]["spent"]]
     assert POINTS / 3 < len(at) <= POINTS
     assert at == sorted(at)
@@ -264,18 +139,16 @@ def test_a_long_campaign_keeps_its_shape_in_bounded_room() -> None:
 
 def test_a_clock_that_goes_back_harms_nothing() -> None:
     script = Script()
-    script.ask(1, [0], [CENT], after=5000)
-    script.tell(1, [0], [1.0], [CENT], [CENT], after=-3000)
+    script.pull(0, 1.0, CENT, after=5000, later=-3000)
     at = folded(script).as_dict()["series"]["at"]
     assert at == sorted(at)
 
 
 def test_many_arms_share_the_last_series() -> None:
     script = Script()
-    for ticket in range(1, 101):
-        script.ask(ticket, [ticket % 20 if ticket % 3 else 19], [CENT], after=1000)
-    history = folded(script, make_terms(20))
-    rows = history.as_dict()["series"]["pulls"]
+    for number in range(1, 101):
+        script.ask(number % 20 if number % 3 else 19, after=1000)
+    rows = folded(script, make_terms(20)).as_dict()["series"]["pulls"]
     assert len(rows) == SHOWN + 1
     assert [row["arm"] for row in rows].count(None) == 1
     assert rows[-1]["arm"] is None
@@ -283,18 +156,16 @@ def test_many_arms_share_the_last_series() -> None:
     assert sum(row["pulls"][-1] for row in rows) == 100
 
 
-def steady(seconds: int, cost: int, start: int = 0) -> Script:
+def steady(seconds: int, cost: int) -> Script:
     script = Script()
-    script.at += start
-    for ticket in range(1, seconds + 1):
-        script.ask(ticket, [0], [cost], after=500)
-        script.tell(ticket, [0], [1.0], [cost], [cost], after=500)
+    for _ in range(seconds):
+        script.pull(0, 1.0, cost, 500, 500)
     return script
 
 
 def test_the_forecast_is_what_is_left_over_the_recent_rate() -> None:
     script = steady(20, CENT)
-    script.ask(21, [0], [10 * CENT])
+    script.ask(0, 10 * CENT)
     (found,) = folded(script).forecast(script.at)
     assert found == {
         "per_second": pytest.approx(0.01),
@@ -305,8 +176,8 @@ def test_the_forecast_is_what_is_left_over_the_recent_rate() -> None:
 
 def test_only_the_recent_rate_counts() -> None:
     script = steady(1600, CENT // 100)
-    for ticket in range(2001, 2401):
-        script.tell(ticket, [0], [1.0], [CENT // 10], [CENT // 10], after=1000)
+    for _ in range(400):
+        script.pull(0, 1.0, CENT // 10, after=1000)
     (found,) = folded(script).forecast(script.at)
     assert found is not None
     assert found["per_second"] == pytest.approx(0.001, rel=0.05)  # not the mean over all, 0.00028
@@ -314,21 +185,20 @@ def test_only_the_recent_rate_counts() -> None:
 
 def test_what_is_presumed_is_spending_too() -> None:
     script = Script()
-    script.ask(1, [0], [10 * CENT])
-    script.add("expired", 1, after=10_000, units=[10 * CENT])
+    script.add("expired", script.ask(0, 10 * CENT), after=10_000)
     (found,) = folded(script).forecast(script.at)
     assert found is not None
     assert found["seconds"] == pytest.approx(90)
 
 
-def test_there_is_no_forecast_where_nothing_is_spent_of_late_or_nothing_runs() -> None:
+def test_there_is_no_forecast_if_nothing_is_spent_of_late_or_nothing_runs() -> None:
     script = Script()
     assert folded(script).forecast(START) == [None]
-    script.ask(1, [0], [CENT], after=1000)
+    script.ask(after=1000)
     assert folded(script).forecast(script.at) == [None]
     script = steady(100, CENT // 10)
     assert folded(script).forecast(script.at + 3_600_000) == [None]
-    for kind, runs in (("paused", False), ("resumed", True), ("closed", False)):
+    for kind, runs in (("paused", False), ("resumed", True), ("ended", False)):
         script.add(kind)
         assert (folded(script).forecast(script.at) != [None]) == runs
 
@@ -344,24 +214,90 @@ def test_rates_are_those_of_the_last_minute() -> None:
     assert history.as_dict(script.at + 61_000)["rates"] == {"asks": 0, "tells": 0}
 
 
-def test_the_minute_forgets() -> None:
-    minute = LastMinute()
-    for second in range(1000):
-        minute.begin(second, second, second)
-    assert len(minute.seconds) <= 60
-    assert minute.since(999, 1000, 1000) == (60, 60)
-
-
 def test_a_history_before_the_first_entry_and_as_json() -> None:
     assert History(make_terms()).as_dict()["purses"][0]["left"][-1] == "1"
     facts = folded(long_script(500)).as_dict()
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
 
 
+def alternating(n: int, after: int) -> Script:
+    """Pulls of arm 0 with reward 1 and of arm 1 with reward 0.25, in turn."""
+    script = Script()
+    for number in range(1, n + 1):
+        script.pull(number % 2, 0.25 if number % 2 else 1.0, CENT, after)
+    return script
+
+
+def test_the_gain_is_compared_with_one_arm_and_with_all_equally_often() -> None:
+    value = folded(alternating(8, 1000)).as_dict()["value"]
+    assert (value["gain"], value["paid"], value["per_unit"]) == (5.0, ["0.08"], pytest.approx(62.5))
+    assert (value["best"]["arm"], value["best"]["told"]) == ("a", 4)
+    assert value["best"]["gain"] == pytest.approx(8.0)
+    assert value["uniform"] == pytest.approx(5.0)
+
+
+def test_with_a_horizon_others_get_no_more_pulls() -> None:
+    script = Script()
+    for number in range(1, 9):  # the cheap arm gains less in a pull, and more for the money
+        cheap = number % 2
+        script.pull(cheap, 0.5 if cheap else 1.0, CENT if cheap else 10 * CENT)
+    value = folded(script, make_terms(horizon=100)).as_dict()["value"]
+    assert (value["best"]["arm"], value["best"]["gain"]) == ("a", pytest.approx(4.4))
+    assert (value["gain"], value["uniform"]) == (6.0, pytest.approx(6.0))
+    assert folded(script).as_dict()["value"]["best"]["gain"] == pytest.approx(22.0)
+
+
+def test_overruns_are_paid_and_what_has_no_report_is_not_compared() -> None:
+    script = Script()
+    script.tell(script.ask(0), 1.0, 3 * CENT)
+    script.ask(1)
+    value = folded(script).as_dict()["value"]
+    assert (value["paid"], value["best"], value["uniform"]) == (["0.03"], None, None)
+    nothing = History(make_terms()).as_dict()["value"]
+    assert (nothing["gain"], nothing["per_unit"], nothing["best"]) == (0.0, None, None)
+
+
+@pytest.mark.parametrize(("span", "length"), list(LENGTHS.items()))
+def test_the_last_hour_and_day_are_finer_than_the_whole(span: str, length: int) -> None:
+    terms = make_terms(budget=(10_000 * CENT,))
+    history, now = folded(alternating(3000, 60_000), terms), START + 3000 * 60_000  # two days
+    series = history.as_dict(now, span)["series"]
+    assert series["at"][0] == (now - length) / 1000
+    assert series["at"] == sorted(series["at"])
+    assert len(series["at"]) <= SLOTS + 3
+    made = [sum(arm["pulls"][place] for arm in series["pulls"]) for place in (0, -1)]
+    assert 0 <= made[1] - made[0] - length // 60_000 <= length / SLOTS / 60_000  # a slot
+    gained = series["gain"][-1] - series["gain"][0]
+    assert gained == pytest.approx(0.625 * (made[1] - made[0]), abs=0.5)
+    again = History.from_json(terms, history.to_json())
+    assert again.as_dict(now, span) == history.as_dict(now, span)
+    later = history.as_dict(now + 2 * length, span)["series"]
+    assert len(later["at"]) == 1, "nothing has happened since"
+
+
+def test_a_young_campaign_shows_all_of_itself() -> None:
+    history, now = folded(alternating(10, 1000)), START + 20_000
+    assert history.as_dict(now, "hour")["series"] == history.as_dict(now)["series"]
+
+
+def test_the_last_tickets_of_each_kind_of_alarm_are_known() -> None:
+    script = alternating(1, 1000)
+    for _ in range(2, 20):
+        script.tell(script.ask(), 1.0, 2 * CENT, after=1000)
+    script.tell(script.ask(), 3.5, CENT)
+    script.add("conflict", 5, report={})
+    script.add("expired", script.ask())
+    found = folded(script, make_terms(reward_range=(0, 2))).as_dict()["incidents"]
+    assert [ticket for _, ticket in found["overrun"]] == list(range(10, 20))
+    assert found["outside-range"] == [[script.at / 1000, 20]]
+    assert found["conflict"] == [[script.at / 1000, 5]]
+    assert found["presumed"] == [[script.at / 1000, 21]]
+
+
 def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
     rng, storage, now = random.Random(1), in_memory(), START
     storage.now = lambda: now
-    campaign = Campaign.create(
+    campaign = LocalCampaign.create(
         "c",
         arms={"a": "0.02", "b": "0.05"},
         budget="3",

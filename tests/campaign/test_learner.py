@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from purse.campaign import learner as learner_module
-from purse.compiler.jit import direct
-from purse.engine import steps
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.compiler.jit import direct
+from purse.engine import steps
 
 
 class Impatient:

@@ -7,7 +7,6 @@ from random import Random
 from typing import Any
 
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from tests.support.core import LEVELS
 from tests.support.storages import MemoryHarness, StorageHarness
 
 SEES = str(Path(__file__).with_name("context_policy.py"))
@@ -35,4 +34,4 @@ def context(rng: Random) -> dict[str, float]:
 def last_ask(campaign: Campaign) -> dict[str, Any]:
     """Return what the journal says of the last ticket."""
     body: dict[str, Any] = [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
-    return body if LEVELS else body["tickets"][-1]
+    return body

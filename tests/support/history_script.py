@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from purse.base import amounts
-from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.storage.connect import in_memory
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.storage.connect import in_memory
 
 START = 1_700_000_000_000
 CENT = 10**7

@@ -10,17 +10,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
-from purse.campaign.account.above import terms_above, transactions
-from purse.campaign.group_commit import write_set
-from purse.campaign.ledger import Ledger
-from purse.campaign.rules import Transaction
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
-
 from purse import Campaign
+from purse.campaign import asks
+from purse.campaign.commit import written
+from purse.campaign.storage.rows import Locked, Wants, Writes
+from purse.campaign.transaction import Transaction
 from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower
-from tests.support.conformance_steps import FirstArm
+from tests.support.game import Script
 
 SECRET = b"sesame-sesame-sesame-sesame"
 OK = b"HTTP/1.1 204 No Content\r\n\r\n"
@@ -126,12 +124,13 @@ def spent(name: str, storage: Any, **terms: Any) -> Campaign:
 
 def ask(campaign: Any) -> None:
     """Ask for the first arm."""
+    storage = campaign.storage
 
-    def decide(found: LockedState) -> WriteSet:
-        ledger = Ledger(campaign.terms, found.seq, found.head, found.balances)
-        now, above = campaign.storage.now(), terms_above(campaign.storage, campaign.terms.account)
-        transaction = Transaction(ledger, now, transactions(above, found.accounts, now))
-        transaction.ask(1, f"r{found.seq}", None, FirstArm())
-        return write_set(transaction)
+    def decide(locked: Locked) -> Writes:
+        level = campaign._committer.level(locked.levels)
+        transaction = Transaction(level, storage.now(), Script(0))
+        transaction.renew()
+        asks.ask(transaction, 1, f"r{level.seq}")
+        return written(transaction, locked.levels)
 
-    campaign.storage.change(campaign.name, ReadSet(), decide)
+    storage.change(campaign.name, Wants(), decide)

@@ -4,17 +4,19 @@ a clock that stands still.
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from purse import Campaign
-from purse.campaign.storage.connect import in_memory
+from purse import Account, Campaign
+from purse.campaign.storage.connect import connect, in_memory
+from purse.campaign.storage.storage import Storage
 
 START = 1_800_000_000_000  # ms since 1970
 NO_CHECKPOINTS = (
-    "DELETE FROM purse_checkpoints WHERE campaign = (SELECT id FROM purse_campaigns WHERE name "
-    "= '{name}')"
+    "DELETE FROM purse_checkpoints WHERE level IN "
+    "(SELECT id FROM purse_levels WHERE name = '{name}')"
 )
 
 
@@ -55,6 +57,10 @@ class StorageHarness:
         """A new campaign in a place where others are."""
         return Campaign.create(name, **terms, storage=place)
 
+    def account(self, name: str, **terms: Any) -> Any:
+        """A new account."""
+        return Account.create(name, **terms, storage=self.storage())
+
     def open(self, name: str) -> Any:
         """The campaign as another process would find it."""
         self.close()
@@ -85,10 +91,10 @@ class MemoryHarness(StorageHarness):
         self.memory = in_memory()
 
     def connect(self) -> Any:
-        return self.memory
+        return Storage(self.memory.db)
 
-    def drop_checkpoints(self, name: str) -> None:
-        self.memory._campaigns[name].checkpoints.clear()
+    def execute(self, statement: str) -> None:
+        self.memory.db._db.execute(statement)  # type: ignore[attr-defined]
 
 
 class SqliteHarness(StorageHarness):
@@ -98,8 +104,6 @@ class SqliteHarness(StorageHarness):
         self.address = f"sqlite:///{path}"
 
     def connect(self) -> Any:
-        from purse.campaign.storage.connect import connect
-
         return connect(self.address)
 
     def execute(self, statement: str) -> None:
@@ -118,15 +122,13 @@ class PostgresHarness(StorageHarness):
         self.address = address
 
     def connect(self) -> Any:
-        from purse.campaign.storage.connect import connect
-
         return connect(self.address)
 
     def execute(self, statement: str) -> None:
         import psycopg
 
         with psycopg.connect(self.address, autocommit=True) as connection:
-            connection.execute(statement)
+            connection.execute(statement.encode())
 
 
 class HttpHarness(SqliteHarness):
@@ -161,3 +163,38 @@ class HttpHarness(SqliteHarness):
         place = self.place()
         self.at.cache.drop(name)
         return Campaign.open(name, storage=place)
+
+
+@contextmanager
+def without_guards(harness: StorageHarness) -> Iterator[None]:
+    """Within this, entries of a journal can be changed."""
+    if isinstance(harness, PostgresHarness):
+        harness.execute("ALTER TABLE purse_journal DISABLE TRIGGER purse_no_change")
+        yield
+        harness.execute("ALTER TABLE purse_journal ENABLE TRIGGER purse_no_change")
+    else:
+        events = ("update", "delete")
+        for event in events:
+            harness.execute(f"DROP TRIGGER purse_no_{event}")
+        yield
+        for event in events:
+            harness.execute(
+                f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
+                "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END"
+            )
+
+
+def balance(campaign: Any) -> tuple[int, ...]:
+    """Return budget, spent, held, presumed and overrun of the first resource, in units."""
+    return tuple(campaign.storage.level(campaign.name)[-1].balances[0])
+
+
+def counts(campaign: Any) -> dict[str, int]:
+    """Return what a campaign has counted."""
+    head = campaign.storage.level(campaign.name)[-1].head
+    return {name: count for name, count in head.counts.items() if count}
+
+
+def kinds(campaign: Any) -> list[str]:
+    """Return the kinds of all entries."""
+    return [entry.kind for entry, _, _ in campaign.storage.entries(campaign.name, 0, 10**6)]

@@ -12,11 +12,15 @@ import pytest
 
 from purse import ArmsCoolingDown, AskRefused, Conflict, InvalidInput
 from tests.support.campaigns import TERMS
-from tests.support.core import rewards_of
 from tests.support.storages import StorageHarness
 
 Build = Callable[[], StorageHarness]
 LEARNING: dict[str, Any] = {**TERMS, "policy": "exp3.bwk", "expires_after": None}
+
+
+def rewards_of(campaign: Any) -> list[float]:
+    """Return the rewards of whole reports, in the order of the journal."""
+    return [entry.body["reward"] for entry in campaign.journal() if entry.kind == "told"]
 
 
 def only_what_an_ask_allows_is_chosen(build: Build) -> None:

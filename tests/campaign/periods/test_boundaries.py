@@ -9,11 +9,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from purse.campaign.periods import dry_run, rules
 from purse.campaign.periods.rules import PeriodRules
 from purse.campaign.rules import Transaction
 
 from purse import Campaign, CampaignPaused
-from purse.campaign.periods import dry_run, rules
 from purse.campaign import period as read
 from purse.campaign.calendar import Calendar
 from purse.campaign.storage.connect import in_memory

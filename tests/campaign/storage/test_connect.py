@@ -1,15 +1,23 @@
+"""Addresses, files and servers: what is found there, made there, and refused."""
+
 from __future__ import annotations
 
+import sys
+import threading
+import time
+from pathlib import Path
 from typing import Any
 
+import apsw
 import pytest
 
-from purse import (
-    Campaign,
-    InvalidInput,
-    NoSuchCampaign,
-)
+from purse import InvalidInput, MissingExtra, NoSuchCampaign, StorageUnavailable
+from purse.campaign import fork_safety
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
+from purse.campaign.storage.rows import Wants
+from purse.campaign.storage.sqlite import Sqlite, check_library
+from tests.support.storages import SqliteHarness, counts, kinds
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -20,7 +28,7 @@ TERMS: dict[str, Any] = {
 
 
 @pytest.mark.parametrize(
-    "address", ["purse.db", "sqlite://purse.db", "sqlite:///", "mysql://host/db", ""]
+    "address", ["purse.db", "sqlite://purse.db", "sqlite:///", "mysql://host/db", "unix:x", ""]
 )
 def test_an_address_that_is_none_is_refused(address: str) -> None:
     with pytest.raises(InvalidInput, match="storage="):
@@ -29,14 +37,264 @@ def test_an_address_that_is_none_is_refused(address: str) -> None:
 
 def test_memory_has_an_address_too() -> None:
     Campaign.create("kept", **TERMS, storage="memory:kept")
-    assert Campaign.open("kept", storage="memory:kept").ask().id == 1
+    opened = Campaign.open("kept", storage="memory:kept")
+    opened.storage.close()
+    assert opened.ask().id == 1
     with pytest.raises(NoSuchCampaign, match="'kept'"):
         Campaign.open("kept", storage="memory:other")
 
 
-def test_an_address_that_postgresql_cannot_read_is_refused_without_its_password() -> None:
+def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> None:
     with pytest.raises(InvalidInput, match="this is not an address of PostgreSQL") as caught:
         connect("postgresql://me:secret%ZZ@[::1/base")
     assert "secret" not in str(caught.value)
     with pytest.raises(InvalidInput, match="must be sqlite:///FILE"):
         connect("sqlite://[::1/purse.db")
+
+
+# SQLite
+
+
+def test_several_threads_may_open_a_new_file_at_once(tmp_path: Path) -> None:
+    errors: list[Exception] = []
+
+    def work(number: int) -> None:
+        try:
+            connect(f"sqlite:///{tmp_path}/new-{number}.db").names()
+        except Exception as error:  # told to the test
+            errors.append(error)
+
+    for number in range(10):  # threads that wait for each other's turns meet by chance
+        threads = [threading.Thread(target=work, args=(number,)) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert errors == []
+
+
+def test_opening_a_campaign_makes_no_file(tmp_path: Path) -> None:
+    with pytest.raises(StorageUnavailable, match=r"there is no file .*typo\.db with campaigns"):
+        Campaign.open("c", storage=f"sqlite:///{tmp_path}/typo.db")
+    assert list(tmp_path.iterdir()) == []
+    apsw.Connection(str(tmp_path / "other.db")).close()
+    with pytest.raises(StorageUnavailable, match="with campaigns"):
+        Campaign.open("c", storage=f"sqlite:///{tmp_path}/other.db")
+    with pytest.raises(StorageUnavailable, match="there is no folder"):
+        connect(f"sqlite:///{tmp_path}/nowhere/purse.db")
+
+
+def test_what_is_not_a_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "text.db"
+    path.write_text("not a database, but long enough to be taken for one" * 20)
+    with pytest.raises(StorageUnavailable, match="not a database"):
+        connect(f"sqlite:///{path}")
+    assert path.read_text().startswith("not a database")
+
+
+@pytest.mark.parametrize(
+    ("version", "sound"),
+    [
+        ("3.44.5", False),
+        ("3.44.6", True),
+        ("3.50.7", True),
+        ("3.51.2", False),
+        ("3.51.3", True),
+        ("3.52.0", False),
+        ("3.54.1", True),
+    ],
+)
+def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: bool) -> None:
+    if sound:
+        check_library(version)
+    else:
+        with pytest.raises(StorageUnavailable, match="upgrade apsw"):
+            check_library(version)
+
+
+def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:
+    database = Sqlite(f"sqlite:///{tmp_path}/purse.db")
+    with database._locked() as db:
+        assert db.execute("PRAGMA synchronous").get == 2
+        assert db.execute("PRAGMA journal_mode").get == "wal"
+        assert db.execute("PRAGMA foreign_keys").get == 1
+    with pytest.raises(StorageUnavailable, match="readonly"), database.reading() as session:
+        session.read([("DELETE FROM purse_levels", ())])
+
+
+def test_opening_and_looking_take_no_write_lock(tmp_path: Path) -> None:
+    harness = SqliteHarness(tmp_path / "purse.db")
+    harness.create("c", **TERMS).ask()
+    foreign = apsw.Connection(str(harness.path))
+    foreign.execute("BEGIN IMMEDIATE")
+    campaign = Campaign.open("c", storage=harness.address)
+    assert counts(campaign) == {"tickets": 1, "held": 1}
+    assert len(campaign.tickets()) == 1
+    assert kinds(campaign) == ["created", "asked"]
+    foreign.execute("ROLLBACK")
+
+
+# PostgreSQL
+
+
+def test_postgres_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"needs the extra 'postgres'"):
+        connect("postgresql://localhost/purse")
+
+
+def test_a_password_is_not_in_an_error() -> None:
+    with pytest.raises(StorageUnavailable, match="PostgreSQL 'purse' at 127") as caught:
+        connect("postgresql://me:secret@127.0.0.1:1/purse?connect_timeout=2")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_database_that_is_not_there_is_named(postgres_server: Any) -> None:
+    with pytest.raises(StorageUnavailable, match='database "nowhere" does not exist') as caught:
+        connect(postgres_server.get_uri(database="nowhere"))
+    assert "\n" not in str(caught.value)
+
+
+def test_where_the_tables_are_no_right_to_make_any_is_needed(
+    make_harness: Any, postgres_server: Any
+) -> None:
+    harness = make_harness("postgres")
+    harness.create("c", **TERMS)
+    schema = harness.address.rpartition("%3D")[2]
+    rights = f"""DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'worker') THEN CREATE ROLE worker LOGIN;
+      END IF; END $$;
+      GRANT USAGE ON SCHEMA {schema} TO worker;
+      GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA {schema} TO worker;
+      CREATE SCHEMA {schema}_empty; GRANT USAGE ON SCHEMA {schema}_empty TO worker"""
+    harness.execute(rights)
+    address = harness.address.replace("postgres:@", "worker:@")
+    assert address != harness.address
+    campaign = Campaign.open("c", storage=address)
+    campaign.tell(campaign.ask(), 1, 1)
+    campaign.storage.close()
+    with pytest.raises(StorageUnavailable, match="permission denied for schema"):
+        connect(f"{address}_empty")
+
+
+def test_the_time_is_the_servers(make_harness: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All machines share it, whatever their own clocks say."""
+    now = time.time()
+    harness = make_harness("postgres")
+    monkeypatch.setattr(time, "time_ns", lambda: round((now - 86_400) * 1e9))
+    storage = harness.connect()
+    campaign = Campaign.create("late", **TERMS, storage=storage)
+    campaign.ask()
+    (entry,) = [each for each, _, _ in storage.entries("late", 1, 1)]
+    assert now - 1 < entry.at / 1000 < now + 600
+    clock: Any = storage.db._clock
+    clock.set(5_000)  # until the next answer
+    assert 5_000 <= storage.now() < 6_000
+    storage.names()
+    assert storage.now() / 1000 > now - 1
+    storage.close()
+
+
+def test_a_refusal_leaves_a_connection_that_works(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    campaign = harness.create("c", **TERMS)
+    campaign.ask()
+    harness.execute("UPDATE purse_levels SET name = 'elsewhere' WHERE name = 'c'")
+    with pytest.raises(NoSuchCampaign):
+        campaign.ask()
+    harness.execute("UPDATE purse_levels SET name = 'c' WHERE name = 'elsewhere'")
+    assert campaign.ask().id == 2
+
+
+def lose_connections(harness: Any) -> None:
+    harness.execute(
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = "
+        "current_database() AND pid <> pg_backend_pid()"
+    )
+
+
+def test_a_lost_connection_is_made_anew(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    campaign = harness.create("c", **TERMS)
+    campaign.ask("r")
+    lose_connections(harness)
+    assert campaign.ask("r").id == 1
+    assert campaign.ask("s").id == 2
+    lose_connections(harness)
+    assert counts(campaign)["held"] == 2
+    lose_connections(harness)
+    assert Campaign.create("d", **TERMS, storage=campaign.storage).ask().id == 1
+    lose_connections(harness)
+    campaign.storage.keep("c", "mine", 1, "", b"")
+    assert campaign.audit().ok
+
+
+def test_a_connection_lost_in_the_middle_repeats_the_transaction_once(make_harness: Any) -> None:
+    """A repeat finds out what was done: here, nothing."""
+    harness = make_harness("postgres")
+    campaign = harness.create("c", **TERMS)
+    campaign.ask()
+    storage, change, decided = campaign.storage, campaign.storage.change, []
+
+    def losing(name: str, wants: Wants, decide: Any) -> None:
+        def decide_and_lose(locked: Any) -> Any:
+            made = decide(locked)
+            decided.append(locked.levels[-1].seq)
+            if len(decided) == 1:
+                lose_connections(harness)
+            return made
+
+        change(name, wants, decide_and_lose)
+
+    storage.change = losing
+    assert campaign.tell(1, 1, 1).duplicate is False
+    assert decided == [2, 2]
+    assert kinds(campaign) == ["created", "asked", "told"]
+    decided.clear()
+    assert campaign.ask("again").id == 2
+    assert len(decided) == 2
+    assert campaign.audit().ok
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_of_another_encoding_keeps_a_campaign(
+    postgres_server: Any, encoding: str
+) -> None:
+    """A server that was set up without a locale makes databases without an encoding."""
+    import psycopg
+
+    name = f"purse_{encoding.lower()}"
+    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+        words = f"ENCODING '{encoding}' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0"
+        connection.execute(f"CREATE DATABASE {name} {words}".encode())
+    storage = connect(postgres_server.get_uri(database=name))
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    ticket = campaign.ask("über")
+    assert [each.request for each, _, _ in storage.entries("c", 1, 1)] == ["über"]
+    assert campaign.tell(ticket, reward=1, cost=1).state == "told"
+    assert storage.names() == ["c"]
+    assert campaign.audit().ok
+    storage.close()
+
+
+def test_postgres_waits_for_commits_even_where_the_server_does_not(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    harness.execute(
+        "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET synchronous_commit = off', "
+        "current_database()); END $$"
+    )
+    storage = harness.storage()
+    with storage.db.writing() as session:
+        assert session.read([("SHOW synchronous_commit", ())]) == [[("on",)]]
+
+
+def test_connections_of_the_parent_are_kept_open_in_a_child(make_harness: Any) -> None:
+    storage = make_harness("postgres").storage()
+    storage.names()
+    database: Any = storage.db
+    (reader,) = database._readers.idle
+    database.renew()
+    assert reader in fork_safety.left_behind
+    assert storage.names() == []
+    fork_safety.left_behind.remove(reader)
+    reader.close()

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import file_identity, sqlite, sqlite_file
-from purse.campaign.storage import file_identity as file_guard
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage import file_identity, sqlite_file
 from purse.campaign.storage.connect import connect
+from purse.campaign.storage.sqlite import SqliteSession
 from tests.support.processes import forked, printed
 from tests.support.soak import scale
 from tests.support.storages import SqliteHarness
@@ -43,7 +43,9 @@ def remove_log(path: Path) -> None:
 
 def elsewhere(path: Path, code: str) -> str:
     """What another process prints about the campaign `c`."""
-    script = f"import purse; c = purse.Campaign.open('c', storage='sqlite:///{path}'); {code}"
+    script = (
+        f"from purse import Campaign; c = Campaign.open('c', storage='sqlite:///{path}'); {code}"
+    )
     return printed(script, out=path.with_name("out")).strip()
 
 
@@ -94,6 +96,7 @@ WORKS_AND_LOOKS = """
 import sqlite3, sys, threading
 from contextlib import suppress
 import purse
+from purse import Campaign
 
 path, told = sys.argv[1], []
 
@@ -105,7 +108,7 @@ def work(campaign):
             told.append(ticket.id)
             sys.stdout.write(f"{ticket.id}\\n")
 
-opened = [purse.Campaign.open("c", storage=f"sqlite:///{path}") for _ in range(2)]
+opened = [Campaign.open("c", storage=f"sqlite:///{path}") for _ in range(2)]
 opened[0].ask()
 threads = [threading.Thread(target=work, args=(each,)) for each in opened * 2]
 for thread in threads:
@@ -141,14 +144,14 @@ def test_a_commit_into_files_that_are_gone_is_not_acknowledged(
     path: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "hold", lambda path: None)
-    campaign, real = SqliteHarness(path).create("c", **TERMS), sqlite.write
+    campaign, real = SqliteHarness(path).create("c", **TERMS), SqliteSession.write
 
     def write_and_damage(*args: Any) -> None:
         real(*args)
-        monkeypatch.setattr(sqlite, "write", real)
+        monkeypatch.setattr(SqliteSession, "write", real)
         damage(path)
 
-    monkeypatch.setattr(sqlite, "write", write_and_damage)
+    monkeypatch.setattr(SqliteSession, "write", write_and_damage)
     with pytest.raises(StorageUnavailable, match="again with the same request_id"):
         campaign.ask(request_id="r")
     if damage is look_with_another_library:
@@ -160,8 +163,9 @@ WORKS = """
 import sys, time
 from contextlib import suppress
 import purse
+from purse import Campaign
 
-campaign = purse.Campaign.open("c", storage=f"sqlite:///{sys.argv[1]}")
+campaign = Campaign.open("c", storage=f"sqlite:///{sys.argv[1]}")
 while True:
     with suppress(purse.StorageUnavailable, purse.TicketError):
         begun = time.time()
@@ -221,7 +225,7 @@ def test_another_library_does_not_touch_files_that_are_guarded(
     assert (file_identity.identify(str(path)) == before) == guarded
     campaign.storage.close()
     assert {file.name for file in path.parent.iterdir()} == {"purse.db", "purse.db-lock"}
-    assert str(path.resolve()) not in file_guard._guards
+    assert str(path.resolve()) not in file_identity._guards
 
 
 def test_a_reader_follows_files_that_were_replaced(
@@ -263,8 +267,8 @@ def test_a_symbolic_link_is_the_same_database(
     assert file_identity.identify(str(link)) == file_identity.identify(str(path))
     if sys.platform == "linux":  # one guard, which stays until the last connection goes
         other.storage.close()
-        assert str(link) not in file_guard._guards
-        assert str(path.resolve()) in file_guard._guards
+        assert str(link) not in file_identity._guards
+        assert str(path.resolve()) in file_identity._guards
     look_with_another_library(path)
     campaign.tell(campaign.ask(), reward=1, cost=1)
     assert elsewhere(path, "print(c.status().counts['told'])") == "3"

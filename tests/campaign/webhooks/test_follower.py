@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 
 from purse import Account
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
 from purse.errors import StorageUnavailable
-from purse.campaign.storage.connect import in_memory
-from purse.campaign.storage.storage import Storage
 from tests.support.receiver import (
     OK,
     SECRET,

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from purse import Campaign
 from purse.campaign.storage.rows import Wants
-from tests.levels.classes import Campaign
-from tests.levels.places import MemoryPlace, Place, counts, kinds
 from tests.support.soak import scale
+from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
 
 TERMS: dict[str, Any] = {
     "arms": {"red": 1, "green": 1},
@@ -74,7 +74,7 @@ def pair(campaign: Any) -> None:
     campaign.tell(campaign.ask(), 1, "0.5")
 
 
-def test_readers_wait_for_no_writer(shared: Place) -> None:
+def test_readers_wait_for_no_writer(shared: StorageHarness) -> None:
     campaign = shared.create("test", **TERMS)
     campaign.ask()
     other = Campaign.open("test", storage=shared.storage())
@@ -85,7 +85,7 @@ def test_readers_wait_for_no_writer(shared: Place) -> None:
             assert kinds(reader) == ["created", "asked"]
 
 
-def test_a_fork_goes_on_with_the_same_campaign(shared: Place) -> None:
+def test_a_fork_goes_on_with_the_same_campaign(shared: StorageHarness) -> None:
     campaign = shared.create("test", **TERMS)
     pair(campaign)
 
@@ -100,18 +100,18 @@ def test_a_fork_goes_on_with_the_same_campaign(shared: Place) -> None:
     assert campaign.audit().ok
 
 
-def test_a_fork_while_another_thread_is_in_a_transaction(place: Place) -> None:
+def test_a_fork_while_another_thread_is_in_a_transaction(harness: StorageHarness) -> None:
     """The child inherits neither the thread's locks nor its half of a transaction."""
-    campaign = place.create("test", **TERMS)
+    campaign = harness.create("test", **TERMS)
     with Lingering(campaign, 0.3):
         child = started(lambda: (kinds(campaign), pair(campaign)))
     assert ended(child) == 0
     pair(campaign)
-    assert counts(campaign)["told"] == (1 if isinstance(place, MemoryPlace) else 2)
+    assert counts(campaign)["told"] == (1 if isinstance(harness, MemoryHarness) else 2)
     assert campaign.audit().ok
 
 
-def test_what_a_child_was_acknowledged_outlives_its_parent(shared: Place) -> None:
+def test_what_a_child_was_acknowledged_outlives_its_parent(shared: StorageHarness) -> None:
     """The child goes on after the parent has let go of the storage: neither takes the other's files
     away.
     """
@@ -136,8 +136,8 @@ def test_what_a_child_was_acknowledged_outlives_its_parent(shared: Place) -> Non
     assert shared.open("test").audit().ok
 
 
-def test_memory_is_a_copy_in_a_child(make_place: Callable[[str], Place]) -> None:
-    campaign = make_place("memory").create("test", **TERMS)
+def test_memory_is_a_copy_in_a_child(make_harness: Callable[[str], StorageHarness]) -> None:
+    campaign = make_harness("memory").create("test", **TERMS)
     pair(campaign)
 
     def work() -> None:
@@ -154,14 +154,14 @@ def test_memory_is_a_copy_in_a_child(make_place: Callable[[str], Place]) -> None
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"])
 def test_forks_while_threads_work_without_a_pause(
-    make_place: Callable[[str], Place], kind: str
+    make_harness: Callable[[str], StorageHarness], kind: str
 ) -> None:
     """Whatever the threads were doing at a fork, the child finds whole transactions, and parent
     and child go on.
     """
-    place = make_place(kind)
-    campaign = place.create("test", **TERMS)
-    others = [place.create(f"other-{number}", **TERMS) for number in range(2)]
+    harness = make_harness(kind)
+    campaign = harness.create("test", **TERMS)
+    others = [harness.create(f"other-{number}", **TERMS) for number in range(2)]
     pair(campaign)
     over, errors = threading.Event(), list[BaseException]()
 

@@ -9,7 +9,7 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
-from tests.support.levels import HOUR, START, USD, Game, account_terms, money, terms_of
+from tests.support.game import HOUR, START, USD, Game, account_terms, money, terms_of
 
 
 def folded(*rows: tuple[object, ...]) -> CampaignLevel:

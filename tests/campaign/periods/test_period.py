@@ -10,7 +10,7 @@ from purse.campaign.ledger import Level
 from purse.campaign.period import Period
 from purse.campaign.records import Balance
 from purse.errors import BudgetExhausted
-from tests.support.levels import HOUR, START, USD, Game, account_terms, money
+from tests.support.game import HOUR, START, USD, Game, account_terms, money
 
 MIDNIGHT = START + 16 * HOUR
 

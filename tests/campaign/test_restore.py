@@ -15,7 +15,7 @@ from purse.campaign.local.account import LocalAccount as Account
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, PurseError
-from tests.support.levels_tree import Tree
+from tests.support.tree import Tree
 
 OWN = ("id", "checkpoint", "joined", "digest", "changed")  # facts that a copy has of its own
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import orjson
 
-from purse.errors import PurseError
 from purse.campaign.local.account import LocalAccount as Account
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from tests.support.levels import START
+from purse.errors import PurseError
+from tests.support.game import START
 
 Change = Callable[[dict[str, Any]], None]  # of the body of an entry
 CAMPAIGNS = ("one", "two")

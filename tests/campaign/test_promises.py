@@ -16,7 +16,7 @@ from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import Sqlite
 from purse.errors import PurseError, StorageUnavailable
-from tests.support.levels_tree import Tree
+from tests.support.tree import Tree
 
 SEEDS = range(4)
 STEPS = 60

@@ -21,7 +21,7 @@ from purse.errors import (
     PurseError,
     TicketError,
 )
-from tests.support.levels import START, USD, Game, account_terms, money
+from tests.support.game import START, USD, Game, account_terms, money
 
 
 def refused(error: type[PurseError], text: str, game: Game, rule: Any, *values: Any) -> None:

@@ -6,15 +6,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
-from purse.campaign.storage.base import LockedState, ReadSet, WriteSet
 
-from purse import StorageUnavailable
-from purse.campaign.learner import Learner
+from purse import InvalidInput, StorageUnavailable
+from purse.campaign import asks
+from purse.campaign.commit import Operation
+from purse.campaign.learner import Learner, recovered
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.rows import Locked, Wants, Writes
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
+from tests.support.storages import MemoryHarness, counts, kinds
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -22,21 +27,21 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.5",
     "policy": "ucb-bv1",
 }
+# a policy file that brings no code of its own: nothing has to be compiled
+MINE = "from purse.policies.exp3_bwk import *\n"
 
 
-class Slow(Memory):
+class Slow(Storage):
     """A storage whose next change waits until it is let go, and which counts."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(Memory())
         self.changes = 0
         self.busy, self.go = threading.Event(), threading.Event()
         self.go.set()
         self.failure: Exception | None = None
 
-    def change(
-        self, name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
-    ) -> None:
+    def change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
         self.changes += 1
         self.busy.set()
         assert self.go.wait(60)
@@ -45,8 +50,8 @@ class Slow(Memory):
             raise self.failure
 
 
-def together(campaign: Campaign, storage: Slow, acts: list[Callable[[], Any]]) -> list[Any]:
-    """Let the acts wait behind one that is under way; what each returned or raised."""
+def together(campaign: Any, storage: Slow, acts: list[Callable[[], Any]]) -> list[Any]:
+    """Let the acts wait behind one that is under way; return what each returned or raised."""
     results: list[Any] = [None] * (len(acts) + 1)
 
     def work(place: int, act: Callable[[], Any]) -> None:
@@ -84,6 +89,7 @@ def test_those_who_wait_share_the_next_transaction() -> None:
 
 
 def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None:
+    """The policy has learnt what is in the journal, not the reports beside it."""
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)
     first, second = campaign.ask(), campaign.ask()
@@ -97,7 +103,27 @@ def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None
             campaign.ask,
         ],
     )
-    assert [entry.kind for entry in campaign.journal()][3:] == ["asked", "asked", "told", "told"]
+    assert kinds(campaign)[3:] == ["asked", "asked", "told", "told"]
+    assert campaign.audit().ok
+
+
+def test_rewards_that_did_not_come_are_learnt_before_an_ask() -> None:
+    """They stand before it in the journal, in the same transaction; an audit decides the same."""
+    harness = MemoryHarness()
+    campaign = harness.create(
+        "c", **{**TERMS, "policy": "exp3.bwk"}, reward_within=30, missing_reward=0.25
+    )
+    for _ in range(5):
+        campaign.settle(campaign.ask(), "0.5")
+    harness.clock += 31_000
+    campaign.ask()
+    assert kinds(campaign)[-6:] == ["told"] * 5 + ["asked"]
+    policy = campaign._committer.policy
+    fresh = recovered(campaign.terms, campaign.storage)
+    assert policy.seq == 16  # the reports, and not the ask
+    assert {name: part.tobytes() for name, part in policy.state.items()} == {
+        name: part.tobytes() for name, part in fresh.state.items()
+    }
     assert campaign.audit().ok
 
 
@@ -115,7 +141,7 @@ def test_each_gets_its_own_error() -> None:
     assert type(unknown).__name__ == "TicketError"
     assert told.state == "told"
     assert type(conflict).__name__ == type(late).__name__ == "Conflict"
-    assert campaign.status().counts["conflicts"] == 2
+    assert counts(campaign)["conflicts"] == 2
 
 
 def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
@@ -132,6 +158,48 @@ def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
     assert campaign.audit().ok
 
 
+def test_after_a_batch_that_failed_its_operations_are_done_one_by_one() -> None:
+    """No operation suffers from the mistake of another."""
+    storage = Slow()
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    ticket = campaign.ask()
+
+    def mistaken(transaction: Any) -> None:
+        raise ZeroDivisionError("a mistake in a rule")
+
+    results = together(
+        campaign,
+        storage,
+        [
+            lambda: campaign.tell(ticket, 1, 1),
+            lambda: campaign._committer.do(Operation(mistaken)),
+            campaign.ask,
+        ],
+    )
+    assert results[0].state == "told"
+    assert isinstance(results[1], ZeroDivisionError)
+    assert results[2].id == 2
+    assert kinds(campaign)[2:] == ["asked", "told"]
+    assert campaign.audit().ok
+
+
+def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path) -> None:
+    policy, harness = tmp_path / "mine.py", MemoryHarness()
+    policy.write_text(MINE)
+    harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
+    policy.unlink()
+    campaign = harness.open("c")
+    ask = Operation(
+        lambda transaction: asks.ask(transaction, 1, "r", None, None, None),
+        requests=("r",),
+        asks=True,
+        expires=True,
+    )
+    campaign._committer._queue.append(ask)
+    assert campaign.tell(1, 1, 1).state == "told"
+    assert isinstance(ask.error, InvalidInput)
+
+
 def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -141,7 +209,7 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     campaign.ask()
     before = storage.changes
     storage.failure = StorageUnavailable("another process has held it for 30 seconds")
-    monkeypatch.setattr("purse.campaign.group_commit.STUCK_S", 0)
+    monkeypatch.setattr("purse.campaign.commit.STUCK_S", 0)
     results = together(campaign, storage, [campaign.ask, lambda: campaign.tell(1, 1, 1)])
     assert {type(result).__name__ for result in results} == {"StorageUnavailable"}
     assert storage.changes == before + 1
@@ -149,9 +217,7 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     assert campaign.audit().ok
 
 
-def test_an_interrupted_transaction_is_an_error_for_those_who_shared_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_interrupted_transaction_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)
 
@@ -171,9 +237,7 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
     campaign.ask()
     change, broken = storage.change, threading.Event()
 
-    def interrupted(
-        name: str, wants: ReadSet, decide: Callable[[LockedState], WriteSet | None]
-    ) -> None:
+    def interrupted(name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
         if broken.is_set() or threading.current_thread().name == "first":
             change(name, wants, decide)
         else:
@@ -194,19 +258,57 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
     assert campaign.ask().id == 2
 
 
-def test_what_takes_long_to_compile_is_compiled_before_the_campaign_is_locked(
+def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None:
+    """Control-C in the middle of the reports of others; whoever catches it may go on."""
+    harness = MemoryHarness()
+    here = harness.create("c", **{**TERMS, "policy": "exp3.bwk"})
+    there = Campaign.open("c", storage=harness.storage())
+    there.probabilities()  # it has learnt nothing yet
+    for ticket in here.ask_many(6):
+        here.tell(ticket, 1, "0.5")
+    steps, calls = there._committer.policy._steps, iter(range(1, 99))
+    tell = steps.tell
+
+    def interrupted(t: int) -> int:
+        if next(calls) == 4:
+            raise KeyboardInterrupt
+        return int(tell(t))
+
+    steps.tell = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        there.ask("again")
+    assert there.ask("again").id == 7
+    assert there.probabilities() == Campaign.open("c", storage=harness.storage()).probabilities()
+    assert there.audit().ok
+
+
+def test_what_takes_long_to_compile_is_compiled_before_the_level_is_locked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    campaign = Campaign.create("c", **{**TERMS, "policy": "exp3.bwk"}, storage=in_memory())
+    campaign = MemoryHarness().create("c", **{**TERMS, "policy": "exp3.bwk"})
     done: list[str] = []
-    compiled, change = Learner.compile_look, campaign.storage.change
-    monkeypatch.setattr(
-        Learner, "compile_look", lambda learner: done.append("compiled") or compiled(learner)
-    )
+    change = campaign.storage.change
+    for name in ("compile_ask", "compile_look"):
+        compiled = getattr(Learner, name)
+        monkeypatch.setattr(
+            Learner,
+            name,
+            lambda policy, name=name, compiled=compiled: done.append(name) or compiled(policy),
+        )
     monkeypatch.setattr(
         campaign.storage, "change", lambda *wanted: done.append("locked") or change(*wanted)
     )
-    before = campaign._committer.recovered().state
     campaign.probabilities()
-    assert done == ["compiled", "locked"]
-    assert all((part == before[name]).all() for name, part in Learner(campaign.terms).state.items())
+    campaign.ask()
+    assert done == ["compile_ask", "compile_look", "locked", "compile_ask", "locked"]
+
+
+def test_who_only_looks_writes_nothing() -> None:
+    harness = MemoryHarness()
+    campaign = harness.create("c", **TERMS, every="1h")
+    harness.clock += 3 * 3_600_000  # three periods are due
+    before = campaign.storage.level("c")[-1]
+    campaign.probabilities()
+    assert campaign.storage.level("c")[-1] == before
+    campaign.ask()
+    assert kinds(campaign) == ["created", "renewed", "renewed", "renewed", "asked"]

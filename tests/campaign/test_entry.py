@@ -12,7 +12,7 @@ from purse.campaign.entry import Entry
 from purse.campaign.make_results import receipt
 from purse.campaign.ticket import Ticket, folded
 from purse.errors import InvalidInput
-from tests.support.levels import START, USD, Game, money
+from tests.support.game import START, USD, Game, money
 
 WITHIN = 20_000  # ms, for a reward
 

@@ -13,7 +13,7 @@ import pytest
 
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.storage import Storage
-from tests.support.levels_tree import Change, Tree, execute, findings, forge
+from tests.support.tree import Change, Tree, execute, findings, forge
 
 LAST = "(SELECT max(seq) FROM purse_journal WHERE level = 2)"
 BEHIND_ITS_BACK = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.audited import AUDIT
+from purse.campaign.checkpoint import AUDIT
 from purse.campaign.learner import Learner
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign

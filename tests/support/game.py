@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from purse.campaign.budget_terms import AccountTerms
-from purse.campaign.terms import Terms
 from purse.campaign import operators
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance
+from purse.campaign.terms import Terms
 from purse.campaign.transaction import Transaction
 
 START = 1_800_000_000_000  # ms since 1970: 8:00 in UTC
@@ -24,19 +24,18 @@ TERMS: dict[str, Any] = {
     "arms": {"red": 4, "green": 1},
     "budget": 10,
     "resources": ["USD"],
+    "cost_min": None,
+    "horizon": None,
+    "seed": 0,
     "policy": "uniform",
     "expires_after": 60,
     "cooldown": 1,
 }
-OTHERS: dict[str, Any] = {
-    "cost_min": None, "cost_max": None, "plays": 1, "horizon": None, "costs": None, "caps": None,
-    "seed": 0, "on_expiry": "presume", "stop": "fit",
-}  # fmt: skip
 
 
 def terms_of(**changes: Any) -> Terms:
     """Return the terms of a campaign."""
-    return Terms.of("test", **{**OTHERS, **TERMS, **changes}).begun_at(START)
+    return Terms.of("test", **{**TERMS, **changes}).begun_at(START)
 
 
 def account_terms(name: str, budget: Any, **more: Any) -> AccountTerms:
@@ -51,10 +50,10 @@ class Script:
         self.arms = arms
         self.saw: list[tuple[Any, ...]] = []  # what it was told at each choice
 
-    def choose(self, t: int, *seen: Any) -> tuple[list[int], list[float]]:
+    def choose(self, t: int, *seen: Any) -> tuple[int, float]:
         """Return the arm of round t."""
         self.saw.append((t, *seen))
-        return [self.arms[(t - 1) % len(self.arms)]], [0.5]
+        return self.arms[(t - 1) % len(self.arms)], 0.5
 
     def probabilities(self, *_: Any) -> list[float]:
         """Return 1/2 for each of two arms."""

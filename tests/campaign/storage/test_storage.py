@@ -12,7 +12,7 @@ from purse import CampaignExists, NoSuchCampaign, PurseError
 from purse.campaign.records import Balance
 from purse.campaign.states import UNFINISHED
 from purse.campaign.storage.rows import Wants, Writes
-from tests.levels.places import Place, SqlitePlace, balance, counts, kinds
+from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -23,25 +23,25 @@ TERMS: dict[str, Any] = {
 }
 
 
-def played(place: Place, **more: Any) -> Any:
+def played(harness: StorageHarness, **more: Any) -> Any:
     """Return a campaign with tickets in many states."""
-    campaign = place.create("c", **{**TERMS, **more})
+    campaign = harness.create("c", **{**TERMS, **more})
     for number in range(12):
         ticket = campaign.ask(f"r{number}", arms=["a"], labels={"team": f"t{number % 4}"})
         if number % 3 == 0:
             campaign.settle(ticket, "0.5")
         elif number % 3 == 1:
             campaign.tell(ticket, 1, "0.75")
-        place.clock += 1_000
+        harness.clock += 1_000
     return campaign
 
 
-def test_levels_are_found_by_kind_name_and_place(place: Place) -> None:
-    place.account("top", budget=1_000)
-    place.account("mid", budget=500, account="top")
+def test_levels_are_found_by_kind_name_and_place(harness: StorageHarness) -> None:
+    harness.account("top", budget=1_000)
+    harness.account("mid", budget=500, account="top")
     for name, above in (("alone", None), ("one", "mid"), ("two", "top")):
-        place.create(name, **TERMS, account=above)
-    storage = place.storage()
+        harness.create(name, **TERMS, account=above)
+    storage = harness.storage()
     assert storage.names() == ["alone", "one", "two"]
     assert storage.names("account") == ["mid", "top"]
     assert [found.name for found in storage.level("one")] == ["top", "mid", "one"]
@@ -53,10 +53,10 @@ def test_levels_are_found_by_kind_name_and_place(place: Place) -> None:
     assert storage.created("mid", "account").body["name"] == "mid"
 
 
-def test_what_is_not_there_is_named(place: Place) -> None:
-    place.account("top", budget=1_000)
-    campaign = place.create("c", **TERMS, account="top")
-    storage = place.storage()
+def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
+    harness.account("top", budget=1_000)
+    campaign = harness.create("c", **TERMS, account="top")
+    storage = harness.storage()
     with pytest.raises(NoSuchCampaign, match=r"^there is no campaign 'top'"):
         storage.created("top", "campaign")
     with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
@@ -77,22 +77,22 @@ def test_what_is_not_there_is_named(place: Place) -> None:
         with pytest.raises(NoSuchCampaign, match=r"^there is no campaign or account 'x'$"):
             read()
     with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
-        place.create("below", **TERMS, account="c")
+        harness.create("below", **TERMS, account="c")
     with pytest.raises(CampaignExists, match=r"^there is an account 'top' already"):
-        place.create("top", **TERMS)
+        harness.create("top", **TERMS)
     with pytest.raises(CampaignExists, match=r"^there is a campaign 'c' already"):
-        place.account("c", budget=1)
+        harness.account("c", budget=1)
     assert campaign.audit().ok
 
 
-def test_one_of_many_who_create_the_same_at_once_succeeds(shared: Place) -> None:
+def test_one_of_many_who_create_the_same_at_once_succeeds(shared: StorageHarness) -> None:
     shared.storage()
     start, outcomes = threading.Barrier(6), list[str]()
 
     def create() -> None:
         storage = shared.connect()
         start.wait()
-        from tests.levels.classes import Campaign
+        from purse import Campaign
 
         try:
             Campaign.create("c", **TERMS, storage=storage)
@@ -110,8 +110,8 @@ def test_one_of_many_who_create_the_same_at_once_succeeds(shared: Place) -> None
     assert kinds(shared.open("c")) == ["created"]
 
 
-def test_tickets_are_read_by_state_and_by_page(place: Place) -> None:
-    campaign = played(place)
+def test_tickets_are_read_by_state_and_by_page(harness: StorageHarness) -> None:
+    campaign = played(harness)
     storage = campaign.storage
 
     def numbers(states: Any, after: int, limit: int) -> list[int]:
@@ -133,12 +133,12 @@ def test_tickets_are_read_by_state_and_by_page(place: Place) -> None:
     ]
 
 
-def test_an_overview_knows_what_is_late(place: Place) -> None:
-    campaign = played(place)
+def test_an_overview_knows_what_is_late(harness: StorageHarness) -> None:
+    campaign = played(harness)
     look = campaign.storage.overview("c")
     third = campaign.storage.about("c", 3)[0].at
     assert (look.overdue, look.oldest, look.danger) == (0, third, None)
-    place.clock += 55_000
+    harness.clock += 55_000
     assert campaign.storage.overview("c").overdue == 2  # those of 3 and 6; settled ones are not
     campaign.expire()
     look = campaign.storage.overview("c")
@@ -146,8 +146,8 @@ def test_an_overview_knows_what_is_late(place: Place) -> None:
     assert look.oldest == campaign.storage.about("c", 9)[0].at
 
 
-def test_labels_are_read_by_page_and_by_size(place: Place) -> None:
-    campaign = played(place)
+def test_labels_are_read_by_page_and_by_size(harness: StorageHarness) -> None:
+    campaign = played(harness)
     storage = campaign.storage
     rows = [tuple(row) for row in storage.labels("c", ("", ""), 100)]
     assert [row[:4] for row in rows] == [("team", f"t{n}", 0, 3) for n in range(4)]
@@ -160,8 +160,8 @@ def test_labels_are_read_by_page_and_by_size(place: Place) -> None:
     assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
 
 
-def test_a_page_of_labels_has_all_resources(place: Place) -> None:
-    campaign = place.create(
+def test_a_page_of_labels_has_all_resources(harness: StorageHarness) -> None:
+    campaign = harness.create(
         "c",
         arms={"a": [1, 2]},
         budget=[10, 20],
@@ -177,8 +177,8 @@ def test_a_page_of_labels_has_all_resources(place: Place) -> None:
     assert sorted(tuple(row[1:3]) for row in rows) == [("x", 0), ("x", 1)]
 
 
-def test_entries_come_in_order_by_page_with_their_digests(place: Place) -> None:
-    campaign = played(place)
+def test_entries_come_in_order_by_page_with_their_digests(harness: StorageHarness) -> None:
+    campaign = played(harness)
     pages = [campaign.storage.entries("c", after, 7) for after in range(0, 28, 7)]
     read = [each for page in pages for each in page]
     assert [entry.seq for entry, _, _ in read] == list(range(1, 22))
@@ -189,8 +189,8 @@ def test_entries_come_in_order_by_page_with_their_digests(place: Place) -> None:
     assert campaign.storage.level("c")[-1].head.digest == digest
 
 
-def test_events_are_read_without_what_lies_between(place: Place) -> None:
-    campaign = place.create("c", **{**TERMS, "budget": 2}, alerts=["50%", "100%"])
+def test_events_are_read_without_what_lies_between(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **{**TERMS, "budget": 2}, alerts=["50%", "100%"])
     campaign.tell(campaign.ask(arms=["a"]), 1, 1)
     campaign.tell(campaign.ask(arms=["a"]), 1, 1)
     events = campaign.storage.events("c", 0, 10)
@@ -202,8 +202,8 @@ def test_events_are_read_without_what_lies_between(place: Place) -> None:
     assert campaign.storage.events("c", 0, 1) == events[:1]
 
 
-def test_a_checkpoint_of_a_kind_replaces_the_last_one(place: Place) -> None:
-    storage = played(place).storage
+def test_a_checkpoint_of_a_kind_replaces_the_last_one(harness: StorageHarness) -> None:
+    storage = played(harness).storage
     assert storage.checkpoint("c", "mine") is None
     storage.keep("c", "mine", 3, "digest", b"\x00\x01")
     storage.keep("c", "mine", 7, "other", b"body")
@@ -213,8 +213,8 @@ def test_a_checkpoint_of_a_kind_replaces_the_last_one(place: Place) -> None:
     assert (found[0], found[1], bytes(found[2])) == (7, "other", b"body")
 
 
-def test_a_change_that_raises_leaves_nothing(place: Place) -> None:
-    campaign = played(place)
+def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
+    campaign = played(harness)
     before = (balance(campaign), kinds(campaign))
     found = campaign.storage.level("c")[-1]
     row = (found.key, 99, 0, "paused", None, None, "{}", b"", None)
@@ -235,9 +235,9 @@ def test_a_change_that_raises_leaves_nothing(place: Place) -> None:
     assert campaign.audit().ok
 
 
-def test_balances_move_by_differences_whatever_the_caller_believes(place: Place) -> None:
+def test_balances_move_by_differences_whatever_the_caller_believes(harness: StorageHarness) -> None:
     """The database's own counters decide whether a budget is exceeded."""
-    campaign = place.create("c", **{**TERMS, "budget": 10})
+    campaign = harness.create("c", **{**TERMS, "budget": 10})
     real = campaign._committer.level
 
     def believes(levels: Any) -> Any:
@@ -253,14 +253,14 @@ def test_balances_move_by_differences_whatever_the_caller_believes(place: Place)
     assert campaign.audit().ok
 
 
-def test_the_time_is_read_under_the_lock(place: Place) -> None:
+def test_the_time_is_read_under_the_lock(harness: StorageHarness) -> None:
     """What waited for its turn is not older than what came before it."""
-    campaign = place.create("c", **TERMS)
+    campaign = harness.create("c", **TERMS)
     storage, change = campaign.storage, campaign.storage.change
 
     def slow(name: str, wants: Wants, decide: Callable[[Any], Any]) -> None:
         def later(locked: Any) -> Any:
-            place.clock += 5_000
+            harness.clock += 5_000
             return decide(locked)
 
         change(name, wants, later)
@@ -268,18 +268,18 @@ def test_the_time_is_read_under_the_lock(place: Place) -> None:
     storage.change = slow
     campaign.ask("r")
     (entry,) = [each for each, _, _ in storage.entries("c", 1, 1)]
-    assert entry.at == place.clock
+    assert entry.at == harness.clock
 
 
 def test_a_level_above_is_read_again_where_a_file_says_otherwise(
-    make_place: Callable[[str], Any],
+    make_harness: Callable[[str], Any],
 ) -> None:
     """A storage remembers which levels are above one; a file that takes the place of another may
     have others there.
     """
-    one, other = make_place("sqlite"), make_place("sqlite")
-    assert isinstance(one, SqlitePlace)
-    assert isinstance(other, SqlitePlace)
+    one, other = make_harness("sqlite"), make_harness("sqlite")
+    assert isinstance(one, SqliteHarness)
+    assert isinstance(other, SqliteHarness)
     one.account("top", budget=100)
     campaign = one.create("c", **TERMS, account="top")
     campaign.ask()
