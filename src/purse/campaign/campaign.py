@@ -16,9 +16,8 @@ from purse.base.default_policy import DEFAULT
 from purse.campaign import defaults
 from purse.campaign.addresses import class_of
 from purse.campaign.spending import SpendingVerb
-from purse.campaign.verbs.operators import OperatorVerbs
 from purse.campaign.verbs.records import RecommendVerb, RecordVerbs
-from purse.campaign.verbs.reports import AskVerbs, ReportVerbs
+from purse.campaign.verbs.reports import AskVerbs, OperatorVerbs, ReportVerbs
 
 if TYPE_CHECKING:
     from pathlib import Path

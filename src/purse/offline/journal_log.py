@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base import amounts
-from purse.campaign.journal_file import is_journal as is_journal
+from purse.campaign.restore import is_journal as is_journal
 from purse.errors import InvalidInput
 from purse.offline.feature_columns import Contexts
 from purse.offline.journal_reader import JournalReader

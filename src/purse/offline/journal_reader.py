@@ -21,9 +21,9 @@ from purse.campaign.arms import Arms
 from purse.campaign.asks import explored_arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.journal_file import read_journal
 from purse.campaign.mask import from_body
 from purse.campaign.replay_journal import stand_in
+from purse.campaign.restore import read_journal
 from purse.campaign.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP

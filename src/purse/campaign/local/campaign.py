@@ -19,7 +19,6 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.contexts import Context, read_context, read_contexts
 from purse.campaign.entry import Entry
-from purse.campaign.journal_file import read_journal
 from purse.campaign.labels import MOST_LISTED, read_key, read_labels
 from purse.campaign.ledger import CAMPAIGN
 from purse.campaign.local.budget import LARGEST, Budget, request_of, terms_above
@@ -28,7 +27,7 @@ from purse.campaign.mask import Mask, read_mask
 from purse.campaign.read_report import read_costs, read_reward
 from purse.campaign.read_terms import names
 from purse.campaign.recommendations import SharedHistory, recommended
-from purse.campaign.restore import restore
+from purse.campaign.restore import read_journal, restore
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.states import OPEN, STATES, UNFINISHED
 from purse.campaign.storage.sql import MOST_DUE
