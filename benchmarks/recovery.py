@@ -12,9 +12,8 @@ import apsw
 
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.history import History
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets
 
@@ -65,7 +64,7 @@ def measure(path: str, rows: int) -> dict[str, Any]:
     )
     campaign = opened(path)
     waits["history, for the dashboard"] = seconds(
-        "history", lambda: History(campaign.terms).fold(campaign.journal())
+        "history", lambda: FollowedHistory(campaign).follow()
     )
     waits["audit: fold and compare everything"] = seconds(
         "audit", lambda: checked(campaign, full=True)

@@ -8,8 +8,8 @@ import pytest
 
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from tests.support.core import empty
 from tests.support.server import Served, served
+from tests.support.service import empty
 from tests.support.storages import START
 
 

@@ -10,10 +10,10 @@ import pytest
 
 import purse
 from purse.base.problem_types import PREFIX
+from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import CoolingArm, Status
 from purse.client.exchange import Answer, Request
 from purse.client.wire import error_of, result_of
-from purse.campaign.local.campaign import LocalCampaign
 from tests.support.wire import TERMS, Far
 
 ROOM = {"capacity": 4, "cost_ceiling": "0.1"}

@@ -13,8 +13,8 @@ import pytest
 
 import purse
 from purse import AsyncCampaign, Campaign
-from purse.client.async_connection import AsyncConnection
 from purse.campaign.storage.connect import in_memory
+from purse.client.async_connection import AsyncConnection
 from tests.client.test_parity import ROOM, TERMS
 from tests.support.server import Served
 

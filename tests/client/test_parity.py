@@ -14,12 +14,12 @@ import pytest
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.campaign.campaign import Campaign as Abstract
-from purse.campaign.spending import Spending
-from purse.client.connection import Connection
-from purse.client.remote_campaign import RemoteCampaign
 from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.spending import Spending
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
+from purse.client.connection import Connection
+from purse.client.remote_campaign import RemoteCampaign
 from tests.support.server import Served
 from tests.support.storages import START
 

@@ -12,8 +12,8 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.client.connection import Connection
 from purse.campaign.storage.connect import in_memory
+from purse.client.connection import Connection
 from tests.client.test_parity import TERMS
 from tests.support.server import Served, served
 from tests.support.service import HERE, token_file
@@ -113,8 +113,8 @@ def test_a_path_that_is_no_server_is_told(at: Served) -> None:
 
 
 def test_no_class_takes_what_is_not_its_own(tmp_path: Path) -> None:
-    from purse.client.remote_campaign import RemoteCampaign
     from purse.campaign.local.campaign import LocalCampaign
+    from purse.client.remote_campaign import RemoteCampaign
 
     with pytest.raises(purse.InvalidInput, match="storage="):
         LocalCampaign.open("prompts", storage="https://host")

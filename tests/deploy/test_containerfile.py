@@ -11,8 +11,8 @@ from typing import Any
 import click
 import pytest
 
-from purse.cli.serve import TOKENS
 from purse.campaign.storage.connect import in_memory
+from purse.cli.serve import TOKENS
 from tests.support.deployment import (
     health_command,
     instruction,

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from purse.base import problem_types
-from purse.cli.serve import serve
 from purse.campaign.local.campaign import LocalCampaign
+from purse.cli.serve import serve
 from tests.support.paths import EXAMPLES
 from tests.support.server import served
 from tests.support.service import service, token_file

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from purse.errors import InvalidInput
 from purse.campaign.storage.connect import in_memory
+from purse.errors import InvalidInput
 from tests.support.receiver import SECRET, answering, receiver, spent
 from tests.support.service import problem, running, service
 

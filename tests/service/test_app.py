@@ -10,8 +10,7 @@ from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.storage.connect import in_memory
 from purse.service.routes import common
-from tests.support.core import empty
-from tests.support.service import PROMPTS, problem, running, service
+from tests.support.service import PROMPTS, empty, problem, running, service
 
 
 def ask(client: Any, **body: Any) -> list[dict[str, Any]]:

@@ -6,8 +6,8 @@ from typing import Any
 import httpx
 import pytest
 
-from purse.errors import InvalidInput
 from purse.campaign.storage.connect import in_memory
+from purse.errors import InvalidInput
 from purse.service import limits
 from purse.service.limits import TokenBuckets
 from purse.service.settings import Settings

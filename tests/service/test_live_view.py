@@ -14,12 +14,12 @@ import apsw
 import httpx
 import pytest
 
-from purse.campaign import time_series as incidents
-from purse.campaign.records import COUNTS
-from purse.errors import StorageUnavailable
+from purse.campaign import time_series
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.make_results import COUNTS
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
+from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
 from purse.service.metrics import AMOUNTS
@@ -54,7 +54,7 @@ HISTORY = {
     "value": {
         "gain": float, "paid": [str], "per_unit": float, "best": None, "uniform": float,
     },
-    "incidents": {kind: [] for kind in incidents.KINDS},
+    "incidents": {kind: [] for kind in time_series.KINDS},
 }  # fmt: skip
 # what the dashboard reads, as the types of its values; of a list, that of the first entry
 PICTURE = {"now": float, "status": STATUS, "history": HISTORY, "tickets": [TICKET]}

@@ -13,9 +13,11 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from purse.campaign.results import ALARM_KINDS
 from purse.campaign.states import CAMPAIGN_STATES
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
 from purse.cli.serve import serve
 from purse.errors import StorageUnavailable
-from purse.campaign.storage.connect import in_memory
 from purse.service import request_log
 from tests.support.paths import ROOT
 from tests.support.service import TestClient, bearer, running, service, token_file
@@ -161,7 +163,7 @@ def test_two_apps_count_apart() -> None:
     assert ("purse_process_asks_total", "prompts") not in numbers(other)
 
 
-class Dead(Memory):
+class Dead(Storage):
     """A storage that does not answer."""
 
     def names(self, *_: str) -> list[str]:
@@ -169,7 +171,7 @@ class Dead(Memory):
 
 
 def test_without_a_storage_the_numbers_say_so() -> None:
-    assert numbers(service(Dead()))["purse_storage_up",] == 0
+    assert numbers(service(Dead(Memory())))["purse_storage_up",] == 0
     assert numbers(service())["purse_storage_up",] == 1
 
 

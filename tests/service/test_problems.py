@@ -9,9 +9,11 @@ from fastapi.exceptions import RequestValidationError
 
 from purse import errors
 from purse.base.problem_types import OF_ERRORS, kind_of, of_error
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
-from purse.campaign.storage.connect import in_memory
 from purse.service import problems
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
@@ -295,7 +297,7 @@ def test_methods_that_are_not_known(client: TestClient) -> None:
     problem(client.get("/campaigns/"), 404, "not-found")
 
 
-class Dead(Memory):
+class Dead(Storage):
     """A storage that does not answer."""
 
     def names(self, *_: str) -> list[str]:
@@ -305,7 +307,7 @@ class Dead(Memory):
 def test_a_storage_that_does_not_answer_is_a_503_that_says_when_to_come_again_and_tells_no_secret(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    client = service(Dead())
+    client = service(Dead(Memory()))
     for path in ("/readyz", "/campaigns"):
         answer = client.get(path)
         assert "secret" not in problem(answer, 503, "storage-unavailable")
@@ -338,7 +340,7 @@ def test_nothing_is_admitted_while_the_storage_cannot_write(
     assert client.get("/campaigns/prompts").json()["entries"] == 2
 
 
-class Broken(Memory):
+class Broken(Storage):
     """A storage with a bug."""
 
     def names(self, *_: str) -> list[str]:
@@ -347,7 +349,7 @@ class Broken(Memory):
 
 def test_a_bug_is_a_500_that_only_the_log_explains(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        answer = TestClient(service(Broken()).app, base_url="http://localhost").get(
+        answer = TestClient(service(Broken(Memory())).app, base_url="http://localhost").get(
             "/campaigns", headers={"X-Request-Id": "r-1"}
         )
     assert problem(answer, 500, "internal") == "the server's log says more under r-1"

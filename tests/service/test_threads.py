@@ -10,6 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI, Response
 
+from purse.campaign.storage.sqlite import Memory
+from purse.campaign.storage.storage import Storage
 from purse.service import threads
 from purse.service.app import make_app
 from purse.service.route import api_router
@@ -20,11 +22,11 @@ LONG = 30  # seconds after which something that should have happened never will
 ASKS = 60
 
 
-class Locked(Memory):
+class Locked(Storage):
     """A storage whose lock another process holds until `free` is set."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__(Memory())
         self.free = threading.Event()
 
     def change(self, *wanted: Any) -> None:

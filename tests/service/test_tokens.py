@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from purse.campaign.storage.connect import in_memory
 from purse.cli.serve import token as token_command
 from purse.errors import InvalidInput
-from purse.campaign.storage.connect import in_memory
 from purse.service import tokens
 from purse.service.settings import Settings
 from purse.service.tokens import TokenFile

@@ -11,6 +11,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.service import tokens
 from purse.service.app import make_app
@@ -41,6 +42,11 @@ def running(storage: Storage | None = None, **terms: Any) -> TestClient:
     client = service(storage)
     assert client.post("/campaigns", json={**PROMPTS, **terms}).status_code == 201
     return client
+
+
+def empty(storage: Storage) -> None:
+    """Delete all campaigns and accounts of a storage in memory."""
+    Storage.__init__(storage, Memory())
 
 
 def token_file(folder: Path, now: float = 0.0) -> tuple[Path, dict[str, str]]:
