@@ -4,52 +4,51 @@ undone afterwards.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from purse.campaign.account.rules import AccountTransaction
-from purse.campaign.rules import Transaction
 
-from purse.campaign.storage import postgres, postgres_levels
+from purse.campaign import asks
+from purse.campaign.ledger import Level
+from purse.campaign.transaction import Transaction
 from tests.support.mutations import NEVER_OVERSPENT, without
 
 Patch = pytest.MonkeyPatch
+Reach = Callable[[Level, Any], int]  # how many levels above a level book a move
+
+
+def book_on(patch: Patch, reach: Reach) -> None:
+    """A move is booked on its level and on so many above it."""
+    book = Level.book
+
+    def near(level: Level, move: Any, *more: Any) -> None:
+        last = [*level.chain()][: 1 + reach(level, move)][-1]
+        above, last.above = last.above, None
+        book(level, move, *more)
+        last.above = above
+
+    patch.setattr(Level, "book", near)
 
 
 def book_nothing_above(patch: Patch) -> None:
     """What a campaign takes is not booked on its accounts."""
-    patch.setattr(Transaction, "book", lambda *_: None)
+    book_on(patch, lambda *_: 0)
 
 
 def book_on_the_nearest_account_alone(patch: Patch) -> None:
     """What a campaign takes is not booked on the account above its account."""
-    book = Transaction.book
-
-    def near(transaction: Transaction, *arguments: Any) -> None:
-        accounts, transaction.accounts = transaction.accounts, transaction.accounts[-1:]
-        book(transaction, *arguments)
-        transaction.accounts = accounts
-
-    patch.setattr(Transaction, "book", near)
+    book_on(patch, lambda *_: 1)
 
 
 def forget_refunds_above(patch: Patch) -> None:
     """Only what is taken is booked on accounts, and not what comes back."""
-    book = AccountTransaction.book
-
-    def greedy(
-        account: AccountTransaction, campaign: str, entry: int, before: Any, after: Any, *rest: Any
-    ) -> None:
-        if sum(purse.held for purse in after) >= sum(purse.held for purse in before):
-            book(account, campaign, entry, before, after, *rest)
-
-    patch.setattr(AccountTransaction, "book", greedy)
+    book_on(patch, lambda _, move: 0 if sum(part.held for part in move) < 0 else 9)
 
 
 def look_at_the_campaign_only(patch: Patch) -> None:
     """What is left above does not matter to an ask."""
-    patch.setattr(Transaction, "left", lambda book: [each.left for each in book.ledger.balances])
-    patch.setattr(Transaction, "levels", lambda book: [("", book.ledger.balances)])
+    patch.setattr(Level, "left", lambda level: [balance.left for balance in level.balances])
 
 
 def overspend_accounts(patch: Patch) -> None:
@@ -59,27 +58,37 @@ def overspend_accounts(patch: Patch) -> None:
 
 
 def lock_no_account(patch: Patch) -> None:
-    """Accounts are read and written, and nobody waits for them."""
-    patch.setattr(postgres_levels, "LOCK", postgres_levels.LOCK.removesuffix(" FOR UPDATE"))
+    """Levels are read and written, and nobody waits for them."""
+    from purse.campaign.storage.postgres import Postgres
+
+    patch.setattr(Postgres, "lock", "")
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:
-    """The nearest account is locked first."""
-    lock = postgres_levels.lock_accounts
-    patch.setattr(postgres, "lock_accounts", lambda db, above: lock(db, [*above][::-1])[::-1])
+    """The campaign is locked first, and the account at the top last."""
+    from purse.campaign.storage.postgres import PostgresSession
+
+    read = PostgresSession.read
+
+    def upwards(session: PostgresSession, statements: Any) -> Any:
+        locks = [each for each in statements if "FOR UPDATE" in each[0]]
+        rest = [each for each in statements if "FOR UPDATE" not in each[0]]
+        rows = read(session, [*locks[::-1], *rest])
+        return [*rows[: len(locks)][::-1], *rows[len(locks) :]]
+
+    patch.setattr(PostgresSession, "read", upwards)
 
 
 def ask_under_stopped_accounts(patch: Patch) -> None:
     """Accounts that are paused or closed give out tickets."""
-    patch.setattr(AccountTransaction, "refuse_stopped", lambda _: None)
+    patch.setattr(asks, "refuse_stopped", lambda _: None)
 
 
 def forget_top_ups(patch: Patch) -> None:
-    """The request of a top-up of an account is not looked up."""
-    top_up = AccountTransaction.top_up
+    """The request of a top-up is not looked up."""
+    repeated = Transaction.repeated
 
-    def forgetful(account: AccountTransaction, units: Any, request: str) -> None:
-        account.ledger.requests = {}
-        top_up(account, units, request)
+    def forgetful(transaction: Transaction, request: str, kind: str, same: Any) -> Any:
+        return None if kind == "topped_up" else repeated(transaction, request, kind, same)
 
-    patch.setattr(AccountTransaction, "top_up", forgetful)
+    patch.setattr(Transaction, "repeated", forgetful)

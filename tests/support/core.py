@@ -29,7 +29,7 @@ INSTEAD = {  # what stands in for a module of today
     "tests.support.account_mutations": "tests.support.levels_account_mutations",
     "tests.support.period_mutations": "tests.support.levels_period_mutations",
     "tests.support.traffic_mutations": "tests.support.levels_traffic_mutations",
-    "tests.support.client_log": "tests.levels.client_log",
+    "tests.support.client_log": "tests.support.client_log",
     "tests.system.test_power_cuts": "tests.levels.test_power_cuts",
     "tests.system.test_unavailable": "tests.levels.test_unavailable",
 }

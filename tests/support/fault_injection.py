@@ -9,17 +9,18 @@ import signal
 from collections.abc import Callable
 from typing import Any
 
-from purse.campaign.group_commit import GroupCommitter
-
+from purse.campaign.commit import Committer
 from purse.campaign.storage.file_lock import FileLock
 
 ANYWHERE = ("before the decision", "after the decision", "before the answer")
 STATEMENTS = (
     "BEGIN",
     "INSERT INTO purse_journal",
-    "INTO purse_tickets",
-    "UPDATE purse_purses",
-    "UPDATE purse_campaigns",
+    "UPDATE purse_balances",
+    "DELETE FROM purse_open_tickets",
+    "INSERT INTO purse_open_tickets",
+    "INSERT INTO purse_checkpoints",
+    "UPDATE purse_levels",
     "COMMIT",
 )
 ON_DISK = ("write", "half a write", "sync", "after a sync")
@@ -77,10 +78,8 @@ def statement_of(when: str, query: object) -> str:
 
 def install(point: KillPoint, address: str) -> str:
     """Patch this process; the address to be used with it."""
-    point.wrap(
-        GroupCommitter, "_decide", always("before the decision"), always("after the decision")
-    )
-    point.wrap(GroupCommitter, "do", always(""), always("before the answer"))
+    point.wrap(Committer, "_decide", always("before the decision"), always("after the decision"))
+    point.wrap(Committer, "do", always(""), always("before the answer"))
     return (
         install_sqlite(point, address)
         if address.startswith("sqlite")
@@ -104,7 +103,6 @@ def install_postgres(point: KillPoint, address: str) -> str:
 def install_sqlite(point: KillPoint, address: str) -> str:
     """Through the lock, every statement that writes, and the disk."""
     from purse.campaign.storage.sqlite import Sqlite
-
     from tests.support.crash_vfs import Disk, DiskFile
 
     opened = Sqlite._opened

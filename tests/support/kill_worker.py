@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account, StorageUnavailable
-from purse.campaign import calendar
+from purse.campaign import calendar, commit
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
@@ -34,6 +34,7 @@ from tests.support.fault_injection import LABELS, KillPoint, install
 CLIENTS, AT_RANDOM = 4, "at random"
 CAMPAIGNS = ("killed", "killed", "in-a-team", "beside-it")  # of each client
 ACCOUNTS = {"in-a-team": ("company", "team"), "beside-it": ("company",)}  # from the top down
+CHECKPOINT_EVERY = 40  # entries
 STEPS = 400  # after which a client gives up waiting for its point
 PATIENCE = 60  # seconds in which a storage that was killed must be back
 
@@ -56,7 +57,8 @@ def live(
 ) -> None:
     """One life of a client."""
     if label in LABELS[address.partition(":")[0]]:
-        address = install(KillPoint(label, random.Random(seed).randrange(1, 8)), address)
+        times = 1 if "checkpoints" in label else random.Random(seed).randrange(1, 8)
+        address = install(KillPoint(label, times), address)
 
     name = CAMPAIGNS[client]
 
@@ -158,6 +160,7 @@ class Killer:
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
     calendar.HOUR = SHORT_HOUR  # here and in all clients
+    setattr(commit, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)
     storage = connect(address)

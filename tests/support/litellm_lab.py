@@ -13,8 +13,8 @@ import litellm
 from litellm import Router
 
 from purse import Campaign
-from purse.integrations.litellm import PurseRouter, create_campaign
 from purse.campaign.storage.connect import in_memory
+from purse.integrations.litellm import PurseRouter, create_campaign
 
 MODELS = {"nano": "gpt-5-nano", "mini": "gpt-5-mini", "big": "gpt-5.4"}
 ASKED = [{"role": "user", "content": "hello there"}]

@@ -4,37 +4,35 @@ monkeypatch that is undone afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import apsw
 import pytest
-from purse.campaign.group_commit import GroupCommitter
-from purse.campaign.ledger import Ledger
-from purse.campaign.rules import Transaction
-from purse.campaign.storage.postgres import Postgres
-from purse.campaign.storage.sqlite import Sqlite
 
-from purse.campaign import report_rules as rules
-from purse.campaign.checkpoint import Checkpoint
-from purse.campaign.journal import Entry
+from purse.campaign import allowed, asks, learner, reports
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.checkpoint import SEAL
+from purse.campaign.commit import Committer
 from purse.campaign.learner import Learner
-from purse.campaign.records import TicketRecord
-from purse.campaign.states import HELD, TOLD, VOID
-from purse.campaign.storage import postgres, postgres_levels, schema
+from purse.campaign.ledger import Level
+from purse.campaign.states import HELD, TOLD
+from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
+from purse.campaign.storage.rows import Locked
+from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.storage import Storage
+from purse.campaign.ticket import Ticket
+from purse.campaign.transaction import Transaction
 from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
-NEVER_OVERSPENT = "CONSTRAINT never_overspent CHECK (spent + held + presumed <= budget),"
-ONE_REPORT = (
-    "CREATE UNIQUE INDEX purse_one_report ON purse_journal (campaign, ticket) WHERE kind = 'told';"
+NEVER_OVERSPENT = (
+    "CONSTRAINT never_overspent CHECK (key <> '' OR spent + held + presumed <= budget),"
 )
-ONE_ANSWER = (
-    "CREATE UNIQUE INDEX purse_one_answer ON purse_journal (campaign, request) WHERE request "
-    "IS NOT NULL;"
-)
+HELD_IS_NEVER_NEGATIVE = " AND held >= 0"
 
 
 def without(patch: Patch, *parts: str) -> None:
@@ -47,10 +45,19 @@ def without(patch: Patch, *parts: str) -> None:
         patch.setattr(schema, dialect, script)
 
 
+def take_any_number(patch: Patch, index: str) -> None:
+    """New files and databases take entries that a unique index would refuse."""
+    for dialect in ("SQLITE", "POSTGRES"):
+        script: str = getattr(schema, dialect)
+        assert f"UNIQUE INDEX {index} " in script
+        lenient = script.replace(f"UNIQUE INDEX {index} ", f"INDEX {index} ")
+        patch.setattr(schema, dialect, lenient)
+
+
 def drop_the_guard(patch: Patch) -> None:
     """Whatever is asked for is held."""
-    patch.setattr(Transaction, "amount_to_hold", lambda _book, draft, arms: draft.need(arms))
-    patch.setattr(Transaction, "fitting", lambda _book, _draft, places: places)
+    for module in (allowed, asks):
+        patch.setattr(module, "fits", lambda *_: True)
 
 
 def drop_the_guard_and_the_check(patch: Patch) -> None:
@@ -59,37 +66,77 @@ def drop_the_guard_and_the_check(patch: Patch) -> None:
     without(patch, NEVER_OVERSPENT)
 
 
+def hold_another_amount(patch: Patch) -> None:
+    """An entry holds another amount than the rule says."""
+    add = Transaction.add
+
+    def generous(transaction: Transaction, kind: str, body: dict[str, Any], **more: Any) -> Any:
+        if kind == "asked":
+            body = {**body, "held": [max(0, units - 1) for units in body["held"]]}
+        return add(transaction, kind, body, **more)
+
+    patch.setattr(Transaction, "add", generous)
+
+
+def book_another_amount(patch: Patch) -> None:
+    """The fold books one unit less than an entry says was spent."""
+    book = Level.book
+
+    def careless(level: Level, move: Any, *more: Any) -> None:
+        book(level, [part._replace(spent=max(0, part.spent - 1)) for part in move], *more)
+
+    patch.setattr(Level, "book", careless)
+
+
 def forget_reports(patch: Patch) -> None:
     """A ticket that was told looks as if it were still out."""
-    find = Transaction.find
+    pulled = reports.pulled
 
-    def forgetful(book: Transaction, ticket: int) -> TicketRecord:
-        slot = find(book, ticket)
-        if slot.state == TOLD:
-            slot = book.ledger.tickets[ticket] = slot._replace(state=HELD)
-        return slot
+    def forgetful(transaction: Transaction, number: int, *more: str) -> Ticket:
+        ticket = pulled(transaction, number, *more)
+        return out_again(transaction, ticket) if ticket.state == TOLD else ticket
 
-    patch.setattr(Transaction, "find", forgetful)
+    patch.setattr(reports, "pulled", forgetful)
+
+
+def out_again(transaction: Transaction, ticket: Ticket) -> Ticket:
+    """Return a ticket as if nothing had been reported."""
+    fresh = ticket._replace(state=HELD, costs=None, reward=None, source="")
+    transaction.campaign.tickets[ticket.id] = fresh
+    return fresh
 
 
 def take_reports_twice(patch: Patch) -> None:
     """A ticket that was told looks as if it were out, and the journal takes a second report."""
     forget_reports(patch)
-    without(patch, ONE_REPORT, "CHECK (held >= 0)")
+    take_any_number(patch, "purse_one_of_each")
+    without(patch, HELD_IS_NEVER_NEGATIVE)
 
 
 def void_after_tell(patch: Patch) -> None:
     """A report can be taken back."""
-    void = Transaction.void
+    void = reports.void
 
-    def lenient(book: Transaction, ticket: int) -> Any:
-        slot = book.find(ticket)
-        if slot.state == TOLD:
-            book.ledger.tickets[ticket] = slot._replace(state=HELD)
-        return void(book, ticket)
+    def lenient(transaction: Transaction, number: int) -> Any:
+        ticket = transaction.find(number)
+        if ticket.state == TOLD:
+            out_again(transaction, ticket)
+        return void(transaction, number)
 
-    patch.setattr(Transaction, "void", lenient)
-    without(patch, "CHECK (held >= 0)")
+    patch.setattr(reports, "void", lenient)
+    without(patch, HELD_IS_NEVER_NEGATIVE)
+
+
+def forget_conflicts(patch: Patch) -> None:
+    """What was said too late is not kept."""
+    add = Transaction.add
+    patch.setattr(
+        Transaction,
+        "add",
+        lambda transaction, kind, *arguments, **named: (
+            None if kind == "conflict" else add(transaction, kind, *arguments, **named)
+        ),
+    )
 
 
 def forget_requests(patch: Patch) -> None:
@@ -100,140 +147,132 @@ def forget_requests(patch: Patch) -> None:
 def hold_twice(patch: Patch) -> None:
     """A request is not looked up, and the journal takes a second answer."""
     forget_requests(patch)
-    without(patch, ONE_ANSWER)
+    take_any_number(patch, "purse_one_answer")
+
+
+def release_on_expiry(patch: Patch) -> None:
+    """What outlives its deadline is given out again."""
+
+    def released(transaction: Transaction, due: Sequence[Ticket]) -> int:
+        for ticket in due:
+            transaction.add("voided", {}, ticket=ticket.id)
+        return len(due)
+
+    patch.setattr(reports, "expire", released)
+
+
+def swallow_overruns(patch: Patch) -> None:
+    """No call costs more than was held for it."""
+    patch.setattr(Ticket, "overrun", property(lambda ticket: [0] * len(ticket.held)))
+
+
+def cache_the_counters(patch: Patch) -> None:
+    """Each campaign object reads the balances once and counts for itself from then on."""
+    known: dict[Committer, Any] = {}
+    decide, level = Committer._decide, Committer.level
+
+    def cached(committer: Committer, operations: Any, policy: Any, locked: Locked) -> Any:
+        *above, own = locked.levels
+        own = own._replace(balances=known.get(committer, own.balances))
+        return decide(committer, operations, policy, locked._replace(levels=[*above, own]))
+
+    def noted(committer: Committer, levels: Any) -> Level:
+        made = level(committer, levels)
+        known[committer] = made.balances
+        return made
+
+    def moved(made: Level, move: Any, *more: Any) -> None:
+        before = made.balances
+        book(made, move, *more)
+        for committer, balances in known.items():
+            if balances is before:
+                known[committer] = made.balances
+
+    book = Level.book
+    patch.setattr(Committer, "_decide", cached)
+    patch.setattr(Committer, "level", noted)
+    patch.setattr(Level, "book", moved)
 
 
 def acknowledge_before_commit(patch: Patch) -> None:
-    """A transaction is committed when the next one begins."""
+    """A transaction is committed when the next one begins; in PostgreSQL, never."""
 
     @contextmanager
-    def locked(storage: Sqlite) -> Iterator[Any]:
-        with storage._write_lock, storage._translated:
-            db = storage._writer = storage._writer or storage._opened()
+    def locked(database: Sqlite) -> Iterator[Any]:
+        with database._write_lock, database._translated:
+            db = database._writer = database._writer or database._opened()
             if db.in_transaction:
                 db.execute("COMMIT")
             db.execute("BEGIN IMMEDIATE")
             yield db
 
-    create = Sqlite.create
+    create = Storage.create
 
-    def created(storage: Sqlite, *arguments: Any) -> None:
+    def created(storage: Storage, *arguments: Any) -> None:
         create(storage, *arguments)
-        storage._writer.execute("COMMIT")
+        if isinstance(storage.db, Sqlite) and storage.db._writer is not None:
+            storage.db._writer.execute("COMMIT")
 
-    patch.setattr(Sqlite, "create", created)
+    patch.setattr(Storage, "create", created)
     patch.setattr(Sqlite, "_locked", locked)
-    delay_commits(patch)
+    from purse.campaign.storage.postgres import PostgresSession
 
+    write = PostgresSession.write
 
-def delay_commits(patch: Patch) -> None:
-    """In PostgreSQL, too."""
-    change = Postgres._change
+    def lost(session: PostgresSession, statements: Any) -> None:
+        if not statements:  # of a level that is created
+            write(session, statements)
 
-    class Lazy:
-        """A connection that keeps a commit for later."""
-
-        def __init__(self, db: Any) -> None:
-            self.db = db
-
-        def execute(self, query: str, *arguments: Any) -> Any:
-            return (
-                self.db.execute("SELECT 1")
-                if query == "COMMIT"
-                else self.db.execute(query, *arguments)
-            )
-
-        def __getattr__(self, name: str) -> Any:
-            return getattr(self.db, name)
-
-    def late(storage: Postgres, db: Any, *arguments: Any) -> None:
-        db.execute("COMMIT")
-        change(storage, Lazy(db), *arguments)
-
-    patch.setattr(Postgres, "_change", late)
+    patch.setattr(PostgresSession, "write", lost)
 
 
 def sync_less(patch: Patch) -> None:
     """The log is synced when it is moved into the file, not at every commit."""
     opened = Sqlite._opened
 
-    def hasty(storage: Sqlite) -> Any:
-        db = opened(storage)
+    def hasty(database: Sqlite) -> Any:
+        db = opened(database)
         db.execute("PRAGMA synchronous = NORMAL")
         return db
 
     patch.setattr(Sqlite, "_opened", hasty)
 
 
-def release_on_expiry(patch: Patch) -> None:
-    """What outlives its deadline is given out again."""
-
-    def lenient(ledger: Ledger, entry: Entry) -> None:
-        record = ledger.tickets[entry.ticket or 0]
-        ledger.move(record.body["held"], held=-1)
-        ledger.put(record._replace(state=VOID), HELD)
-
-    patch.setattr(Ledger, "expired", lenient)
-
-
-def cache_the_counters(patch: Patch) -> None:
-    """Each campaign object reads the purses once and counts for itself from then on."""
-    known: dict[GroupCommitter, Any] = {}
-    decide = GroupCommitter._decide
-
-    def cached(clerk: GroupCommitter, operations: Any, mind: Any, found: Any, now: int) -> Any:
-        change = decide(
-            clerk, operations, mind, found._replace(balances=known.get(clerk, found.balances)), now
-        )
-        known[clerk] = change.balances if change else known.get(clerk, found.balances)
-        return change
-
-    patch.setattr(GroupCommitter, "_decide", cached)
-
-
-def swallow_overruns(patch: Patch) -> None:
-    """No call costs more than was held for it."""
-    patch.setattr(
-        rules,
-        "settle",
-        lambda held, cost: ([min(pair) for pair in zip(held, cost, strict=True)], [0] * len(cost)),
-    )
-
-
 def use_the_probability_of_now(patch: Patch) -> None:
     """A report is weighed by the probability of now, not by its ticket's."""
     learn = Learner.learn
 
-    def confused(mind: Learner, told: Any, seq: int, digest: str) -> None:
+    def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
-            arms = mind.terms.n_arms
-            now = mind.probabilities(body["t"], list(mind.terms.budget), [0] * arms, [], None)
-            wrong = {**body, "probabilities": [now[arm] for arm in body["arms"]]}
-            learn(mind, [(number, wrong)], number, "")
-        learn(mind, [], seq, digest)
+            budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
+            now = policy.probabilities(body["t"], budget, [0] * n_arms, [], None)
+            learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
+        learn(policy, [], seq, digest)
 
     patch.setattr(Learner, "learn", confused)
 
 
 def trust_checkpoints(patch: Patch) -> None:
     """A checkpoint is taken as it is."""
-    patch.setattr(Checkpoint, "is_whole", True)
+    patch.setattr(learner, "opened", lambda body: bytes(body)[SEAL:])
 
 
 def write_over_the_journal(patch: Patch) -> None:
     """No trigger keeps the journal as it is."""
-    for dialect in ("SQLITE", "POSTGRES"):
-        script, guards = getattr(schema, dialect), getattr(schema, f"{dialect}_GUARDS")
-        assert guards in script
-        patch.setattr(schema, dialect, script.replace(guards, ""))
+    for dialect, end in (("SQLITE", "END;"), ("POSTGRES", r"purse_refuse\(\);")):
+        script: str = getattr(schema, dialect)
+        bare = re.sub(rf"CREATE TRIGGER purse_no_.*?{end}", "", script, flags=re.DOTALL)
+        assert bare != script
+        patch.setattr(schema, dialect, bare)
 
 
 def lock_nothing(patch: Patch) -> None:
     """Nobody waits for the lock, and nothing is locked before it is written."""
+    from purse.campaign.storage.postgres import Postgres
+
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
-    for module in (postgres, postgres_levels):
-        patch.setattr(module, "LOCK", postgres_levels.LOCK.removesuffix(" FOR UPDATE"))
+    patch.setattr(Postgres, "lock", "")
 
 
 class Deferred(apsw.Connection):
@@ -245,22 +284,22 @@ class Deferred(apsw.Connection):
 
 def pay_what_was_settled_again(patch: Patch) -> None:
     """The money of a settled ticket moves once more when its reward comes."""
-    told = Ledger.told
+    reported = CampaignLevel.reported
 
-    def greedy(book: Ledger, entry: Any) -> None:
-        told(book, entry._replace(body={**entry.body, "settled": False}))
+    def greedy(level: CampaignLevel, entry: Any, before: Ticket) -> None:
+        reported(level, entry, before._replace(costs=None) if entry.kind == TOLD else before)
 
-    patch.setattr(Ledger, "told", greedy)
+    patch.setattr(CampaignLevel, "reported", greedy)
 
 
 def keep_the_hold_of_what_failed(patch: Patch) -> None:
     """A call that failed costs all that was held for it."""
-    fail = Transaction.fail
+    fail = reports.fail
     patch.setattr(
-        Transaction,
+        reports,
         "fail",
-        lambda book, ticket, costs, reason: fail(
-            book, ticket, list(book.find(ticket).body["held"]), reason
+        lambda transaction, number, _, reason: fail(
+            transaction, number, transaction.find(number).held, reason
         ),
     )
 
@@ -270,33 +309,16 @@ def learn_from_what_was_void(patch: Patch) -> None:
     patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void"))
 
 
-def forget_conflicts(patch: Patch) -> None:
-    """What was said too late is not kept."""
-    add = Transaction.add
-    patch.setattr(
-        Transaction,
-        "add",
-        lambda book, kind, *arguments, **named: (
-            None if kind == "conflict" else add(book, kind, *arguments, **named)
-        ),
-    )
-
-
 def fail_open(patch: Patch) -> None:
-    """Where the storage does not answer, an ask is admitted."""
-    do = GroupCommitter.do
+    """If the storage does not answer, an ask is admitted."""
+    do = Committer.do
 
-    def generous(clerk: GroupCommitter, operation: Any) -> Any:
+    def generous(committer: Committer, operation: Any) -> Any:
         try:
-            return do(clerk, operation)
+            return do(committer, operation)
         except StorageUnavailable:
-            body = {
-                "t": 1,
-                "arms": [0],
-                "probabilities": [1.0],
-                "held": list(clerk.terms.cost_max[0]),
-                "request": None,
-            }
-            return [TicketRecord(1, HELD, 0, None, body)]
+            held = list(committer.terms.cost_max[0])
+            ticket = Ticket(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
+            return committer.terms.first_arms, [ticket]
 
-    patch.setattr(GroupCommitter, "do", generous)
+    patch.setattr(Committer, "do", generous)

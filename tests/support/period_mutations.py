@@ -4,16 +4,17 @@ that is undone afterwards.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
-from purse.campaign.periods.rules import PeriodRules
-from purse.campaign.rules import Transaction
 
-from purse.campaign.periods import rules
-from purse.campaign.period import Period
-from purse.campaign.storage import schema
+from purse.campaign import operators
+from purse.campaign import transaction as transactions
+from purse.campaign.period import ALL, Period
+from purse.campaign.states import RUNNING
+from purse.campaign.transaction import Transaction
+from tests.support.mutations import take_any_number
 
 Patch = pytest.MonkeyPatch
 
@@ -22,10 +23,10 @@ def renew_twice(patch: Patch) -> None:
     """Each boundary is made twice."""
     add = Transaction.add
 
-    def doubled(book: Transaction, kind: str, body: dict[str, Any], **named: Any) -> Any:
+    def doubled(transaction: Transaction, kind: str, body: dict[str, Any], **named: Any) -> Any:
         if kind == "renewed":
-            add(book, kind, body, **named)
-        return add(book, kind, body, **named)
+            add(transaction, kind, body, **named)
+        return add(transaction, kind, body, **named)
 
     patch.setattr(Transaction, "add", doubled)
 
@@ -33,53 +34,56 @@ def renew_twice(patch: Patch) -> None:
 def renew_twice_unseen(patch: Patch) -> None:
     """Each boundary is made twice, and the journal takes both."""
     renew_twice(patch)
-    for dialect in ("SQLITE", "POSTGRES"):
-        script: str = getattr(schema, dialect)
-        first = script.index("CREATE UNIQUE INDEX purse_one_renewal")
-        last = script.index(";", first) + 1
-        patch.setattr(schema, dialect, script[:first] + script[last:])
+    take_any_number(patch, "purse_one_answer")
 
 
 def renew_once_a_transaction(patch: Patch) -> None:
     """Of the boundaries that were slept through, one is made."""
-    ended = Transaction.ended
+    renew = Transaction.renew
 
-    def once(book: Transaction) -> Period | None:
-        made = any(entry.kind == "renewed" for entry in book.entries)
-        return None if made else ended(book)
+    def once(transaction: Transaction) -> None:
+        now, ends = transaction.now, [each.period.ends for each in transaction.level.chain()
+                                      if each.period]  # fmt: skip
+        transaction.now = min([now, *ends])
+        renew(transaction)
+        transaction.now = now
 
-    patch.setattr(Transaction, "ended", once)
+    patch.setattr(Transaction, "renew", once)
 
 
 def renew_what_is_paused(patch: Patch) -> None:
     """Boundaries are made for budgets that stand still."""
-
-    def blind(book: PeriodRules) -> Period | None:
-        period = book.ledger.period
-        return None if period is None or book.now < period.ends else period
-
-    patch.setattr(PeriodRules, "ended", blind)
+    patch.setattr(transactions, "RUNNING", ANY)
 
 
 def resume_by_the_clock(patch: Patch) -> None:
     """After a pause the next boundary is the first after now, even one that was made."""
+    set_status = operators.set_status
 
-    def forgetful(book: PeriodRules) -> dict[str, Any]:
-        period = book.ledger.period
-        return {} if period is None else book.end_after(period.ends, book.now)
+    def forgetful(transaction: Transaction, kind: str, status: str) -> None:
+        level = transaction.level
+        if status == RUNNING and level.period is not None:
+            end = transaction.end_after(level, level.period.ends, transaction.now)
+            transaction.add(kind, end)
+        else:
+            set_status(transaction, kind, status)
 
-    patch.setattr(PeriodRules, "resumption", forgetful)
+    patch.setattr(operators, "set_status", forgetful)
 
 
 def keep_the_refunds_of_ended_periods(patch: Patch) -> None:
     """What comes back from an ended period can be spent again."""
-    patch.setattr(PeriodRules, "refund", lambda *_: {})
+    after_hold = Period.after_hold
+    patch.setattr(Period, "after_hold", lambda period, move, _: after_hold(period, move, ALL))
 
 
 def carry_all(patch: Patch) -> None:
     """Nothing is dropped at a boundary, whatever the terms say."""
-
-    def lenient(_carry: str, units: Sequence[int]) -> list[int]:
-        return [0] * len(units)
-
-    patch.setattr(rules, "not_carried", lenient)
+    begin = Period.next
+    patch.setattr(
+        Period,
+        "next",
+        lambda period, balances, allowance, _, *more: begin(
+            period, balances, allowance, ALL, *more
+        ),
+    )

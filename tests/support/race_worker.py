@@ -18,8 +18,8 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from purse import Account, PurseError
-from purse.campaign.results import Receipt
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 
 SIZES = (2, 2, 3, 2, 4, 2, 8, 2, 16, 64)  # so many race in turn, where so many may
@@ -99,11 +99,11 @@ def at_the_deadline(campaign: Campaign, which: int, ticket: int) -> dict[str, An
 
 
 def entries_about(campaign: Campaign, ticket: int, after: int) -> list[dict[str, Any]]:
-    """What the journal says of a ticket."""
+    """What the journal says became of a ticket."""
     return [
         {"kind": entry.kind, "missing": bool(entry.body.get("missing"))}
         for entry in campaign.journal(after)
-        if entry.ticket == ticket
+        if entry.ticket == ticket and entry.kind != "asked"
     ]
 
 

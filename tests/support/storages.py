@@ -15,7 +15,7 @@ from purse.campaign.storage.storage import Storage
 
 START = 1_800_000_000_000  # ms since 1970
 NO_CHECKPOINTS = (
-    "DELETE FROM purse_checkpoints WHERE level IN "
+    "DELETE FROM purse_checkpoints WHERE level = "
     "(SELECT id FROM purse_levels WHERE name = '{name}')"
 )
 
@@ -26,19 +26,20 @@ class StorageHarness:
     examples = 12  # of random sequences, in a short test
     quick = False
 
-    def __init__(self) -> None:
+    def __init__(self, address: str) -> None:
+        self.address = address
         self.clock = START
-        self.connections: list[Any] = []
+        self.connections: list[Storage] = []
 
-    def connect(self) -> Any:
+    def connect(self) -> Storage:
         """A new storage object for the same place."""
-        raise NotImplementedError
+        return connect(self.address)
 
     def execute(self, statement: str) -> None:
         """Change the place behind the back of the library."""
         raise NotImplementedError
 
-    def storage(self) -> Any:
+    def storage(self) -> Storage:
         """A new storage object that shows this harness's time."""
         made = self.connect()
         made.now = lambda: self.clock
@@ -87,10 +88,10 @@ class MemoryHarness(StorageHarness):
     quick = True
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__("memory:")
         self.memory = in_memory()
 
-    def connect(self) -> Any:
+    def connect(self) -> Storage:
         return Storage(self.memory.db)
 
     def execute(self, statement: str) -> None:
@@ -99,12 +100,8 @@ class MemoryHarness(StorageHarness):
 
 class SqliteHarness(StorageHarness):
     def __init__(self, path: Path) -> None:
-        super().__init__()
+        super().__init__(f"sqlite:///{path}")
         self.path = path
-        self.address = f"sqlite:///{path}"
-
-    def connect(self) -> Any:
-        return connect(self.address)
 
     def execute(self, statement: str) -> None:
         import apsw
@@ -116,13 +113,6 @@ class SqliteHarness(StorageHarness):
 
 class PostgresHarness(StorageHarness):
     examples = 8
-
-    def __init__(self, address: str) -> None:
-        super().__init__()
-        self.address = address
-
-    def connect(self) -> Any:
-        return connect(self.address)
 
     def execute(self, statement: str) -> None:
         import psycopg

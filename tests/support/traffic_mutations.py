@@ -1,65 +1,60 @@
-"""Deliberate faults in the rules of real traffic: masks, rule `fit`, cool-downs, late rewards,
-exploration, and arms that come and go. Each function breaks one of them.
+"""Deliberate faults in the rules of real traffic: masks, arms that do not fit, cool-downs, late
+rewards, exploration, and arms that come and go. Each function breaks one of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from purse.campaign.cooldown import CoolDown, CoolDowns
-from purse.campaign.draft import Draft
-from purse.campaign.ledger import Ledger
-from purse.campaign.rules import Transaction
 
-from purse.campaign import ask_rules, cooldown, group_commit, learner
+from purse.campaign import allowed, asks, commit, cooldown, learner, reports
 from purse.campaign.arms import Arms
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.cooldown import CoolDown
 from purse.campaign.learner import Learner
+from purse.campaign.records import Head
+from purse.campaign.transaction import Transaction
 
 Patch = pytest.MonkeyPatch
 
 
 def ignore_masks(patch: Patch) -> None:
     """Any arm may be chosen, whatever the ask allows."""
-    allowed = Transaction.allowed
-    patch.setattr(Transaction, "allowed", lambda book, draft, _: allowed(book, draft, None))
+    allow = allowed.allowed_arms
+    patch.setattr(asks, "allowed_arms", lambda transaction, _, left: allow(transaction, None, left))
 
 
 def hold_the_maximum_of_the_arm(patch: Patch) -> None:
     """What a call may cost at most does not matter."""
-    init = Draft.__init__
-
-    def deaf(draft: Draft, book: Ledger, _mask: Any, *rest: Any) -> None:
-        init(draft, book, None, *rest)
-
-    patch.setattr(Draft, "__init__", deaf)
+    needs = allowed.needs
+    patch.setattr(asks, "needs", lambda level, _: needs(level, None))
 
 
 def allow_any_maximum(patch: Patch) -> None:
     """A call may cost more than its arm ever does."""
-    patch.setattr(ask_rules, "check_most", lambda *_: None)
+    patch.setattr(asks, "check_most", lambda *_: None)
 
 
 def choose_what_does_not_fit(patch: Patch) -> None:
-    """Rule `fit` leaves no arm out."""
-    patch.setattr(Transaction, "fitting", lambda _book, _draft, places: places)
+    """No arm is left out because it does not fit."""
+    patch.setattr(allowed, "fits", lambda *_: True)
 
 
 def hand_out_the_dead(patch: Patch) -> None:
     """A repeated ask returns tickets for which nothing is held."""
-    patch.setattr(Transaction, "refuse_dead", lambda *_: None)
+    for state in ("VOID", "FAILED"):
+        patch.setattr(asks, state, "nothing")
 
 
 def cool_down_as_long_as_at_first(patch: Patch) -> None:
     """The second cool-down in a row is not longer than the first."""
     failed = cooldown.failed
 
-    def short(cooling: CoolDowns, *arguments: Any) -> None:
-        *_, first = arguments
-        failed(cooling, *arguments)
-        for arm, each in cooling.items():
-            cooling[arm] = each._replace(length=min(first, each.length))
+    def short(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
+        failed(head, arm, ticket, now, first)
+        for row in head.cooling:
+            row[2] = min(first, row[2])
 
     patch.setattr(cooldown, "failed", short)
 
@@ -73,10 +68,10 @@ def cool_down_for_calls_in_flight(patch: Patch) -> None:
     """Each failure begins a cool-down, whenever its call was asked for."""
     failed = cooldown.failed
 
-    def nervous(cooling: CoolDowns, arms: Iterable[int], ticket: int, *more: Any) -> None:
-        for arm, each in cooling.items():
-            cooling[arm] = each._replace(last_ticket=0)
-        failed(cooling, arms, ticket, *more)
+    def nervous(head: Head, *arguments: int) -> None:
+        for row in head.cooling:
+            row[3] = 0
+        failed(head, *arguments)
 
     patch.setattr(cooldown, "failed", nervous)
 
@@ -100,37 +95,40 @@ def learn_missing_rewards_twice(patch: Patch) -> None:
     """The policy sees a reward that did not come two times."""
     learn = Learner.learn
 
-    def twice(mind: Learner, told: Any, seq: int, digest: str) -> None:
+    def twice(policy: Learner, told: Any, seq: int, digest: str) -> None:
         again = [each for each in told for _ in range(1 + bool(each[1].get("missing")))]
-        learn(mind, again, seq, digest)
+        learn(policy, again, seq, digest)
 
     patch.setattr(Learner, "learn", twice)
 
 
 def miss_another_value(patch: Patch) -> None:
     """A reward that did not come counts as 1, whatever the terms say."""
-    report = Transaction.report
+    complete = reports.complete
 
-    def generous(book: Transaction, record: Any, rewards: Any, costs: Any, **more: bool) -> Any:
-        known = [1.0] * len(rewards) if more.get("missing") else rewards
-        return report(book, record, known, costs, **more)
+    def generous(
+        transaction: Transaction, ticket: Any, given: float, *more: Any, **named: Any
+    ) -> Any:
+        return complete(transaction, ticket, 1.0 if "missing" in named else given, *more, **named)
 
-    patch.setattr(Transaction, "report", generous)
+    patch.setattr(reports, "complete", generous)
 
 
 def wait_for_rewards_for_ever(patch: Patch) -> None:
     """A settled ticket waits however long it takes."""
-    expire = Transaction.expire
+    expire = reports.expire
     patch.setattr(
-        Transaction,
+        reports,
         "expire",
-        lambda book, due: expire(book, [each for each in due if each.state == "held"]),
+        lambda transaction, due: expire(
+            transaction, [ticket for ticket in due if ticket.state == "held"]
+        ),
     )
 
 
 def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
     """An ask does not know the rewards that its own transaction has given up."""
-    patch.setattr(group_commit, "TOLD", "nothing")
+    patch.setattr(commit, "learn_given_up", lambda *_: None)
 
 
 def clip_nothing(patch: Patch) -> None:
@@ -140,14 +138,17 @@ def clip_nothing(patch: Patch) -> None:
 
 def forget_the_chance_of_exploration(patch: Patch) -> None:
     """A ticket carries the policy's probability alone."""
-    next_round = Transaction.next_round
+    next_round = asks.next_round
 
-    def proud(book: Transaction, draft: Draft, allowed: Any, chooser: Any, *more: Any) -> Any:
-        t, arms, _ = next_round(book, draft, allowed, chooser, *more)
-        chances = chooser.probabilities(t, draft.left, draft.pending, draft.owed, allowed, *more)
-        return t, arms, [chances[arm] for arm in arms]
+    def proud(
+        transaction: Transaction, left: Any, need: Any, allow: Any, context: Any
+    ) -> tuple[int, int, float]:
+        t, arm, _ = next_round(transaction, left, need, allow, context)
+        head = transaction.level.head
+        seen = (t, left, head.open, head.owed, allow, context)
+        return t, arm, transaction.policy.probabilities(*seen)[arm]
 
-    patch.setattr(Transaction, "next_round", proud)
+    patch.setattr(asks, "next_round", proud)
 
 
 def choose_the_retired(patch: Patch) -> None:
@@ -163,16 +164,16 @@ def choose_the_retired(patch: Patch) -> None:
 
 def forget_the_first_pull_of_a_new_arm(patch: Patch) -> None:
     """An arm that comes later owes nothing."""
-    added = Ledger.arm_added
+    change_arm = CampaignLevel.change_arm
 
-    def forgetful(book: Ledger, entry: Any) -> None:
-        owed = book.head.owed
-        added(book, entry)
-        book.head.owed = owed
+    def forgetful(level: CampaignLevel, entry: Any) -> None:
+        owed = level.head.owed
+        change_arm(level, entry)
+        level.head.owed = owed
 
-    patch.setattr(Ledger, "arm_added", forgetful)
+    patch.setattr(CampaignLevel, "change_arm", forgetful)
 
 
 def listen_for_ever(patch: Patch) -> None:
     """An arm that never brings a reward is chosen as often as the policy wants."""
-    patch.setattr(Transaction, "silent", lambda *_: set())
+    patch.setattr(allowed, "silent", lambda *_: set())

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.campaign import Campaign
-from purse.client.connection import Connection
-from purse.client.exchange import Answer, Lost, Request
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
+from purse.client.connection import Connection
+from purse.client.exchange import Answer, Lost, Request
 from tests.support.service import HERE, PROMPTS, TestClient, service
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}

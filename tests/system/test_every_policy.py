@@ -11,9 +11,9 @@ import pytest
 from purse import AskRefused, InvalidInput, Policy, policies
 from purse.base import amounts
 from purse.campaign.learner import Learner
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.testing.games import suitable
 from tests.support.storages import MemoryHarness
 

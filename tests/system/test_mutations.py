@@ -17,19 +17,17 @@ import pytest
 
 from purse import BudgetHeld, Campaign, Policy, PurseError
 from purse.base import amounts
-from purse.campaign import group_commit
-from purse.campaign.learner import Learner
 from purse.campaign import commit
+from purse.campaign.checkpoint import SEAL
+from purse.campaign.learner import Learner
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import account_checks, mutations, period_checks, storages
 from tests.support import account_mutations as accounts
-from tests.support import levels_mutations as levels
 from tests.support import period_mutations as periods
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
 from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
-from tests.support.core import LEVELS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import SOAK, scale
 from tests.support.storages import (
@@ -151,14 +149,14 @@ def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
 def a_damaged_checkpoint_is_not_used(build: Build) -> None:
     harness = build()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commit if LEVELS else group_commit, "CHECKPOINT_EVERY", 8)
+        patch.setattr(commit, "CHECKPOINT_EVERY", 8)
         campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
         for turn in range(8):
             campaign.tell(campaign.ask(), turn % 2, "0.5")
     expected, stored = campaign.probabilities(), campaign.storage.checkpoint("test", "policy")
     blank = Learner(campaign.terms)
-    blank.seq, blank.digest = stored[:2] if LEVELS else stored[1:3]
-    forged = ((b"\n" if LEVELS else b"") + blank.checkpoint().body).hex()
+    blank.seq, blank.digest = stored[:2]
+    forged = (bytes(SEAL) + blank.stored()[-1][SEAL:]).hex()
     literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
     harness.execute(f"UPDATE purse_checkpoints SET body = {literal}")
     assert harness.open("test").probabilities() == expected
@@ -355,12 +353,9 @@ ROWS = [
         test_unavailable.test_another_session_locks_the_campaign_in_postgres,
         only="postgres",
     ),
+    Row(mutations.hold_another_amount, an_audit_decides_every_hold_again),
+    Row(mutations.book_another_amount, what_is_spent_is_what_the_entries_say),
 ]
-if LEVELS:
-    ROWS += [
-        Row(levels.hold_another_amount, an_audit_decides_every_hold_again),
-        Row(levels.book_another_amount, what_is_spent_is_what_the_entries_say),
-    ]
 SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.drop_the_guard, the_budget_holds),
     Row(mutations.forget_reports, a_report_counts_once),

@@ -18,17 +18,13 @@ import pytest
 from purse import Account, StorageUnavailable
 from purse.campaign import calendar
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from tests.support.check_accounts import check_accounts
-from tests.support.client_log import (
-    RENEWED,
-    SHORT_HOUR,
-    TERMS,
-    ClientLog,
-    LoggingClient,
-    check_promises,
-)
+from purse.campaign.storage.sqlite import Sqlite
+from purse.campaign.storage.storage import Storage
+from tests.support.check_log import check_accounts, check_promises
+from tests.support.client_log import RENEWED, SHORT_HOUR, TERMS, ClientLog, LoggingClient
 from tests.support.crash_vfs import Disk, mounted, nothing
 from tests.support.soak import SOAK, scale
+from tests.support.storages import kinds
 
 # SQLite passes over some errors of a disk, and apsw says so
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -45,7 +41,7 @@ def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
-class SmallLog(sqlite.Sqlite):
+class SmallLog(Sqlite):
     """A storage that moves its log into the file often, so that tests meet that too."""
 
     def _opened(self) -> apsw.Connection:
@@ -66,9 +62,9 @@ class Countdown:
             self.act()
 
 
-def reached(disk: Disk, folder: Path) -> SmallLog:
+def reached(disk: Disk, folder: Path) -> Storage:
     """The storage in a folder, through a disk."""
-    return SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}")
+    return Storage(SmallLog(f"sqlite:///{folder}/purse.db?vfs={disk.name}"))
 
 
 def check_file(disk: Disk, folder: Path) -> None:
@@ -81,7 +77,7 @@ def check_file(disk: Disk, folder: Path) -> None:
 def new_home(folder: Path, *, paid: bool = False) -> Path:
     """A folder with a new campaign, where that is wanted under accounts, and renewed."""
     folder.mkdir()
-    store = sqlite.Sqlite(f"sqlite:///{folder}/purse.db")
+    store = Storage(Sqlite(f"sqlite:///{folder}/purse.db"))
     terms = {**TERMS, "expires_after": None}
     if paid:
         Account.create(ACCOUNTS[0], budget=8, storage=store)
@@ -162,10 +158,10 @@ def test_a_power_cut_while_the_file_is_made(tmp_path: Path) -> None:
             with mounted() as disk:
                 made = created_until(n, disk, home, tmp_path / f"{home.name}-cut", torn)
             if not made:
-                store = sqlite.Sqlite(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db")
+                store = Storage(Sqlite(f"sqlite:///{tmp_path}/{home.name}-cut/purse.db"))
                 if "cut" not in store.names():
                     Campaign.create("cut", **TERMS, storage=store)
-                assert Campaign.open("cut", storage=store).status().entries == 1
+                assert kinds(Campaign.open("cut", storage=store)) == ["created"]
                 store.close()
     assert n > 20
 
@@ -228,9 +224,7 @@ def test_a_failing_disk_makes_no_half_effects(
     n, failed, stride = (
         0,
         0,
-        {"read": scale(15, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[
-            operation
-        ],
+        {"read": scale(8, 1), "write": scale(25, 1), "sync": scale(3, 1), "truncate": 1}[operation],
     )
     while True:
         n += stride
@@ -280,7 +274,7 @@ def broken_at(
             # as long as the disk is broken; what is written can be read
             with pytest.raises(StorageUnavailable):
                 go_on(made(campaign, log, "client", 5))
-            assert campaign.status().entries == len(list(campaign.journal()))
+            assert campaign.storage.level("cut")[-1].seq == len(list(campaign.journal()))
     disk.watch = nothing
     return finish(disk, home, log, store, refused if struck else None)
 

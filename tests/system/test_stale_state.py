@@ -14,11 +14,11 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import InvalidInput, NoSuchCampaign, StorageUnavailable
-from purse.campaign import operations
-from purse.campaign.learner import Learner
+from purse import InvalidInput, NoSuchCampaign
+from purse.campaign.learner import Learner, recovered
 from purse.campaign.local.campaign import LocalCampaign as Campaign
-from tests.support.storages import MemoryHarness, PostgresHarness, StorageHarness
+from tests.support.paths import ROOT
+from tests.support.storages import StorageHarness, counts, kinds, without_guards
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -28,72 +28,6 @@ TERMS: dict[str, Any] = {
 }
 # a policy file that brings no code of its own: nothing has to be compiled
 MINE = "from purse.policies.exp3_bwk import *\n"
-
-
-def test_a_campaign_that_was_made_anew_is_not_the_one_that_was_opened(make_harness: Any) -> None:
-    harness = make_harness("memory")
-    old = harness.create("c", **TERMS)
-    old.ask()
-    harness.memory._campaigns.clear()
-    new = harness.create(
-        "c", arms={"x": 100, "y": 200, "z": 300}, budget=10_000, cost_min=1, policy="uniform"
-    )
-    for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
-        with pytest.raises(NoSuchCampaign, match="deleted and recreated"):
-            call()
-    assert new.status().counts["tickets"] == 0
-    assert harness.open("c").ask().arm in ("x", "y", "z")
-
-
-def test_a_key_of_postgres_is_not_trusted(make_harness: Any) -> None:
-    harness = make_harness("postgres")
-    first, second = harness.create("a", **TERMS), harness.create("b", **TERMS)
-    first.ask()
-    second.ask()
-    for table in ("checkpoints", "tickets", "purses"):
-        harness.execute(f"DELETE FROM purse_{table}")
-    harness.execute("DROP TRIGGER purse_no_loss ON purse_journal")
-    harness.execute("DELETE FROM purse_journal")
-    harness.execute("DELETE FROM purse_campaigns")
-    harness.execute("ALTER TABLE purse_campaigns ALTER COLUMN id RESTART WITH 1")
-    again = [harness.create(name, **TERMS) for name in ("b", "a")]
-    with pytest.raises(NoSuchCampaign, match="open it again"):
-        first.ask()
-    assert [campaign.status().counts["tickets"] for campaign in again] == [0, 0]
-
-
-def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
-    harness: StorageHarness,
-) -> None:
-    """As when a dump is put back under processes that run."""
-    campaign = harness.create("c", **TERMS)
-    other = harness.create("other", **TERMS)
-    for _ in range(10):
-        campaign.tell(campaign.ask(), 1, 1)
-    for _ in range(30):
-        other.tell(other.ask(), 0.25, 1)
-    if isinstance(harness, MemoryHarness):
-        stored = harness.memory._campaigns
-        stored["c"], stored["other"] = stored["other"], stored["c"]
-        stored["c"].head.id = campaign.terms.id
-    else:
-        harness.execute("UPDATE purse_campaigns SET name = name || '-' ")
-        for new, old in (("c", "other-"), ("other", "c-")):
-            harness.execute(
-                f"UPDATE purse_campaigns SET name = '{new}', head = "
-                f"replace(head, '{other.terms.id}', '{campaign.terms.id}') WHERE name = '{old}'"
-            )
-        if isinstance(harness, PostgresHarness):
-            campaign.storage._places.clear()
-    expected = Learner(other.terms)
-    told = [(entry.seq, entry.body) for entry in campaign.journal() if entry.kind == "told"]
-    assert len(told) == 30
-    expected.learn(told, told[-1][0], "")
-    campaign.ask()
-    state = campaign._committer.recovered().state
-    assert {name: part.tobytes() for name, part in state.items()} == {
-        name: part.tobytes() for name, part in expected.state.items()
-    }
 
 
 def test_a_policy_forgets_what_an_older_file_does_not_know(tmp_path: Path) -> None:
@@ -128,21 +62,6 @@ def test_a_void_needs_no_policy_file(harness: StorageHarness, tmp_path: Path) ->
         campaign.ask()
 
 
-def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(
-    tmp_path: Path, make_harness: Any
-) -> None:
-    policy = tmp_path / "mine.py"
-    policy.write_text(MINE)
-    harness = make_harness("memory")
-    harness.create("c", **{**TERMS, "policy": str(policy)}).ask()
-    policy.unlink()
-    campaign = harness.open("c")
-    ask = operations.ask(1, "r")
-    campaign._committer._queue.append(ask)
-    assert campaign.tell(1, 1, 1).state == "told"
-    assert isinstance(ask.error, InvalidInput)
-
-
 def test_a_clock_that_was_ahead_does_not_keep_holds_from_expiring(harness: StorageHarness) -> None:
     campaign = harness.create("c", **TERMS, expires_after=60)
     harness.clock += 10**11
@@ -175,26 +94,6 @@ def test_an_audit_beside_a_campaign_that_runs_finds_nothing(make_harness: Any) -
     assert [audit.findings for audit in audits] == [()] * 5
 
 
-def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
-    code = f"""
-import purse
-campaign = purse.Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
-campaign.tell(campaign.ask(), 1, 1)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-lock"]
-    shutil.copy(tmp_path / "purse.db", tmp_path / "copy.db")
-    campaign = Campaign.open("c", storage=f"sqlite:///{tmp_path}/copy.db")
-    assert campaign.status().counts["told"] == 1
-    campaign.storage.close()
-
-
-def test_a_file_without_campaigns_is_not_made_into_one(tmp_path: Path) -> None:
-    apsw.Connection(str(tmp_path / "other.db")).close()
-    with pytest.raises(StorageUnavailable, match="with campaigns"):
-        Campaign.open("c", storage=f"sqlite:///{tmp_path}/other.db")
-
-
 def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
     address = f"sqlite:///{tmp_path}/purse.db"
     Campaign.create("c", **TERMS, storage=address)
@@ -207,10 +106,56 @@ def test_campaigns_that_are_let_go_leave_no_files_open(tmp_path: Path) -> None:
     assert len(list(fds.iterdir())) <= before + 3
 
 
-def test_a_checkpoint_of_another_beginning_is_not_used() -> None:
-    campaign = Campaign.create("c", **TERMS, storage="memory:beginnings")
-    first = Learner(campaign.terms)
-    first.code = "of another beginning"
-    taken = first.checkpoint()
-    assert not Learner(campaign.terms).restore(taken)
-    assert Learner(campaign.terms).restore(Learner(campaign.terms).checkpoint())
+def test_a_level_that_was_made_anew_is_not_the_one_that_was_opened(harness: StorageHarness) -> None:
+    old = harness.create("c", **TERMS)
+    old.ask()
+    with without_guards(harness):
+        for table in ("checkpoints", "open_tickets", "balances", "journal", "levels"):
+            harness.execute(f"DELETE FROM purse_{table}")
+    arms = {"x": 100, "y": 200, "z": 300}
+    harness.create("other", arms=arms, budget=10_000, cost_min=1, policy="uniform")
+    new = harness.create("c", arms=arms, budget=10_000, cost_min=1, policy="uniform")
+    for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
+        with pytest.raises(NoSuchCampaign, match="deleted and recreated"):
+            call()
+    assert counts(new) == {}
+    assert harness.open("c").ask().arm in ("x", "y", "z")
+
+
+def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
+    harness: StorageHarness,
+) -> None:
+    """As when a dump is put back under processes that run: the digest is compared at every ask."""
+    campaign, other = harness.create("c", **TERMS), harness.create("other", **TERMS)
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 1)
+    for _ in range(30):
+        other.tell(other.ask(), 0.25, 1)
+    harness.execute("UPDATE purse_levels SET name = name || '-'")
+    for new, old in (("c", "other-"), ("other", "c-")):
+        harness.execute(
+            f"UPDATE purse_levels SET name = '{new}', head = "
+            f"replace(head, '{other.terms.id}', '{campaign.terms.id}') WHERE name = '{old}'"
+        )
+    assert kinds(campaign).count("told") == 30
+    campaign.ask()
+    expected = recovered(campaign.terms, campaign.storage)
+    assert state_of(campaign._committer.policy) == state_of(expected)
+
+
+def state_of(policy: Learner) -> dict[str, bytes]:
+    return {name: part.tobytes() for name, part in policy.state.items()}
+
+
+def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
+    code = f"""
+from purse.campaign.local.campaign import LocalCampaign as Campaign
+campaign = Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
+campaign.tell(campaign.ask(), 1, 1)
+"""
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["purse.db", "purse.db-lock"]
+    shutil.copy(tmp_path / "purse.db", tmp_path / "copy.db")
+    campaign = Campaign.open("c", storage=f"sqlite:///{tmp_path}/copy.db")
+    assert counts(campaign)["told"] == 1
+    campaign.storage.close()

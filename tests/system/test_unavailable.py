@@ -14,9 +14,9 @@ import apsw
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import postgres_database, postgres_timeout, sqlite_file
-from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
+from purse.campaign.storage.file_lock import FileLock
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import scale
@@ -28,13 +28,13 @@ def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
     patch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.1)
     patch.setattr(
-        postgres_database,
+        postgres,
         "SESSION",
-        postgres_database.SESSION.replace(
-            f"lock_timeout = '{postgres_database.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
+        postgres.SESSION.replace(
+            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
         ),
     )
-    patch.setattr(postgres_database, "LOCK_TIMEOUT_S", 1)
+    patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
     patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 1.5)
 
 
@@ -222,7 +222,7 @@ def test_another_session_locks_the_campaign_in_postgres(postgres_address: str) -
     campaign, ticket = begun(postgres_address)
     campaign.storage.close()
     with psycopg.connect(postgres_address) as foreign:
-        foreign.execute("SELECT 1 FROM purse_campaigns FOR UPDATE")
+        foreign.execute("SELECT 1 FROM purse_levels FOR UPDATE")
         refuses(campaign, ticket)
         assert campaign.status().counts["held"] == 1
     goes_on(campaign, ticket)
@@ -239,7 +239,7 @@ def test_a_campaign_that_is_stuck_delays_no_other_in_postgres(
     storage = stuck.storage
     other = Campaign.create("other", **TERMS, storage=storage)
     with psycopg.connect(postgres_address) as foreign:
-        foreign.execute("SELECT 1 FROM purse_campaigns WHERE name = 'test' FOR UPDATE")
+        foreign.execute("SELECT 1 FROM purse_levels WHERE name = 'test' FOR UPDATE")
         waiting = threading.Thread(target=stuck.tell, args=(ticket, 1, 1))
         waiting.start()
         assert in_time(lambda: other.tell(other.ask(), 1, 1)) is None
@@ -276,6 +276,6 @@ def test_who_only_reads_is_not_delayed_by_one_who_waits_to_write(
 def test_one_reader_who_takes_long_delays_no_other(tmp_path: Path) -> None:
     campaign, _ = begun(f"sqlite:///{tmp_path}/purse.db")
     storage: Any = campaign.storage
-    with storage._view(), storage._view():
+    with storage.db.reading(), storage.db.reading():
         assert in_time(campaign.status) is None
     storage.close()
