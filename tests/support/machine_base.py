@@ -184,11 +184,11 @@ class BaseMachine(RuleBasedStateMachine):
         """The journal has the context of each ticket as it was seen, and its report has the
         same.
         """
-        issued = [each for entry in entries for each in entry.body.get("tickets", ())]
-        told = [{"id": entry.ticket, **entry.body} for entry in entries if entry.kind == "told"]
-        for each in issued + told:
-            expected = self.ledger.tickets[each["id"]].context
-            assert each.get("context") == (None if expected is None else list(expected))
+        for entry in entries:
+            if entry.kind in ("asked", "told"):
+                expected = self.ledger.tickets[entry.ticket].context
+                seen = None if expected is None else list(expected)
+                assert entry.body.get("context") == seen
 
     def check_copy(self, audit: Any) -> None:
         """A copy made from the export comes to the same."""

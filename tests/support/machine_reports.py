@@ -34,10 +34,6 @@ class ReportMachine(BaseMachine):
         )
         return Report(reward, costs)
 
-    def skips(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> bool:
-        """Whether this is not tried here; a machine may leave something out."""
-        return False
-
     @precondition(lambda self: self.has_tickets)
     @rule(which=picks, reward=rewards, parts=shares, by_id=st.booleans())
     def tell(self, which: int, reward: float, parts: list[int], by_id: bool) -> None:
@@ -57,8 +53,6 @@ class ReportMachine(BaseMachine):
     def tell_many(self, which: list[int], reward: float, parts: list[int]) -> None:
         """Each report stands alone, its error in its place."""
         reports = [(ticket, self.report(ticket, reward, parts)) for ticket in map(self.pick, which)]
-        if any(self.skips("tell", *each) for each in reports):
-            return
         promised: list[Any] = []
         for ticket, report in reports:
             try:
@@ -78,8 +72,6 @@ class ReportMachine(BaseMachine):
         ] == [expected if isinstance(expected, str) else in_text(expected) for expected in promised]
 
     def tell_once(self, ticket: reference_ledger.Ticket, report: Report, by_id: bool) -> None:
-        if self.skips("tell", ticket, report):
-            return
         shown = ticket.id if by_id else self.harness.ticket(self.campaign, ticket.id)
         answers = self.same(
             lambda: self.campaign.tell(shown, *self.shaped(report)),
@@ -133,8 +125,6 @@ class ReportMachine(BaseMachine):
 
     def say(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> None:
         """One part of a report."""
-        if self.skips(verb, ticket, report):
-            return
         given, costs = self.shaped(report)
         calls = {
             "settle": (lambda: self.campaign.settle(ticket.id, costs), report.costs),
@@ -154,8 +144,6 @@ class ReportMachine(BaseMachine):
         report = self.report(ticket, 0.0, parts)
         if not free:
             return self.say("fail", ticket, report)
-        if self.skips("fail", ticket, report):
-            return None
         nothing = (0,) * len(self.terms.resources)
         answers = self.same(
             lambda: self.campaign.fail(ticket.id), lambda: self.ledger.fail(ticket.id, nothing)

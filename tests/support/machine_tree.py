@@ -85,7 +85,6 @@ class TreeMachine(CampaignMachine):
     @rule(which=st.integers(0, CAMPAIGNS - 1))
     def turn_to(self, which: int) -> None:
         """From now on another campaign is in use."""
-        self.ledger.end()
         self.others[self.in_use] = self.kept()
         self.in_use = which
         for name, value in self.others[which].items():
@@ -141,7 +140,6 @@ class TreeMachine(CampaignMachine):
 
     @invariant()
     def accounts_agree(self) -> None:
-        self.ledger.end()
         for account, tree in zip(self.accounts, self.trees, strict=True):
             status = account.status()
             assert min(tree.left) >= 0

@@ -184,7 +184,7 @@ class Asking(Books):
             ticket.periods = tuple(each.period.number if each.period else 0 for each in self.levels)
             self.tickets[drawn.id] = ticket
             issued.append(ticket)
-        self.book()
+        self.entries += len(issued)
         if request_id is not None:
             self.requests[request_id] = asked(n, mask, seen)
         return issued

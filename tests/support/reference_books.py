@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tests.support.reference_accounts import Account
 from tests.support.reference_levels import Level
-from tests.support.reference_periods import Period, Sums
+from tests.support.reference_periods import Sums
 from tests.support.reference_terms import (
     STATES,
     Arm,
@@ -57,10 +57,6 @@ class Books(Level):
         ]
         if self.account is not None:
             self.account.children.append(self)
-        self.booked = self.sums()
-        # accounts: their entries after boundaries were made, and how they were before that
-        self.before: list[tuple[Level, int, tuple[list[int], Period | None, int]]] = []
-        self.entries_before = 0
 
     @property
     def levels(self) -> list[Level]:
@@ -76,32 +72,6 @@ class Books(Level):
     def freed(self) -> list[int]:
         """The least that would be left on a level if nothing were held."""
         return [min(column) for column in zip(*(each.free for each in self.levels), strict=True)]
-
-    def begin(self) -> None:
-        """Whoever changes something makes the boundaries that are due, on all levels."""
-        self.end()
-        self.before, self.entries_before = [], self.entries
-        for level in self.levels[:-1]:
-            before = level.budget, level.period, level.entries
-            level.renew()
-            self.before.append((level, level.entries, before))
-        self.renew()
-
-    def end(self) -> None:
-        """Those of accounts are not made where the campaign got no entry."""
-        if self.entries == self.entries_before:
-            for level, entries, before in self.before:
-                if level.entries == entries:  # nor did anybody else write
-                    level.budget, level.period, level.entries = before
-        self.before = []
-
-    def book(self) -> None:
-        """An entry was made: where it moved money, each account has one more, too."""
-        self.entries += 1
-        before, self.booked = self.booked, self.sums()
-        if self.booked != before:
-            for level in self.levels[:-1]:
-                level.entries += 1
 
     def give_back(self, ticket: Ticket, units: Units | list[int]) -> None:
         """The rest of a hold comes back on every level."""

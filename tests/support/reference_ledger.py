@@ -51,13 +51,13 @@ class Ledger(Asking, Reporting):
             if arm.retired:
                 arm.retired = False
                 arm.least, arm.most = bounds
-                self.book()
+                self.entries += 1
             elif bounds != (arm.least, arm.most):
                 raise Refusal("InvalidInput")
             return
         bounds = self.checked(place, least or floor, most or ceiling)
         self.arms.append(Arm(name, *bounds, owes=self.terms.initial))
-        self.book()
+        self.entries += 1
 
     def retire_arm(self, name: str) -> None:
         """An arm must be left."""
@@ -67,7 +67,7 @@ class Ledger(Asking, Reporting):
         if len(self.present) == 1:
             raise Refusal("InvalidInput")
         arm.retired = True
-        self.book()
+        self.entries += 1
 
     def set_arm(self, name: str, least: Units | None, most: Units | None) -> None:
         """What it may cost from now on."""
@@ -76,7 +76,7 @@ class Ledger(Asking, Reporting):
         bounds = self.checked(place, least or arm.least, most or arm.most)
         if bounds != (arm.least, arm.most):
             arm.least, arm.most = bounds
-            self.book()
+            self.entries += 1
 
     def place_of(self, name: str) -> int:
         self.begin()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tests.support.reference_periods import Period, Renewed
@@ -15,9 +16,15 @@ class Level(Renewed):
     resources: tuple[str, ...]
     requests: dict[str, tuple[object, ...]]
 
+    @property
+    def levels(self) -> Sequence[Level]:
+        """All whose budgets it takes from, from the top down to itself."""
+        raise NotImplementedError
+
     def begin(self) -> None:
-        """Whoever changes something makes the boundaries that are due."""
-        self.renew()
+        """Whoever wants to change something makes the boundaries that are due, on all levels."""
+        for level in self.levels:
+            level.renew()
 
     def issued(self) -> list[tuple[Ticket, int]]:
         """All tickets that took from this budget, each with the period in which it did."""

@@ -35,7 +35,7 @@ class Reporting(Books):
         """What was said first stands, and what was said now is kept."""
         self.conflicts += 1
         self.alarm("conflict")
-        self.book()
+        self.entries += 1
         return Refusal("Conflict")
 
     def tell(self, id: int, report: Report) -> Receipt:
@@ -148,7 +148,7 @@ class Reporting(Books):
         if ticket.state in OPEN and state == "void":
             self.give_back(ticket, ticket.held)
         ticket.state = state
-        self.book()
+        self.entries += 1
         return self.answer(ticket)
 
     def answer(self, ticket: Ticket, *, duplicate: bool = False) -> Receipt:

@@ -10,15 +10,12 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from purse.campaign import audit, ticket_window
-from tests.support import reference_ledger
 from tests.support.campaign_machine import INITIAL, UNIFORM
 from tests.support.contexts import SEES
 from tests.support.machine_period_tree import PeriodTreeMachine
 from tests.support.machine_periods import PeriodMachine
 from tests.support.machine_tree import TreeMachine
 from tests.support.machine_verbs import CampaignMachine
-from tests.support.reference_ledger import Report
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 
@@ -78,24 +75,3 @@ def test_nor_do_they_where_accounts_are_renewed_too(
 ) -> None:
     """Each level has its own boundaries."""
     run(PeriodTreeMachine, make_harness(kind), UNIFORM, 5 if kind == "memory" else 6)
-
-
-class WindowMachine(CampaignMachine):
-    """Leaves out conflicts about tickets that are void: a ticket that gets a cost later cannot be
-    put back to what it was at the conflict.
-    """
-
-    def skips(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> bool:
-        gone = ticket.state == "void"
-        known = verb != "settle" and ticket.reward not in (None, report.reward)
-        return gone and (verb == "fail" or known)
-
-
-def test_a_window_of_few_tickets_is_enough(
-    make_harness: Callable[[str], StorageHarness], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """An audit that has let go of almost all finished tickets comes to the same."""
-    for module in (ticket_window, audit):
-        monkeypatch.setattr(module, "BUCKET", 2)
-    monkeypatch.setattr(ticket_window, "YOUNG", 2)
-    run(WindowMachine, make_harness("memory"), UNIFORM, 4)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from purse import Conflict, InvalidInput
-from purse.campaign import audit, ticket_window
+from purse.campaign import audit
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
 
@@ -32,7 +32,7 @@ def test_a_void_ticket_that_is_settled_is_open_once() -> None:
         lambda: campaign.reward(ticket, 1),
     ):
         act()
-        seen.append(sum(campaign.storage.overview("test").head.open))
+        seen.append(sum(campaign.storage.level("test")[-1].head.open))
     assert seen == [0, 1, 0]
     assert campaign.audit().ok
 
@@ -73,9 +73,7 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its deadline was another one then, and its reward was not there."""
-    for module in (ticket_window, audit):
-        monkeypatch.setattr(module, "BUCKET", 2)
-    monkeypatch.setattr(ticket_window, "YOUNG", 2)
+    monkeypatch.setattr(audit, "PAGE_SIZE", 2)
     harness = MemoryHarness()
     campaign = made(harness, expires_after=3600, reward_within=60, missing_reward=0)
     ticket = campaign.ask()
