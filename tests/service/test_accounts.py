@@ -42,7 +42,7 @@ def test_an_account_over_http() -> None:
     assert client.post(f"{AT}/resume").json()["status"] == "running"
     assert client.post(f"{AT}/audit").json()["ok"] is True
     lines = client.get(f"{AT}/journal?after=1&limit=2").text.splitlines()
-    assert [json.loads(line)["kind"] for line in lines] == ["moved", "topped_up"]
+    assert [json.loads(line)["kind"] for line in lines] == ["topped_up", "paused"]
     assert client.post(f"{AT}/close").json()["status"] == "closed"
     problem(client.post(f"{AT}/top-ups", json={"amount": 1}), 409, "campaign-closed")
 

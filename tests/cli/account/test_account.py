@@ -72,7 +72,7 @@ def test_an_account_from_its_creation_to_its_end(tmp_path: Path) -> None:
     assert "all agree with the journal" in run("account audit company").stdout
     assert data(run("account audit company --json"))["ok"] is True
     entries = [json.loads(line) for line in run("account export team-a").stdout.splitlines()]
-    assert [each["kind"] for each in entries[1:3]] == ["created", "moved"]
+    assert [each["kind"] for each in entries[1:3]] == ["created", "topped_up"]
     run("account export team-a -o team.jsonl")
     assert len((tmp_path / "team.jsonl").read_text().splitlines()) == len(entries)
     assert "team-a: closed" in run("account close team-a").stdout
