@@ -71,7 +71,7 @@ def wanted(
     """Return what an entry says of the request: how many tickets, its mask and its labels."""
     body: dict[str, Any] = {"n": n} if n > 1 else {}
     if mask is not None:
-        body["mask"] = mask.as_body(transaction.level.terms.n_arms)
+        body["mask"] = mask.as_body(transaction.campaign.terms.n_arms)
     if labels is not None:
         body["labels"] = labels
     return body
@@ -110,7 +110,7 @@ def choice(
     labels: Mapping[str, str] | None,
 ) -> dict[str, Any]:
     """Return the body of the entry of the next ticket. Raise `AskRefused` if there is none."""
-    level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
+    level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     check_keys(labels or (), head.labels)
     refuse_stopped(transaction)
     check_mask(transaction, mask)
@@ -179,8 +179,10 @@ def next_round(
     context: Sequence[float] | None,
 ) -> tuple[int, int, float]:
     """Return round, arm and probability of the next ticket: explored, or chosen by the policy."""
-    level, terms, head = transaction.campaign, transaction.level.terms, transaction.level.head
+    level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     t, period = head.rounds + 1, level.period
+    if transaction.chosen is not None:
+        return t, *transaction.chosen
     if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
         when = " in this period" if period else ""
         raise HorizonReached(f"all {terms.horizon} rounds of the horizon have been asked for{when}")
@@ -211,7 +213,7 @@ def explored_arms(
 
 def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
     """Raise `AskRefused` if the policy has ended the game, `PurseError` if it chose nonsense."""
-    terms = transaction.level.terms
+    terms = transaction.campaign.terms
     if arm == STOP or (arm == SKIP and terms.horizon is None):
         raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")
     if arm != SKIP and not 0 <= arm < len(transaction.campaign.arms.names):

@@ -25,9 +25,10 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.checkpoint import AUDIT, opened, sealed
 from purse.campaign.entry import Entry
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
 from purse.campaign.replay_journal import Replay
+from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.rows import Stored
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
@@ -208,7 +209,9 @@ def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     policies: dict[str, Learner] = {}
     for name, (_, rest) in same.items():
         if len(rest) > 2:
-            policy = policies[name] = Learner(replays[name].level.terms)
+            level = replays[name].level
+            assert isinstance(level, CampaignLevel)
+            policy = policies[name] = Learner(level.terms)
             seq, digest, body = rest[4]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it

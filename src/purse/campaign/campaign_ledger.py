@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from purse.campaign import cooldown
 from purse.campaign.arms import Arms
 from purse.campaign.entry import Entry
 from purse.campaign.labels import Sums
-from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
-from purse.campaign.states import OPEN, UNFINISHED
+from purse.campaign.states import CAMPAIGN, OPEN, UNFINISHED
 from purse.campaign.ticket import SKIP, Ticket, folded, moved_between
+
+if TYPE_CHECKING:
+    from purse.campaign.terms import Terms
 
 HEARD = -1  # of an arm that has brought a reward
 
@@ -24,13 +27,14 @@ class CampaignLevel(Level):
 
     def __init__(
         self,
-        terms: Any,
+        terms: Terms,
         seq: int = 0,
         head: Head | None = None,
         balances: Sequence[Balance] = (),
         above: Level | None = None,
     ) -> None:
         super().__init__(terms, seq, head, balances, above)
+        self.terms: Terms = terms
         self.tickets: dict[int, Ticket] = {}  # as far as they are known
         self.labels = Sums()
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
@@ -140,7 +144,8 @@ class CampaignLevel(Level):
 
     def move(self, ticket: Ticket, move: list[Balance], at: int, issued: int = 0) -> None:
         """Move the money of a ticket, here, above, and in the sums of its labels."""
-        self.book(move, at, None if issued else ticket.asked.get("periods", {}))
+        if ticket.arm != SKIP:
+            self.book(move, at, None if issued else ticket.asked.get("periods", {}))
         if "labels" in ticket.asked:
             self.labels.book(ticket.asked["labels"], issued, move)
 

@@ -18,9 +18,9 @@ from purse.campaign import reports
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.fork_safety import reset_after_fork
 from purse.campaign.learner import CHECKPOINT_EVERY, JournalRewound, Learner, parsed, recovered
-from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.records import Balance
-from purse.campaign.states import UNFINISHED
+from purse.campaign.states import ACCOUNT, CAMPAIGN, UNFINISHED
 from purse.campaign.storage.rows import Found, Locked, Wants, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.ticket import folded

@@ -6,14 +6,17 @@ A level is a budget. One below another spends from both: what moves on it moves 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from purse.campaign.entry import Entry
 from purse.campaign.period import Period
 from purse.campaign.records import Balance, Head, Move, Units, moved
-from purse.campaign.states import ENDED, PAUSED, RUNNING
+from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
 
-ACCOUNT, CAMPAIGN = "account", "campaign"
+if TYPE_CHECKING:
+    from purse.campaign.budget_terms import AccountTerms
+    from purse.campaign.terms import Terms
+
 OWN = "own"  # the key of a level's own period
 
 
@@ -31,13 +34,13 @@ class Level:
 
     def __init__(
         self,
-        terms: Any,
+        terms: AccountTerms | Terms,
         seq: int = 0,
         head: Head | None = None,
         balances: Sequence[Balance] = (),
         above: Level | None = None,
     ) -> None:
-        self.terms = terms
+        self.terms: AccountTerms | Terms = terms
         self.seq = seq
         self.head = head or Head()
         self.balances = list(balances)

@@ -49,7 +49,7 @@ def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:
 def add_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
     """Add an arm, or take back a retired one with what was learnt of it."""
     transaction.refuse_ended()
-    arms, terms = transaction.campaign.arms, transaction.level.terms
+    arms, terms = transaction.campaign.arms, transaction.campaign.terms
     place = arms.names.index(name) if name in arms.names else len(arms.names)
     if place == terms.n_arms:
         raise invalid(
@@ -101,7 +101,7 @@ def arm_body(
 
     Raise `InvalidInput` if these do not lie between floor and ceiling.
     """
-    arms, terms = transaction.campaign.arms, transaction.level.terms
+    arms, terms = transaction.campaign.arms, transaction.campaign.terms
     floor, ceiling = terms.floor[place], terms.ceiling[place]
     is_new = place == len(arms.names)
     low = least or (floor if is_new else arms.cost_min[place])

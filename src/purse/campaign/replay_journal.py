@@ -67,12 +67,20 @@ class Replay:
         self.level, self.load = level, load
         self.above = level.above
         self.policy: Learner | None = None
-        if isinstance(level, CampaignLevel):
-            self.policy = Learner(level.terms)
-            self.policy.compile_ask()
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
         self.findings: list[str] = []
         self.notes: list[str] = []
+        self.decides = True  # choices are made again, unless another version of the policy did
+        if isinstance(level, CampaignLevel):
+            terms, self.policy = level.terms, Learner(level.terms)
+            self.policy.compile_ask()
+            now = getattr(self.policy.module, "VERSION", 0)
+            self.decides = terms.policy_version in (0, now)
+            if not self.decides:
+                self.notes.append(
+                    f"tickets were chosen by version {terms.policy_version} of {terms.policy}, and "
+                    f"this is version {now}: the choices were not made again"
+                )
 
     def find(self, text: str) -> None:
         """Record something that does not agree."""
@@ -197,6 +205,8 @@ class Replay:
         mask = from_body(body["mask"], level.terms.n_arms) if "mask" in body else None
         context = Context(body["context"], body.get("clipped", 0)) if "context" in body else None
         labels, of = read_labels(body.get("labels")), body.get("of")
+        if not self.decides:
+            transaction.chosen = body["arm"], body["p"]
         made = asks.choice(transaction, mask, context, labels)
         made |= asks.wanted(transaction, body.get("n", 1), mask, labels) | (
             {"of": of} if of else {}

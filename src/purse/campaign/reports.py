@@ -85,15 +85,15 @@ def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
     """Presume spent what has outlived its deadline, and count rewards that have not come in time as
     the terms say; return the number of these tickets.
     """
-    terms, count = transaction.level.terms, 0
+    missing, count = transaction.campaign.terms.missing_reward, 0
     for ticket in due:
         if ticket.deadline is None or ticket.deadline > transaction.now:
             continue
         count += 1
         if ticket.state == HELD:
             transaction.add("expired", {}, ticket=ticket.id)
-        else:
-            complete(transaction, ticket, terms.missing_reward, ticket.costs or [], missing=True)
+        elif missing is not None:  # which it is not with `reward_within`
+            complete(transaction, ticket, missing, ticket.costs or [], missing=True)
     return count
 
 

@@ -15,8 +15,9 @@ from purse.campaign.commit import written
 from purse.campaign.entry import Entry
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
-from purse.campaign.ledger import CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.replay_journal import Load, Replay
+from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.rows import Found, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms

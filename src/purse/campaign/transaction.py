@@ -76,6 +76,7 @@ class Transaction:
         self.now = now
         self.chooser = chooser
         self.added: list[Added] = []
+        self.chosen: tuple[int, float] | None = None  # arm and probability, if they are known
 
     @property
     def campaign(self) -> CampaignLevel:

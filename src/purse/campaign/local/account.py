@@ -10,13 +10,13 @@ from purse.campaign.account_results import AccountStatus, LevelStatus
 from purse.campaign.alert_rules import OF_ACCOUNTS
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.local.budget import Budget, read_terms
 from purse.campaign.make_results import account_status, balances, state
 from purse.campaign.period import Period
 from purse.campaign.records import Balance
 from purse.campaign.results import Audit
-from purse.campaign.states import RUNNING
+from purse.campaign.states import ACCOUNT, CAMPAIGN, RUNNING
 from purse.campaign.storage.rows import Found
 from purse.campaign.transaction import Transaction
 

@@ -15,10 +15,10 @@ from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer, Operation, written
 from purse.campaign.journal import Entry as PublicEntry
-from purse.campaign.ledger import ACCOUNT, CAMPAIGN, Level
+from purse.campaign.ledger import Level
 from purse.campaign.request_ids import checked_request, new_request
 from purse.campaign.results import Audit
-from purse.campaign.states import ENDED, PAUSED, RUNNING, TOLD
+from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING, TOLD
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.rows import Found, Overview, Writes
 from purse.campaign.storage.storage import Storage

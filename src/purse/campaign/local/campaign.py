@@ -20,7 +20,6 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.contexts import Context, read_context, read_contexts
 from purse.campaign.entry import Entry
 from purse.campaign.labels import MOST_LISTED, read_key, read_labels
-from purse.campaign.ledger import CAMPAIGN
 from purse.campaign.local.budget import LARGEST, Budget, request_of, terms_above
 from purse.campaign.make_results import campaign_status
 from purse.campaign.mask import Mask, read_mask
@@ -29,7 +28,7 @@ from purse.campaign.read_terms import names
 from purse.campaign.recommendations import SharedHistory, recommended
 from purse.campaign.restore import read_journal, restore
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.states import OPEN, STATES, UNFINISHED
+from purse.campaign.states import CAMPAIGN, OPEN, STATES, UNFINISHED
 from purse.campaign.storage.sql import MOST_DUE
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import Ticket, folded
@@ -38,7 +37,7 @@ from purse.errors import PurseError, TicketError, invalid
 
 T = TypeVar("T")
 MAX_BATCH = 1_000  # tickets in one request
-PAGE_SIZE = 5_000  # entries about tickets read at a time
+PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
 REASON = 200  # characters of a reason that the journal keeps
 
 

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 import orjson
 
 from purse.campaign.entry import Entry
-from purse.campaign.ledger import ACCOUNT, CAMPAIGN
+from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.storage import sql
 from purse.campaign.storage.rows import Found, Kept, Locked, Overview, Stored, Wants, Writes, found
 from purse.campaign.storage.sql import Database, Rows, Session, Statement

@@ -1,0 +1,115 @@
+"""What today's classes do on levels and the old tests do not look at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from purse.campaign.local import campaign as module
+from purse.campaign.local.account import LocalAccount
+from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.states import STATES
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.storage.storage import Storage
+from purse.errors import CampaignClosed, CampaignExists, InvalidInput, NoSuchCampaign
+
+START, HOUR = 1_800_000_000_000, 3_600_000
+TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
+
+
+@pytest.fixture
+def storage() -> Storage:
+    kept = in_memory()
+    kept.now = lambda: START
+    return kept
+
+
+def test_finished_tickets_are_listed_page_by_page(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
+    for number, ticket in enumerate(campaign.ask_many(40)):
+        if number % 4 == 1:
+            campaign.settle(ticket, "0.1")
+        if number % 4 < 2:
+            (campaign.tell if number % 4 == 0 else campaign.reward)(
+                ticket, 1, *(["0.1"] if number % 4 == 0 else [])
+            )
+        elif number % 4 == 2:
+            campaign.void(ticket)
+    for size in (9, 20, 5_000):
+        monkeypatch.setattr(module, "PAGE_SIZE", size)
+        told = campaign.tickets(states=["told"])
+        assert [ticket.id for ticket in told] == [n for n in range(1, 41) if n % 4 in (1, 2)]
+        assert [ticket.id for ticket in campaign.tickets(STATES)] == list(range(1, 41))
+        page = campaign.tickets(["void", "held"], limit=3, after=8)
+        assert [(ticket.id, ticket.state) for ticket in page] == [
+            (11, "void"), (12, "held"), (15, "void"),
+        ]  # fmt: skip
+    assert campaign.tickets(states=[]) == []
+
+
+def test_an_account_shows_what_is_below_it_as_of_now() -> None:
+    now, kept = START, in_memory()
+    kept.now = lambda: now
+    top = LocalAccount.create("top", budget=90, every="6h", storage=kept)
+    LocalAccount.create("team", budget=50, account="top", every="1h", storage=kept)
+    campaign = LocalCampaign.create("c", **TERMS, account="team", every="1h", storage=kept)
+    campaign.tell(campaign.ask(), 1, 1)
+
+    def left() -> list[str]:
+        (team,) = top.status().children
+        (below,) = team.children
+        return [each.purses[0].left for each in (top.status(), team, below)]
+
+    assert left() == ["89", "49", "99"]
+    now += HOUR
+    assert left() == ["89", "50", "100"]
+    assert campaign.status().purses[0].left == "100"
+    assert campaign.status().entries == 3, "to look writes nothing"
+
+
+def test_names_are_of_one_kind_and_of_one_storage(storage: Storage) -> None:
+    LocalAccount.create("team", budget=5, storage=storage)
+    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
+    assert (LocalCampaign.names(storage=storage), LocalAccount.names(storage=storage)) == (
+        ["c"],
+        ["team"],
+    )
+    with pytest.raises(NoSuchCampaign, match="there is no campaign 'team'"):
+        LocalCampaign.open("team", storage=storage)
+    with pytest.raises(NoSuchCampaign, match="there is no account 'c'"):
+        LocalCampaign.create("d", **TERMS, account="c", storage=storage)
+    with pytest.raises(CampaignExists, match=r"there is an account 'team' already; Campaign\.open"):
+        LocalCampaign.create("team", **TERMS, exist_ok=True, storage=storage)
+    again = LocalCampaign.create("c", **TERMS, exist_ok=True, storage=storage)
+    assert again.terms.id == campaign.terms.id
+
+
+def test_nothing_begins_below_an_account_that_is_closed(storage: Storage) -> None:
+    account = LocalAccount.create("team", budget=5, resources=["USD"], storage=storage)
+    with pytest.raises(InvalidInput, match="must be those of account 'team', in its order: USD"):
+        LocalCampaign.create("c", **TERMS, account="team", storage=storage)
+    assert account.close().status == "closed"
+    with pytest.raises(CampaignClosed, match="account 'team' is closed"):
+        LocalCampaign.create("c", **TERMS, resources=["USD"], account="team", storage=storage)
+
+
+def test_labels_of_all_keys_come_in_the_order_of_what_was_spent(storage: Storage) -> None:
+    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
+    for cost, labels in (
+        ("0.2", {"team": "x", "user": "u1"}),
+        ("0.3", {"team": "y", "user": "u1"}),
+        ("1.5", {"user": "u2"}),  # 0.5 of it is an overrun
+    ):
+        campaign.tell(campaign.ask(labels=labels), 1, cost)
+    found = [(each.key, each.value, each.spent, each.overrun) for each in campaign.labels()]
+    assert found == [
+        ("user", "u2", ("1",), ("0.5",)),
+        ("user", "u1", ("0.5",), ("0",)),
+        ("team", "y", ("0.3",), ("0",)),
+        ("team", "x", ("0.2",), ("0",)),
+    ]
+    assert [each.value for each in campaign.labels("team", 1)] == ["y"]
+    assert campaign.labels("nobody") == []
