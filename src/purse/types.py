@@ -242,8 +242,9 @@ class Problem:
         """
         if self.costs is None:
             raise InvalidInput(
-                f"{policy} needs to know what each arm costs, and that it does not "
-                "change: pass costs=[...], or take a world with fixed costs"
+                f"{policy} needs to know what each arm costs, and that it does not change: pass "
+                "costs=[...], or for a campaign a cost_min equal to the most of each arm, or take "
+                "a world with fixed costs"
             )
         if (self.costs == 0).any():
             raise invalid(

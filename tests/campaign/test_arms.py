@@ -88,21 +88,24 @@ def test_a_new_arm_owes_its_initial_pull(harness: StorageHarness) -> None:
     assert campaign.audit(full=True).ok
 
 
-def test_prices_move_between_floor_and_ceiling(harness: StorageHarness) -> None:
-    terms = {**TERMS, "cost_floor": "0.05", "cost_ceiling": {"a": 2, "b": 2}}
+def test_prices_move_between_the_first_least_and_the_ceiling(harness: StorageHarness) -> None:
+    terms = {**TERMS, "cost_min": "0.05", "cost_ceiling": {"a": 2, "b": 2}}
     campaign = harness.create("c", **terms)
     assert campaign.ask(arms=["a"]).held == ("0.5",)
     campaign.set_arm("a", cost_max="1.5")
     assert harness.open("c").ask(arms=["a"]).held == ("1.5",)
     campaign = harness.open("c")
-    campaign.set_arm("a", cost_min="0.05", cost_max="0.2")
+    campaign.set_arm("a", cost_min="0.1", cost_max="0.2")
+    assert campaign.tell(campaign.ask(arms=["a"]), 1, "0.06").state == "told"
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["below-minimum"]
+    campaign.set_arm("a", cost_min="0.05")
     ticket = campaign.ask(arms=["a"])
     assert ticket.held == ("0.2",)
     campaign.tell(ticket, 1, "0.06")
-    assert campaign.status().alarms == ()  # it is not below the minimum
+    assert campaign.status().counts["below_minimum"] == 1  # this one is not below the minimum
     for bad in ({"cost_max": "2.1"}, {"cost_min": "0.04"}, {"cost_min": "0.3"}):
         message = refusal(InvalidInput, campaign.set_arm, "a", **bad)
-        assert "between the floor and the ceiling of arm 'a', 0.05 and 2" in message
+        assert "between the cost_min of arm 'a' and its ceiling, 0.05 and 2" in message
     assert campaign.audit(full=True).ok
 
 
@@ -110,7 +113,7 @@ def test_the_policy_sees_costs_within_floor_and_ceiling() -> None:
     campaign = made(cost_ceiling=4, policy="replan")
     assert campaign.terms.problem.cost_max.tolist() == [[4 * 10**9]] * 2
     assert made().terms.problem.cost_max.tolist() == [[10**9]] * 2
-    empty = made(arms={"a": 1, "b": 3}, cost_max=None, capacity=3).terms.problem
+    empty = made(arms={"a": 1, "b": 3}, capacity=3).terms.problem
     assert empty.cost_max.tolist() == [[10**9], [3 * 10**9], [3 * 10**9]]
 
 
@@ -137,7 +140,7 @@ def test_what_cannot_be() -> None:
     assert "printable name" in refusal(InvalidInput, campaign.add_arm, " spaced")
     campaign.retire_arm("red")
     campaign.retire_arm("green")
-    assert "too few arms" in refusal(InvalidInput, campaign.retire_arm, "blue")
+    assert "no arm would be left" in refusal(InvalidInput, campaign.retire_arm, "blue")
     campaign.close()
     for call in (campaign.add_arm, campaign.retire_arm, campaign.set_arm):
         refusal(CampaignClosed, call, "blue")
@@ -148,10 +151,7 @@ def test_what_cannot_be() -> None:
     [
         ({"capacity": 1}, "capacity=1"),
         ({"capacity": 10_001}, "capacity=10001"),
-        ({"capacity": 3, "caps": [1, 1]}, "caps='given': must be left out"),
-        ({"cost_ceiling": 2, "costs": [1, 1]}, "costs='given': must be left out"),
-        ({"cost_floor": "0.2"}, "cost_floor=['0.2']: must be at most cost_min for arm 'red'"),
-        ({"cost_ceiling": "0.5"}, "must be at least cost_max for arm 'red'"),
+        ({"cost_ceiling": "0.5"}, "cost_ceiling=['0.5']: must be at least the most of arm 'red'"),
         ({"cost_ceiling": [1, 2, 3]}, "cost_ceiling=[1, 2, 3]"),
     ],
 )
@@ -162,8 +162,18 @@ def test_room_that_makes_no_sense(terms: dict[str, Any], text: str) -> None:
 
 
 def test_costs_that_are_known_do_not_change() -> None:
-    campaign = made(costs=[1, 1], policy="kube")
-    assert "known and constant" in refusal(InvalidInput, campaign.set_arm, "red", cost_max="0.5")
+    campaign = made(cost_min=1, policy="kube")
+    message = refusal(InvalidInput, campaign.set_arm, "red", cost_min="0.5", cost_max="0.5")
+    assert "between the cost_min of arm 'red' and its ceiling, 1 and 1" in message
+
+
+@pytest.mark.parametrize(
+    "changes", [{"cost_min": None}, {"cost_min": 1, "cost_ceiling": 2}, {"cost_min": [1, "0.9"]}]
+)
+def test_costs_are_known_where_least_and_most_are_equal(changes: dict[str, Any]) -> None:
+    assert made(cost_min=1, policy="kube").terms.problem.costs.tolist() == [[10**9]] * 2
+    message = refusal(InvalidInput, made, policy="kube", **changes)
+    assert "for a campaign a cost_min equal to the most of each arm" in message
 
 
 def test_a_copy_has_the_same_arms() -> None:

@@ -53,7 +53,7 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
     empty: list[Any] = [None, 0, [], {}]
     for none in empty:
         facts = made(features=none).terms.as_dict()
-        assert not {"features", "per_arm"} & set(facts)
+        assert "features" not in facts
     assert made(features=2).terms.context.names == ("x0", "x1")
 
 
@@ -63,9 +63,6 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
         ({"features": ["a", "a"]}, "different names"),
         ({"features": 65}, "features=65"),
         ({"features": {"a": (3, 1)}}, "low below its high"),
-        ({"features": None, "per_arm": True}, "per_arm=True: needs features"),
-        ({"features": 64, "per_arm": True, "capacity": 5}, "at most 256 numbers"),
-        ({"per_arm": 1}, "per_arm=1"),
     ],
 )
 def test_a_declaration_that_is_not_possible(changes: dict[str, Any], text: str) -> None:
@@ -152,34 +149,30 @@ def test_contexts_come_where_features_are_declared_and_only_there() -> None:
 # what the policy sees
 
 
-@pytest.mark.parametrize("per_arm", [False, True])
-def test_a_campaign_chooses_as_a_policy_in_memory_does(
-    per_arm: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_campaign_chooses_as_a_policy_in_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
     """With reports in any order, apart and whole, and with voids; every few turns from another
     process, from a checkpoint or from the journal.
     """
     monkeypatch.setattr(group_commit, "CHECKPOINT_EVERY", 20)
-    known = {"budget": 30, "cost_min": "0.1", "cost_max": 1, "features": FEATURES, "stop": "fit"}
-    live = Policy(SEES, n_arms=3, per_arm=per_arm, **known)
+    known = {"budget": 30, "cost_min": "0.1", "features": FEATURES}
+    live = Policy(SEES, n_arms=3, cost_max=1, stop="fit", **known)
     harness, rng = MemoryHarness(), Random(1)
-    campaign = made(harness, **known, per_arm=per_arm)
+    campaign = made(harness, **known)
     out: list[Any] = []
     for turn in range(150):
         if turn % 7 == 0:
             campaign = harness.open("test")
         if turn % 21 == 0:
             harness.drop_checkpoints("test")
-        seen: Any = [context(rng) for _ in ARMS] if per_arm else context(rng)
+        seen = context(rng)
         if rng.random() < 0.6:
             try:
                 expected = live.ask(context=seen)
             except AskRefused:
                 refusal_of(campaign, seen)
                 continue
-            by_name = dict(zip(ARMS, seen, strict=True)) if per_arm else seen
-            ticket = campaign.ask(context=by_name)
-            assert (ticket.t, ticket.probabilities) == (expected.t, expected.probabilities)
+            ticket = campaign.ask(context=seen)
+            assert (ticket.t, ticket.probability) == (expected.t, expected.probability)
             assert ticket.arm == ARMS[expected.arm]
             out.append((expected, ticket))
         elif out:
@@ -263,47 +256,6 @@ def test_masks_go_with_contexts() -> None:
     assert campaign.audit(full=True).ok
 
 
-# per arm
-
-
-def test_each_arm_may_have_a_context_of_its_own() -> None:
-    campaign = made(per_arm=True, features=["x"], capacity=4)
-    campaign.ask(context={"green": [2], "blue": {"x": 3}, "red": [1]})
-    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 2.0, 3.0, 0.0]
-    campaign.ask(context=np.array([[4.0], [5.0], [6.0]]))
-    assert last_ask(campaign)["tickets"][0]["context"] == [4.0, 5.0, 6.0, 0.0]
-    campaign.add_arm("white")
-    rows = {"green": [2], "blue": [3], "red": [1]}
-    assert "entry for the arm 'white'" in refusal(InvalidInput, campaign.ask, context=rows)
-    assert "must be 4 rows" in refusal(InvalidInput, campaign.ask, context=[[1], [2], [3]])
-    campaign.retire_arm("green")
-    del rows["green"]
-    campaign.ask(context={**rows, "white": [9]})
-    assert last_ask(campaign)["tickets"][0]["context"] == [1.0, 0.0, 3.0, 9.0]
-    assert [(each.column, each.least, each.most) for each in campaign.status().features] == [
-        ("x", 1.0, 9.0)
-    ]
-    assert campaign.audit(full=True).ok
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (None, "the features are x"),
-        ({"red": [1], "green": [2]}, "must have an entry for the arm 'blue'"),
-        ({"red": [1], "green": [2], "blue": [3], "white": [1]}, "'white'"),
-        ([[1], [2]], "must be 3 rows: red, green, blue"),
-        ("red", "must be an object by arms"),
-        ([[1], [2], [None]], "context['x']=None"),
-        ([[1], [2], None], "must have an entry for the arm 'blue'"),
-        ({"red": [1], "green": [2], "blue": None}, "must have an entry for the arm 'blue'"),
-    ],
-)
-def test_a_context_per_arm_that_does_not_fit(given: Any, text: str) -> None:
-    campaign = made(per_arm=True, features=["x"])
-    assert text in refusal(InvalidInput, campaign.ask, context=given)
-
-
 # repeats and several tickets
 
 
@@ -330,9 +282,8 @@ def test_a_repeat_is_compared_after_encoding(harness: StorageHarness) -> None:
     assert harness.open("c").audit(full=True).ok
 
 
-@pytest.mark.parametrize("stop", ["hold", "fit"])
-def test_tickets_are_for_the_first_contexts_that_fit(harness: StorageHarness, stop: str) -> None:
-    campaign = harness.create("c", **{**TERMS, "budget": 2, "stop": stop})
+def test_tickets_are_for_the_first_contexts_that_fit(harness: StorageHarness) -> None:
+    campaign = harness.create("c", **{**TERMS, "budget": 2})
     given = [[1, 1], [2, 2], [3, 3], [4, 4]]
     tickets = campaign.ask_many(4, "r", contexts=given)
     assert len(tickets) == 2
@@ -358,7 +309,7 @@ def test_one_ask_for_five_is_five_asks_for_one() -> None:
     tickets = whole.ask_many(5, contexts=given)
     for ticket, seen in zip(tickets, given, strict=True):
         single = singles.ask(context=seen)
-        assert (single.arm, single.probabilities) == (ticket.arm, ticket.probabilities)
+        assert (single.arm, single.probability) == (ticket.arm, ticket.probability)
 
 
 # status
@@ -390,7 +341,7 @@ def exported(campaign: Campaign, **how: Any) -> io.StringIO:
 
 
 def played(**changes: Any) -> Campaign:
-    campaign, rng = made(budget=6, stop="hold", **changes), Random(4)
+    campaign, rng = made(budget=6, **changes), Random(4)
     for _ in range(2):
         first, second = campaign.ask_many(2, contexts=[context(rng), context(rng)])
         campaign.tell(first, rng.random(), "0.5")
@@ -470,9 +421,8 @@ def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
     features = {"x": (-1, 1)}
     prior_from_log(log, tmp_path / "prior.npz", features=features)
     terms: dict[str, Any] = {
-        "arms": ["left", "right"],
+        "arms": {"left": 1, "right": 1},
         "budget": 10,
-        "cost_max": 1,
         "cost_min": 0.1,
         "horizon": 40,
         "features": features,
@@ -483,11 +433,11 @@ def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
     assert "prior_hash=" in campaign.terms.policy
     for value, best in ((-0.9, "left"), (0.9, "right"), (-0.8, "left"), (0.8, "right")):
         ticket = campaign.ask(context={"x": value})
-        assert ticket.arms == (best,)  # from the first ask on
+        assert ticket.arm == best  # from the first ask on
         campaign.tell(ticket, 1, 0.5)
     assert Campaign.open("warm", storage=terms["storage"]).audit().findings == ()
     with pytest.raises(InvalidInput, match="must be those of the campaign in the same order"):
-        Campaign.create("other", **{**terms, "arms": ["right", "left"]})
+        Campaign.create("other", **{**terms, "arms": {"right": 1, "left": 1}})
     with pytest.raises(InvalidInput, match="was learnt with other features"):
         Campaign.create("other", **{**terms, "features": {"x": (-1, 2)}})
     prior_from_log(log[:200], tmp_path / "prior.npz", features=features)

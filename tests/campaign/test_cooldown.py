@@ -205,16 +205,6 @@ def test_without_a_cool_down_failures_have_no_consequence() -> None:
     assert campaign.status().alarms == ()
 
 
-def test_all_arms_of_a_ticket_cool_down() -> None:
-    campaign = made(arms=["a", "b", "c"], plays=2)
-    ticket = campaign.ask()
-    campaign.fail(ticket)
-    assert {each.arm for each in campaign.status().cooling} == set(ticket.arms)
-    (rest,) = {"a", "b", "c"} - set(ticket.arms)
-    assert campaign.ask().arms == (rest,)
-    assert campaign.audit(full=True).ok
-
-
 @pytest.mark.parametrize(
     ("terms", "text"),
     [

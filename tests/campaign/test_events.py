@@ -85,15 +85,13 @@ def test_each_resource_has_a_percentage_of_its_own(storage: Memory) -> None:
     assert keys(campaign) == ["20%:1/0/0", "20%:0/0/0"]
 
 
-@pytest.mark.parametrize("stop", ["fit", "hold"])
-def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory, stop: str) -> None:
-    campaign = begun(storage, "100%", stop=stop)
+def test_a_refused_ask_tells_that_the_budget_is_gone_once(storage: Memory) -> None:
+    campaign = begun(storage, "100%")
     spend(campaign, 4)
     spend(campaign, 4)
     held = campaign.ask(arms=["small"])
-    if stop == "fit":
-        with pytest.raises(purse.BudgetExhausted):
-            campaign.probabilities(["large"])  # only looks
+    with pytest.raises(purse.BudgetExhausted):
+        campaign.probabilities(["large"])  # only looks
     assert keys(campaign) == []
     for _ in range(2):
         with pytest.raises(purse.BudgetExhausted):

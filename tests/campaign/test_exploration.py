@@ -17,7 +17,6 @@ from tests.support.storages import MemoryHarness
 BAND = 4.5  # standard errors
 THREE: dict[str, Any] = {
     "arms": {"small": 1, "middle": 2, "large": 8},
-    "cost_max": None,
     "cost_min": "0.5",
     "budget": 1000,
     "policy": "fixed:arm=0",
@@ -74,11 +73,10 @@ def test_the_next_round_has_the_chances_of_its_mask_and_of_its_maxima(
 
 def test_with_several_resources_the_scarcest_counts() -> None:
     campaign = made(
-        arms=["red", "green"],
+        arms={"red": [2, "0.1"], "green": [1, "0.4"]},  # 2% of the euros; 4% of the hours
         resources=["euros", "hours"],
         budget=[100, 10],
         cost_min=["0.1", "0.1"],
-        cost_max=[[2, "0.1"], [1, "0.4"]],  # 2% of the euros; 4% of the hours
         policy="fixed:arm=0",
         explore=0.1,
     )

@@ -24,7 +24,6 @@ def make_terms(
     arms: int = 2,
     resources: tuple[str, ...] = ("USD",),
     budget: tuple[int, ...] = (100 * CENT,),
-    plays: int = 1,
 ) -> Terms:
     costs = ((1,) * len(resources),) * arms
     names = tuple("abcdefghijklmnopqrstuvwxyz"[:arms])
@@ -35,14 +34,10 @@ def make_terms(
         budget,
         costs,
         costs,
-        plays,
-        None,
-        None,
         None,
         "uniform",
         0,
         None,
-        "presume",
         0,
         "0" * 16,
     )
@@ -121,8 +116,8 @@ def test_purses_follow_every_kind_of_entry() -> None:
         script.ask(ticket, [0], [10 * CENT], after=1000)
     script.tell(1, [0], [1.0], [4 * CENT], [4 * CENT])
     script.add("voided", 2, **{"from": "held", "released": [10 * CENT]})
-    script.add("expired", 3, to="presumed", units=[10 * CENT])
-    script.add("expired", 4, to="released", units=[10 * CENT])
+    script.add("expired", 3, units=[10 * CENT])
+    script.add("voided", 4, **{"from": "held", "released": [10 * CENT]})
     assert last(folded(script)) == {
         "budget": "1",
         "spent": "0.04",
@@ -132,7 +127,7 @@ def test_purses_follow_every_kind_of_entry() -> None:
         "overrun": "0",
     }
     script.tell(3, [0], [0.0], [13 * CENT], [10 * CENT], overrun=[3 * CENT], **{"from": "presumed"})
-    script.tell(4, [0], [0.0], [2 * CENT], [0], overrun=[2 * CENT], **{"from": "released"})
+    script.tell(4, [0], [0.0], [2 * CENT], [0], overrun=[2 * CENT], **{"from": "void"})
     script.add("topped_up", units=[50 * CENT])
     script.add("conflict", 1, report={})
     history = folded(script)
@@ -204,11 +199,13 @@ def test_the_interval_covers_the_true_ratio_as_often_as_it_says() -> None:
     assert 0.91 <= hits / 400 <= 0.98
 
 
-def test_plays_and_resources_are_told_apart() -> None:
-    terms = make_terms(3, ("USD", "tokens"), (100 * CENT, 1000 * CENT), plays=2)
+def test_resources_are_told_apart() -> None:
+    terms = make_terms(3, ("USD", "tokens"), (100 * CENT, 1000 * CENT))
     script = Script()
-    script.ask(1, [2, 0], [10 * CENT, 20 * CENT])
-    script.tell(1, [2, 0], [1.0, 0.0], [CENT, 5 * CENT, 2 * CENT, 6 * CENT], [3 * CENT, 11 * CENT])
+    script.ask(1, [2], [10 * CENT, 20 * CENT])
+    script.ask(2, [0], [10 * CENT, 20 * CENT])
+    script.tell(1, [2], [1.0], [CENT, 5 * CENT], [CENT, 5 * CENT])
+    script.tell(2, [0], [0.0], [2 * CENT, 6 * CENT], [2 * CENT, 6 * CENT])
     history = folded(script, terms)
     rows = history.as_dict()["arms"]
     assert [row["pulls"] for row in rows] == [1, 0, 1]
@@ -318,7 +315,7 @@ def test_only_the_recent_rate_counts() -> None:
 def test_what_is_presumed_is_spending_too() -> None:
     script = Script()
     script.ask(1, [0], [10 * CENT])
-    script.add("expired", 1, after=10_000, to="presumed", units=[10 * CENT])
+    script.add("expired", 1, after=10_000, units=[10 * CENT])
     (found,) = folded(script).forecast(script.at)
     assert found is not None
     assert found["seconds"] == pytest.approx(90)

@@ -85,7 +85,7 @@ def test_the_last_tickets_of_each_kind_of_alarm_are_known() -> None:
         script.tell(ticket, [0], [1.0], [2 * CENT], [CENT], after=1000, overrun=[CENT])
     script.add("conflict", 5, report={})
     script.ask(20, [0], [CENT])
-    script.add("expired", 20, to="presumed", units=[CENT])
+    script.add("expired", 20, units=[CENT])
     found = folded(script).as_dict()["incidents"]
     assert [ticket for _, ticket in found["overrun"]] == list(range(10, 20))
     assert found["conflict"] == [[script.at / 1000, 5]]

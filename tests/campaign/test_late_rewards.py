@@ -133,7 +133,7 @@ def test_without_a_time_a_reward_may_come_after_years() -> None:
 @pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
 def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(policy: str) -> None:
     harness = MemoryHarness()
-    terms = {"arms": ["a", "b", "c"], "cost_max": 1, "budget": 10_000, "cost_min": "0.1"}
+    terms = {"arms": {"a": 1, "b": 1, "c": 1}, "budget": 10_000, "cost_min": "0.1"}
     campaign = harness.create("c", **terms, policy=policy)
     silent, asks = 0, 600
     for turn in range(asks):

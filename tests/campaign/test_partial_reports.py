@@ -26,7 +26,6 @@ ROADS: dict[str, list[tuple[Any, ...]]] = {
     "told": [("tell", 0.5, "0.3")],
     "failed": [("fail", "0.3")],
     "void": [("void",)],
-    "released": [("expire",)],
 }
 # state, verb -> the state after it and what is spent and overrun of it; or that it repeats, or not
 TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
@@ -38,7 +37,6 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("told", ("tell", 0.4, "0.3"), CONFLICT),
     ("failed", ("tell", 0.5, "0.3"), CONFLICT),
     ("void", ("tell", 0.5, "0.3"), ("told", "0", "0.3")),
-    ("released", ("tell", 0.5, "0.3"), ("told", "0", "0.3")),
     ("held, rewarded", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
     ("held, rewarded", ("tell", 0.4, "0.3"), CONFLICT),
     ("held", ("settle", "0.3"), ("settled", "0.3", "0")),
@@ -52,7 +50,6 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("failed", ("settle", "0.3"), DUPLICATE),
     ("failed", ("settle", "0.4"), CONFLICT),
     ("void", ("settle", "0.3"), ("settled", "0", "0.3")),
-    ("released", ("settle", "0.3"), ("settled", "0", "0.3")),
     ("held", ("reward", 0.5), ("held", "0", "0")),
     ("held, rewarded", ("reward", 0.5), DUPLICATE),
     ("held, rewarded", ("reward", 0.4), CONFLICT),
@@ -62,7 +59,6 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("told", ("reward", 0.4), CONFLICT),
     ("failed", ("reward", 0.5), ("failed", "0.3", "0")),
     ("void", ("reward", 0.5), ("void", "0", "0")),
-    ("released", ("reward", 0.5), ("released", "0", "0")),
     ("held", ("fail",), ("failed", "0", "0")),
     ("held", ("fail", "0.3"), ("failed", "0.3", "0")),
     ("presumed", ("fail", "0.3"), ("failed", "0.3", "0")),
@@ -71,14 +67,12 @@ TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
     ("failed", ("fail", "0.3"), DUPLICATE),
     ("failed", ("fail", "0.4"), CONFLICT),
     ("void", ("fail", "0.3"), CONFLICT),
-    ("released", ("fail", "0.3"), CONFLICT),
     ("held", ("void",), ("void", "0", "0")),
     ("presumed", ("void",), ("void", "0", "0")),
     ("settled", ("void",), CONFLICT),
     ("told", ("void",), CONFLICT),
     ("failed", ("void",), CONFLICT),
     ("void", ("void",), DUPLICATE),
-    ("released", ("void",), DUPLICATE),
 ]
 
 
@@ -98,8 +92,7 @@ def test_every_cell_of_the_table_of_states(
     make_harness: Any, kind: str, state: str, step: tuple[Any, ...], expected: Any
 ) -> None:
     name, harness = "c", make_harness(kind)
-    on_expiry = "release" if state == "released" else "presume"
-    campaign = harness.create(name, **TERMS, on_expiry=on_expiry)
+    campaign = harness.create(name, **TERMS)
     ticket = campaign.ask().id
     for road in ROADS[state]:
         do(harness, campaign, ticket, road)
@@ -213,21 +206,19 @@ def test_an_arm_owes_an_initial_pull_that_failed_again(harness: StorageHarness) 
     assert campaign.audit().ok
 
 
-def test_parts_of_several_plays_and_resources(harness: StorageHarness) -> None:
+def test_parts_of_several_resources(harness: StorageHarness) -> None:
     campaign = harness.create(
         "c",
-        arms=["a", "b", "c"],
+        arms={key: [1, 100] for key in "abc"},
         resources=["USD", "tokens"],
-        plays=2,
         budget=[10, 1000],
         cost_min=[["0.1", 0]] * 3,
-        cost_max=[[1, 100]] * 3,
         policy="uniform",
     )
     first, second = campaign.ask_many(2)
-    campaign.settle(first, [["0.1", 5], ["0.2", 6]])
-    assert campaign.reward(first, [1, 0]).spent == ("0.3", "11")
-    assert campaign.fail(second).refunded == ("2", "200")
+    campaign.settle(first, {"tokens": 11, "USD": "0.3"})
+    assert campaign.reward(first, 1).spent == ("0.3", "11")
+    assert campaign.fail(second).refunded == ("1", "100")
     assert campaign.audit().ok
 
 

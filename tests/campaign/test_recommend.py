@@ -82,7 +82,7 @@ def test_every_storage_gives_the_same_answer(harness: StorageHarness) -> None:
 
 
 def test_known_costs_need_no_bounds() -> None:
-    campaign = busy(costs=["0.8", BETTER], cost_min="0.1")
+    campaign = busy(arms={"red": "0.8", "green": BETTER}, cost_min=["0.8", BETTER])
     found = campaign.recommend("ratio")
     assert [(each.cost.low, each.cost.high) for each in found.arms] == [(0.8, 0.8), (0.1, 0.1)]
     spend(campaign, "red", [0], "0.5")  # so the cost was not known
@@ -152,7 +152,10 @@ def test_retired_arms_are_not_recommended_and_still_share_the_error() -> None:
 
 def test_costs_of_another_resource() -> None:
     campaign = made(
-        budget=[100, 1000], resources=["USD", "tokens"], cost_max=[[1, 10], [1, 10]], cost_min="0.1"
+        budget=[100, 1000],
+        resources=["USD", "tokens"],
+        cost_min="0.1",
+        arms={"red": [1, 10], "green": [1, 10]},
     )
     units = 10**9
     sums = {

@@ -57,14 +57,6 @@ def test_a_repeat_does_not_hand_out_tickets_for_which_nothing_is_held() -> None:
     assert purse(campaign) == ("0", "0", "0", "3", "0")
 
 
-def test_a_repeat_does_not_hand_out_tickets_that_were_released() -> None:
-    campaign = made(budget=3, expires_after=1, on_expiry="release")
-    ticket = campaign.ask("one")
-    campaign.storage.now = lambda: int(1000 * ticket.deadline) + 1000
-    assert campaign.expire() == 1
-    assert "which is released by now" in refusal(Conflict, campaign.ask, "one")
-
-
 def test_a_request_that_was_refused_may_be_repeated() -> None:
     campaign = made(budget=1)
     ticket = campaign.ask("one")

@@ -21,7 +21,7 @@ def test_tickets_receipts_and_status_are_one_line_each() -> None:
         "<CampaignTicket 1 of 'shop': a (probability 1), held 0.5, asked 1970-01-01 00:00:00 UTC, "
         "due 1970-01-01 01:00:00 UTC>"
     )
-    assert repr(ticket._replace(arms=(), probabilities=())) == (
+    assert repr(ticket._replace(arm=None)) == (
         "<CampaignTicket 1 of 'shop': round 1 passes without a pull>"
     )
     assert isinstance(ticket, CampaignTicket)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from inspect import signature
 from typing import Any
 
 import pytest
@@ -22,19 +23,22 @@ from tests.support.storages import MemoryHarness
 @pytest.mark.parametrize(
     ("changes", "parts"),
     [
-        ({"arms": []}, ("arms=[]", "list of names")),
-        ({"arms": "red"}, ("arms='red'", "list of names")),
-        ({"arms": ["red", "red"]}, ("arms=", "different")),
-        ({"arms": ["red", 7]}, ("arms=7", "name")),
-        ({"arms": ["red", ""]}, ("arms=''", "name")),
-        ({"arms": {"red": 1, "green": 2}}, ("cost_max=1", "left out")),
-        ({"cost_max": None}, ("cost_max=None", "most")),
-        ({"cost_max": -1}, ("cost_max",)),
-        ({"cost_max": [-1, 2], "cost_min": None}, ("cost_max='-1'", "positive")),
-        ({"cost_max": [0, 2], "cost_min": None}, ("cost_max='0'", "positive")),
-        ({"cost_max": [1, 2, 3]}, ("cost_max=[1, 2, 3]", "2 arms")),
-        ({"cost_max": {"red": 1}}, ("cost_max=", "'green'")),
-        ({"cost_max": {"red": 1, "gren": 2}}, ("'gren'", "'green'")),
+        ({"arms": []}, ("arms=[]", "must say the most", "{'small': 1, 'large': 1}")),
+        ({"arms": "red"}, ("arms='red'", "must say the most")),
+        ({"arms": ["red", "green"]}, ("arms=['red', 'green']", "{'small': 1, 'large': 1}")),
+        ({"arms": None}, ("arms=None", "must say the most")),
+        ({"arms": {}}, ("arms={}", "must say the most")),
+        ({"arms": {"red": 1, 7: 1}}, ("arms=7", "name")),
+        ({"arms": {"red": 1, "": 1}}, ("arms=''", "name")),
+        ({"arms": {"red": -1, "green": 2}}, ("arms='-1'", "must not be negative")),
+        ({"arms": {"red": 0, "green": 2}, "cost_min": None}, ("arms=0", "something")),
+        ({"arms": {"red": "lots"}}, ("arms='lots'", "number")),
+        ({"arms": {"red": [1, 2]}}, ("arms=[[1, 2]]", "(1, 1)")),
+        (
+            {"arms": ["red"], "resources": ["USD", "calls"]},
+            ("{'small': {'USD': 1, 'calls': 1}, 'large': {'USD': 1, 'calls': 1}}",),
+        ),
+        ({"arms": {"red": {"USD": 1}}}, ("'USD'", "units")),
         ({"cost_min": 0}, ("cost_min=0", "positive")),
         ({"cost_min": 2}, ("cost_min=2", "cost_max=1")),
         ({"cost_min": "0.1234567891"}, ("cost_min='0.1234567891'", "nine decimals")),
@@ -45,17 +49,13 @@ from tests.support.storages import MemoryHarness
         ({"budget": {"dollars": 5}}, ("'dollars'", "units")),
         ({"resources": []}, ("resources=[]", "names")),
         ({"resources": ["a", "a"]}, ("resources=", "different")),
-        ({"plays": 3}, ("plays=3", "2")),
         ({"horizon": 0}, ("horizon=0", "1")),
-        ({"caps": 5}, ("caps", "uniform")),
-        ({"costs": [1]}, ("costs=[1]", "2 arms")),
         ({"policy": "unifrom"}, ("'unifrom'", "'uniform'")),
         ({"policy": 3}, ("policy=3",)),
         ({"policy": "uniform:beta=1"}, ("beta", "uniform")),
         ({"seed": -1}, ("seed=-1", "0")),
         ({"expires_after": 0}, ("expires_after=0", "above 0")),
         ({"expires_after": "soon"}, ("expires_after='soon'", "number")),
-        ({"on_expiry": "forget"}, ("on_expiry='forget'", "'presume'", "'release'")),
     ],
 )
 def test_bad_terms_are_refused_in_one_line_that_names_the_field(
@@ -65,6 +65,16 @@ def test_bad_terms_are_refused_in_one_line_that_names_the_field(
     message = refusal(InvalidInput, made, harness, **changes)
     assert all(part in message for part in parts), message
     assert harness.memory.names() == []
+
+
+def test_these_are_all_terms() -> None:
+    """A term more is a decision."""
+    assert list(signature(Campaign.create).parameters) == [
+        "name", "arms", "budget", "cost_min", "resources", "horizon", "policy", "seed",
+        "expires_after", "cooldown", "reward_within", "missing_reward", "reward_range", "explore",
+        "capacity", "cost_ceiling", "features", "account", "every", "time_zone", "carry", "alerts",
+        "storage", "token", "exist_ok",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["", "a b", "a/b", "ä", "-a", "a" * 101, 7, None])
@@ -84,23 +94,22 @@ def test_a_name_is_taken_once() -> None:
 
 def test_terms_by_name_and_by_position_are_the_same() -> None:
     by_name = made(
-        arms=["red", "green"],
+        arms={"red": {"hours": 2, "euros": 1}, "green": {"euros": 3, "hours": 4}},
         resources=["euros", "hours"],
         budget={"hours": 3, "euros": "10.5"},
         cost_min={"green": {"hours": "0.2", "euros": 0.1}, "red": [0.3, 0.4]},
-        cost_max={"red": {"euros": 1, "hours": 2}, "green": {"euros": 3, "hours": 4}},
     )
     by_position = made(
+        arms={"red": [1, 2], "green": [3, 4]},
         resources=["euros", "hours"],
         budget=["10.5", 3],
         cost_min=[[0.3, 0.4], [0.1, "0.2"]],
-        cost_max=[[1, 2], [3, 4]],
     )
     assert replace(by_name.terms, id="") == replace(by_position.terms, id="")
     assert by_name.terms.id != by_position.terms.id
     assert by_name.terms.budget == (10_500_000_000, 3_000_000_000)
     assert by_name.terms.cost_min == ((300_000_000, 400_000_000), (100_000_000, 200_000_000))
-    assert made(arms={"red": 1, "green": "2.5"}, cost_max=None).terms.cost_max == (
+    assert made(arms={"red": 1, "green": "2.5"}).terms.cost_max == (
         (1_000_000_000,),
         (2_500_000_000,),
     )
@@ -108,27 +117,12 @@ def test_terms_by_name_and_by_position_are_the_same() -> None:
         by_name.name,
         by_name.terms.arms,
         by_name.terms.expires_after,
-        by_name.terms.on_expiry,
-    ) == ("test", ("red", "green"), 3_600_000, "presume")
+    ) == ("test", ("red", "green"), 3_600_000)
 
 
-def test_release_on_expiry_prints_the_weaker_promise() -> None:
-    with pytest.warns(UserWarning, match="on_expiry='release'"):
-        campaign = Campaign.create(
-            "test", **TERMS, on_expiry="release", storage=MemoryHarness().memory
-        )
-    promise = campaign.status().promise
-    assert promise is not None
-    assert "overrun" in promise
-    assert promise in str(campaign.status())
-    assert made().status().promise is None
-
-
-def test_the_least_cost_comes_from_the_largest_or_from_known_costs() -> None:
+def test_the_least_cost_comes_from_the_largest() -> None:
     large = {"USD": "0.05", "calls": 1}
     arms = {"small": {"USD": "0.01", "calls": 1}, "large": large, "free": {"USD": 0, "calls": 1}}
-    several = {"budget": [5, 100], "resources": ["USD", "calls"], "cost_max": None}
+    several = {"budget": [5, 100], "resources": ["USD", "calls"]}
     terms = made(MemoryHarness(), **several, arms=arms, cost_min=None).terms
     assert terms.cost_min == ((10_000, 1_000_000), (50_000, 1_000_000), (0, 1_000_000))
-    known = made(MemoryHarness(), cost_min=None, costs=[0.25, 1], policy="kube").terms
-    assert known.cost_min == known.costs

@@ -43,10 +43,9 @@ def test_all_else_is_still_decided_again(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 TERMS = {
-    "arms": ["a", "b"],
+    "arms": {"a": 1, "b": 1},
     "budget": 100,
     "cost_min": "0.1",
-    "cost_max": 1,
     "policy": "replan",
     "explore": 0.1,
 }

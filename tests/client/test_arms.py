@@ -16,7 +16,7 @@ from purse.client.exchange import Answer, Request
 from purse.client.wire import error_of, result_of
 from tests.support.wire import TERMS, Far
 
-ROOM = {"capacity": 4, "cost_floor": "0.00001", "cost_ceiling": "0.1"}
+ROOM = {"capacity": 4, "cost_ceiling": "0.1"}
 COOLING = {
     "type": PREFIX + "arms-cooling-down",
     "title": "",
@@ -37,7 +37,6 @@ def test_the_terms_are_those_of_a_campaign(far: Far) -> None:
     terms: dict[str, Any] = {
         **TERMS,
         **ROOM,
-        "stop": "hold",
         "cooldown": 2,
         "reward_within": 60,
         "missing_reward": 0,
@@ -80,7 +79,7 @@ def test_arms_come_and_go(far: Far, arm: str) -> None:
     assert campaign.retire_arm(arm).retired == (arm,)
     with pytest.raises(purse.InvalidInput, match="is retired"):
         campaign.ask(arms=[arm])
-    with pytest.raises(purse.InvalidInput, match="between the floor and the ceiling"):
+    with pytest.raises(purse.InvalidInput, match="between the cost_min of arm"):
         campaign.set_arm("small", cost_max=1)
 
 

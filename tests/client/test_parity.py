@@ -212,11 +212,6 @@ def test_a_creation_with_exist_ok_takes_what_is_the_same(at: Served) -> None:
     assert again.status().counts["tickets"] == 1
 
 
-def test_a_weaker_promise_warns(at: Served) -> None:
-    with pytest.warns(UserWarning, match="on_expiry='release'"):
-        Campaign.create("prompts", **TERMS, on_expiry="release", storage=at.url)
-
-
 def test_long_answers_come_in_pages(at: Served, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("purse.client.verbs.records.MOST", 2)
     monkeypatch.setattr("purse.client.verbs.records.PAGE_SIZE", 2)

@@ -247,10 +247,9 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
     monkeypatch.setattr(bootstrap, "REPLICATES", 20)
     campaign = purse.Campaign.create(
         "own",
-        arms=["left", "middle", "right"],
+        arms={"left": 1, "middle": 1, "right": 1},
         budget=600,
         cost_min=1,
-        cost_max=1,
         horizon=600,
         policy="uniform",
         explore=0.5,

@@ -15,7 +15,7 @@ from purse.service.schemas.new_campaign import NewCampaign
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 AT = "/campaigns/prompts"
-ROOM = {"capacity": 4, "cost_floor": "0.00001", "cost_ceiling": "0.1"}
+ROOM = {"capacity": 4, "cost_ceiling": "0.1"}
 NAMES = ("a/b", "..", "é=1, 2%", "x" * 200, "#?&", "日本", "{name}")
 
 
@@ -39,7 +39,6 @@ def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
 def test_the_new_terms_reach_the_campaign() -> None:
     storage = Memory()
     terms = {
-        "stop": "hold",
         "cooldown": 2,
         "reward_within": 60,
         "missing_reward": 5,
@@ -49,10 +48,10 @@ def test_the_new_terms_reach_the_campaign() -> None:
     }
     client = running(storage, **terms)
     kept = Campaign.open("prompts", storage=storage).terms
-    assert (kept.stop, kept.cooldown) == ("hold", 2_000)
+    assert kept.cooldown == 2_000
     assert (kept.reward_within, kept.missing_reward) == (60_000, 5)
     assert (kept.reward_range, kept.explore, kept.capacity) == ((0, 20), 0.1, 4)
-    assert (kept.floor[0], kept.ceiling[0]) == ((10_000,), (100_000_000,))
+    assert (kept.floor[0], kept.ceiling[0]) == ((100_000,), (100_000_000,))
     ask(client)
     report = {"reward": 17.5, "cost": "0.001"}
     assert client.post(f"{AT}/tickets/1/tell", json=report).json()["state"] == "told"
@@ -173,13 +172,13 @@ def with_room() -> TestClient:
         ("", {"name": "a\tb"}, "name='a\\tb': must be a printable name"),
         ("", {"name": "x" * 201}, "name: "),
         ("", {"name": "third", "cost_max": "-1"}, "cost_max: must be an amount"),
-        ("", {"name": "third", "cost_max": "0.2"}, "between the floor and the ceiling"),
+        ("", {"name": "third", "cost_max": "0.2"}, "between the cost_min of arm"),
         ("", {"name": "third", "cost_max": [1, 2]}, "cost_max=[1, 2]: must be one amount"),
         ("", {"name": "third", "price": 1}, "price: extra inputs are not permitted"),
         ("", {"name": "small", "cost_max": "0.02"}, "is an arm already; set_arm changes"),
         ("/set", {"name": "smal", "cost_max": 1}, "unknown arm 'smal'; did you mean 'small'?"),
-        ("/set", {"name": "small", "cost_max": 1}, "between the floor and the ceiling"),
-        ("/set", {"name": "small", "cost_min": "0.09"}, "between the floor and the ceiling"),
+        ("/set", {"name": "small", "cost_max": 1}, "between the cost_min of arm"),
+        ("/set", {"name": "small", "cost_min": "0.09"}, "between the cost_min of arm"),
         ("/retire", {"name": "smal"}, "unknown arm 'smal'"),
         ("/retire", {"name": "small", "cost_max": 1}, "cost_max: extra inputs"),
         ("/retire", {}, "name: field required"),
@@ -199,7 +198,7 @@ def test_a_campaign_that_is_full_or_closed_gets_no_arms() -> None:
     assert "a capacity of 2 arms" in problem(answer, 400, "invalid-input")
     client.post(f"{AT}/arms/retire", json={"name": "small"})
     answer = client.post(f"{AT}/arms/retire", json={"name": "large"})
-    assert "too few arms would be left" in problem(answer, 400, "invalid-input")
+    assert "no arm would be left" in problem(answer, 400, "invalid-input")
     client.post(f"{AT}/close")
     for path, body in (("", {"name": "small"}), ("/set", {"name": "large"}), ("/retire", {})):
         answer = client.post(f"{AT}/arms{path}", json={"name": "small", **body})

@@ -120,11 +120,3 @@ def test_a_campaign_on_a_server_takes_the_same() -> None:
     status = far.campaign.status()
     assert status == far.here.status()
     assert status.features[1].column == "length is missing"
-
-
-def test_each_arm_may_have_a_context_of_its_own_over_http() -> None:
-    client = running(features=["x"], per_arm=True)
-    for context in ({"small": [1], "large": {"x": 2}}, [[1], [2]]):
-        assert client.post(f"{AT}/asks", json={"context": context}).status_code == 200
-    assert client.post(f"{AT}/asks", json={"context": [1]}).status_code == 400
-    assert client.get(AT).json()["features"] == [{"column": "x", "least": 1.0, "most": 2.0}]

@@ -121,7 +121,7 @@ def test_a_long_query_is_refused_before_it_is_read() -> None:
 
 
 def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
-    client = running(budget="1000", arms=["a", "b"], cost_max="0.05")
+    client = running(budget="1000", arms={"a": "0.05", "b": "0.05"})
     assert len(client.post("/campaigns/prompts/asks", json={"n": 1000}).json()["tickets"]) == 1000
     reports = [
         {"ticket": number, "reward": 0.123456789012, "cost": "0.012345678"}

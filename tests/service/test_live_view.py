@@ -28,16 +28,15 @@ from tests.support.service import PROMPTS, problem, running, service
 
 TERMS = {**PROMPTS, "name": "prompts"}
 TICKET = {
-    "campaign": str, "id": int, "t": int, "arms": [str], "probabilities": [float], "held": [str],
-    "state": str, "request_id": str, "asked_at": float, "deadline": float, "arm": str,
-    "probability": float, "age": float,
+    "campaign": str, "id": int, "t": int, "arm": str, "probability": float, "held": [str],
+    "state": str, "request_id": str, "asked_at": float, "deadline": float, "age": float,
 }  # fmt: skip
 STATUS = {
-    "name": str, "status": str, "policy": str, "arms": [str], "plays": int, "rounds": int,
+    "name": str, "status": str, "policy": str, "arms": [str], "rounds": int,
     "horizon": None, "counts": dict.fromkeys(COUNTS, int),
     "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
     "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "promise": None, "retired": [], "cooling": [], "features": [], "account": str,
+    "retired": [], "cooling": [], "features": [], "account": str,
     "labels": [], "period": None, "alerts": [],
 }  # fmt: skip
 HISTORY = {

@@ -118,7 +118,7 @@ def a_refusal_names_the_level_that_lacks(build: Build) -> None:
 
 def the_policy_sees_the_least_that_is_left(build: Build) -> None:
     """Where an account binds, the entry says so, and what does not fit is not chosen."""
-    made = tree(build(), 9, 2, arms={"dear": 2, "cheap": "0.5"}, cost_max=None)
+    made = tree(build(), 9, 2, arms={"dear": 2, "cheap": "0.5"})
     made.one.ask(arms=["cheap"])
     assert {made.one.ask().arm for _ in range(3)} == {"cheap"}
     asked = [entry.body for entry in made.one.journal() if entry.kind == "asked"]

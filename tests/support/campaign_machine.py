@@ -35,16 +35,15 @@ BAD_REPORTS: list[tuple[Any, Any]] = [
     (1, None),
 ]
 picks = st.integers(0, 10**6)
-rewards = st.lists(st.sampled_from([0.0, 0.25, 1.0]), min_size=2, max_size=2)
-# thousandths of the way from least to most
-shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_size=4, max_size=4)
+rewards = st.sampled_from([0.0, 0.25, 1.0])
+# thousandths of the way from least to most, of each resource
+shares = st.lists(st.sampled_from([1000, 0, 500, -1, 1001, 1500, -1000]), min_size=2, max_size=2)
 
 
 @st.composite
 def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Terms:
     """Terms of a campaign, with so many resources where that is given."""
     n_arms = draw(st.sampled_from([2, 3, 1]))
-    plays = draw(st.sampled_from([1, 1, min(2, n_arms)])) if policy == UNIFORM else 1
     n_resources = resources or draw(st.sampled_from([1, 2]))
     # the cheap arms can be asked for so often that they stay silent for long
     cheap = draw(st.integers(0, n_arms))
@@ -62,7 +61,7 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
         )
         for arm, row in enumerate(least)
     )
-    dearest = [plays * max(column) for column in zip(*most, strict=True)]
+    dearest = [max(column) for column in zip(*most, strict=True)]
     budget = tuple(
         max(
             1, cost * draw(st.sampled_from([25, 7, 3, 61])) // 2 + draw(st.sampled_from([0, 1, -1]))
@@ -75,10 +74,8 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
         budget=budget,
         least=least,
         most=most,
-        plays=plays,
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
-        on_expiry=draw(st.sampled_from(["presume", "presume", "release"])),
         initial=policy in STARTS_WITH_PULLS,
     )
     return draw(live_terms(terms, policy))
@@ -90,19 +87,15 @@ def live_terms(draw: st.DrawFn, terms: Terms, policy: str) -> Terms:
     within = draw(st.sampled_from([None, WITHIN, WITHIN]))
     cooldown = draw(st.sampled_from([1_000, 7_000, 100_000, None]))
     wider = draw(st.booleans())
-    explores = policy in (UNIFORM, SEES) and terms.plays == 1
+    explores = policy in (UNIFORM, SEES)
     sees = policy == SEES or draw(st.sampled_from([False, False, True]))
     return terms._replace(
-        stop=draw(st.sampled_from(["fit", "fit", "hold"])),
         cooldown=cooldown,
         reward_within=within,
         missing=None if within is None else draw(st.sampled_from([0.0, 0.25])),
         range=draw(st.sampled_from([None, None, (0.0, 0.5), (-1.0, 20.0)])),
         explore=draw(st.sampled_from([None, 0.25, 0.5] if explores else [None])),
         capacity=draw(st.sampled_from([None, len(terms.arms) + 1, len(terms.arms) + 2])),
-        floor=tuple(tuple(-(-units // 2) for units in row) for row in terms.least)
-        if wider
-        else None,
         ceiling=tuple(tuple(2 * units for units in row) for row in terms.most) if wider else None,
         features=RANGE if sees else None,
     )
@@ -121,32 +114,27 @@ def some_periods(draw: st.DrawFn) -> Periods:
 def as_given(terms: Terms) -> dict[str, Any]:
     """Terms as a user would write them; those that are as usual are left out."""
     given: dict[str, Any] = {
-        "arms": list(terms.arms),
+        "arms": dict(zip(terms.arms, in_rows(terms.most), strict=True)),
         "resources": list(terms.resources),
         "budget": [written(units) for units in terms.budget],
         "cost_min": in_rows(terms.least),
-        "cost_max": in_rows(terms.most),
-        "plays": terms.plays,
         "horizon": terms.horizon,
         "expires_after": None if terms.expires_after is None else terms.expires_after // 1000,
-        "on_expiry": terms.on_expiry,
     }
     usual = Terms((), (), (), (), ())
     seconds = {"cooldown": terms.cooldown, "reward_within": terms.reward_within}
     for name, ms in seconds.items():
         if ms != getattr(usual, name):
             given[name] = None if ms is None else ms / 1000
-    for name in ("stop", "capacity"):
-        if getattr(terms, name) != getattr(usual, name):
-            given[name] = getattr(terms, name)
+    if terms.capacity is not None:
+        given["capacity"] = terms.capacity
     if terms.missing is not None:
         given["missing_reward"] = terms.missing
     if terms.range is not None:
         given["reward_range"] = list(terms.range)
     if terms.explore is not None:
         given["explore"] = terms.explore
-    if terms.floor is not None and terms.ceiling is not None:
-        given["cost_floor"] = in_rows(terms.floor)
+    if terms.ceiling is not None:
         given["cost_ceiling"] = in_rows(terms.ceiling)
     if terms.periods is not None:
         given |= periods_as_given(terms.periods)

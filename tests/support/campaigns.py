@@ -14,10 +14,9 @@ from tests.support import storages
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {
-    "arms": ["red", "green"],
+    "arms": {"red": 1, "green": 1},
     "budget": 10,
     "cost_min": "0.1",
-    "cost_max": 1,
     "policy": "uniform",
 }
 

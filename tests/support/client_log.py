@@ -29,7 +29,6 @@ TERMS: dict[str, Any] = {
 TRAFFIC: dict[str, Any] = {
     **TERMS,
     "capacity": 3,
-    "cost_floor": "0.05",
     "cost_ceiling": 2,
     "reward_within": 0.6,
     "missing_reward": 0.3,  # nobody reports this

@@ -23,21 +23,16 @@ def terms(name: str, budget: int = 100, account: str = "") -> Terms:
     """A campaign of two arms, which may cost 1 and 3."""
     facts: dict[str, Any] = {
         "horizon": None,
-        "costs": None,
-        "caps": None,
-        "plays": 1,
         "seed": 0,
         "expires_after": 1,
-        "on_expiry": "presume",
         "reward_within": 1,
         "missing_reward": 0,
     }
     return Terms.of(
         name,
-        arms=["a", "b"],
+        arms={"a": 1, "b": 3},
         budget=budget,
         cost_min=1,
-        cost_max=[1, 3],
         resources=["units"],
         policy="uniform",
         account=account,

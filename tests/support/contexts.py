@@ -13,10 +13,9 @@ SEES = str(Path(__file__).with_name("context_policy.py"))
 FEATURES: dict[str, Any] = {"length": (0, 8000), "code": None}
 ARMS = ["red", "green", "blue"]
 TERMS: dict[str, Any] = {
-    "arms": ARMS,
+    "arms": dict.fromkeys(ARMS, 1),
     "budget": 50,
     "cost_min": "0.1",
-    "cost_max": 1,
     "policy": SEES,
     "features": FEATURES,
 }

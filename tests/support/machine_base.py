@@ -92,28 +92,24 @@ class BaseMachine(RuleBasedStateMachine):
         """As a user would write it: one amount where there is one, lists where there are
         several.
         """
-        costs: list[Any] = [[written(units) for units in play] for play in report.costs]
-        per_play = costs if len(self.terms.resources) > 1 else [play[0] for play in costs]
-        return (
-            (list(report.rewards), per_play)
-            if self.terms.plays > 1
-            else (report.rewards[0], per_play[0])
-        )
+        costs = [written(units) for units in report.costs]
+        return report.reward, costs if len(costs) > 1 else costs[0]
 
     def pick(self, which: int) -> reference_ledger.Ticket:
-        tickets = [ticket for ticket in self.ledger.tickets.values() if ticket.arms]
+        tickets = [ticket for ticket in self.ledger.tickets.values() if ticket.arm is not None]
         return tickets[which % len(tickets)]
 
     @property
     def has_tickets(self) -> bool:
-        return any(ticket.arms for ticket in self.ledger.tickets.values())
+        return any(ticket.arm is not None for ticket in self.ledger.tickets.values())
 
     def check_tickets(self, tickets: list[Any], expected: list[reference_ledger.Ticket]) -> None:
         assert [ticket.id for ticket in tickets] == [ticket.id for ticket in expected]
         for ticket, promised in zip(tickets, expected, strict=True):
             deadline = None if promised.deadline is None else promised.deadline / 1000
-            assert ticket.arms == tuple(self.ledger.arms[arm].name for arm in promised.arms)
-            gone = promised.state in ("void", "released")
+            arm = None if promised.arm is None else self.ledger.arms[promised.arm].name
+            assert ticket.arm == arm
+            gone = promised.state == "void"
             assert ticket.held == tuple("0" if gone else written(each) for each in promised.held)
             assert (ticket.campaign, ticket.t, ticket.state) == (
                 self.name,
@@ -123,7 +119,7 @@ class BaseMachine(RuleBasedStateMachine):
             assert ticket.request_id == (promised.request_id or ticket.request_id)
             assert (ticket.asked_at, ticket.deadline) == (
                 promised.asked_at / 1000,
-                deadline if promised.arms else ticket.deadline,
+                ticket.deadline if promised.arm is None else deadline,
             )
 
     @invariant()

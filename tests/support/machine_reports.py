@@ -25,20 +25,14 @@ from tests.support.reference_ledger import Refusal, Report
 class ReportMachine(BaseMachine):
     """Reports of all kinds, by anybody, at any time."""
 
-    def report(
-        self, ticket: reference_ledger.Ticket, reward: list[float], parts: list[int]
-    ) -> Report:
-        costs = []
-        for k, place in enumerate(ticket.arms):
-            arm = self.ledger.arms[place]
-            bounds = zip(arm.least, arm.most, parts[2 * k :], strict=False)
-            costs.append(
-                tuple(
-                    max(0, low + (high - low) * part // 1000 + (part > 1000))
-                    for low, high, part in bounds
-                )
-            )
-        return Report(tuple(reward[: len(ticket.arms)]), tuple(costs))
+    def report(self, ticket: reference_ledger.Ticket, reward: float, parts: list[int]) -> Report:
+        assert ticket.arm is not None
+        arm = self.ledger.arms[ticket.arm]
+        bounds = zip(arm.least, arm.most, parts, strict=False)
+        costs = tuple(
+            max(0, low + (high - low) * part // 1000 + (part > 1000)) for low, high, part in bounds
+        )
+        return Report(reward, costs)
 
     def skips(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> bool:
         """Whether this is not tried here; a machine may leave something out."""
@@ -46,7 +40,7 @@ class ReportMachine(BaseMachine):
 
     @precondition(lambda self: self.has_tickets)
     @rule(which=picks, reward=rewards, parts=shares, by_id=st.booleans())
-    def tell(self, which: int, reward: list[float], parts: list[int], by_id: bool) -> None:
+    def tell(self, which: int, reward: float, parts: list[int], by_id: bool) -> None:
         ticket = self.pick(which)
         self.tell_once(ticket, self.report(ticket, reward, parts), by_id)
 
@@ -60,7 +54,7 @@ class ReportMachine(BaseMachine):
 
     @precondition(lambda self: self.has_tickets)
     @rule(which=st.lists(picks, min_size=1, max_size=3), reward=rewards, parts=shares)
-    def tell_many(self, which: list[int], reward: list[float], parts: list[int]) -> None:
+    def tell_many(self, which: list[int], reward: float, parts: list[int]) -> None:
         """Each report stands alone, its error in its place."""
         reports = [(ticket, self.report(ticket, reward, parts)) for ticket in map(self.pick, which)]
         if any(self.skips("tell", *each) for each in reports):
@@ -98,14 +92,12 @@ class ReportMachine(BaseMachine):
         outside = OUTSIDE if self.terms.range is None else []
         reward, cost = data.draw(st.sampled_from(BAD_REPORTS + outside))
         each = [cost] * len(self.terms.resources) if len(self.terms.resources) > 1 else cost
-        report = ([reward] * 2, [each] * 2) if self.terms.plays > 1 else (reward, each)
         invalid = Refusal("InvalidInput")
-        self.refuses(lambda: self.campaign.tell(self.pick(which).id, *report), invalid)
+        self.refuses(lambda: self.campaign.tell(self.pick(which).id, reward, each), invalid)
 
     def use_a_ticket_that_was_never_issued(self, past: int) -> None:
         unknown = max(self.ledger.tickets, default=0) + past
-        plays = self.terms.plays
-        report = Report((0.5,) * plays, ((1,) * len(self.terms.resources),) * plays)
+        report = Report(0.5, (1,) * len(self.terms.resources))
         calls: list[tuple[Any, Any]] = [
             (
                 lambda: self.campaign.tell(unknown, *self.shaped(report)),
@@ -129,7 +121,7 @@ class ReportMachine(BaseMachine):
         again=st.booleans(),
     )
     def report_a_part(
-        self, which: int, verb: str, reward: list[float], parts: list[int], again: bool
+        self, which: int, verb: str, reward: float, parts: list[int], again: bool
     ) -> None:
         """The cost or the reward alone, or that a call failed; some say it twice."""
         ticket = self.pick(which)
@@ -146,7 +138,7 @@ class ReportMachine(BaseMachine):
         given, costs = self.shaped(report)
         calls = {
             "settle": (lambda: self.campaign.settle(ticket.id, costs), report.costs),
-            "reward": (lambda: self.campaign.reward(ticket.id, given), report.rewards),
+            "reward": (lambda: self.campaign.reward(ticket.id, given), report.reward),
             "fail": (lambda: self.campaign.fail(ticket.id, costs, "down"), report.costs),
         }
         call, part = calls[verb]
@@ -159,12 +151,12 @@ class ReportMachine(BaseMachine):
     def fail_one_of_the_last(self, back: int, free: bool, parts: list[int]) -> None:
         """Those that were asked for after a cool-down begin another one; most cost nothing."""
         ticket = self.pick(-back)
-        report = self.report(ticket, [0.0, 0.0], parts)
+        report = self.report(ticket, 0.0, parts)
         if not free:
             return self.say("fail", ticket, report)
         if self.skips("fail", ticket, report):
             return None
-        nothing = tuple((0,) * len(self.terms.resources) for _ in ticket.arms)
+        nothing = (0,) * len(self.terms.resources)
         answers = self.same(
             lambda: self.campaign.fail(ticket.id), lambda: self.ledger.fail(ticket.id, nothing)
         )

@@ -14,11 +14,12 @@ import pytest
 from purse.campaign import report_rules as rules
 from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.group_commit import GroupCommitter
+from purse.campaign.journal import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Ledger
 from purse.campaign.records import TicketRecord
 from purse.campaign.rules import Transaction
-from purse.campaign.states import HELD, RELEASED, TOLD
+from purse.campaign.states import HELD, TOLD, VOID
 from purse.campaign.storage import postgres, postgres_levels, schema
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.postgres import Postgres
@@ -165,8 +166,14 @@ def sync_less(patch: Patch) -> None:
 
 
 def release_on_expiry(patch: Patch) -> None:
-    """What outlives its deadline is given out again, whatever the terms say."""
-    patch.setattr(rules, "PRESUMED", RELEASED)
+    """What outlives its deadline is given out again."""
+
+    def lenient(ledger: Ledger, entry: Entry) -> None:
+        record = ledger.tickets[entry.ticket or 0]
+        ledger.move(record.body["held"], held=-1)
+        ledger.put(record._replace(state=VOID), HELD)
+
+    patch.setattr(Ledger, "expired", lenient)
 
 
 def cache_the_counters(patch: Patch) -> None:
@@ -260,7 +267,7 @@ def keep_the_hold_of_what_failed(patch: Patch) -> None:
 
 def learn_from_what_was_void(patch: Patch) -> None:
     """A report teaches whatever its ticket was."""
-    patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void", "released"))
+    patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void"))
 
 
 def forget_conflicts(patch: Patch) -> None:

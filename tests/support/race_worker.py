@@ -35,10 +35,9 @@ DIFFERENT, SAME, LAST, REPEAT, PARTS, DEADLINE, PROBE, SHARED = KINDS = (
 )
 SHARES = 8  # campaigns under one account
 TERMS: dict[str, Any] = {
-    "arms": ["left", "right"],
+    "arms": {"left": 1, "right": 1},
     "budget": 1,
     "cost_min": "0.001",
-    "cost_max": 1,
     "policy": "uniform",
     "expires_after": None,
     "cooldown": None,

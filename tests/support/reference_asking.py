@@ -4,7 +4,6 @@ chosen, or which refusal is right, and is told which arms came.
 
 from __future__ import annotations
 
-from itertools import combinations
 from typing import NamedTuple
 
 from tests.support.reference_books import Books, fit
@@ -12,12 +11,12 @@ from tests.support.reference_terms import LONGEST, Context, Mask, Refusal, Ticke
 
 
 class Drawn(NamedTuple):
-    """A ticket that was given out; no arms where the round was skipped."""
+    """A ticket that was given out; no arm where the round was skipped."""
 
     id: int
     t: int
-    arms: tuple[int, ...]
-    chances: tuple[float, ...]
+    arm: int | None
+    chance: float
 
 
 class Asking(Books):
@@ -34,7 +33,7 @@ class Asking(Books):
         if not self.known(request_id, asked(n, mask, self.seen(contexts))):
             return None
         found = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
-        if all(ticket.state in ("void", "released", "failed") for ticket in found):
+        if all(ticket.state in ("void", "failed") for ticket in found):
             raise Refusal("Conflict")
         return found
 
@@ -57,34 +56,30 @@ class Asking(Books):
             if arm.retired or (most is not None and not fit(most, list(arm.most))):
                 raise Refusal("InvalidInput")
 
-    def need(self, places: tuple[int, ...], mask: Mask | None) -> Units:
-        """The most that arms may cost in an ask."""
-        each = [(mask or {}).get(place) or self.arms[place].most for place in places]
-        return tuple(sum(most[m] for most in each) for m in range(len(self.budget)))
+    def need(self, place: int, mask: Mask | None) -> Units:
+        """The most that an arm may cost in an ask."""
+        return (mask or {}).get(place) or self.arms[place].most
 
     def allowed(self, mask: Mask | None) -> list[int]:
         """The arms that may be chosen now."""
         places = self.present if mask is None else sorted(mask)
-        if self.terms.stop == "fit":
-            room = self.room
-            fitting = [place for place in places if fit(self.need((place,), mask), room)]
-            if not fitting:
-                freed = self.freed
-                waits = any(fit(self.need((place,), mask), freed) for place in places)
-                raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
-            places = fitting
+        room = self.room
+        fitting = [place for place in places if fit(self.need(place, mask), room)]
+        if not fitting:
+            freed = self.freed
+            waits = any(fit(self.need(place, mask), freed) for place in places)
+            raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
+        places = fitting
         waits_ms = {place: self.wait(place) for place in places}
         if min(waits_ms.values()) > 0:
             raise Refusal("ArmsCoolingDown", min(waits_ms.values()))
         places = [place for place in places if not waits_ms[place]]
-        if self.terms.stop != "fit":
-            return places
         heard = [
             place
             for place in places
             if (count := self.silent(place)) < 20 or 5 * count < len(self.tickets) + 1
         ]
-        return heard if len(heard) >= self.terms.plays else places
+        return heard or places
 
     def wait(self, place: int) -> int:
         """For how many ms an arm is not allowed."""
@@ -96,7 +91,7 @@ class Asking(Books):
         probes = [
             ticket
             for ticket in self.tickets.values()
-            if place in ticket.arms and ticket.id > cooling.seen
+            if place == ticket.arm and ticket.id > cooling.seen
         ]
         if not probes or probes[-1].state != "held":
             return 0
@@ -113,25 +108,6 @@ class Asking(Books):
             return Refusal("HorizonReached")
         return None
 
-    def right_refusals(self, arms: tuple[int, ...] | None, mask: Mask | None) -> set[str]:
-        """What may be said because of the arms that the policy wants; these, or any. Under rule
-        `fit` it only wants what fits.
-        """
-        if self.terms.stop == "fit":
-            return set()
-        allowed = self.allowed(mask)
-        chosen: list[tuple[int, ...]]
-        if arms is not None:
-            chosen = [arms]
-        else:
-            chosen = list(combinations(allowed, min(self.terms.plays, len(allowed))))
-        room, freed = self.room, self.freed
-        return {
-            "BudgetHeld" if fit(self.need(choice, mask), freed) else "BudgetExhausted"
-            for choice in chosen
-            if not fit(self.need(choice, mask), room)
-        }
-
     def foresee(self, mask: Mask | None) -> dict[int, float]:
         """The chances of exploration for all that the next ask may choose."""
         self.check_mask(mask)
@@ -145,8 +121,7 @@ class Asking(Books):
         budget = self.budget_of_period()
         costs = {
             place: max(
-                units / whole
-                for units, whole in zip(self.need((place,), mask), budget, strict=True)
+                units / whole for units, whole in zip(self.need(place, mask), budget, strict=True)
             )
             for place in allowed
         }
@@ -160,31 +135,22 @@ class Asking(Books):
         """Whether this ticket could be given out, with its chance where arms are drawn evenly;
         return whether it is an initial pull.
         """
-        places, plays = drawn.arms, self.terms.plays
-        allowed = self.allowed(mask)
+        place, allowed = drawn.arm, self.allowed(mask)
         assert not self.at_horizon, f"{drawn} is beyond the horizon"
         self.rounds += 1
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
-        if not places:
+        if place is None:
             assert self.terms.horizon is not None, "only a horizon ends a game of skips"
             return False
-        assert set(places) <= set(allowed), f"{drawn} plays others than {allowed}"
-        assert len(set(places)) == len(places)
-        if len(places) < min(plays, len(allowed)):
-            more = [(*places, place) for place in allowed if place not in places]
-            room = self.room
-            assert self.terms.stop == "fit"
-            assert not all(fit(self.need(each, mask), room) for each in more)
+        assert place in allowed, f"{drawn} is none of {allowed}"
         explored = self.chances(mask)
         owing = [place for place in allowed if self.arms[place].owes]
         if owing and not self.terms.explore:
-            assert places[0] == owing[0], f"{drawn} came before the initial pull of {owing[0]}"
+            assert place == owing[0], f"{drawn} came before the initial pull of {owing[0]}"
         if evenly:
-            chance = min(1.0, plays / len(allowed))
-            for place, given in zip(places, drawn.chances, strict=True):
-                expected = explored[place] + (1 - sum(explored.values())) * chance
-                assert abs(given - expected) < 1e-12, f"{drawn}: {expected} was the chance"
-        return any(self.arms[place].owes for place in places)
+            expected = explored[place] + (1 - sum(explored.values())) / len(allowed)
+            assert abs(drawn.chance - expected) < 1e-12, f"{drawn}: {expected} was the chance"
+        return self.arms[place].owes
 
     def issue(
         self,
@@ -203,10 +169,13 @@ class Asking(Books):
         for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
             initial = self.check(drawn, mask, evenly=evenly)
-            held, state = self.need(drawn.arms, mask), "held" if drawn.arms else "skipped"
+            held, state = (0,) * len(self.budget), "skipped"
+            if drawn.arm is not None:
+                held, state = self.need(drawn.arm, mask), "held"
+                self.arms[drawn.arm].owes = False
             assert fit(held, self.room), f"{drawn} needs {held} of {self.room}"
             ticket = Ticket(
-                drawn.id, drawn.t, drawn.arms, held, request_id, now, deadline, initial, state
+                drawn.id, drawn.t, drawn.arm, held, request_id, now, deadline, initial, state
             )
             if seen is not None and contexts is not None and self.terms.features is not None:
                 low, high = self.terms.features
@@ -214,8 +183,6 @@ class Asking(Books):
                 self.clipped += not low <= contexts[number][0] <= high
             ticket.periods = tuple(each.period.number if each.period else 0 for each in self.levels)
             self.tickets[drawn.id] = ticket
-            for place in drawn.arms:
-                self.arms[place].owes = False
             issued.append(ticket)
         self.book()
         if request_id is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from itertools import combinations
 
 from tests.support.reference_accounts import Account
 from tests.support.reference_levels import Level
@@ -186,7 +185,7 @@ class Books(Level):
     def open(self) -> list[int]:
         """How many pulls of each arm are on tickets of which something is still expected."""
         states = ("held", "presumed", "settled")
-        arms = [arm for each in self.tickets.values() if each.state in states for arm in each.arms]
+        arms = [each.arm for each in self.tickets.values() if each.state in states]
         return [arms.count(arm) for arm in range(self.places)]
 
     def overdue(self, state: str = "held") -> list[Ticket]:
@@ -203,7 +202,7 @@ class Books(Level):
 
     def silent(self, place: int) -> int:
         """Tickets of an arm that has never brought a reward; 0 where it has."""
-        mine = [ticket for ticket in self.tickets.values() if place in ticket.arms]
+        mine = [ticket for ticket in self.tickets.values() if place == ticket.arm]
         heard = any(each.report and each.paid_from in ("held", "presumed") for each in mine)
         return 0 if heard else sum(not ticket.gone for ticket in mine)
 
@@ -228,8 +227,7 @@ class Books(Level):
             "below-minimum": self.is_recent("below-minimum"),
             "outside-range": self.is_recent("outside-range"),
             "cooling-down": bool(self.cooling()),
-            "silent": self.terms.stop == "fit"
-            and any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
+            "silent": any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
             "exhausted": self.status != "closed" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
@@ -242,17 +240,8 @@ class Books(Level):
         return self.clock() < self.alarmed.get(kind, -DAY) + DAY
 
     def could_fit(self, units: list[int]) -> bool:
-        """Whether some arms could be paid, under rule `fit` one; with several plays it is enough
-        that each resource alone could pay some.
-        """
-        plays = 1 if self.terms.stop == "fit" else self.terms.plays
-        needs = [
-            [sum(self.arms[place].most[m] for place in places) for m in range(len(units))]
-            for places in combinations(self.present, plays)
-        ]
-        if plays == 1:
-            return any(fit(need, units) for need in needs)
-        return all(any(need[m] <= there for need in needs) for m, there in enumerate(units))
+        """Whether an arm could be paid."""
+        return any(fit(self.arms[place].most, units) for place in self.present)
 
 
 def fit(need: Units | list[int], units: list[int]) -> bool:

@@ -60,11 +60,11 @@ class Ledger(Asking, Reporting):
         self.book()
 
     def retire_arm(self, name: str) -> None:
-        """Enough arms must be left to play."""
+        """An arm must be left."""
         arm = self.arms[self.place_of(name)]
         if arm.retired:
             return
-        if len(self.present) <= self.terms.plays:
+        if len(self.present) == 1:
             raise Refusal("InvalidInput")
         arm.retired = True
         self.book()
@@ -88,7 +88,7 @@ class Ledger(Asking, Reporting):
 
     def bounds(self, place: int) -> tuple[Units, Units]:
         """The floor and the ceiling of a place; one that was free at first has the widest."""
-        floors = self.terms.floor or self.terms.least
+        floors = self.terms.least
         ceilings = self.terms.ceiling or self.terms.most
         if place < len(floors):
             return floors[place], ceilings[place]

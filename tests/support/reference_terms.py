@@ -11,7 +11,6 @@ STATES = (
     "told",
     "void",
     "presumed",
-    "released",
     "skipped",
     "settled",
     "failed",
@@ -46,27 +45,23 @@ class Terms(NamedTuple):
     budget: Units
     least: tuple[Units, ...]  # per arm
     most: tuple[Units, ...]
-    plays: int = 1
     horizon: int | None = None
     expires_after: int | None = None  # ms
-    on_expiry: str = "presume"
     initial: bool = False  # whether the policy pulls each arm once at first
-    stop: str = "fit"
     cooldown: int | None = 1_000  # ms
     reward_within: int | None = None  # ms
     missing: float | None = None  # what a missing reward counts as
     range: tuple[float, float] | None = None
     explore: float | None = None  # the share of the money
     capacity: int | None = None
-    floor: tuple[Units, ...] | None = None  # per arm
-    ceiling: tuple[Units, ...] | None = None
+    ceiling: tuple[Units, ...] | None = None  # per arm
     features: tuple[float, float] | None = None  # the range of the first of two
     periods: Periods | None = None
 
 
 class Report(NamedTuple):
-    rewards: tuple[float, ...]
-    costs: tuple[Units, ...]  # per play
+    reward: float
+    costs: Units
 
 
 class Receipt(NamedTuple):
@@ -83,7 +78,7 @@ class Receipt(NamedTuple):
 class Ticket:
     id: int
     t: int
-    arms: tuple[int, ...]
+    arm: int | None  # None where the round is skipped
     held: Units
     request_id: str | None
     asked_at: int
@@ -91,8 +86,8 @@ class Ticket:
     initial: bool  # an arm owed it
     state: str = "held"
     report: Report | None = None  # once it is told
-    rewards: tuple[float, ...] | None = None  # as soon as they are known
-    costs: tuple[Units, ...] | None = None  # as soon as they are known
+    reward: float | None = None  # as soon as it is known
+    costs: Units | None = None  # as soon as they are known
     paid_from: str = ""  # its state when the cost became known
     gone: bool = False  # it was voided or failed: it says nothing of what its arm brings
     receipt: Receipt | None = None
@@ -106,10 +101,9 @@ class Ticket:
         presumed = self.held if self.state == "presumed" else nothing
         if self.costs is None:
             return nothing, held, presumed, nothing
-        costs = tuple(map(sum, zip(*self.costs, strict=True)))
         most = self.held if self.paid_from in ("held", "presumed") else nothing
-        spent = tuple(map(min, costs, most))
-        return spent, held, presumed, tuple(map(int.__sub__, costs, spent))
+        spent = tuple(map(min, self.costs, most))
+        return spent, held, presumed, tuple(map(int.__sub__, self.costs, spent))
 
 
 @dataclass

@@ -17,41 +17,36 @@ from tests.support.storages import MemoryHarness, StorageHarness
 # campaigns have ids
 ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
-# the rules by which the recorded journals were made
-OLD: dict[str, Any] = {"stop": "hold", "cooldown": None}
 
 
 @ALWAYS
 def everything(harness: StorageHarness) -> Any:
-    """Everything that can happen to a ticket, with two resources and two plays."""
+    """Everything that can happen to a ticket, with two resources."""
     campaign = harness.create(
         "everything",
-        arms=["red", "green", "blue"],
+        arms={"red": [1, 2], "green": [2, 1], "blue": ["1.5", "1.5"]},
         resources=["euros", "hours"],
         budget=[20, "30.5"],
         cost_min=[["0.1", 0], [0, "0.2"], ["0.3", "0.3"]],
-        cost_max=[[1, 2], [2, 1], ["1.5", "1.5"]],
-        plays=2,
         policy="uniform",
         seed=7,
         expires_after=60,
-        **OLD,
     )
     tickets = campaign.ask_many(4, "four")
-    campaign.tell(tickets[0], [1, 0.25], [["0.5", 1], ["0.25", "0.125"]])
-    campaign.tell(tickets[1], [0, 0], [[9, 9], [0, 0]])
+    campaign.tell(tickets[0], 0.25, ["0.5", 1])
+    campaign.tell(tickets[1], 0, [9, 9])
     with suppress(Conflict):
-        campaign.tell(tickets[1], [1, 0], [[9, 9], [0, 0]])
+        campaign.tell(tickets[1], 1, [9, 9])
     campaign.void(tickets[2])
     harness.clock += 61_000
     campaign.expire()
-    campaign.tell(tickets[3], [1, 1], [[1, 1], [1, 1]])
+    campaign.tell(tickets[3], 1, [1, 1])
     campaign.top_up({"euros": 1, "hours": "0.000000001"}, "more")
     campaign.ask("one")
     harness.clock += 60_000
     last = campaign.ask("two")
     campaign.pause()
-    campaign.tell(tickets[2], [1, 1], [["0.5", "0.5"], ["0.5", "0.5"]])
+    campaign.tell(tickets[2], 1, ["0.5", "0.5"])
     campaign.resume()
     campaign.void(last)
     with suppress(Conflict):
@@ -72,7 +67,6 @@ def initial_pulls(harness: StorageHarness) -> Any:
         cost_min="0.25",
         policy="exp3++.bwk",
         seed=3,
-        **OLD,
     )
     first = campaign.ask_many(3, "initial")
     campaign.void(first[1])
@@ -96,7 +90,6 @@ def to_the_end(harness: StorageHarness) -> Any:
         horizon=30,
         policy="primal-dual-bwk",
         seed=11,
-        **OLD,
     )
     with suppress(AskRefused):
         for turn in range(100):

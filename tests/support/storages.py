@@ -4,7 +4,6 @@ a clock that stands still.
 
 from __future__ import annotations
 
-import warnings
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -49,14 +48,12 @@ class StorageHarness:
         return self.connections[-1] if self.connections else self.storage()
 
     def create(self, name: str, **terms: Any) -> Any:
-        """A new campaign; the weaker promise of a release on expiry is known."""
+        """A new campaign."""
         return self.create_at(self.storage(), name, **terms)
 
     def create_at(self, place: Any, name: str, **terms: Any) -> Any:
         """A new campaign in a place where others are."""
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "on_expiry='release'")
-            return Campaign.create(name, **terms, storage=place)
+        return Campaign.create(name, **terms, storage=place)
 
     def open(self, name: str) -> Any:
         """The campaign as another process would find it."""
@@ -65,7 +62,7 @@ class StorageHarness:
 
     def ticket(self, campaign: Any, id: int) -> Any:
         """A ticket as it was handed out."""
-        states = ("held", "told", "void", "presumed", "released", "settled", "failed")
+        states = ("held", "told", "void", "presumed", "settled", "failed")
         (found,) = [ticket for ticket in campaign.tickets(states=states) if ticket.id == id]
         return found
 

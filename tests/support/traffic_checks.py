@@ -39,7 +39,7 @@ def the_maximum_of_a_call_is_at_most_that_of_its_arm(build: Build) -> None:
 
 def what_does_not_fit_is_not_chosen(build: Build) -> None:
     """All that is left goes to the arm that fits."""
-    campaign = build().create("test", **{**TERMS, "cost_max": [3, "0.5"], "budget": 8})
+    campaign = build().create("test", **{**TERMS, "arms": {"red": 3, "green": "0.5"}, "budget": 8})
     campaign.ask_many(2, arms=["red"])
     assert [ticket.arm for ticket in campaign.ask_many(9)] == ["green"] * 4
 
@@ -144,7 +144,7 @@ def a_reward_outside_the_range_is_seen_as_its_end(build: Build) -> None:
 
 def the_ticket_carries_the_chance_of_exploration(build: Build) -> None:
     """A fifth of the money: 0.1 for the cheap arm, a quarter of that for the dear one."""
-    terms = {**TERMS, "cost_max": [1, "0.25"], "explore": 0.2}
+    terms = {**TERMS, "arms": {"red": 1, "green": "0.25"}, "explore": 0.2}
     campaign = build().create("test", **terms)
     chances = {ticket.arm: ticket.probability for ticket in campaign.ask_many(9)}
     assert chances == pytest.approx({"red": 0.025 + 0.4375, "green": 0.1 + 0.4375})

@@ -81,13 +81,13 @@ def test_nor_do_they_where_accounts_are_renewed_too(
 
 
 class WindowMachine(CampaignMachine):
-    """Leaves out conflicts about tickets that are void or released: a ticket that gets a cost later
-    cannot be put back to what it was at the conflict.
+    """Leaves out conflicts about tickets that are void: a ticket that gets a cost later cannot be
+    put back to what it was at the conflict.
     """
 
     def skips(self, verb: str, ticket: reference_ledger.Ticket, report: Report) -> bool:
-        gone = ticket.state in ("void", "released")
-        known = verb != "settle" and ticket.rewards not in (None, report.rewards)
+        gone = ticket.state == "void"
+        known = verb != "settle" and ticket.reward not in (None, report.reward)
         return gone and (verb == "fail" or known)
 
 

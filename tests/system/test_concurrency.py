@@ -22,10 +22,9 @@ from tests.support.soak import scale
 from tests.support.storages import StorageHarness
 
 TERMS: dict[str, Any] = {
-    "arms": ["red", "green"],
+    "arms": {"red": 1, "green": 1},
     "budget": 20,
     "cost_min": "0.1",
-    "cost_max": 1,
     "policy": "exp3.bwk",
 }
 THREADS = 8

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse import AskRefused, Policy, policies
+from purse import AskRefused, InvalidInput, Policy, policies
 from purse.base import amounts
 from purse.campaign.learner import Learner
 from purse.campaign.local.campaign import LocalCampaign as Campaign
@@ -18,13 +18,17 @@ from purse.testing.games import suitable
 from tests.support.storages import MemoryHarness
 
 ROUNDS = 12
+NEED_MORE = {
+    "oracle": "which only a simulated world whose means do not change can tell",
+    "lin-cbwk:model=shared": "each may have its own in simulations and with purse.Policy",
+}
 
 
 def text(units: Any) -> Any:
     return [[amounts.text(unit) for unit in row] for row in units.tolist()]
 
 
-@pytest.mark.parametrize("policy", [name for name in policies.names() if name != "oracle"])
+@pytest.mark.parametrize("policy", [name for name in policies.names() if name not in NEED_MORE])
 def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
     world, horizon = suitable(policy, 1, None)
     problem = make_job(policy, world, 30, horizon=horizon).problem
@@ -32,11 +36,9 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
     names = [f"arm {arm}" for arm in range(problem.n_arms)]
     campaign = MemoryHarness().create(
         "test",
-        arms=names,
+        arms=dict(zip(names, text(problem.cost_max), strict=True)),
         budget=30,
         cost_min=text(problem.cost_min),
-        cost_max=text(problem.cost_max),
-        costs=None if problem.costs is None else text(problem.costs),
         horizon=horizon,
         policy=policy,
         seed=5,
@@ -55,10 +57,10 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
             name for name, held in in_bytes(live.state._asdict()).items() if held != before[name]
         }
         ticket = campaign.ask()
-        assert (ticket.t, ticket.skipped, ticket.probabilities) == (
+        assert (ticket.t, ticket.skipped, ticket.probability) == (
             expected.t,
             expected.skipped,
-            expected.probabilities,
+            expected.probability,
         )
         if not expected.skipped:
             assert ticket.arm == names[expected.arm]
@@ -73,6 +75,17 @@ def test_a_campaign_and_a_policy_in_memory_agree(policy: str) -> None:
     }
     assert len(scratch) < len(ours)
     assert not campaign.audit().findings
+
+
+@pytest.mark.parametrize(("policy", "where"), NEED_MORE.items())
+def test_others_need_what_no_campaign_has_and_say_where_there_is_it(
+    policy: str, where: str
+) -> None:
+    terms = {"arms": {"a": 1, "b": 1}, "budget": 9, "cost_min": 1, "horizon": 9, "features": 2}
+    with pytest.raises(InvalidInput) as caught:
+        MemoryHarness().create("test", **terms, policy=policy)
+    assert where in str(caught.value)
+    assert "\n" not in str(caught.value)
 
 
 def fold(campaign: Campaign) -> dict[str, Any]:

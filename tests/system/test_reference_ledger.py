@@ -59,13 +59,13 @@ def ask(ledger: Ledger, n: int = 1) -> int:
         raise refusal
     for _ in range(n):
         number = len(ledger.tickets) + 1
-        drawn = Drawn(number, ledger.rounds + 1, (0,), (1.0,))
+        drawn = Drawn(number, ledger.rounds + 1, 0, 1.0)
         ledger.issue([drawn], 1, None, None, evenly=True)
     return number
 
 
 def tell(ledger: Ledger, ticket: int, cost: int) -> None:
-    ledger.tell(ticket, Report((0.5,), ((cost * UNIT,),)))
+    ledger.tell(ticket, Report(0.5, (cost * UNIT,)))
 
 
 def why(ledger: Ledger) -> str:
@@ -112,16 +112,16 @@ def test_entries_that_move_no_money_are_not_booked_above() -> None:
     team = Account("team", ("euros",), (9 * UNIT,), clock)
     one = ledger(clock, 9, team)
     ask(one)
-    one.reward(1, (0.5,))
+    one.reward(1, 0.5)
     with pytest.raises(Refusal, match="Conflict"):
-        one.reward(1, (0.25,))
+        one.reward(1, 0.25)
     one.top_up((UNIT,), None)
     assert (one.entries, team.entries) == (5, 2)
     clock.now += HOUR
     one.expire()
     assert (purse(team), team.entries) == ("9 0 0 2 7 0", 3)
     one.void(1)
-    one.settle(1, ((UNIT,),))
+    one.settle(1, (UNIT,))
     assert (purse(team), team.entries) == ("9 0 0 0 9 1", 5)
 
 

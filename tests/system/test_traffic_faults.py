@@ -104,23 +104,3 @@ def test_the_time_of_an_entry_is_read_under_the_lock(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(campaign.storage, "change", waits)
     assert campaign.ask().asked_at == harness.clock / 1000
-
-
-@pytest.mark.parametrize("stop", ["fit", "hold"])
-def test_a_ticket_of_fewer_plays_can_be_reported_under_any_rule(stop: str) -> None:
-    """One of two arms cools down, so the other plays alone."""
-    campaign = made(arms=["red", "green", "blue"], plays=2, stop=stop)
-    first = campaign.ask(arms=["red", "green"])
-    campaign.fail(first)
-    for arm in ("settle", "tell"):
-        ticket = campaign.ask(arms=["red", "blue"])
-        assert ticket.arms == ("blue",)
-        if arm == "tell":
-            campaign.tell(ticket, [1], ["0.2"])
-        else:
-            campaign.settle(ticket, ["0.2"])
-            campaign.reward(ticket, [1])
-    for wrong in ([1, 1], []):
-        with pytest.raises(InvalidInput):
-            campaign.reward(ticket, wrong)
-    assert campaign.audit().ok

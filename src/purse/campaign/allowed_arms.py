@@ -13,7 +13,6 @@ from purse.campaign.mask import Mask
 from purse.campaign.records import Balance
 from purse.campaign.results import write_time
 from purse.campaign.silence import SILENT, SILENT_SHARE
-from purse.campaign.terms import FIT
 from purse.campaign.transaction import BaseTransaction
 from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
 
@@ -33,9 +32,9 @@ class AllowedArms(BaseTransaction):
 
     def allowed(self, draft: Draft, mask: Mask | None) -> list[int] | None:
         """The arms that may be chosen now; None where all may. Raises where none may."""
-        arms, fit = self.ledger.arms, self.terms.stop == FIT
+        arms = self.ledger.arms
         cool = not draft.cooling or not any(each.length for each in draft.cooling.values())
-        ample = not fit or (self.terms.caps is None and fits(arms.most, draft.left))
+        ample = fits(arms.most, draft.left)
         if (
             mask is None
             and arms.all_there
@@ -45,20 +44,13 @@ class AllowedArms(BaseTransaction):
         ):
             return None
         places = arms.there if mask is None else list(mask.allowed)
-        if fit:
-            places = self.fitting(draft, places)
-        places = self.ready(draft, places)
+        places = self.ready(draft, self.fitting(draft, places))
         silent = self.silent(draft, places)
         places = [arm for arm in places if arm not in silent]
         return None if len(places) == self.terms.n_arms else places
 
     def fitting(self, draft: Draft, places: list[int]) -> list[int]:
-        """Rule `fit`: the arms that what is left can pay, and that have pulls left."""
-        caps = self.terms.caps
-        if caps is not None:
-            places = [arm for arm in places if draft.taken[arm] < caps[arm]]
-            if not places:
-                raise BudgetExhausted("all pulls that the caps allow have been asked for")
+        """The arms that what is left can pay."""
         found = [arm for arm in places if fits(draft.need([arm]), draft.left)]
         if not found:
             rest = self.without_holds(draft)
@@ -94,7 +86,7 @@ class AllowedArms(BaseTransaction):
             for arm in places
             if draft.silent[arm] >= max(SILENT, (draft.issued + 1) / SILENT_SHARE)
         }
-        return found if len(places) - len(found) >= self.terms.plays else set()
+        return found if len(places) - len(found) >= 1 else set()
 
     def drafted(self, draft: Draft) -> list[int]:
         """(d,) What the tickets of a draft hold so far."""

@@ -43,15 +43,13 @@ class ArmRules(BaseTransaction):
         arms, place = self.ledger.arms, self.place_of(name)
         if arms.is_retired[place]:
             return
-        if len(arms.there) <= self.terms.plays:
-            raise invalid("name", name, "cannot be retired: too few arms would be left to play")
+        if len(arms.there) == 1:
+            raise invalid("name", name, "cannot be retired: no arm would be left")
         self.add("arm_retired", self.arm_body(place, name, None, None))
 
     def set_arm(self, name: str, cost_min: Bounds, cost_max: Bounds) -> None:
         """Move what an arm may cost, from now on."""
         place = self.place_of(name)
-        if self.terms.costs is not None:
-            raise InvalidInput("costs: they are known and constant in this campaign")
         body = self.arm_body(place, name, cost_min, cost_max)
         if body != self.arm_body(place, name, None, None):
             self.add("arm_changed", body)
@@ -81,7 +79,7 @@ class ArmRules(BaseTransaction):
             if not least <= small <= large <= most:
                 given = f"cost_min={amounts.text(small)}, cost_max={amounts.text(large)}"
                 raise InvalidInput(
-                    f"{given} {resource}: must lie between the floor and the ceiling of arm "
-                    f"{name!r}, {amounts.text(least)} and {amounts.text(most)}"
+                    f"{given} {resource}: must lie between the cost_min of arm {name!r} and its "
+                    f"ceiling, {amounts.text(least)} and {amounts.text(most)}"
                 )
         return {"arm": place, "name": name, "cost_min": list(low), "cost_max": list(high)}

@@ -106,7 +106,7 @@ class ExpectedPulls:
             self.stats[arm].failed += 1
 
     def settled(self, ticket: int) -> None:
-        """The cost of a ticket is known. One that was voided or released before is not counted."""
+        """The cost of a ticket is known. One that was voided before is not counted."""
         arms = self.arms.get(ticket)
         if not arms:
             return
@@ -121,7 +121,7 @@ class ExpectedPulls:
             self._wait(body["arms"], -1)
 
     def ended(self, ticket: int) -> None:
-        """A ticket is voided or released: nothing is expected of it."""
+        """A ticket is voided: nothing is expected of it."""
         self.arms.pop(ticket, None)
 
     def _wait(self, arms: Iterable[int], change: int) -> None:

@@ -15,8 +15,7 @@ from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.periods.period import ABOVE
 from purse.campaign.records import TicketRecord
-from purse.campaign.states import CLOSED, FAILED, RELEASED, RUNNING, VOID
-from purse.campaign.terms import FIT
+from purse.campaign.states import CLOSED, FAILED, RUNNING, VOID
 from purse.errors import (
     AskRefused,
     BudgetExhausted,
@@ -129,11 +128,11 @@ class AskRules(AllowedArms):
             raise Conflict(f"request_id={request!r} was used before with another context")
 
     def refuse_dead(self, request: str, numbers: list[int]) -> None:
-        """Refuse to hand out tickets again that are all void, released or failed: who takes them
+        """Refuse to hand out tickets again that are all void or failed: who takes them
         for new ones spends what nobody holds.
         """
         states = [self.ledger.tickets[number].state for number in numbers]
-        if set(states) <= {VOID, RELEASED, FAILED}:
+        if set(states) <= {VOID, FAILED}:
             raise Conflict(
                 f"request_id={request!r} was answered with ticket {numbers[0]}, which is "
                 f"{states[0]} by now: nothing is held for it; ask with another request_id"
@@ -201,13 +200,11 @@ class AskRules(AllowedArms):
         allowed = self.allowed(draft, mask)
         numbers = None if context is None else context.numbers
         t, arms, chances = self.next_round(draft, allowed, chooser, numbers)
-        if arms[0] != SKIP:
-            arms = self.without_skips(draft, arms)
         ticket = {
             "id": draft.issued + 1,
             "t": t,
             "arms": arms,
-            "probabilities": chances[: len(arms)],
+            "probabilities": chances,
             "held": self.amount_to_hold(draft, arms),
         }
         if max(arms) >= self.ledger.arms.named:
@@ -215,19 +212,6 @@ class AskRules(AllowedArms):
         if context is not None:
             ticket |= context.as_body()
         return ticket
-
-    def without_skips(self, draft: Draft, arms: list[int]) -> list[int]:
-        """The arms of a round without plays that are skipped, by the policy or, under rule `fit`,
-        because they do not fit with those before.
-        """
-        if len(arms) == 1:
-            return arms
-        played = [arm for arm in arms if arm >= 0]
-        while self.terms.stop == FIT and len(played) > 1:
-            if fits(draft.need(played), draft.left):
-                break
-            played.pop()
-        return played
 
     def next_round(
         self,
@@ -271,21 +255,19 @@ class AskRules(AllowedArms):
 
     def check_choice(self, t: int, arms: list[int], chances: list[float]) -> None:
         """Refuse the choice of a policy that has ended the game, or is in the wrong."""
-        skipped = arms[0] == SKIP
-        if arms[0] == STOP or (skipped and self.terms.horizon is None):
+        (arm,), (chance,) = arms, chances
+        skipped = arm == SKIP
+        if arm == STOP or (skipped and self.terms.horizon is None):
             raise AskRefused(f"{self.terms.policy} has ended the game after {t - 1} rounds")
-        for arm, chance in zip(arms, chances, strict=True) if not skipped else ():
-            if arm == SKIP:
-                break
-            if not 0 <= arm < len(self.ledger.arms.names):
-                raise PurseError(
-                    f"{self.terms.policy} chose no arm, or one that does not exist or is not "
-                    f"allowed, in round {t}"
-                )
-            if not 0 < chance <= 1 + 1e-9:
-                raise PurseError(
-                    f"{self.terms.policy} chose with probabilities {chances} in round {t}"
-                )
+        if skipped:
+            return
+        if not 0 <= arm < len(self.ledger.arms.names):
+            raise PurseError(
+                f"{self.terms.policy} chose no arm, or one that does not exist or is not "
+                f"allowed, in round {t}"
+            )
+        if not 0 < chance <= 1 + 1e-9:
+            raise PurseError(f"{self.terms.policy} chose with probability {chance} in round {t}")
 
     def foresee(
         self, mask: Mask | None, chooser: Chooser, context: Context | None = None
@@ -304,16 +286,9 @@ class AskRules(AllowedArms):
         return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(found)]
 
     def amount_to_hold(self, draft: Draft, arms: list[int]) -> list[int]:
-        """(d,) What has to be held for these arms; refused where it does not fit (P1), or where an
-        arm has had all its pulls.
-        """
+        """(d,) What has to be held for these arms; refused where it does not fit (P1)."""
         if arms[0] == SKIP:
             return [0] * len(draft.left)
-        caps = self.terms.caps
-        if caps is not None and any(draft.taken[arm] >= caps[arm] for arm in arms):
-            raise BudgetExhausted(
-                f"{self.arm_names(arms)}: all pulls that its cap allows have been asked for"
-            )
         held = draft.need(arms)
         if not fits(held, draft.left):
             raise self.explain_shortage(arms, held, draft)

@@ -48,30 +48,22 @@ class Campaign(
         cls,
         name: str,
         *,
-        arms: Sequence[str] | Mapping[str, Any],
+        arms: Mapping[str, Any],
         budget: Any,
         cost_min: Any = None,
-        cost_max: Any = None,
         resources: Sequence[str] = defaults.RESOURCES,
-        plays: int = 1,
         horizon: int | None = None,
-        costs: Any = None,
-        caps: Any = None,
         policy: str = DEFAULT,
         seed: int = 0,
         expires_after: float | None = defaults.EXPIRES_AFTER,
-        on_expiry: str = defaults.ON_EXPIRY,
-        stop: str = defaults.STOP,
         cooldown: float | None = defaults.COOLDOWN,
         reward_within: float | None = None,
         missing_reward: float | None = None,
         reward_range: Sequence[float] | None = None,
         explore: float | None = None,
         capacity: int | None = None,
-        cost_floor: Any = None,
         cost_ceiling: Any = None,
         features: Any = None,
-        per_arm: bool = False,
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
@@ -83,25 +75,19 @@ class Campaign(
     ) -> Self:
         """Create a campaign in its storage and return it.
 
-        arms           the names of the arms; or {name: the most that a pull may cost}, without
-                       `cost_max`
+        arms           {name: the most that a pull may cost}; for several resources {name: [most,
+                       most]} or {name: {resource: most}}
         budget         decimal text or a number; for several resources a list, or {resource: amount}
-        cost_min, cost_max   the least and the most that a pull costs: one amount, one for each arm,
-                             or one for each arm and resource, shape (K, d). Where `cost_min` is
-                             left out it is `costs`, or else a thousandth of `cost_max`
+        cost_min       the least that a pull costs: one amount, one for each arm, or one for each
+                       arm and resource, shape (K, d); None: a thousandth of the most. Where both
+                       are equal for all arms, costs are known, as some policies need it
         resources      the names of what is spent, such as "USD" and "tokens"
-        plays          arms in each round
         horizon        the number of rounds; None: no limit
-        costs, caps    known constant costs, and pulls allowed per arm, for policies that use them
         policy         a name with options, such as "exp3++.bwk:beta=1", or the path of a policy
                        file
         seed           the same seed and the same reports give the same choices
         expires_after  seconds after which a ticket without a report counts as spent at its maximum;
                        None: never
-        on_expiry      "presume"; or "release", which gives the money back, a weaker promise, and
-                       warns
-        stop           "fit": an arm whose maximum does not fit into what is left is not chosen;
-                       "hold": the policy may choose it, and the ask is refused
         cooldown       seconds for which an arm is not chosen after a call of it failed; twice as
                        long after the next failure, up to 300; None: failures have no
                        consequence
@@ -114,12 +100,11 @@ class Campaign(
         explore        a share of the money for arms drawn at random, such as 0.05, so that the
                        journal can be evaluated
         capacity       places for arms, for `add_arm`; None: as many as are named
-        cost_floor, cost_ceiling   how low and how high `set_arm` may move the costs of each arm;
-                                   None: `cost_min` and `cost_max`
+        cost_ceiling   how high `add_arm` and `set_arm` may move the most that an arm costs, given
+                       as `cost_min`; None: no higher than `arms` says. `cost_min` is the floor
         features       what a context holds: a number of features, a list of names, or a mapping
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
-        per_arm        whether each arm has a context of its own
         account        the account above the campaign, from which its money comes, too; None: none
         every          "day", "week", "month", or hours such as "6h": so often the budget is renewed
                        and `horizon` begins again; None: never. Days begin at midnight, weeks on
@@ -143,27 +128,19 @@ class Campaign(
             "arms": arms,
             "budget": budget,
             "cost_min": cost_min,
-            "cost_max": cost_max,
             "resources": resources,
-            "plays": plays,
             "horizon": horizon,
-            "costs": costs,
-            "caps": caps,
             "policy": policy,
             "seed": seed,
             "expires_after": expires_after,
-            "on_expiry": on_expiry,
-            "stop": stop,
             "cooldown": cooldown,
             "reward_within": reward_within,
             "missing_reward": missing_reward,
             "reward_range": reward_range,
             "explore": explore,
             "capacity": capacity,
-            "cost_floor": cost_floor,
             "cost_ceiling": cost_ceiling,
             "features": features,
-            "per_arm": per_arm,
             "account": account,
             "every": every,
             "time_zone": time_zone,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,7 +10,6 @@ import numpy as np
 import orjson
 
 from purse.base.features import LARGEST, Features
-from purse.campaign.arms import Arms
 from purse.campaign.entry import CLIPPED as CLIPPED
 from purse.campaign.entry import CONTEXT as CONTEXT
 from purse.campaign.entry import UNUSED as UNUSED
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
 class Context(NamedTuple):
     """What is known of a round, as an entry has it."""
 
-    # (F,), or (K F,) arm after arm, without the constant; 32-bit floats, as their shortest decimals
+    # (F,) without the constant; 32-bit floats, as their shortest decimals
     numbers: list[float]
     clipped: int = 0  # values outside their declared ranges
 
@@ -34,57 +32,19 @@ class Context(NamedTuple):
         return {CONTEXT: self.numbers, **more}
 
 
-def read_context(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> Context | None:
+def read_context(terms: Terms, context: Any) -> Context | None:
     """Return the context of an ask; None where no features are declared.
-
-    find_arms   returns the arms as they are now; it is called where each arm has a context of its
-                own and the terms do not say it
 
     Raise `InvalidInput` where it does not fit the features.
     """
     features = terms.context
-    if not features.per_arm:
-        numbers = features.encode(context)
-        if not features:
-            return None
-        return Context(shortest(numbers), features.count_clipped(context))
-    if context is None:
-        raise missing("context: is", features)
-    one = replace(features, per_arm=False, n_arms=1)
-    rows = rows_of(terms, context, find_arms)
-    nothing = (0.0,) * one.n_columns  # for places without an arm, and for retired arms
-    encoded = [nothing if row is None else one.encode(row) for row in rows]
-    encoded += [nothing] * (features.n_arms - len(rows))
-    clipped = sum(one.count_clipped(row) for row in rows if row is not None)
-    return Context(shortest([number for row in encoded for number in row]), clipped)
+    numbers = features.encode(context)
+    if not features:
+        return None
+    return Context(shortest(numbers), features.count_clipped(context))
 
 
-def rows_of(terms: Terms, context: Any, find_arms: Callable[[], Arms]) -> list[Any]:
-    """Return what is given for each arm, in order; None for retired arms that are left out."""
-    if isinstance(context, Mapping):
-        given = [context.get(name) for name in terms.arms]
-    elif isinstance(context, (Sequence, np.ndarray)) and not isinstance(context, str):
-        given = list(context)
-    else:
-        raise invalid("context", context, "must be an object by arms, or a list with one for each")
-    is_plain = not terms.capacity and all(row is not None for row in given)
-    arms = terms.first_arms if is_plain else find_arms()
-    known = arms.names
-    if isinstance(context, Mapping):
-        if unknown := [name for name in context if name not in known]:
-            raise invalid("context", unknown[0], f"must be one of the arms {', '.join(known)}")
-        given = [context.get(name) for name in known]
-    if len(given) != len(known):
-        raise invalid("context", len(given), f"must be {len(known)} rows: {', '.join(known)}")
-    for name, row, gone in zip(known, given, arms.is_retired, strict=True):
-        if row is None and not gone:
-            raise invalid("context", context, f"must have an entry for the arm {name!r}")
-    return given
-
-
-def read_contexts(
-    terms: Terms, n: int, contexts: Any, find_arms: Callable[[], Arms]
-) -> list[Context] | None:
+def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
     """Return the contexts of an ask for n tickets; None where no features are declared.
 
     Raise `InvalidInput` where there are more or fewer, or one does not fit the features.
@@ -95,18 +55,13 @@ def read_contexts(
             raise invalid("contexts", contexts, "must be left out; no features are declared")
         return None
     if contexts is None:
-        raise missing("contexts: are", features)
+        raise InvalidInput(f"contexts: are missing; the features are {', '.join(features.names)}")
     if isinstance(contexts, (str, Mapping)) or not isinstance(contexts, (Sequence, np.ndarray)):
         raise invalid("contexts", contexts, "must be a list, with a context for each ticket")
     if len(contexts) != n:
         raise invalid("contexts", len(contexts), f"must be as many as tickets are asked for, {n}")
-    read = (read_context(terms, each, find_arms) for each in contexts)
+    read = (read_context(terms, each) for each in contexts)
     return [each for each in read if each is not None]
-
-
-def missing(what: str, features: Features) -> InvalidInput:
-    """The error of an ask without what it needs."""
-    return InvalidInput(f"{what} missing; the features are {', '.join(features.names)}")
 
 
 def shortest(numbers: Sequence[float]) -> list[float]:
@@ -131,7 +86,7 @@ def of_ask(body: Mapping[str, Any]) -> list[Context] | None:
 
 def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
     """Refuse contexts of another number or length than an ask needs."""
-    size = features.n_columns * (features.n_arms if features.per_arm else 1)
+    size = features.n_columns
     if not size or len(contexts) != n or any(len(each.numbers) != size for each in contexts):
         raise InvalidInput(f"contexts: must be {n} of {size} numbers each")
 

@@ -9,8 +9,6 @@ from typing import Final
 STORAGE = "sqlite:///purse.db"
 RESOURCES = ("units",)
 EXPIRES_AFTER = 3600  # seconds
-ON_EXPIRY: Final = "presume"
-STOP: Final = "fit"
 COOLDOWN = 1  # seconds
 TIME_ZONE: Final = "UTC"
 CARRY: Final = "none"

@@ -22,7 +22,7 @@ class Draft:
         self.t = head.rounds
         self.left = left
         self.owed = list(head.owed)
-        self.taken, self.pending, self.silent = list(head.taken), list(head.open), list(head.silent)
+        self.pending, self.silent = list(head.open), list(head.silent)
         self.cooling = cooldown.read(head.cooling) if head.cooling else {}
         self.issued = head.counts["tickets"]
         self.cost_max, self.most = ledger.arms.cost_max, dict(mask.most) if mask else {}
@@ -38,7 +38,6 @@ class Draft:
         self.issued += 1
         self.left = [rest - part for rest, part in zip(self.left, ticket["held"], strict=True)]
         self.owed = [arm for arm in self.owed if arm not in arms]
-        add_pulls(self.taken, arms, 1)
         add_pulls(self.pending, arms, 1)
         for arm in arms if self.silent else ():
             if arm >= 0 and self.silent[arm] >= 0:

@@ -184,13 +184,9 @@ class History:
             take(self._purses[2 if body["from"] == "held" else 3], units)
         self._expected.ended(ticket)
 
-    def _expired(self, ticket: int, body: dict[str, Any]) -> None:
+    def _expired(self, _: int, body: dict[str, Any]) -> None:
         take(self._purses[2], body["units"])
-        if body["to"] == "presumed":
-            add(self._purses[3], body["units"])
-        else:
-            self._holds.pop(ticket, None)
-            self._expected.ended(ticket)
+        add(self._purses[3], body["units"])
 
     def _topped_up(self, _: int, body: dict[str, Any]) -> None:
         add(self._purses[0], body["units"])

@@ -23,8 +23,7 @@ class Incidents:
         if kind == "conflict":
             self._keep("conflict", at, ticket)
         elif kind == "expired":
-            if body["to"] == "presumed":
-                self._keep("presumed", at, ticket)
+            self._keep("presumed", at, ticket)
         elif kind in ("told", "settled", "failed", "rewarded"):
             if not body.get("settled") and any(body.get("overrun", ())):
                 self._keep("overrun", at, ticket)

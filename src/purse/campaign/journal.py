@@ -7,14 +7,14 @@ asked      n (tickets wanted), deadline (ms or null), tickets: id, t, arms, prob
            forbidden (arms by number), most (units per arm and resource), where the ask said so;
            left (units per resource), where an account had less left than the campaign itself;
            labels, where it has some
-told       t, arms, probabilities, rewards, costs (units per play and resource, flat), from (the
-           state before the cost was known), spent, overrun; settled: true, where the money moved
-           with an entry before; missing: true, where no reward came in time
+told       t, arms, probabilities, rewards, costs (units per resource), from (the state before the
+           cost was known), spent, overrun; settled: true, where the money moved with an entry
+           before; missing: true, where no reward came in time
 settled    costs, from, spent, overrun: the cost is known, and the reward is not
 rewarded   rewards: the reward is known, and the cost is not, or nothing is learnt from it
 failed     costs, from, spent, overrun, reason: the call did not work
 voided     from, released
-expired    to (`presumed` or `released`), units
+expired    units
 told, settled, failed, voided, expired   dropped: what of the refund of an ended period is not kept
 conflict   report: what was said too late to count
 topped_up  units

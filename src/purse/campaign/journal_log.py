@@ -4,7 +4,6 @@ was drawn with, what it brought and what it cost.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,10 +23,9 @@ MOST_CERTAIN = 0.9  # the part of such choices from which on nothing is estimate
 
 
 class JournalLog(NamedTuple):
-    """A journal as a log, and how the campaign was played."""
+    """A journal as a log, and the budget of the campaign."""
 
     log: Log
-    stop: str
     budget: list[float]  # (d,) in the user's unit, with top-ups
 
 
@@ -44,14 +42,12 @@ def is_journal(path: Path) -> bool:
 def read_journal_log(path: str | Path) -> JournalLog:
     """Read the export of a campaign as a log.
 
-    Raise `InvalidInput` where the journal cannot be read, where rounds have several plays, and
-    where nearly every arm was chosen with probability 1.
+    Raise `InvalidInput` where the journal cannot be read, and where nearly every arm was chosen
+    with probability 1.
     """
     reader = JournalReader(path)
     terms, ledger = reader.terms, reader.ledger
     n_rows, certain = len(reader.arm), sum(chance >= CERTAIN for chance in reader.chance)
-    if terms.plays > 1:
-        raise InvalidInput(f"{path}: a log has one arm in a round, and here are {terms.plays}")
     if n_rows == 0:
         raise InvalidInput(f"{path}: no ticket has a reward yet")
     if certain >= MOST_CERTAIN * n_rows:
@@ -84,18 +80,16 @@ def read_journal_log(path: str | Path) -> JournalLog:
         contexts=contexts,
     )
     budget = [purse.budget / amounts.UNIT for purse in ledger.balances]
-    return JournalLog(log, terms.stop, budget)
+    return JournalLog(log, budget)
 
 
 def read_contexts(reader: JournalReader) -> Contexts | None:
     """Return the contexts of the tickets with a reward; None where there are none, or where the
     export leaves them out.
     """
-    features, n_arms = reader.terms.context, len(reader.ledger.arms.names)
+    features = reader.terms.context
     rows = [numbers for numbers in reader.contexts if numbers is not None]
     if not features or len(rows) < len(reader.contexts):
         return None
     values = np.array(rows, np.float64).reshape(len(rows), -1, features.n_columns)
-    if features.per_arm:  # places that have no arm yet come last
-        values, features = values[:, :n_arms], replace(features, n_arms=n_arms)
     return Contexts(features, values)

@@ -23,13 +23,13 @@ from purse.campaign.journal import Entry, read_journal
 from purse.campaign.ledger import Ledger
 from purse.campaign.mask import from_body
 from purse.campaign.restore import speaks_of_the_past
-from purse.campaign.states import FAILED, HELD, PRESUMED, RELEASED, SETTLED, VOID
+from purse.campaign.states import FAILED, HELD, PRESUMED, SETTLED, VOID
 from purse.campaign.terms import Terms
 from purse.campaign.ticket_window import TicketWindow
 from purse.errors import InvalidInput, PurseError, shorten
 from purse.types import SKIP, Floats, Ints
 
-WITHOUT_REWARD = (VOID, FAILED, PRESUMED, RELEASED, HELD, SETTLED)
+WITHOUT_REWARD = (VOID, FAILED, PRESUMED, HELD, SETTLED)
 
 
 class JournalReader:

@@ -191,10 +191,7 @@ class Learner:
             seen = [
                 min(max(next(costs), low[arm][m]), high[arm][m]) for arm in arms for m in resources
             ]
-            if len(arms) == buffer.plays:
-                pack(words, 0, *arms, *body["probabilities"], *zeros, *rewards, *seen)
-            else:
-                buffer.pack_fewer(arms, body["probabilities"], zeros, rewards, seen)
+            pack(words, 0, *arms, *body["probabilities"], *zeros, *rewards, *seen)
             if self.sees_contexts:
                 self._see_context(body.get(CONTEXT))
             space.left_units[:] = amounts.LARGEST  # the ledger guards the budget, not this step

@@ -33,7 +33,7 @@ from purse.campaign.states import (
     VOID,
     TicketState,
 )
-from purse.campaign.terms import FIT, Terms
+from purse.campaign.terms import Terms
 from purse.types import SKIP
 
 HEARD = -1  # of an arm that has brought a reward
@@ -72,11 +72,9 @@ class Ledger(BudgetLedger):
     def created(self, entry: Entry) -> None:
         """Open the purses, and begin the counts of pulls that the terms need."""
         super().created(entry)
-        self.head.taken = [0] * len(self.terms.arms) if self.terms.caps is not None else []
         if self.terms.pending:
             self.head.open = [0] * self.terms.n_arms
-        if self.terms.stop == FIT:
-            self.head.silent = [0] * self.terms.n_arms
+        self.head.silent = [0] * self.terms.n_arms
         if self.terms.initial_rounds:
             self.head.owed = list(range(len(self.terms.arms)))
 
@@ -124,7 +122,6 @@ class Ledger(BudgetLedger):
             if self.head.owed:
                 owed = [arm for arm in self.head.owed if arm not in each["arms"]]
                 self.head.owed = owed or ()  # as a record has it that was read
-            add_pulls(self.head.taken, each["arms"], 1)
             add_pulls(self.head.open, each["arms"], 1)
             self.hear(each["arms"], 1)
             if cooling:
@@ -138,15 +135,12 @@ class Ledger(BudgetLedger):
         )
 
     def see(self, ticket: dict[str, Any]) -> None:
-        """Record the least and the most of each column of contexts, over all arms that have one,
-        and count values that were clipped.
+        """Record the least and the most of each column of contexts, and count values that were
+        clipped.
         """
-        numbers, width = ticket[CONTEXT], self.terms.context.n_columns
-        rows = [numbers]
-        if self.terms.per_arm:
-            rows = [numbers[arm * width : (arm + 1) * width] for arm in self.arms.there]
-        least, most = self.head.seen or (rows[0], rows[0])
-        self.head.seen = [list(map(min, least, *rows)), list(map(max, most, *rows))]
+        numbers = ticket[CONTEXT]
+        least, most = self.head.seen or (numbers, numbers)
+        self.head.seen = [list(map(min, least, numbers)), list(map(max, most, numbers))]
         if CLIPPED in ticket:
             self.count(CLIPPED, ticket[CLIPPED])
 
@@ -244,7 +238,7 @@ class Ledger(BudgetLedger):
         self.count(REPORT_ALARMS[kind], 1)
 
     def succeed(self, record: TicketRecord) -> None:
-        """A call worked: its arms have recovered."""
+        """A call worked: its arm has recovered."""
         if self.head.cooling:
             cooling = cooldown.read(self.head.cooling)
             cooldown.succeeded(cooling, record.body["arms"], record.id)
@@ -304,7 +298,6 @@ class Ledger(BudgetLedger):
         self.move(record.body["held"], **{record.state: -1})
         self.end_hold(record, [0] * len(self.balances), entry.body)
         self.put(record._replace(state=VOID), record.state)
-        add_pulls(self.head.taken, record.body["arms"], -1)
         self.owe_again(record)
         self.hear(record.body["arms"], -1)
         self.end_probe(record)
@@ -315,12 +308,12 @@ class Ledger(BudgetLedger):
             self.head.owed = sorted({*self.head.owed, *record.body["arms"]})
 
     def expired(self, entry: Entry) -> None:
-        """Presume a hold spent, or release it where the terms say so."""
-        record, state = self.tickets[entry.ticket or 0], entry.body["to"]
+        """Presume a hold spent."""
+        record = self.tickets[entry.ticket or 0]
         hold = record.body["held"]
-        self.move(hold, held=-1, **({PRESUMED: 1} if state == PRESUMED else {}))
-        self.end_hold(record, hold if state == PRESUMED else [0] * len(hold), entry.body)
-        self.put(record._replace(state=state), HELD)
+        self.move(hold, held=-1, presumed=1)
+        self.end_hold(record, hold, entry.body)
+        self.put(record._replace(state=PRESUMED), HELD)
         self.end_probe(record)
 
     def conflict(self, entry: Entry) -> None:
@@ -369,27 +362,15 @@ class Ledger(BudgetLedger):
 
 
 def add_pulls(counts: list[int] | tuple[()], arms: list[int], change: int) -> None:
-    """Count pulls of arms, where they are counted; a skipped play ends the round.
+    """Count pulls of arms, where they are counted; none of a skipped round.
 
     >>> counts = [0, 0, 0]
-    >>> add_pulls(counts, [2, 0, -1], 1)
+    >>> add_pulls(counts, [2], 1)
     >>> counts
-    [1, 0, 1]
+    [0, 0, 1]
     """
-    if counts:
-        for arm in arms:
-            if arm == SKIP:
-                break
-            counts[arm] += change
-
-
-def total_costs(costs: Sequence[int], n_resources: int) -> list[int]:
-    """(d,) What all plays of a report cost, of each resource.
-
-    >>> total_costs([1, 10, 2, 20], 2)
-    [3, 30]
-    """
-    return [sum(costs[m::n_resources]) for m in range(n_resources)]
+    if counts and arms[0] != SKIP:
+        counts[arms[0]] += change
 
 
 def settle(held: list[int], cost: list[int]) -> tuple[list[int], list[int]]:

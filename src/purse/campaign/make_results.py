@@ -11,7 +11,7 @@ from purse.campaign.account.records import AccountRecord
 from purse.campaign.arms import Arms
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.labels import LabelRow
-from purse.campaign.ledger import Ledger
+from purse.campaign.ledger import Ledger, fits
 from purse.campaign.periods.as_of import AsOf, period_status
 from purse.campaign.records import ALARM_LASTS, REPORT_ALARMS, Balance, CampaignRecord, TicketRecord
 from purse.campaign.results import (
@@ -26,8 +26,8 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.silence import SILENT, SILENT_SHARE
-from purse.campaign.states import CLOSED, HELD, OPEN, RELEASED, VOID
-from purse.campaign.terms import FIT, RELEASE, WEAKER_PROMISE, Terms
+from purse.campaign.states import CLOSED, HELD, OPEN, VOID
+from purse.campaign.terms import Terms
 from purse.types import SKIP
 
 # alarms about reports, besides overruns: what they say of so many
@@ -44,18 +44,17 @@ def ticket(terms: Terms, record: TicketRecord) -> CampaignTicket:
     """A stored ticket for its user."""
     body = record.body
     if "names" in body:
-        arms = tuple(body["names"])
+        arm = body["names"][0]
     else:
-        arms = () if body["arms"][0] == SKIP else tuple(map(terms.arms.__getitem__, body["arms"]))
+        arm = None if body["arms"][0] == SKIP else terms.arms[body["arms"][0]]
     deadline = None if record.deadline is None else record.deadline / 1000
-    gone = record.state in (VOID, RELEASED)
-    held = texts([0] * len(body["held"]) if gone else body["held"])
+    held = texts([0] * len(body["held"]) if record.state == VOID else body["held"])
     return CampaignTicket(
         terms.name,
         record.id,
         body["t"],
-        arms,
-        tuple(body["probabilities"]),
+        arm,
+        body["probabilities"][0],
         held,
         record.state,
         body["request"],
@@ -115,7 +114,6 @@ def status(
         head.status,
         terms.policy,
         tuple(arms.names[place] for place in arms.there),
-        terms.plays,
         head.rounds,
         terms.horizon,
         dict(head.counts),
@@ -127,7 +125,6 @@ def status(
         overdue,
         None if oldest is None else oldest / 1000,
         tuple(alarms(terms, head, purses, overdue, danger, now=now)),
-        WEAKER_PROMISE if terms.on_expiry == RELEASE else None,
         tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
         tuple(
             CoolingArm(
@@ -208,10 +205,8 @@ def alarms(
         if silent >= SILENT and silent >= counts["tickets"] / SILENT_SHARE:
             text = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
             found.append(Alarm("silent", text))
-    plays = 1 if terms.stop == FIT else terms.plays
-    if head.status != CLOSED and not fits(
-        plays, arms, [purse.budget - purse.spent - purse.presumed for purse in purses]
-    ):
+    rest = [purse.budget - purse.spent - purse.presumed for purse in purses]
+    if head.status != CLOSED and not any(fits(arms.cost_max[place], rest) for place in arms.there):
         found.append(
             Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
         )
@@ -240,21 +235,6 @@ def labels(found: Iterable[list[LabelRow]]) -> list[LabelStatus]:
         )
         for parts in found
     ]
-
-
-def fits(plays: int, arms: Arms, rest: list[int]) -> bool:
-    """Whether a round can be held for; with several plays and resources, whether each resource
-    alone could.
-    """
-    most = [arms.cost_max[place] for place in arms.there]
-    if plays == 1:
-        return any(
-            all(cost <= part for cost, part in zip(costs, rest, strict=True)) for costs in most
-        )
-    return all(
-        sum(sorted(costs)[:plays]) <= part
-        for costs, part in zip(zip(*most, strict=True), rest, strict=True)
-    )
 
 
 def texts(units: Sequence[int]) -> tuple[str, ...]:

@@ -46,7 +46,7 @@ def read_mask(terms: Terms, arms: Any, known: Sequence[str]) -> Mask | None:
 
     known   the names of all arms, in order
 
-    Raise `InvalidInput` where it names no arm, one that does not exist, or fewer than are played.
+    Raise `InvalidInput` where it names no arm, or one that does not exist.
     """
     if arms is None:
         return None
@@ -55,14 +55,8 @@ def read_mask(terms: Terms, arms: Any, known: Sequence[str]) -> Mask | None:
     for name in arms:
         if name not in known:
             raise unknown("arm in arms", str(name), known)
-    if len(set(arms)) < max(1, terms.plays):
-        raise invalid(
-            "arms",
-            arms,
-            "must name at least one arm"
-            if terms.plays == 1
-            else f"must name at least as many arms as there are plays, {terms.plays}",
-        )
+    if not arms:
+        raise invalid("arms", arms, "must name at least one arm")
     places = {name: place for place, name in enumerate(known)}
     allowed = tuple(sorted({places[name] for name in arms}))
     if not isinstance(arms, Mapping):

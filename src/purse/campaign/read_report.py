@@ -2,68 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
 
 from purse.base import amounts, validation
 from purse.campaign.by_name import by_name
 from purse.campaign.terms import Terms
-from purse.errors import InvalidInput, invalid, shorten
+from purse.errors import invalid
 
 
 def read_report(terms: Terms, reward: Any, cost: Any) -> tuple[list[float], list[int]]:
-    """Return a reward for each play, and the units of each play and resource.
+    """Return the reward, and the units of each resource.
 
     Raise `InvalidInput` where one is not allowed. A cost has no upper limit here: a true report is
     never refused.
     """
-    plays, resources = terms.plays, len(terms.resources)
-    rewards, costs = validation.rewards(reward), units_of(terms, cost)
-    if not is_number_of_plays(terms, len(rewards)) or len(costs) != len(rewards) * resources:
-        given = f"reward={shorten(repr(reward))}, cost={shorten(repr(cost))}"
-        raise InvalidInput(
-            f"{given}: must be {plays} rewards and {plays * resources} costs, not "
-            f"{len(rewards)} and {len(costs)}"
-        )
-    check_rewards(terms, rewards)
-    check_costs(cost, costs)
-    return rewards, costs
+    costs = units_of(terms, cost)
+    check_costs(terms, cost, costs)
+    return read_rewards(terms, reward), costs
 
 
 def read_rewards(terms: Terms, reward: Any) -> list[float]:
-    """Return a reward for each play. Raise `InvalidInput` where one is not allowed."""
+    """Return the reward. Raise `InvalidInput` where it is not allowed."""
+    if isinstance(reward, (Sequence, Mapping)) or np.ndim(reward):
+        raise invalid("reward", reward, "must be a number")
     rewards = validation.rewards(reward)
-    if not is_number_of_plays(terms, len(rewards)):
-        raise invalid("reward", reward, f"must be {terms.plays} rewards, not {len(rewards)}")
     check_rewards(terms, rewards)
     return rewards
 
 
 def read_costs(terms: Terms, cost: Any) -> list[int]:
-    """Return the units of each play and resource, or [0], which stands for all of them. Raise
-    `InvalidInput` where one is not allowed.
+    """Return the units of each resource, or [0], which stands for all of them. Raise `InvalidInput`
+    where one is not allowed.
     """
-    costs, resources = units_of(terms, cost), len(terms.resources)
-    if costs == [0]:
-        return costs
-    if len(costs) % resources or not is_number_of_plays(terms, len(costs) // resources):
-        wanted = terms.plays * resources
-        raise invalid("cost", cost, f"must be {wanted} costs, not {len(costs)}")
-    check_costs(cost, costs)
+    costs = units_of(terms, cost)
+    if costs != [0]:
+        check_costs(terms, cost, costs)
     return costs
 
 
 def units_of(terms: Terms, cost: Any) -> list[int]:
-    """Return amounts in units, from one amount, or lists and dicts of them."""
+    """Return amounts in units, from one amount, or a list or dict of them."""
     if isinstance(cost, (str, int, float)):
         return [amounts.to_units("cost", cost)]
-    rows = cost if isinstance(cost, (list, tuple)) else [cost]
-    named = [by_name("cost", row, terms.resources, "resource") for row in rows]
-    return amounts.unit_array("cost", named).ravel().tolist()
-
-
-def is_number_of_plays(terms: Terms, plays: int) -> bool:
-    """Whether a ticket may have so many plays: some may not fit, and some arms may cool down."""
-    return 1 <= plays <= terms.plays
+    units = amounts.unit_array("cost", by_name("cost", cost, terms.resources, "resource"))
+    return units.ravel().tolist() if units.ndim <= 1 else []
 
 
 def check_rewards(terms: Terms, rewards: list[float]) -> None:
@@ -73,7 +58,13 @@ def check_rewards(terms: Terms, rewards: list[float]) -> None:
             raise invalid("reward", value, "must lie between 0 and 1")
 
 
-def check_costs(cost: Any, units: list[int]) -> None:
-    """Refuse negative costs."""
+def check_costs(terms: Terms, cost: Any, units: list[int]) -> None:
+    """Refuse negative costs, and more or fewer than there are resources."""
+    if len(units) != len(terms.resources):
+        raise invalid(
+            "cost",
+            cost,
+            f"must be one amount for each of the resources {', '.join(terms.resources)}",
+        )
     if min(units) < 0:
         raise invalid("cost", cost, "must not be negative")

@@ -85,14 +85,12 @@ class CampaignRecord:
     snapshot: int = 0  # the entry up to which the last snapshot of the policy goes
     digest: str = ""  # of the journal
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(COUNTS, 0))
-    # pulls of each arm that count against its cap, where there are caps
-    taken: list[int] = field(default_factory=list)
     # pulls of each arm on tickets of which something is expected, where the policy counts them
     open: list[int] | tuple[()] = ()
     owed: list[int] | tuple[()] = ()  # arms that owe their initial pull
     cooling: list[list[int]] | tuple[()] = ()  # see `cooldown.CoolDown`
     arms: list[list[Any]] | tuple[()] = ()  # arms that are not as the terms say, see `ArmRecord`
-    # pulls of each arm that has not brought a reward yet, -1 for those that have; under rule `fit`
+    # pulls of each arm that has not brought a reward yet, -1 for those that have
     silent: list[int] = field(default_factory=list)
     # (2, F) the least and the most of each column of contexts, where there are features
     seen: list[list[float]] | tuple[()] = ()
@@ -118,7 +116,7 @@ class CampaignRecord:
         made = object.__new__(CampaignRecord)
         made.__dict__ = vars(self).copy()
         made.counts = self.counts.copy()
-        made.taken, made.open, made.silent = self.taken[:], self.open[:], self.silent[:]
+        made.open, made.silent = self.open[:], self.silent[:]
         return made
 
     @classmethod

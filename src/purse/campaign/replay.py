@@ -24,6 +24,7 @@ from purse.report.command import command
 if TYPE_CHECKING:
     import polars as pl
 
+FIT = "fit"  # the stop rule of campaigns
 METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
@@ -62,8 +63,8 @@ def replay(
     n_paths   orders of a table's rows, or simulated games for a log; None: 100
     thorough  whether to take ten times as many orders or games, and for the intervals of a log
               1,000 logs that are drawn again from it instead of 100
-    stop      the stop rule; None: "retry" where there is a horizon, else "exit"; for a campaign its
-              own
+    stop      the stop rule; None: "retry" where there is a horizon, else "exit"; for a campaign
+              "fit", its own
     n_workers threads; their number changes no result
     folder    a folder that keeps the results of a table; a repeat reads them
     arm, reward, cost, round, probability   the names of the columns; in a wide table, their
@@ -169,7 +170,7 @@ def replay_journal(
     """What policies would have earned in the place of a campaign's own, see `replay`."""
     from purse.campaign.journal_log import read_journal_log
 
-    log, own_stop, budget = read_journal_log(path)
+    log, budget = read_journal_log(path)
     if horizon is not None:
         limit = None if horizon == NO_LIMIT else validation.integer("horizon", horizon, low=1)
         log = replace(log, horizon=limit)
@@ -183,7 +184,7 @@ def replay_journal(
         )
     if policies is None:
         policies = default_policies(None if log.contexts is None else log.contexts.features.names)
-    question = ask(policies, sizes, methods=METHODS, stop=stop or own_stop, **game)
+    question = ask(policies, sizes, methods=METHODS, stop=stop or FIT, **game)
     options = {**game, "horizon": horizon, "stop": stop}
     given = [] if budgets is None else question.budgets
     again = command(path, question.policies, given, "purse.replay", **options)

@@ -7,7 +7,7 @@ from typing import Any
 
 from purse.base import amounts
 from purse.campaign.contexts import CONTEXT
-from purse.campaign.ledger import settle, total_costs
+from purse.campaign.ledger import settle
 from purse.campaign.make_results import receipt
 from purse.campaign.periods.period import PERIOD
 from purse.campaign.records import TicketRecord, check_overrun
@@ -16,14 +16,11 @@ from purse.campaign.states import (
     FAILED,
     HELD,
     OPEN,
-    PRESUMED,
-    RELEASED,
     SETTLED,
     SKIPPED,
     TOLD,
     VOID,
 )
-from purse.campaign.terms import RELEASE
 from purse.campaign.transaction import BaseTransaction
 from purse.errors import Conflict, InvalidInput, TicketError
 
@@ -51,7 +48,7 @@ class ReportRules(BaseTransaction):
     def settle(self, ticket: int, costs: Sequence[int]) -> Receipt:
         """Take what a pull cost; its reward may be known already, or come later."""
         record = self.find(ticket)
-        costs = self.all_costs(record, costs)
+        costs = self.all_costs(costs)
         self.check_report(record, costs=costs)
         if record.state in REPORTED:
             if record.body["report"]["costs"] == list(costs):
@@ -81,7 +78,7 @@ class ReportRules(BaseTransaction):
     def fail(self, ticket: int, costs: Sequence[int], reason: str) -> Receipt:
         """Take that a call did not work, and what it cost; nothing is learnt."""
         record = self.find(ticket)
-        costs = self.all_costs(record, costs)
+        costs = self.all_costs(costs)
         self.check_report(record, costs=costs)
         if record.state == FAILED and record.body["report"]["costs"] == list(costs):
             return receipt(record, duplicate=True)
@@ -107,9 +104,8 @@ class ReportRules(BaseTransaction):
 
     def price(self, record: TicketRecord, costs: list[int]) -> dict[str, Any]:
         """What is spent of a hold, and what is overrun (P6)."""
-        total = total_costs(costs, len(self.terms.resources))
         spent, overrun = settle(
-            record.body["held"] if record.state in OPEN else [0] * len(total), total
+            record.body["held"] if record.state in OPEN else [0] * len(costs), costs
         )
         for _, balances in self.levels() if any(overrun) else ():
             check_overrun(balances, overrun)
@@ -125,7 +121,7 @@ class ReportRules(BaseTransaction):
         self.refuse_skipped(record, "void")
         if record.state in REPORTED:
             raise self.conflict(record, {"void": True}, "void")
-        if record.state in (VOID, RELEASED):
+        if record.state == VOID:
             return receipt(record, duplicate=True)
         held = record.body["held"]
         back = self.refund(record.body.get(PERIOD, 0), held)
@@ -149,10 +145,9 @@ class ReportRules(BaseTransaction):
         if record.state == SKIPPED:
             raise TicketError(f"ticket {record.id} skipped its round: there is nothing to {verb}")
 
-    def all_costs(self, record: TicketRecord, costs: Sequence[int]) -> Sequence[int]:
-        """Costs of all plays and resources; one 0 stands for all of them."""
-        wanted = len(record.body["arms"]) * len(self.terms.resources)
-        return [0] * wanted if list(costs) == [0] else costs
+    def all_costs(self, costs: Sequence[int]) -> Sequence[int]:
+        """Costs of all resources; one 0 stands for all of them."""
+        return [0] * len(self.terms.resources) if list(costs) == [0] else costs
 
     def check_report(
         self,
@@ -160,34 +155,28 @@ class ReportRules(BaseTransaction):
         rewards: Sequence[float] | None = None,
         costs: Sequence[int] | None = None,
     ) -> None:
-        """Refuse a report of more or fewer plays than the ticket has."""
+        """Refuse a report of a round that passed, and one that no user can have made."""
         self.refuse_skipped(record)
-        plays = len(record.body["arms"])
         for field, given, wanted in (
-            ("rewards", rewards, plays),
-            ("costs", costs, plays * len(self.terms.resources)),
+            ("reward", rewards, 1),
+            ("cost of each resource", costs, len(self.terms.resources)),
         ):
             if given is not None and len(given) != wanted:
                 raise InvalidInput(
-                    f"ticket {record.id} has {plays} of {self.terms.plays} plays, so it needs "
-                    f"{wanted} {field}, not {len(given)}"
+                    f"ticket {record.id} needs one {field}, not {len(given)} numbers"
                 )
 
     def expire(self, due: Sequence[TicketRecord]) -> None:
-        """Presume spent, or release, what has outlived its deadline; and wait no longer for rewards
+        """Presume spent what has outlived its deadline; and wait no longer for rewards
         that have not come in time.
         """
         for record in due:
             if record.deadline is None or record.deadline > self.now:
                 continue
             if record.state == HELD:
-                to = RELEASED if self.terms.on_expiry == RELEASE else PRESUMED
-                held = record.body["held"]
-                more = self.refund(record.body.get(PERIOD, 0), held) if to == RELEASED else {}
-                self.add("expired", {"to": to, "units": held, **more}, ticket=record.id)
+                self.add("expired", {"units": record.body["held"]}, ticket=record.id)
             elif record.state == SETTLED and (missing := self.terms.missing_reward) is not None:
-                costs, plays = record.body["report"]["costs"], len(record.body["arms"])
-                self.report(record, [missing] * plays, costs, missing=True)
+                self.report(record, [missing], record.body["report"]["costs"], missing=True)
 
 
 def same(first: dict[str, Any], report: dict[str, Any]) -> bool:

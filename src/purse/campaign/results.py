@@ -59,8 +59,8 @@ class CampaignTicket(NamedTuple):
     campaign: str
     id: int
     t: Annotated[int, "The round."]
-    arms: Annotated[tuple[str, ...], "None where the round passes without a pull."]
-    probabilities: tuple[float, ...]
+    arm: Annotated[str | None, "The arm to pull; None where the round passes without a pull."]
+    probability: Annotated[float, "That the arm was drawn with."]
     held: Amounts
     state: TicketState
     request_id: str | None
@@ -68,35 +68,24 @@ class CampaignTicket(NamedTuple):
     deadline: float | None
 
     @property
-    def arm(self) -> str | None:
-        """The arm to pull (the first, where a round has several plays)."""
-        return self.arms[0] if self.arms else None
-
-    @property
-    def probability(self) -> float:
-        """The probability that `arm` was drawn with."""
-        return self.probabilities[0]
-
-    @property
     def skipped(self) -> bool:
         """Whether the round passes without a pull: there is nothing to tell."""
-        return not self.arms
+        return self.arm is None
 
     def __repr__(self) -> str:
         """The ticket in a line."""
         lead = f"<CampaignTicket {self.id} of {self.campaign!r}"
         if self.skipped:
             return f"{lead}: round {self.t} passes without a pull>"
-        pulls = zip(self.arms, self.probabilities, strict=True)
-        arms = " and ".join(f"{arm} (probability {chance:.3g})" for arm, chance in pulls)
+        arm = f"{self.arm} (probability {self.probability:.3g})"
         due = "" if self.deadline is None else f", due {write_time(self.deadline)}"
         state = "" if self.state == HELD else f", {self.state}"
         asked = f"asked {write_time(self.asked_at)}"
-        return f"{lead}: {arms}, held {', '.join(self.held)}{state}, {asked}{due}>"
+        return f"{lead}: {arm}, held {', '.join(self.held)}{state}, {asked}{due}>"
 
     def as_dict(self) -> dict[str, Any]:
         """The ticket as JSON has it."""
-        return {**self._asdict(), "arm": self.arm, "probability": self.probability}
+        return self._asdict()
 
 
 class Receipt(NamedTuple):
@@ -243,7 +232,6 @@ class Status:
     status: CampaignState
     policy: str
     arms: tuple[str, ...]
-    plays: int
     rounds: int
     horizon: int | None
     counts: dict[str, int]
@@ -255,7 +243,6 @@ class Status:
     overdue: Annotated[int, "Tickets past their deadline that no ask has expired yet."]
     oldest_held: float | None
     alarms: tuple[Alarm, ...]
-    promise: Annotated[str | None, "The weaker promise, where holds are released on expiry."]
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
@@ -325,6 +312,5 @@ class Status:
             *([f"  labels: {', '.join(self.labels)}"] if self.labels else []),
             *([f"  alerts: {', '.join(self.alerts)}"] if self.alerts else []),
             *(f"  ! {alarm}" for alarm in self.alarms),
-            *([f"  {self.promise}"] if self.promise else []),
         ]
         return "\n".join(lines)

@@ -9,7 +9,6 @@ TicketState = Literal[
     "told",
     "void",
     "presumed",
-    "released",
     "skipped",
     "settled",
     "failed",
@@ -18,7 +17,7 @@ CampaignState = Literal["running", "paused", "closed"]  # of accounts, too
 LevelKind = Literal["campaign", "account"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
-HELD, TOLD, VOID, PRESUMED, RELEASED, SKIPPED, SETTLED, FAILED = STATES
+HELD, TOLD, VOID, PRESUMED, SKIPPED, SETTLED, FAILED = STATES
 OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 CAMPAIGN, ACCOUNT = get_args(LevelKind)

@@ -7,12 +7,12 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from purse.base import amounts, validation
+from purse.base import amounts
 from purse.base.features import Features
 from purse.base.json import compact
 from purse.base.spec import absolute
@@ -39,16 +39,6 @@ from purse.types import Problem
 
 ID = re.compile(r"[0-9a-f]{16}")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-Expiry = Literal["presume", "release"]  # what happens to a hold that outlives its deadline
-PRESUME, RELEASE = EXPIRY = get_args(Expiry)
-WEAKER_PROMISE = (
-    "on_expiry='release': a hold that outlives its deadline is released, so a call that "
-    "was made and reported late, or never, "
-    "may have spent money that was given out again; such reports count as overrun, which "
-    "the budget does not cover"
-)
-StopRule = Literal["hold", "fit"]
-HOLD, FIT = STOP = get_args(StopRule)
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 
@@ -68,32 +58,24 @@ class Terms(BudgetTerms):
     budget: tuple[int, ...]  # (d,) at the beginning
     cost_min: tuple[tuple[int, ...], ...]  # (K, d)
     cost_max: tuple[tuple[int, ...], ...]  # (K, d)
-    plays: int
     horizon: int | None
-    costs: tuple[tuple[int, ...], ...] | None  # (K, d)
-    caps: tuple[int, ...] | None  # (K,)
     policy: str
     seed: int
     expires_after: int | None  # milliseconds
-    on_expiry: str
     initial_rounds: int  # in which each arm is pulled once, where the policy begins so
     id: str  # tells it from another campaign that had the same name before
     pending: bool = False  # whether the policy counts open tickets
     restored_from: str = ""  # the id of the campaign that this one is a copy of
-    stop: str = HOLD
     cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
     reward_within: int | None = None  # milliseconds from the cost to the reward
     missing_reward: float | None = None  # what a reward counts as after that
     reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
     explore: float = 0.0  # the share of the money for arms drawn at random
     capacity: int = 0  # places for arms; 0: as many as are named
-    # (K, d) units: bounds of what a pull costs that the policy knows, where they are wider than
-    # `cost_min` and `cost_max`
-    cost_floor: Table | None = None
+    # (K, d) units: the most that a pull costs as the policy knows it, where it is above `cost_max`
     cost_ceiling: Table | None = None
     policy_version: int = 0  # of its rule, where the policy counts them
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
-    per_arm: bool = False  # whether each arm has a context of its own
     account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
     time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
@@ -107,30 +89,22 @@ class Terms(BudgetTerms):
         cls,
         name: str,
         *,
-        arms: Sequence[str] | Mapping[str, Any],
+        arms: Mapping[str, Any],
         budget: Any,
         cost_min: Any,
-        cost_max: Any,
         resources: Sequence[str],
-        plays: int,
         horizon: int | None,
-        costs: Any,
-        caps: Any,
         policy: str,
         seed: int,
         expires_after: float | None,
-        on_expiry: str,
-        stop: str = HOLD,
         cooldown: float | None = None,
         reward_within: float | None = None,
         missing_reward: float | None = None,
         reward_range: Sequence[float] | None = None,
         explore: float | None = None,
         capacity: int | None = None,
-        cost_floor: Any = None,
         cost_ceiling: Any = None,
         features: Any = None,
-        per_arm: bool = False,
         account: str | None = None,
         every: str | None = None,
         time_zone: str = defaults.TIME_ZONE,
@@ -142,36 +116,19 @@ class Terms(BudgetTerms):
         arms and resources.
         """
         checked_name("name", name)
-        if isinstance(arms, Mapping):
-            if cost_max is not None:
-                raise invalid(
-                    "cost_max",
-                    cost_max,
-                    "must be left out where arms={name: cost_max, ...} says it already",
-                )
-            cost_max, arms = dict(arms), list(arms)
-        elif cost_max is None:
-            raise invalid(
-                "cost_max",
-                None,
-                "must say the most that a pull may cost: one amount, or one for each arm",
-            )
-        armed, stuff = names("arms", arms), names("resources", resources)
-        by_arm = {"cost_min": cost_min, "cost_max": cost_max, "costs": costs, "caps": caps}
-        by_arm = {field: in_order(field, value, armed, stuff) for field, value in by_arm.items()}
+        stuff = names("resources", resources)
+        armed, dearest = read_arms(arms, stuff)
         if cost_min is None:
-            units = amounts.cost_array("cost_max", by_arm["cost_max"], len(armed), len(stuff))
-            by_arm["cost_min"] = (
-                least_costs(units, free=horizon is not None) if costs is None else by_arm["costs"]
-            )
+            cheapest: Any = least_costs(dearest, free=horizon is not None)
+        else:
+            cheapest = in_order("cost_min", cost_min, armed, stuff)
         problem = Problem.of(
             n_arms=len(armed),
             budget=by_name("budget", budget, stuff, "resource"),
             n_resources=len(stuff),
-            plays=plays,
             horizon=horizon,
-            stop="hold",
-            **by_arm,
+            cost_min=cheapest,
+            cost_max=texts(dearest.tolist()),
         )
         if not isinstance(policy, str):
             raise invalid(
@@ -184,7 +141,7 @@ class Terms(BudgetTerms):
         bounds = read_range(reward_range)
         least, most = table(problem.cost_min), table(problem.cost_max)
         places = read_capacity(capacity, len(armed))
-        declared = Features.of(features, n_arms=places or len(armed), per_arm=per_arm)
+        declared = Features.of(features, n_arms=places or len(armed))
         terms = cls(
             name,
             armed,
@@ -192,27 +149,20 @@ class Terms(BudgetTerms):
             tuple(problem.budget.tolist()),
             least,
             most,
-            problem.plays,
             problem.horizon,
-            None if problem.costs is None else table(problem.costs),
-            None if problem.caps is None else tuple(problem.caps.tolist()),
             pin_prior(absolute(policy), declared, armed),
             seed,
             optional_milliseconds("expires_after", expires_after),
-            validation.choice("on_expiry", on_expiry, EXPIRY),
             0,
             id or secrets.token_hex(8),
-            stop=validation.choice("stop", stop, STOP),
             cooldown=optional_milliseconds("cooldown", cooldown),
             reward_within=within,
             missing_reward=read_missing(missing_reward, reward_within, bounds),
             reward_range=bounds,
             explore=read_explore(explore),
             capacity=places,
-            cost_floor=read_bound("cost_floor", cost_floor, least, armed, stuff),
             cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
             features=declared.as_dict() or None,
-            per_arm=per_arm,
             account=checked_name("account", account) if account else "",
             **read_periods(every, time_zone, carry)._asdict(),
             alerts=read_alerts(alerts),
@@ -234,7 +184,7 @@ class Terms(BudgetTerms):
         return replace(
             self,
             seed=make_game(module, self.problem, self.seed).seed,
-            initial_rounds=initial_rounds(module, self.n_arms, self.plays),
+            initial_rounds=initial_rounds(module, self.n_arms, 1),
             pending=bool(getattr(module, "PENDING", False)),
             policy_version=getattr(module, "VERSION", 0),
         )
@@ -252,24 +202,15 @@ class Terms(BudgetTerms):
             )
 
     def check_bounds(self) -> None:
-        """Refuse bounds of costs that contradict one another, and room for arms where costs or
-        caps are given arm by arm.
-        """
-        for field, inner, outer, sign in (
-            ("cost_floor", self.cost_min, self.cost_floor, 1),
-            ("cost_ceiling", self.cost_max, self.cost_ceiling, -1),
+        """Refuse a ceiling below the most that an arm may cost."""
+        for name, most, ceiling in zip(
+            self.arms, self.cost_max, self.cost_ceiling or self.cost_max, strict=True
         ):
-            for name, near, far in zip(self.arms, inner, outer or inner, strict=True):
-                if any(sign * (b - a) > 0 for a, b in zip(near, far, strict=True)):
-                    how = "at most cost_min" if sign > 0 else "at least cost_max"
-                    raise invalid(field, texts([far])[0], f"must be {how} for arm {name!r}")
-        for field in ("costs", "caps"):
-            if (self.capacity or self.cost_floor or self.cost_ceiling) and getattr(self, field):
+            if any(high < units for units, high in zip(most, ceiling, strict=True)):
                 raise invalid(
-                    field,
-                    "given",
-                    "must be left out where arms or their costs may change: capacity, cost_floor, "
                     "cost_ceiling",
+                    texts([ceiling])[0],
+                    f"must be at least the most of arm {name!r}",
                 )
 
     @property
@@ -282,7 +223,7 @@ class Terms(BudgetTerms):
         """(K, d) The least that a pull of each arm costs, as the policy knows it; for places
         without an arm that of all arms.
         """
-        return self.places(self.cost_floor or self.cost_min, min)
+        return self.places(self.cost_min, min)
 
     @cached_property
     def ceiling(self) -> Table:
@@ -299,7 +240,7 @@ class Terms(BudgetTerms):
     @cached_property
     def context(self) -> Features:
         """What a context holds."""
-        return Features.of(self.features, n_arms=self.n_arms, per_arm=self.per_arm)
+        return Features.of(self.features, n_arms=self.n_arms)
 
     def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
         """(K, d) Bounds of all places, from those of the arms named in the terms."""
@@ -310,12 +251,13 @@ class Terms(BudgetTerms):
     def problem(self) -> Problem:
         """What the policy is told."""
         known = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
+        if self.floor == self.ceiling:
+            known["costs"] = known["cost_max"]
         return Problem.of(
             n_arms=self.n_arms,
             n_resources=len(self.resources),
             stop="hold",
             n_features=self.context.n_columns,
-            per_arm=self.per_arm,
             **{**self.in_users_unit(), **known},
         )
 
@@ -325,10 +267,7 @@ class Terms(BudgetTerms):
             "budget": [amounts.text(units) for units in self.budget],
             "cost_min": texts(self.cost_min),
             "cost_max": texts(self.cost_max),
-            "plays": self.plays,
             "horizon": self.horizon,
-            "costs": None if self.costs is None else texts(self.costs),
-            "caps": None if self.caps is None else list(self.caps),
         }
 
     def checked(self) -> Terms:
@@ -342,9 +281,9 @@ class Terms(BudgetTerms):
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["capacity"] = self.capacity or None
         facts["explore"] = self.explore or None
-        for name in ("cost_floor", "cost_ceiling"):
-            bounds = getattr(self, name)
-            facts[name] = None if bounds is None else texts(bounds)
+        facts["arms"] = dict(zip(self.arms, facts.pop("cost_max"), strict=True))
+        if self.cost_ceiling is not None:
+            facts["cost_ceiling"] = texts(self.cost_ceiling)
         for name in self.OWN_FACTS:
             if name != "id":
                 del facts[name]
@@ -392,21 +331,39 @@ def checked_name(field: str, name: Any) -> str:
     return name
 
 
+def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the names of the arms, and the most that a pull of each may cost in units, (K, d).
+
+    Raise `InvalidInput` where they are not said.
+    """
+    if not isinstance(arms, Mapping) or not arms:
+        each = "1" if len(resources) == 1 else str(dict.fromkeys(resources, 1))
+        raise invalid(
+            "arms",
+            arms,
+            "must say the most that a pull of each arm may cost, such as "
+            f"{{'small': {each}, 'large': {each}}}",
+        )
+    armed = names("arms", list(arms))
+    rows = in_order("arms", arms, armed, resources)
+    most = amounts.cost_array("arms", rows, len(armed), len(resources))
+    if most.min() < 0:
+        raise invalid("arms", amounts.text(most.min()), "must not be negative")
+    return armed, most
+
+
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
     """The least that a pull costs where nobody says it, from the most that it costs, in units: a
     thousandth, and at least one unit of what the arm uses at all. It is small, because what costs
     less than declared raises an alarm, and the default policy hardly depends on it.
 
-    Raise `InvalidInput` when an arm costs less than nothing or, unless that is `free` to it,
-    nothing.
+    Raise `InvalidInput` when an arm costs nothing, unless that is `free` to it.
 
     >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
     [['0.00001', '0'], ['0.00005', '0.000000001']]
     """
-    for row in most.tolist():
-        if min(row) < 0 or (max(row) == 0 and not free):
-            wrong = amounts.text(min(row) if min(row) < 0 else 0)
-            raise invalid("cost_max", wrong, "must be positive, at least 1e-9")
+    if not free and (most.max(axis=1) == 0).any():
+        raise invalid("arms", 0, "must cost something, at least 1e-9")
     return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
 
 

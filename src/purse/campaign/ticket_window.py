@@ -100,7 +100,7 @@ class TicketWindow(dict[int, TicketRecord]):
 
 def before(record: TicketRecord, entry: Entry, expires_after: int | None) -> TicketRecord:
     """A ticket as it was before an entry that was written when the ticket was finished, from what
-    it is now: void or released tickets may get a cost or a reward, and others a reward. A cost
+    it is now: void tickets may get a cost or a reward, and others a reward. A cost
     alone gives a ticket another deadline, and comes before its reward.
     """
     body = dict(record.body)

@@ -7,7 +7,6 @@ runs in a thread.
 from __future__ import annotations
 
 import asyncio
-import warnings
 from functools import partial
 from pathlib import Path
 from typing import IO, Any, Self
@@ -44,9 +43,7 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
             make = partial(Campaign.create, storage=storage, token=token, exist_ok=exist_ok)
             return cls(name, await asyncio.to_thread(make, name, **terms))
         async with closed_on_error(connection):
-            status = await connection.do(operators.create(name, terms, exist_ok))
-        if status.promise is not None:
-            warnings.warn(status.promise, stacklevel=2)
+            await connection.do(operators.create(name, terms, exist_ok))
         return cls(name, connection)
 
     @classmethod

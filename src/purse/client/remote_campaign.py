@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import IO, TYPE_CHECKING, Any, NoReturn, Self
 
@@ -69,9 +68,7 @@ class RemoteCampaign(Campaign):
         exist_ok: bool,
     ) -> Self:
         connection = cls._connected(storage, token)
-        status = connection.do(operators.create(name, without_defaults(terms), exist_ok))
-        if status.promise is not None:
-            warnings.warn(status.promise, stacklevel=3)
+        connection.do(operators.create(name, without_defaults(terms), exist_ok))
         return cls(name, connection)
 
     @classmethod

@@ -128,7 +128,12 @@ def params(
     _, numbers = problem.context_shape
     shared = choice("model", model, ("arm", "shared")) == "shared"
     if shared and not problem.per_arm:
-        raise invalid("model", model, "must be 'arm' where all arms have the same context")
+        raise invalid(
+            "model",
+            model,
+            "must be 'arm' where all arms have the same context, as "
+            "in campaigns; each may have its own in simulations and with purse.Policy",
+        )
     rounds = rounds_of(problem, NAME)
     budget, factors = common_budget(problem, None)
     pace = new_pace(problem)._replace(rates=factors * (rounds / budget))

@@ -138,7 +138,8 @@ def test_top_ups_are_money_of_their_period() -> None:
 
 def test_each_resource_is_carried_over_by_itself() -> None:
     harness = MemoryHarness()
-    changes = {"resources": ["USD", "tokens"], "budget": [10, 100], "cost_max": [[1, 50]] * 2}
+    changes: dict[str, Any] = {"resources": ["USD", "tokens"], "budget": [10, 100]}
+    changes["arms"] = {"red": [1, 50], "green": [1, 50]}
     campaign = begun(harness, **changes, cost_min=None, carry="all")
     ticket = campaign.ask()
     harness.clock += 6 * HOUR

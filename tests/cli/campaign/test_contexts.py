@@ -14,9 +14,9 @@ JSON = '{"length": [0, 8000], "source": ["chat", "code"]}'
 
 
 def test_features_are_names_or_json(run: Run) -> None:
-    run(" ".join(NEW), "--features", "length, code", "--per-arm")
+    run(" ".join(NEW), "--features", "length, code")
     terms = Campaign.open("prompts").terms
-    assert (terms.features, terms.per_arm) == ({"length": {}, "code": {}}, True)
+    assert terms.features == {"length": {}, "code": {}}
     run(" ".join(NEW).replace("prompts", "other"), "--features", JSON)
     other = Campaign.open("other").terms
     assert other.context.columns == ("length", "source=chat", "source=code")
@@ -54,7 +54,6 @@ def test_an_ask_has_a_context(run: Run, tmp_path: Path) -> None:
         "probabilities prompts --context length=1,source=chat --context length=1,source=chat",
         "new other --arm a=1 --budget 1 --cost-min 0.1 --features a,a",
         "new other --arm a=1 --budget 1 --cost-min 0.1 --features {nonsense",
-        "new other --arm a=1 --budget 1 --cost-min 0.1 --per-arm",
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(

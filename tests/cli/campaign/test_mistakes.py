@@ -22,7 +22,6 @@ ONE = "new x --arm a=1 --budget 5"
         ("new x --arm a=1 --budget 5,6 --cost-min 1", "budget='5,6': must be one amount"),
         (f"{ONE} --cost-min 2", "cost_min=2"),
         (f"{ONE} --cost-min 1 --expires-after soon", "'soon' is not a time"),
-        (f"{ONE} --cost-min 1 --on-expiry forget", "on_expiry='forget'"),
         (f"{ONE} --cost-min 1 --policy exp4", "unknown policy 'exp4'"),
         ("new x --budget 5 --cost-min 1", "--arm"),
         ("ask prompts -n 0", "n=0"),

@@ -109,14 +109,6 @@ def test_several_resources_are_given_between_commas(run: Run) -> None:
     ] == [("3", "0.002"), ("10100", "70")]
 
 
-def test_release_on_expiry_prints_the_weaker_promise(run: Run) -> None:
-    assert "released" not in run(*NEW).stdout
-    text = run(
-        "new weak --arm a=1 --budget 5 --cost-min 1 --on-expiry release --expires-after 30m"
-    ).stdout
-    assert "a hold that outlives its deadline is released" in text
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("90", 90), ("90s", 90), ("30m", 1800), ("1h", 3600), ("1.5d", 129600), ("never", None)],
@@ -157,7 +149,6 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
 def test_the_defaults_are_those_of_the_library() -> None:
     given = {option.name: option.default for option in new.params}
     assert (given["policy"], given["storage"]) == (DEFAULT, defaults.STORAGE)
-    assert given["stop"] == defaults.STOP
     assert Duration().convert(given["expires_after"], None, None) == defaults.EXPIRES_AFTER
     assert Duration().convert(given["cooldown"], None, None) == defaults.COOLDOWN
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, Self
@@ -28,7 +27,7 @@ from purse.campaign.results import CampaignTicket
 from purse.campaign.rules import Transaction
 from purse.campaign.storage.base import Storage
 from purse.campaign.storage.connect import connect
-from purse.campaign.terms import RELEASE, WEAKER_PROMISE, Terms
+from purse.campaign.terms import Terms
 from purse.errors import CampaignExists, InvalidInput, NoSuchCampaign, suggest
 
 MAX_BATCH = 1_000  # tickets in one request
@@ -55,8 +54,6 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
     ) -> Self:
         made = Terms.of(name, **terms)
         made.check_state()
-        if made.on_expiry == RELEASE:
-            warnings.warn(WEAKER_PROMISE, stacklevel=3)
         kept = cls._connected(storage, token, create=True)
         now = kept.now()
         made = made.begun_at(now)
@@ -134,7 +131,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         n = validation.integer("n", n, low=1, high=MAX_BATCH)
         mask, seen = self._mask(arms), None
         if contexts is not None or self.terms.features:
-            seen = read_contexts(self.terms, n, contexts, self._arms)
+            seen = read_contexts(self.terms, n, contexts)
         return self._ask(n, request_id, mask, seen, labels)
 
     def _ask(
@@ -172,7 +169,7 @@ class LocalCampaign(LocalReports, LocalOperators, LocalRecommendations, LocalRec
         """Return the context of an ask, encoded; None where there are no features."""
         if context is None and not self.terms.features:
             return None
-        return read_context(self.terms, context, self._arms)
+        return read_context(self.terms, context)
 
     def _arms(self) -> Arms:
         return Arms(self.terms, self.storage.overview(self.name).head.arms)

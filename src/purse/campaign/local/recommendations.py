@@ -115,10 +115,9 @@ def cost_range(
     It is the widest range that `set_arm` may have set: reports of before count, too. Where some
     reports were below the declared minimum (`is_lower`), it begins at 0.
     """
-    known = None if terms.costs is None else terms.costs[arm][place]
-    if known is not None and sums.costs[place] == known * sums.told:
-        return known, known
-    return 0 if is_lower else terms.floor[arm][place], terms.ceiling[arm][place]
+    least, most = terms.floor[arm][place], terms.ceiling[arm][place]
+    is_known = least == most and sums.costs[place] == most * sums.told
+    return 0 if is_lower and not is_known else least, most
 
 
 def notes(told: list[ArmSums], head: CampaignRecord, arms: Arms) -> Iterator[str]:

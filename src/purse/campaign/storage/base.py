@@ -18,11 +18,11 @@ from purse.campaign.checkpoint import Checkpoint
 from purse.campaign.journal import Entry
 from purse.campaign.labels import LabelRow
 from purse.campaign.records import Balance, CampaignRecord, TicketRecord
-from purse.campaign.states import ACCOUNT, OPEN, RELEASED, SKIPPED, VOID, CampaignState, LevelKind
+from purse.campaign.states import ACCOUNT, OPEN, SKIPPED, VOID, CampaignState, LevelKind
 from purse.errors import CampaignExists, NoSuchCampaign
 
 MOST_DUE = 1_000  # holds that expire in one transaction
-UNUSED = (VOID, RELEASED, SKIPPED)  # states of tickets that were not used
+UNUSED = (VOID, SKIPPED)  # states of tickets that were not used
 
 
 class ReadSet(NamedTuple):

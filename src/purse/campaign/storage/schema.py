@@ -60,7 +60,7 @@ CREATE TABLE purse_tickets (
 CREATE INDEX purse_open ON purse_tickets (campaign, state, deadline)
   WHERE state IN ('held', 'presumed');
 CREATE INDEX purse_unused ON purse_tickets (campaign, state, id)
-  WHERE state IN ('void', 'released', 'skipped');
+  WHERE state IN ('void', 'skipped');
 CREATE INDEX purse_due_rewards ON purse_tickets (campaign, deadline)
   WHERE state = 'settled' AND deadline IS NOT NULL;
 CREATE TABLE purse_checkpoints (

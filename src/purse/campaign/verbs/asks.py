@@ -21,14 +21,13 @@ class AskVerbs(ABC):
         context: Any = None,
         labels: Mapping[str, str] | None = None,
     ) -> CampaignTicket:
-        """Return a ticket for the next round, and hold the most that its arms may cost.
+        """Return a ticket for the next round, and hold the most that its arm may cost.
 
         request_id   1 to 200 printable characters that name this ask; a repeat returns the same
                      ticket and holds nothing more
         arms         the arms that may be chosen; or {arm: the most that this call may cost}, at
                      most the arm's own maximum, which is then held; None: all arms
-        context      the values of the features, by name or in order, where there are features; with
-                     `per_arm` those of each arm, by name or in order
+        context      the values of the features, by name or in order, where there are features
         labels       what this call is for, such as {"tenant": "acme"}: `labels()` sums what was
                      spent for each value. A campaign has at most 8 keys; a key has at most 1,000
                      values, and what comes beyond is summed as "other". They stay in the journal
@@ -39,7 +38,7 @@ class AskVerbs(ABC):
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
         Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
         Raise `Conflict` when `request_id` was used before for another request, context or labels,
-        or when its ticket is void, released or failed by now.
+        or when its ticket is void or failed by now.
         """
 
     @abstractmethod

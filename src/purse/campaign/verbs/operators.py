@@ -45,7 +45,7 @@ class OperatorVerbs(ABC):
     def expire(self) -> int:
         """Expire the tickets past their deadline, as every ask does, and return their number.
 
-        Their money is presumed spent, or released where the terms say `on_expiry="release"`.
+        Their money is presumed spent.
         Tickets that have waited `reward_within` for their reward wait no longer.
         """
 
@@ -53,13 +53,14 @@ class OperatorVerbs(ABC):
     def add_arm(self, name: str, *, cost_min: Any = None, cost_max: Any = None) -> Status:
         """Add an arm, or take back a retired one with all that was learnt of it.
 
-        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: the
-                             floor and the ceiling of its place
+        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: of
+                             a new arm the widest that `create` allows, of a retired one as before
 
         The campaign needs a free place: see `capacity` of `create`. A new arm owes its initial
         pull where the policy begins so. Return the new status.
 
-        Raise `InvalidInput` when there is no place, or the costs are outside floor and ceiling.
+        Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
+        from `cost_min` to `cost_ceiling`.
         """
 
     @abstractmethod
@@ -72,5 +73,6 @@ class OperatorVerbs(ABC):
 
         cost_min, cost_max   as for `add_arm`; None: as before
 
-        Raise `InvalidInput` when the costs are outside the arm's floor and ceiling.
+        Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
+        `cost_min` to its `cost_ceiling`.
         """

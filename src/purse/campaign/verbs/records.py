@@ -43,8 +43,7 @@ class RecordVerbs(ABC):
     ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first.
 
-        states   any of "held", "told", "void", "presumed", "released", "skipped", "settled" and
-                 "failed"
+        states   any of "held", "told", "void", "presumed", "skipped", "settled" and "failed"
         after    only tickets whose number is above this one
         """
 

@@ -19,8 +19,8 @@ class ReportVerbs(ABC):
     def tell(self, ticket: CampaignTicket | int, reward: Any, cost: Any) -> Receipt:
         """Report the reward and the cost of a ticket, and return a receipt.
 
-        reward   from 0 to 1; with several plays one for each, shape (m,)
-        cost     an amount, at least 0; with several plays or resources one for each, shape (m, d)
+        reward   from 0 to 1, or in the campaign's range
+        cost     an amount, at least 0; for several resources a list, or {resource: amount}
 
         A repeat of the same report has no second effect. A cost above the hold is accepted: it is
         spent up to the hold, and the rest counts as overrun.
@@ -62,7 +62,7 @@ class ReportVerbs(ABC):
         reward   as for `tell`
 
         The policy learns when the cost is known, too, with the probability that the ticket was
-        drawn with. It learns nothing from a ticket that was voided, released or failed. A repeat
+        drawn with. It learns nothing from a ticket that was voided or failed. A repeat
         has no second effect.
 
         Raise `Conflict` when another reward was reported before; the first report stands.

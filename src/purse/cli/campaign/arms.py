@@ -23,7 +23,7 @@ from purse.errors import InvalidInput, invalid
 @click.option(
     "--cost-min",
     metavar="AMOUNT",
-    help="Least that a pull costs [default: the floor; of a retired arm as before].",
+    help="Least that a pull costs [default: the least of all arms; of a retired arm as before].",
 )
 @click.option(
     "--cost-max",
@@ -58,7 +58,7 @@ def retire_arm(name: str, arm: str, storage: str) -> None:
 def set_arm(name: str, arm: str, cost_min: str | None, cost_max: str | None, storage: str) -> None:
     """Change what an arm may cost, from the next ask on.
 
-    The costs stay between the floor and the ceiling that the campaign was created with.
+    The costs stay between the --cost-min and the --cost-ceiling that the campaign was created with.
     """
     if cost_min is None and cost_max is None:
         raise InvalidInput(f"arm {arm!r}: give --cost-min, --cost-max or both")

@@ -57,13 +57,7 @@ from purse.policies import DEFAULT
     type=Duration(),
     default=f"{defaults.EXPIRES_AFTER // 3600}h",
     show_default=True,
-    help="Time after which a ticket without a report expires: 90s, 30m, 1h, 7d or never.",
-)
-@click.option(
-    "--on-expiry",
-    default="presume",
-    show_default=True,
-    help="presume: count the hold as spent; release: give it back, a weaker promise.",
+    help="Time after which a ticket without a report counts as spent: 90s, 30m, 1h, 7d or never.",
 )
 @click.option(
     "--seed",
@@ -71,13 +65,6 @@ from purse.policies import DEFAULT
     default=0,
     show_default=True,
     help="Seed: the same seed and the same reports give the same choices.",
-)
-@click.option(
-    "--stop",
-    default=defaults.STOP,
-    show_default=True,
-    help="fit: choose only arms whose maximum fits into what is left; hold: choose any, and refuse "
-    "the ask.",
 )
 @click.option(
     "--cooldown",
@@ -118,13 +105,6 @@ from purse.policies import DEFAULT
     help="Places for arms, for add-arm [default: as many as are named].",
 )
 @click.option(
-    "--cost-floor",
-    "floors",
-    multiple=True,
-    metavar="COST|NAME=COST",
-    help="How low set-arm may move the least cost, of all arms or of one [default: not at all].",
-)
-@click.option(
     "--cost-ceiling",
     "ceilings",
     multiple=True,
@@ -137,7 +117,6 @@ from purse.policies import DEFAULT
     help='What a context holds: names, or JSON such as {"length": [0, 8000], "source": ["chat", '
     '"code"]} [default: no contexts].',
 )
-@click.option("--per-arm", is_flag=True, help="Each arm has a context of its own.")
 @renewed
 @click.option(
     "--account",
@@ -167,7 +146,6 @@ def new(
     resources: tuple[str, ...],
     missing_reward: str | None,
     explore: str | None,
-    floors: tuple[str, ...],
     ceilings: tuple[str, ...],
     features: str | None,
     storage: str,
@@ -178,8 +156,6 @@ def new(
     The least cost is for the policy, which sees no cost below it. The largest cost of an arm is
     what an ask holds: no call may cost more.
     """
-    import warnings
-
     from purse.campaign.campaign import Campaign
 
     count = len(resources)
@@ -191,22 +167,18 @@ def new(
     least = least_of(cost_min, pairs, count)
     if missing_reward is not None:
         options["missing_reward"] = number_or_word(missing_reward)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the weaker promise is printed below
-        made = Campaign.create(
-            name,
-            arms=list(pairs),
-            budget=whole,
-            cost_min=list(least.values()),
-            cost_max=list(pairs.values()),
-            resources=resources,
-            cost_floor=bounds("cost-floor", floors, least, count),
-            cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
-            features=features_of(features),
-            explore=None if explore is None else number_or_word(explore),
-            storage=storage,
-            **options,
-        )
+    made = Campaign.create(
+        name,
+        arms=pairs,
+        budget=whole,
+        cost_min=list(least.values()),
+        resources=resources,
+        cost_ceiling=bounds("cost-ceiling", ceilings, pairs, count),
+        features=features_of(features),
+        explore=None if explore is None else number_or_word(explore),
+        storage=storage,
+        **options,
+    )
     click.echo(str(made.status()))
     if cost_min is None:
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least.items())
@@ -235,7 +207,7 @@ def least_of(cost_min: str | None, arms: dict[str, list[str]], count: int) -> di
 
     if cost_min is not None:
         return dict.fromkeys(arms, amounts("cost-min", cost_min, count))
-    most = cost_array("cost_max", list(arms.values()), len(arms), count)
+    most = cost_array("arms", list(arms.values()), len(arms), count)
     return dict(zip(arms, least_costs(most), strict=True))
 
 

@@ -121,8 +121,7 @@ def print_tickets(
         return
     rows = []
     for ticket in found:
-        chances = ",".join(f"{chance:.4g}" for chance in ticket.probabilities)
-        words = [str(ticket.id), ",".join(ticket.arms) or "-", chances or "-"]
+        words = [str(ticket.id), ticket.arm or "-", f"{ticket.probability:.4g}"]
         words.append(",".join(ticket.held))
         rows.append([*words, ticket.state] if with_state else words)
     head = ["ticket", "arm", "probability", "held", "state"]

@@ -116,7 +116,7 @@ def view(
     parts += [Text(f"period {status.period}")] if status.period else []
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm}", "bold red") for alarm in status.alarms]
-    return Group(*parts, *([Text(status.promise, "yellow")] if status.promise else []))
+    return Group(*parts)
 
 
 def bar(purse: BalanceStatus) -> Text:
@@ -186,7 +186,7 @@ def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> T
     text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
     for ticket in tickets:
         text.append(
-            f"\n  {ticket.id}  {', '.join(ticket.arms)}  {', '.join(ticket.held)} "
+            f"\n  {ticket.id}  {ticket.arm}  {', '.join(ticket.held)} "
             f"{ticket.state}, {format_time(now - ticket.asked_at)} old"
         )
     return text.append("\n  …") if count > len(tickets) else text

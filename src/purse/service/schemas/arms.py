@@ -38,8 +38,8 @@ class ChangedArm(RequestModel):
 
 
 class NewArm(ChangedArm):
-    """An arm that is new, or was retired; where costs are left out, they are the floor and the
-    ceiling of its place, or what they were.
+    """An arm that is new, or was retired; where costs are left out, they are the widest that the
+    terms allow, or what they were.
     """
 
     model_config = ConfigDict(json_schema_extra={"examples": [examples.NEW_ARM]})

@@ -60,8 +60,8 @@ TICKET = as_json(
         campaign="prompts",
         id=1,
         t=1,
-        arms=("small",),
-        probabilities=(0.9999724118418812,),
+        arm="small",
+        probability=0.9999724118418812,
         held=("0.01",),
         state="held",
         request_id="question-17",
@@ -97,7 +97,6 @@ STATUS = as_json(
         status="running",
         policy="replan",
         arms=("large", "small"),
-        plays=1,
         rounds=1,
         horizon=None,
         counts={**dict.fromkeys(COUNTS, 0), "tickets": 1, "told": 1},
@@ -119,7 +118,6 @@ STATUS = as_json(
         overdue=0,
         oldest_held=None,
         alarms=(),
-        promise=None,
         labels=("tenant",),
     )
 )

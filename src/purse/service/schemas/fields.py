@@ -42,8 +42,6 @@ AMOUNT_SCHEMA: dict[str, Any] = {
         },
     ]
 }
-REWARD_SCHEMA: dict[str, Any] = {"type": "number"}
-CAP_SCHEMA: dict[str, Any] = {"type": "integer", "minimum": 1, "maximum": LARGEST_ID}
 
 
 def check_amount(value: Any) -> Any:
@@ -61,18 +59,10 @@ def check_amount(value: Any) -> Any:
     return value
 
 
-def check_rewards(value: Any) -> Any:
-    """A reward, or one for each play."""
-    several = value if isinstance(value, list) else [value]
-    if not 1 <= len(several) <= MOST or not all(map(is_number, several)):
-        raise ValueError("must be a number, or a list with one for each play")
-    return value
-
-
-def check_cap(value: Any) -> Any:
-    """A number of pulls."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= LARGEST_ID:
-        raise ValueError(f"must be a whole number from 1 to {LARGEST_ID}")
+def check_reward(value: Any) -> Any:
+    """A reward."""
+    if not is_number(value):
+        raise ValueError("must be a number")
     return value
 
 
@@ -142,6 +132,11 @@ def check_arms(value: Any) -> Any:
             "that each may cost"
         )
     return nested(check_amount, 2)(value)
+
+
+def check_most_of_arms(value: Any) -> Any:
+    """The most that each arm may cost, by name; the terms refuse anything else."""
+    return nested(check_amount, 2)(value) if isinstance(value, dict) else value
 
 
 def check_features(value: Any) -> Any:
@@ -249,6 +244,9 @@ Features = Annotated[Any, PlainValidator(check_features), WithJsonSchema(FEATURE
 Context = Annotated[Any, PlainValidator(check_context), WithJsonSchema(CONTEXT_SCHEMA)]
 POLICY_SCHEMA = {"type": "string", "pattern": POLICY, "maxLength": 200}
 Arms = Annotated[Any, PlainValidator(check_arms), WithJsonSchema(ARMS_SCHEMA)]
+MostOfArms = Annotated[
+    Any, PlainValidator(check_most_of_arms), WithJsonSchema(ARMS_SCHEMA["anyOf"][1])
+]
 PolicyName = Annotated[str, PlainValidator(check_policy), WithJsonSchema(POLICY_SCHEMA)]
 Amounts = Annotated[
     Any, PlainValidator(nested(check_amount, 1)), WithJsonSchema(schema(AMOUNT_SCHEMA, 1))
@@ -256,12 +254,7 @@ Amounts = Annotated[
 Table = Annotated[
     Any, PlainValidator(nested(check_amount, 2)), WithJsonSchema(schema(AMOUNT_SCHEMA, 2))
 ]
-Rewards = Annotated[
-    Any,
-    PlainValidator(check_rewards),
-    WithJsonSchema({"anyOf": schema(REWARD_SCHEMA, 1)["anyOf"][:2]}),
-]
-Caps = Annotated[Any, PlainValidator(nested(check_cap, 1)), WithJsonSchema(schema(CAP_SCHEMA, 1))]
+Reward = Annotated[Any, PlainValidator(check_reward), WithJsonSchema({"type": "number"})]
 MissingReward = Annotated[
     Any,  # the terms look at it
     WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "null"}]}),

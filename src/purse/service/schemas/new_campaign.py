@@ -8,20 +8,17 @@ from pydantic import ConfigDict, Field
 
 from purse.campaign import defaults
 from purse.campaign.read_terms import MOST_ARMS, MOST_SECONDS
-from purse.campaign.terms import PRESUME, Expiry, StopRule
 from purse.policies import DEFAULT
 from purse.service.schemas import examples
 from purse.service.schemas.alerts import MOST_ALERTS, AlertRule
 from purse.service.schemas.fields import (
     LARGEST_ID,
-    MOST,
     NAME,
     Amounts,
-    Arms,
-    Caps,
     Explore,
     Features,
     MissingReward,
+    MostOfArms,
     PolicyName,
     Resources,
     Table,
@@ -38,10 +35,8 @@ class NewCampaign(RenewedBudget):
 
     name: Annotated[str, Field(pattern=NAME)]
     arms: Annotated[
-        Arms,
-        Field(
-            description="Names, or an object of names and the most that a pull of each may cost."
-        ),
+        MostOfArms,
+        Field(description="An object of names and the most that a pull of each may cost."),
     ]
     budget: Annotated[
         Amounts, Field(description="One amount, or one for each resource, as a list or by name.")
@@ -50,24 +45,13 @@ class NewCampaign(RenewedBudget):
         Table | None,
         Field(
             description="What a pull costs at least: one amount, one for each arm, or one for each "
-            "arm and resource. Left out, it is a thousandth of `cost_max`, or `costs` where they "
-            "are given."
+            "arm and resource. Left out, it is a thousandth of the most that `arms` says."
         ),
     ] = None
-    cost_max: Annotated[
-        Table | None, Field(description="What a pull costs at most; left out where `arms` says it.")
-    ] = None
     resources: Resources = list(defaults.RESOURCES)  # noqa: RUF012 - pydantic copies it
-    plays: Annotated[int, Field(ge=1, le=MOST, description="Arms in each round.")] = 1
     horizon: Annotated[
         int | None,
         Field(ge=1, le=LARGEST_ID, description="The number of rounds, where there is one."),
-    ] = None
-    costs: Annotated[
-        Table | None, Field(description="Known constant costs, for policies that use them.")
-    ] = None
-    caps: Annotated[
-        Caps | None, Field(description="Pulls allowed per arm, for policies that keep to them.")
     ] = None
     policy: Annotated[
         PolicyName,
@@ -81,17 +65,6 @@ class NewCampaign(RenewedBudget):
             "null: never.",
         ),
     ] = defaults.EXPIRES_AFTER
-    on_expiry: Annotated[
-        Expiry,
-        Field(description="`release` is a weaker promise: see `promise` in the status."),
-    ] = PRESUME
-    stop: Annotated[
-        StopRule,
-        Field(
-            description="`fit`: an arm whose maximum does not fit into what is left is not chosen; "
-            "`hold`: the policy may choose it, and the ask is refused."
-        ),
-    ] = defaults.STOP
     cooldown: Annotated[
         Seconds | None,
         Field(
@@ -136,14 +109,11 @@ class NewCampaign(RenewedBudget):
             "named.",
         ),
     ] = None
-    cost_floor: Annotated[
-        Table | None,
-        Field(description="How low the least cost of each arm may be set later; null: `cost_min`."),
-    ] = None
     cost_ceiling: Annotated[
         Table | None,
         Field(
-            description="How high the largest cost of each arm may be set later; null: `cost_max`."
+            description="How high the largest cost of each arm may be set later; null: no higher "
+            "than `arms` says."
         ),
     ] = None
     features: Annotated[
@@ -154,9 +124,6 @@ class NewCampaign(RenewedBudget):
             examples=[examples.FEATURES, ["length", "code"]],
         ),
     ] = None
-    per_arm: Annotated[bool, Field(description="Whether each arm has a context of its own.")] = (
-        False
-    )
     account: Annotated[
         str | None,
         Field(

@@ -16,8 +16,7 @@ from purse.service.schemas.fields import (
     Arms,
     Context,
     RequestId,
-    Rewards,
-    Table,
+    Reward,
 )
 from purse.service.schemas.known_fields import KnownFields, RequestModel
 
@@ -35,7 +34,7 @@ GivenContext = Annotated[
     Context | None,
     Field(
         description="The values of the features, by name or in order, where the campaign has "
-        "features; where each arm has a context of its own, by arm or in the order of the arms."
+        "features."
     ),
 ]
 
@@ -100,14 +99,12 @@ class Look(RequestModel):
 
 
 Gained = Annotated[
-    Rewards,
-    Field(description="From 0 to 1, or in the campaign's range; a list with several plays."),
+    Reward,
+    Field(description="From 0 to 1, or in the campaign's range."),
 ]
 Paid = Annotated[
-    Table,
-    Field(
-        description="One amount; with several resources or plays a list, or an object by resource."
-    ),
+    Amounts,
+    Field(description="One amount; with several resources a list, or an object by resource."),
 ]
 
 

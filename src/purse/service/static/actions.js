@@ -44,25 +44,22 @@ export async function voidTicket(name, { id }) {
 }
 
 const rewardInput = () => el("input", { inputmode: "decimal", pattern: "-?[0-9]*[.]?[0-9]+(e-?[0-9]+)?", required: true, autocomplete: "off", title: "a number such as 0.9" });
-const several = (values) => (values.length === 1 ? values[0] : values);
 
 /** Tell what a ticket brought and cost. */
-export async function tell(name, { id, arms }, resources) {
-  const of = (word, arm) => (arms.length > 1 ? `${word} of ${arm}` : word);
-  const plays = arms.map((arm) => ({ arm, reward: rewardInput(), costs: resources.map((resource) => [resource, amountInput()]) }));
-  const fields = plays.flatMap(({ arm, reward, costs }) => [labelled(of("Reward", arm), reward), ...costs.map(([resource, input]) => labelled(of(`Cost in ${resource}`, arm), input))]);
-  const cost = ({ costs }) => (costs.length === 1 ? costs[0][1].value : Object.fromEntries(costs.map(([resource, input]) => [resource, input.value])));
-  const body = () => ({ reward: several(plays.map(({ reward }) => Number(reward.value))), cost: several(plays.map(cost)) });
-  const question = { title: `Tell ticket ${id}`, text: `What did ${arms.join(" and ")} bring and cost? The first report of a ticket stands; it cannot be changed.`, yes: "Tell", fields };
-  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/tell`, body()))) && `Ticket ${id} is told.`;
+export async function tell(name, { id, arm }, resources) {
+  const reward = rewardInput();
+  const costs = resources.map((resource) => [resource, amountInput()]);
+  const fields = [labelled("Reward", reward), ...costs.map(([resource, input]) => labelled(`Cost in ${resource}`, input))];
+  const cost = () => (costs.length === 1 ? costs[0][1].value : Object.fromEntries(costs.map(([resource, input]) => [resource, input.value])));
+  const question = { title: `Tell ticket ${id}`, text: `What did ${arm} bring and cost? The first report of a ticket stands; it cannot be changed.`, yes: "Tell", fields };
+  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/tell`, { reward: Number(reward.value), cost: cost() }))) && `Ticket ${id} is told.`;
 }
 
 /** Tell what a ticket brought whose cost is known. */
-export async function reward(name, { id, arms }) {
-  const inputs = arms.map(rewardInput);
-  const fields = inputs.map((input, place) => labelled(arms.length > 1 ? `Reward of ${arms[place]}` : "Reward", input));
-  const question = { title: `Reward of ticket ${id}`, text: `What did ${arms.join(" and ")} bring? It cannot be changed.`, yes: "Tell", fields };
-  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/reward`, { reward: several(inputs.map((input) => Number(input.value))) }))) && `Ticket ${id} is told.`;
+export async function reward(name, { id, arm }) {
+  const input = rewardInput();
+  const question = { title: `Reward of ticket ${id}`, text: `What did ${arm} bring? It cannot be changed.`, yes: "Tell", fields: [labelled("Reward", input)] };
+  return (await confirmed(question, () => post(`${at(name)}/tickets/${id}/reward`, { reward: Number(input.value) }))) && `Ticket ${id} is told.`;
 }
 
 /** The policy's probabilities for the next round. */

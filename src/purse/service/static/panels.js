@@ -30,8 +30,6 @@ export function title({ status, history, now }, storage) {
   find("how").replaceChildren(words, command ? el("code", {}, `${command}${option(storage)}`) : "");
   find("period").hidden = !status.period;
   find("period").textContent = status.period ? periodText(status.period, status.purses, now) : "";
-  find("promise").hidden = !status.promise;
-  find("promise").textContent = status.promise ?? "";
 }
 
 /** The period of a budget that is renewed, on one line. */

@@ -61,7 +61,7 @@ export function tickets(seen, allowed) {
   const columns = [{ name: "Ticket" }, { name: "Arm", text: true }, { name: "State", text: true }, { name: "Age" }, ...(due ? [{ name: "Deadline", label: "due" }] : []), ...purses.map(({ resource }) => ({ name: `Held, ${resource}`, label: resource })), ...(act ? [{ name: "Action" }] : [])];
   const made = rows.map((ticket) => ({
     head: `${ticket.id}`,
-    cells: [ticket.arms.join(", ") || "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...ticket.held.map((held, place) => money.shown(held, places[place])), ...(act ? [buttons(ticket, act)] : [])],
+    cells: [ticket.arm ?? "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...ticket.held.map((held, place) => money.shown(held, places[place])), ...(act ? [buttons(ticket, act)] : [])],
   }));
   const all = choice.state ? status.counts[choice.state] : choice.ids ? choice.ids.length : status.counts.held + status.counts.presumed;
   const what = choice.ids ? `Tickets of the alarm ${choice.of}` : `${choice.state ?? "open"} tickets`;

@@ -18,7 +18,6 @@ export const STATES = {
   told: "reported",
   failed: "the call did not work",
   void: "cancelled",
-  released: "no report came in time: the money is free again",
   skipped: "the policy let the round pass",
 };
 
