@@ -73,7 +73,7 @@ def check_sums(campaign: Campaign, entries: list[Any]) -> None:
         if entry.kind == "asked":
             apart.update({each["id"]: ("held", each["held"][0]) for each in body["tickets"]})
         elif entry.kind == "expired":
-            apart[entry.ticket] = (body["to"], apart[entry.ticket][1])
+            apart[entry.ticket] = ("presumed", apart[entry.ticket][1])
         elif entry.kind in ("told", "settled", "failed", "voided") and "settled" not in body:
             _, hold = apart.pop(entry.ticket)
             cost = body["costs"][0] if entry.kind != "voided" else 0
