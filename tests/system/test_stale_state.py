@@ -52,7 +52,7 @@ def test_a_key_of_postgres_is_not_trusted(make_harness: Any) -> None:
     second.ask()
     for table in ("checkpoints", "tickets", "purses"):
         harness.execute(f"DELETE FROM purse_{table}")
-    harness.execute("DROP TRIGGER purse_no_loss ON purse_journal")
+    harness.execute("DROP TRIGGER purse_no_change ON purse_journal")
     harness.execute("DELETE FROM purse_journal")
     harness.execute("DELETE FROM purse_campaigns")
     harness.execute("ALTER TABLE purse_campaigns ALTER COLUMN id RESTART WITH 1")
