@@ -67,7 +67,7 @@ export const foresee = (name) => post(`${at(name)}/probabilities`, {}).then((ans
 
 /** Save the journal as a file that `purse campaign restore` reads; `told(entries)` hears how far it is. */
 export async function download(name, version, told) {
-  const parts = [`${JSON.stringify({ purse: version, format: 1, campaign: name })}\n`];
+  const parts = [`${JSON.stringify({ purse: version, format: 2, campaign: name })}\n`];
   for (let after = 0; ;) {
     const text = await request(`${at(name)}/journal?after=${after}&limit=10000`).then((answer) => answer.text());
     if (!text) break;
