@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from purse.campaign.journal_log import read_journal_log
 
 from purse.campaign import journal_file
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.restore import is_journal, read_journal
 from purse.campaign.storage.connect import in_memory
 from purse.errors import InvalidInput
+from purse.offline.journal_log import read_journal_log
 
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
 
