@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import journal_file
+from purse.campaign import restore
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.restore import is_journal, read_journal
 from purse.campaign.storage.connect import in_memory
@@ -107,4 +107,4 @@ def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path)
     assert list(log.reward) == [0.5] * 4 + [1.0]
     assert log.arms == ("a", "b")
     assert "1 settled" in " ".join(log.notes)
-    assert journal_file.is_journal(path)
+    assert restore.is_journal(path)
