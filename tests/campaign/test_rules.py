@@ -175,7 +175,7 @@ def test_refusals_before_anything_is_written() -> None:
     )
     game.do(operators.retire_arm, "red")
     refused(InvalidInput, "arms: arm 'red' is retired", game, asks.ask, 1, "r", Mask((0,)))
-    refused(InvalidInput, "name='green': cannot be retired: too few arms would be left to play",
+    refused(InvalidInput, "name='green': cannot be retired: no arm would be left",
             game, operators.retire_arm, "green")  # fmt: skip
     mask = Mask((1,), ((1, (2 * USD,)),))
     refused(InvalidInput, "arms['green']=2: must be at most the arm's maximum, 1",
@@ -223,6 +223,6 @@ def test_arms_come_and_go() -> None:
     assert game.campaign.arms.there == [0, 1, 2]
     with pytest.raises(InvalidInput, match="there is no place for another arm"):
         game.do(operators.add_arm, "white", None, None)
-    with pytest.raises(InvalidInput, match="must lie between the floor and the ceiling"):
+    with pytest.raises(InvalidInput, match="must lie between the cost_min of arm"):
         game.do(operators.set_arm, "red", None, [9 * USD])
     assert ticket.t == 1

@@ -71,7 +71,7 @@ def retire_arm(transaction: Transaction, name: str) -> None:
     if arms.is_retired[place]:
         return
     if len(arms.there) <= 1:
-        raise invalid("name", name, "cannot be retired: too few arms would be left to play")
+        raise invalid("name", name, "cannot be retired: no arm would be left")
     transaction.add("arm_retired", arm_body(transaction, place, name, None, None))
 
 
@@ -112,7 +112,7 @@ def arm_body(
         if not bottom <= small <= large <= top:
             raise InvalidInput(
                 f"cost_min={amounts.text(small)}, cost_max={amounts.text(large)} {resource}: must "
-                f"lie between the floor and the ceiling of arm {name!r}, {amounts.text(bottom)} "
-                f"and {amounts.text(top)}"
+                f"lie between the cost_min of arm {name!r} and its ceiling, "
+                f"{amounts.text(bottom)} and {amounts.text(top)}"
             )
     return {"arm": place, "name": name, "cost_min": list(low), "cost_max": list(high)}

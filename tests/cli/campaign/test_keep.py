@@ -22,7 +22,7 @@ def test_an_exported_campaign_is_restored_and_audited(run: Run, tmp_path: Path) 
     assert [path.name for path in tmp_path.glob(".*")] == []
     assert run("restore journal.jsonl --name copy").stdout.startswith("copy: running")
     assert data(run("audit copy --json"))["ok"] is True
-    assert "3 entries" in run("audit prompts").stdout
+    assert "6 entries" in run("audit prompts").stdout
     assert data(run("status copy --json"))["purses"] == data(run("status prompts --json"))["purses"]
 
 
@@ -54,11 +54,11 @@ def test_an_audit_compares_what_others_have_kept(run: Run, tmp_path: Path) -> No
     noted = f"{status['entries']}:{status['digest']}"
     assert "all agree" in run(f"audit prompts --acknowledged {kept} --noted {noted}").stdout
     kept.write_text("1\n2\n9\n")
-    found = run(f"audit prompts --acknowledged {kept} --noted 3:abc", code=1).stdout
+    found = run(f"audit prompts --acknowledged {kept} --noted 4:abc", code=1).stdout
     assert found.splitlines()[:3] == [
         "the report on ticket 2 was acknowledged, and the ticket is held",
         "the report on ticket 9 was acknowledged, and the ticket is not there",
-        f"the journal had the digest abc after 3 entries, and has {status['digest']} now",
+        f"the journal had the digest abc after 4 entries, and has {status['digest']} now",
     ]
     assert "has fewer entries now" in run("audit prompts --noted 99:abc", code=1).stdout
     for wrong in ("abc", "3:", "x:abc"):
