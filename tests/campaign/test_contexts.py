@@ -22,7 +22,8 @@ from purse import (
     PurseError,
     prior_from_log,
 )
-from purse.campaign import contexts, group_commit, terms
+from purse.campaign import commit, contexts, terms
+from purse.campaign.learner import recovered
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
@@ -31,8 +32,7 @@ from tests.support.storages import MemoryHarness, StorageHarness
 
 def learnt(campaign: Campaign) -> Any:
     """What the policy has learnt, from what is stored."""
-    campaign._committer.learner = None
-    return campaign._committer.recovered().state["sums"]
+    return recovered(campaign.terms, campaign.storage).state["sums"]
 
 
 # terms
@@ -153,7 +153,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(monkeypatch: pytest.Monke
     """With reports in any order, apart and whole, and with voids; every few turns from another
     process, from a checkpoint or from the journal.
     """
-    monkeypatch.setattr(group_commit, "CHECKPOINT_EVERY", 20)
+    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 20)
     known = {"budget": 30, "cost_min": "0.1", "features": FEATURES}
     live = Policy(SEES, n_arms=3, cost_max=1, stop="fit", **known)
     harness, rng = MemoryHarness(), Random(1)

@@ -35,12 +35,6 @@ def balance(level: Any) -> tuple[str, ...]:
     return shown.spent, shown.held, shown.presumed, shown.left, shown.overrun
 
 
-def moves(account: Any) -> list[tuple[str, int, dict[str, Any]]]:
-    """What was booked on an account: campaign, entry, amounts in whole units of 1e-9."""
-    found = [dict(entry.body) for entry in account.journal() if entry.kind == "moved"]
-    return [(body.pop("campaign"), body.pop("entry"), body) for body in found]
-
-
 def opened(harness: StorageHarness, name: str) -> Account:
     """The account as another process would find it."""
     return Account.open(name, storage=harness.storage())

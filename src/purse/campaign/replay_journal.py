@@ -87,6 +87,21 @@ class Replay:
         if len(self.findings) < MOST_FINDINGS:
             self.findings.append(text)
 
+    def check_event(
+        self, entry: Entry | None, expected: list[tuple[Level, str]]
+    ) -> list[tuple[Level, str]]:
+        """Compare an entry, None after the last one, with the events that have to come next; return
+        those that are left.
+        """
+        if entry is not None and expected[:1] == [(self.level, entry.text)]:
+            return expected[1:]
+        if expected:
+            key, where = orjson.loads(expected[0][1])["key"], entry and f"before entry {entry.seq}"
+            self.find(f"the event {key} is missing {where or 'at the end'}")
+        elif entry is not None and entry.kind == "event" and "refused" not in entry.body:
+            self.find(f"entry {entry.seq}: nothing caused this event")
+        return []
+
     def fold(self, entry: Entry, turn: int | None) -> None:
         """Compare an entry with what the rules decide, and take it in.
 

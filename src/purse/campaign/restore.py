@@ -85,24 +85,31 @@ def pages(
     assert replay.policy is not None
     for entry in entries:
         check_contexts(replay.policy, entry)
-        if expected and expected[0][1] != entry.text:
-            replay.find(f"an event is missing before entry {entry.seq}")
+        expected = replay.check_event(entry, expected)
         replay.fold(entry, None)
-        if replay.findings:
-            raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
-        expected = expected[1:] if entry.kind == "event" else replay.expected
+        refuse_findings(replay)
+        if entry.kind != "event":
+            expected = replay.expected
         transaction.added.append(Added(level, entry, level.head.digest, None))
         if len(transaction.added) >= PAGE_SIZE:
             yield written(transaction, own)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
             level.labels.rows.clear()
             transaction.added.clear()
+    replay.check_event(None, expected)
+    refuse_findings(replay)
     level.head.checkpoint = level.seq
     yield written(transaction, own, [(own[0].key, *replay.policy.stored())])
     text = level.head.to_json()
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text
     )
+
+
+def refuse_findings(replay: Replay) -> None:
+    """Raise `PurseError` if an entry contradicts those before it."""
+    if replay.findings:
+        raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
 
 
 def check_contexts(policy: Learner, entry: Entry) -> None:

@@ -213,7 +213,7 @@ def test_a_record_of_a_period_is_a_list_in_the_head() -> None:
     campaign = begun(MemoryHarness())
     head = campaign.storage.overview("test").head
     assert Period(*head.period).number == 1
-    assert "period" not in made().storage.overview("test").head.as_dict()
+    assert "period" not in made().storage.overview("test").head.to_json()
 
 
 @pytest.mark.parametrize("carry", ["none", "all"])

@@ -33,6 +33,7 @@ from tests.support.receiver import (
     spent,
 )
 from tests.support.storages import START, StorageHarness
+from tests.support.tree import execute
 
 DAY = 86_400_000
 FAILS = answering(b"HTTP/1.1 503 X\r\n\r\n")
@@ -270,6 +271,10 @@ def test_a_storage_that_fails_is_asked_again(storage: Storage, caplog: Any) -> N
         assert caplog.text.count("webhook finance cannot read on: gone") == 1
 
 
+NO_RULE = """UPDATE purse_journal SET body = replace(body, '"rule"', '"role"') WHERE level = 1
+AND seq = (SELECT max(seq) FROM purse_journal WHERE level = 1)"""
+
+
 def test_an_event_that_cannot_be_written_stops_no_other(storage: Storage) -> None:
     campaigns = [spent(name, storage) for name in "ab"]
     with receiver() as made:
@@ -277,7 +282,7 @@ def test_an_event_that_cannot_be_written_stops_no_other(storage: Storage) -> Non
         follows.look()
         for campaign in campaigns:
             campaign.top_up(1)
-        del storage._campaigns["a"].entries[-1].body["rule"]
+        execute(storage, NO_RULE)
         follows.look()
     assert (len(made.messages), counts(follows)) == (1, (1, 1, 0))
     assert set(follows.waiting) == {"a"}
@@ -353,7 +358,11 @@ def test_secrets_and_addresses_stand_nowhere(
     campaign.export(file)
     said: list[Any] = [follows.receiver, follows.counts, follows.waiting, campaign.status()]
     said += [str(campaign.status()), campaign.audit(), storage.overview("p"), file.getvalue()]
-    said += [list(campaign.journal()), storage._campaigns["p"].checkpoints, campaign.terms]
+    said += [
+        list(campaign.journal()),
+        execute(storage, "SELECT * FROM purse_checkpoints"),
+        campaign.terms,
+    ]
     said += [(record.getMessage(), record.__dict__.get("facts")) for record in caplog.records]
     text = repr(said)
     encoded = base64.b64encode(SECRET).decode()
