@@ -162,8 +162,8 @@ def test_rewards_in_a_range_of_their_own() -> None:
         campaign.tell(ticket, reward, "0.5")
         live.tell(pair, seen, "0.5")
         assert list(campaign.probabilities().values()) == live.probabilities().tolist()
-    rewards = [entry.body["rewards"] for entry in campaign.journal() if entry.kind == "told"]
-    assert rewards == [[30], [-10], [0], [50], [-11]]
+    rewards = [entry.body["reward"] for entry in campaign.journal() if entry.kind == "told"]
+    assert rewards == [30, -10, 0, 50, -11]
     (alarm,) = campaign.status().alarms
     assert (alarm.kind, alarm.text.startswith("2 reports")) == ("outside-range", True)
     copy = harness.open("c")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import comb
 from pathlib import Path
 from typing import Any
@@ -242,7 +243,7 @@ def test_a_journal_without_rewards_or_with_a_wrong_line_is_refused(tmp_path: Pat
     campaign.export(export)
     assert "no ticket has a reward yet" in refusal(InvalidInput, purse.replay, export)
     text = export.read_text()
-    export.write_text(text.replace('"arms":[1]', '"arms":[7]').replace('"arms":[0]', '"arms":[7]'))
+    export.write_text(re.sub('"arm":[01]', '"arm":7', text))
     assert "entry 2, asked, cannot follow" in refusal(InvalidInput, purse.replay, export)
     export.write_text(text.replace('"policy":"uniform"', '"polici":"uniform"'))
     assert "not the terms of a campaign" in refusal(InvalidInput, purse.replay, export)

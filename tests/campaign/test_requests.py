@@ -107,13 +107,13 @@ def test_reports_are_always_taken_and_asks_only_while_it_runs() -> None:
     refusal(CampaignClosed, campaign.top_up, 1)
     assert issubclass(CampaignClosed, AskRefused)
     assert purse(campaign) == ("1", "1", "0", "8", "0")
-    assert [entry.kind for entry in campaign.journal()][2:] == [
+    assert [entry.kind for entry in campaign.journal()][5:] == [
         "paused",
         "told",
         "voided",
         "resumed",
         "asked",
-        "closed",
+        "ended",
         "told",
         "voided",
     ]
@@ -131,7 +131,7 @@ def test_to_pause_twice_is_to_pause_once() -> None:
         "created",
         "paused",
         "resumed",
-        "closed",
+        "ended",
     ]
 
 

@@ -137,18 +137,13 @@ def test_the_journal_tells_everything_in_order() -> None:
     entries = list(campaign.journal())
     assert [(entry.seq, entry.at, entry.kind, entry.ticket) for entry in entries] == [
         (1, START, "created", None),
-        (2, START, "asked", None),
+        (2, START, "asked", 1),
         (3, START, "told", 1),
     ]
     assert entries[1].request == "one"
-    held = {"id": 1, "t": 1, "arms": [0], "probabilities": [1.0], "held": [1_000_000_000]}
-    assert entries[1].body == {"n": 1, "deadline": START + 3_600_000, "tickets": [held]}
-    shared = {"t": 1, "arms": [0], "probabilities": [1.0], "rewards": [1.0]}
-    assert entries[2].body == {
-        **shared,
-        "costs": [1_500_000_000],
-        "from": "held",
-        "spent": [1_000_000_000],
-        "overrun": [500_000_000],
-    }
+    chosen = {"t": 1, "arm": 0, "p": 1.0}
+    deadline = START + 3_600_000
+    assert entries[1].body == {**chosen, "held": [1_000_000_000], "deadline": deadline}
+    reported = {"reward": 1.0, "costs": [1_500_000_000], "from": "held", "over": True}
+    assert entries[2].body == {**chosen, **reported}
     assert [entry.seq for entry in campaign.journal(after=2)] == [3]

@@ -27,11 +27,6 @@ def findings(*levels: Any) -> str:
     return "\n".join(text for level in levels for text in level.audit().findings)
 
 
-def own_left(level: Level) -> list[int]:
-    """What is left on a level, whatever is left above it."""
-    return [each.left for each in level.balances]
-
-
 def played(storage: Any) -> tuple[Account, Account, Any, Any]:
     """Two accounts and two campaigns that have done all kinds of things."""
     top, team = company(storage)
@@ -86,23 +81,6 @@ def test_an_ask_that_saw_more_than_was_left(
         below.ask()
     assert "entry 2 would be" in findings(team)
     assert '"left":[6000000000]' in findings(team)
-
-
-def test_the_database_stands_behind_the_rules(
-    shared: StorageHarness, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nothing is written on any level."""
-    storage = shared.storage()
-    top, team = company(storage, team=2)
-    below = campaign(storage, "below")
-    below.ask_many(2)
-    with monkeypatch.context() as patch:
-        patch.setattr(Level, "left", own_left)
-        with pytest.raises(PurseError, match="would violate a constraint"):
-            below.ask()
-    for level, left in ((top, "8"), (team, "0"), (below, "98")):
-        assert balance(level) == ("0", "2", "0", left, "0")
-        assert level.audit().ok
 
 
 def test_a_campaign_that_is_not_below(harness_in_memory: MemoryHarness) -> None:
