@@ -42,6 +42,12 @@ class CampaignLevel(Level):
     def apply(self, entry: Entry) -> None:
         """Change what an entry changes."""
         match entry.kind:
+            case "asked":
+                self.asked(entry)
+            case "conflict":
+                self.head.alarm("conflict", entry.at)
+            case _ if entry.ticket is not None:
+                self.reported(entry, self.tickets[entry.ticket])
             case "created":
                 super().apply(entry)
                 self.head.silent = [0] * self.terms.n_arms
@@ -49,18 +55,12 @@ class CampaignLevel(Level):
                 self.head.owed = (
                     list(range(len(self.terms.arms))) if self.terms.initial_rounds else []
                 )
-            case "asked":
-                self.asked(entry)
-            case "conflict":
-                self.head.alarm("conflict", entry.at)
             case "arm_added" | "arm_retired" | "arm_changed":
                 self.change_arm(entry)
             case "joined":
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
                     self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
-            case _ if entry.ticket is not None:
-                self.reported(entry, self.tickets[entry.ticket])
             case _:
                 super().apply(entry)
 

@@ -130,8 +130,7 @@ class Level:
         for level in self.chain():
             level.balances = moved(level.balances, move)
             level.head.changed = at
-            period = level.period
-            if asked_in is None or period is None:
+            if asked_in is None or (period := level.period) is None:
                 continue
             key = OWN if level is self else level.head.id
             number = max(asked_in.get(key, 0), self.head.joined.get(key, 0))

@@ -41,7 +41,7 @@ Move = Sequence[Balance]  # what is added to the balance of each resource
 
 def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
     """Return balances after a move."""
-    return [Balance(*map(add, was, more)) for was, more in zip(balances, move, strict=True)]
+    return [Balance._make(map(add, was, more)) for was, more in zip(balances, move, strict=True)]
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from operator import sub
 from typing import Any, NamedTuple
 
 from purse.campaign.entry import Entry
@@ -44,8 +45,8 @@ class Ticket(NamedTuple):
         body = entry.body
         match entry.kind:
             case "told":
-                reward, costs = body["reward"], body["costs"]
-                return self._replace(state=TOLD, reward=reward, costs=costs, source=body["from"])
+                asked = self[2:10]  # `_replace` takes three times as long
+                return Ticket(self.id, TOLD, *asked, body["costs"], body["reward"], body["from"])
             case "settled":
                 due = self.deadline if reward_within is None else entry.at + reward_within
                 return self._replace(
@@ -89,7 +90,10 @@ def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
     if not is_paid and not is_freed:
         return []
     nothing = [0] * len(before.held)
-    spent, overrun = (after.spent, after.overrun) if is_paid else (nothing, nothing)
+    spent = overrun = nothing
+    if is_paid and after.costs is not None:
+        spent = after.spent
+        overrun = list(map(sub, after.costs, spent))
     back = [-part for part in before.held] if is_freed else nothing
     held, presumed = (back, nothing) if before.state == HELD else (nothing, back)
     if after.state == PRESUMED and is_freed:
