@@ -1,25 +1,43 @@
-"""Three small campaigns, played the same way every time: their journals are kept in `journals/`.
+"""Small campaigns, played the same way every time: their journals are kept in `journals/`, with the
+digests that they come to. Together they have every kind of entry.
 
 `python -m tests.support.sample_campaigns` writes them anew.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from contextlib import suppress
+from functools import wraps
+from io import StringIO
+from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from unittest.mock import patch
 
-from purse import AskRefused, Conflict
+from purse import Account, AskRefused, Campaign, Conflict
 from tests.support.storages import MemoryHarness, StorageHarness
 
-# campaigns have ids
-ALWAYS = patch("purse.campaign.terms.secrets.token_hex", lambda _: "0123456789abcdef")
 FOLDER = Path(__file__).parent / "journals"
+DIGESTS = FOLDER / "digests.json"
+Play = Callable[[StorageHarness], Any]
+HOUR = 3_600_000  # ms
 
 
-@ALWAYS
+def repeatable(play: Play) -> Play:
+    """Give levels the same ids every time."""
+
+    @wraps(play)
+    def played(harness: StorageHarness) -> Any:
+        ids = count(0x0123456789ABCDEF)
+        with patch("secrets.token_hex", lambda _: f"{next(ids):016x}"):
+            return play(harness)
+
+    return played
+
+
+@repeatable
 def everything(harness: StorageHarness) -> Any:
     """Everything that can happen to a ticket, with two resources."""
     campaign = harness.create(
@@ -55,7 +73,7 @@ def everything(harness: StorageHarness) -> Any:
     return campaign
 
 
-@ALWAYS
+@repeatable
 def initial_pulls(harness: StorageHarness) -> Any:
     """Initial pulls of which one is voided and owed again, then reports in another order than their
     tickets.
@@ -79,7 +97,7 @@ def initial_pulls(harness: StorageHarness) -> Any:
     return campaign
 
 
-@ALWAYS
+@repeatable
 def to_the_end(harness: StorageHarness) -> Any:
     """A policy with initial pulls until the horizon or the budget ends it."""
     campaign = harness.create(
@@ -102,14 +120,134 @@ def to_the_end(harness: StorageHarness) -> Any:
     return campaign
 
 
-SAMPLES: dict[str, Callable[[StorageHarness], Any]] = {
+@repeatable
+def below_accounts(harness: StorageHarness) -> Any:
+    """A campaign with periods, labels, masks, alerts, exploration and arms that come and go, below
+    a team and a company.
+    """
+    company = harness.account("company", budget=100, alerts=["1%"])
+    team = harness.account("team", budget=9, account="company", every="6h", alerts=["20%", "100%"])
+    campaign = harness.create(
+        "below-accounts",
+        arms={"red": 1, "green": "0.5"},
+        budget=6,
+        cost_min="0.1",
+        cost_ceiling=2,
+        policy="uniform",
+        seed=5,
+        account="team",
+        every="day",
+        carry="all",
+        explore=0.2,
+        capacity=3,
+        expires_after=600,
+        reward_within=3600,
+        missing_reward=0.25,
+        reward_range=(0, 2),
+        cooldown=1,
+        alerts=["50%", "overrun", "expired", "cooling-down"],
+    )
+    first = campaign.ask_many(2, "first", labels={"user": "ann", "feature": "search"})
+    campaign.settle(first[0], "0.25")
+    campaign.reward(first[0], 2)
+    campaign.reward(first[1], 1)
+    campaign.settle(first[1], 3)
+    failed = campaign.ask("red", arms=["red"], labels={"user": "bob"})
+    campaign.fail(failed, "0.125", "overloaded")
+    with suppress(AskRefused):
+        campaign.ask("cooling down", arms=["red"])
+    campaign.add_arm("blue", cost_min="0.2", cost_max="0.75")
+    campaign.tell(campaign.ask("blue", arms={"blue": "0.5"}), 0, "0.4")
+    campaign.set_arm("blue", cost_max="1.5")
+    campaign.retire_arm("green")
+    late = campaign.ask("late", arms=["blue"])
+    campaign.settle(campaign.ask("unrewarded", arms=["blue"]), "0.3")
+    harness.clock += HOUR
+    campaign.expire()
+    campaign.fail(late)
+    company.pause()
+    with suppress(AskRefused):
+        campaign.ask("paused")
+    company.resume()
+    campaign.set_alerts(["75%", "100%"])
+    harness.clock += 6 * HOUR
+    campaign.ask_many(9, "many", labels={"user": "ann"})
+    with suppress(AskRefused):
+        campaign.ask("too much")
+    team.top_up(1, "more")
+    harness.clock += 24 * HOUR
+    campaign.tell(campaign.ask("next day"), 1, "0.2")
+    return campaign
+
+
+@repeatable
+def contexts(harness: StorageHarness) -> Any:
+    """A campaign whose tickets have contexts, some of them outside their range."""
+    campaign = harness.create(
+        "contexts",
+        arms={"red": 1, "green": 1},
+        budget=9,
+        policy="uniform",
+        seed=2,
+        features={"length": (0, 8000), "kind": ("code", "chat"), "x": None},
+    )
+    one = campaign.ask("one", context={"length": 812, "kind": "chat", "x": 0.1})
+    campaign.tell(one, 1, "0.5")
+    two = campaign.ask_many(2, "two", contexts=[[9000, "other", -3], [0, "code", 0.25]])
+    campaign.void(two[1])
+    return campaign
+
+
+@repeatable
+def joined(harness: StorageHarness) -> Any:
+    """A copy of a campaign that has joined an account, and goes on there."""
+    file = StringIO()
+    initial_pulls.__wrapped__(harness).export(file)  # type: ignore[attr-defined]
+    harness.account("team", budget=20, every="6h")
+    file.seek(0)
+    place = harness.storage()
+    campaign: Any = Campaign.restore(file, storage=place, name="joined", account="team")
+    campaign.tell(campaign.ask("there"), 1, "0.4")
+    harness.clock += 6 * HOUR
+    campaign.ask("later")
+    campaign.close()
+    return campaign
+
+
+SAMPLES: dict[str, Play] = {
     "everything": everything,
     "initial-pulls": initial_pulls,
     "to-the-end": to_the_end,
+    "below-accounts": below_accounts,
+    "contexts": contexts,
+    "joined": joined,
 }
 
-if __name__ == "__main__":
+
+class AccountSample(NamedTuple):
+    """An account whose journal is kept, too."""
+
+    sample: str  # the campaign that is played below it
+    name: str
+    file: Path
+
+
+ACCOUNT = AccountSample("below-accounts", "team", FOLDER / "account.jsonl")
+
+
+def renew() -> None:
+    """Write the journals and their digests anew."""
+    digests = {}
     for name, play in SAMPLES.items():
         campaign = play(MemoryHarness())
         campaign.export(FOLDER / f"{name}.jsonl")
-        print(name, campaign.audit())
+        found = campaign.audit()
+        digests[name] = found.digest
+        print(name, found)
+        if name == ACCOUNT.sample:
+            Account.open(ACCOUNT.name, storage=campaign.storage).export(ACCOUNT.file)
+    DIGESTS.write_text(json.dumps(digests, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    renew()

@@ -38,7 +38,7 @@ def test_the_last_of_an_account(
     make_harness: Callable[[str], StorageHarness], kind: str, tmp_path: Path
 ) -> None:
     harness = make_harness(kind)
-    address = harness.address  # type: ignore[attr-defined]
+    address = harness.address
     account = Account.create("shared", budget=BUDGET, storage=address)
     names = ("first", "second")
     campaigns = [campaign(address, name, "shared", budget=2 * BUDGET) for name in names]
