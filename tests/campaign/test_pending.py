@@ -187,9 +187,7 @@ def test_a_void_and_a_late_report_count_once() -> None:
 
 def heads(harness: SqliteHarness) -> list[dict[str, Any]]:
     harness.close()
-    rows = apsw.Connection(str(harness.path)).execute(
-        "SELECT head FROM purse_campaigns ORDER BY id"
-    )
+    rows = apsw.Connection(str(harness.path)).execute("SELECT head FROM purse_levels ORDER BY id")
     return [json.loads(head) for (head,) in rows]
 
 
