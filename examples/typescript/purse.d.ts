@@ -879,7 +879,7 @@ export interface components {
          * @example {
          *       "entries": 3,
          *       "findings": [],
-         *       "digest": "d9387f52ddad155417612c58fbd14fe220122318028dc1a7172e8c27d8c04485",
+         *       "digest": "d9387f52ddad155417612c58fbd14fe2",
          *       "after": 0,
          *       "notes": [],
          *       "ok": true

@@ -19,7 +19,7 @@ FILES = (
 )  # of the page, in their order
 BLOCK = re.compile(r"```(console|python|toml|text)\n(.*?)```", re.DOTALL)
 # dates, ids and what follows from them
-VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|digest [0-9a-f]{64}")
+VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|digest [0-9a-f]{32}")
 
 
 def free_port() -> int:

@@ -168,7 +168,7 @@ RECOMMENDATION = as_json(
 AUDIT: dict[str, Any] = {
     "entries": 3,
     "findings": [],
-    "digest": "d9387f52ddad155417612c58fbd14fe220122318028dc1a7172e8c27d8c04485",
+    "digest": "d9387f52ddad155417612c58fbd14fe2",
     "after": 0,
     "notes": [],
     "ok": True,
