@@ -117,7 +117,7 @@ class Audit:
 
     entries: int
     findings: tuple[str, ...]
-    digest: str  # a hash of purses, counts, tickets and the policy's state
+    digest: str  # of the journal
     # entries up to this one were found right by an earlier audit
     after: int = field(default=0, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
