@@ -1,10 +1,193 @@
+"""Forks and threads: a child inherits neither locks nor half a transaction nor SQLite's view of a
+file. In memory it begins with a copy.
+"""
+
 from __future__ import annotations
 
 import os
+import signal
 import threading
+from collections.abc import Callable
+from typing import Any
 
-import purse.campaign.fork_safety  # noqa: F401  (what happens at a fork)
+import pytest
+
+from purse import Campaign
+from purse.campaign.storage.rows import Wants
 from purse.compiler.numba_contract import COMPILER_LOCK
+from tests.support.soak import scale
+from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
+
+TERMS: dict[str, Any] = {
+    "arms": {"red": 1, "green": 1},
+    "budget": 10_000,
+    "cost_min": "0.1",
+    "policy": "exp3.bwk",
+}
+
+
+class Lingering(threading.Thread):
+    """A thread that stays in the middle of a transaction until it is let go, or for so many
+    seconds.
+    """
+
+    def __init__(self, campaign: Any, seconds: float) -> None:
+        super().__init__()
+        self.campaign, self.seconds = campaign, seconds
+        self.inside, self.leave = threading.Event(), threading.Event()
+
+    def run(self) -> None:
+        self.campaign.storage.change("test", Wants(), self.linger)
+
+    def linger(self, _: Any) -> None:
+        self.inside.set()
+        self.leave.wait(self.seconds)
+
+    def __enter__(self) -> None:
+        self.start()
+        assert self.inside.wait(60)
+
+    def __exit__(self, *_: object) -> None:
+        self.leave.set()
+        self.join()
+
+
+def started(work: Callable[[], Any]) -> int:
+    """A plain fork that does something, and ends with 0 if it went well; it does not hang for
+    ever.
+    """
+    child = os.fork()
+    if child == 0:
+        signal.alarm(100)
+        try:
+            work()
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    return child
+
+
+def ended(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+def pair(campaign: Any) -> None:
+    campaign.tell(campaign.ask(), 1, "0.5")
+
+
+def test_readers_wait_for_no_writer(shared: StorageHarness) -> None:
+    campaign = shared.create("test", **TERMS)
+    campaign.ask()
+    other = Campaign.open("test", storage=shared.storage())
+    with Lingering(campaign, 60):
+        for reader in (campaign, other):
+            assert counts(reader)["held"] == 1
+            assert len(reader.tickets()) == 1
+            assert kinds(reader) == ["created", "asked"]
+
+
+def test_a_fork_goes_on_with_the_same_campaign(shared: StorageHarness) -> None:
+    campaign = shared.create("test", **TERMS)
+    pair(campaign)
+
+    def work() -> None:
+        campaign.tell(campaign.ask("child"), 1, "0.5")
+        assert counts(campaign)["told"] == 2
+
+    assert ended(started(work)) == 0
+    pair(campaign)
+    assert campaign.ask("child").id == 2
+    assert counts(campaign)["told"] == 3
+    assert campaign.audit().ok
+
+
+def test_a_fork_while_another_thread_is_in_a_transaction(harness: StorageHarness) -> None:
+    """The child inherits neither the thread's locks nor its half of a transaction."""
+    campaign = harness.create("test", **TERMS)
+    with Lingering(campaign, 0.3):
+        child = started(lambda: (kinds(campaign), pair(campaign)))
+    assert ended(child) == 0
+    pair(campaign)
+    assert counts(campaign)["told"] == (1 if isinstance(harness, MemoryHarness) else 2)
+    assert campaign.audit().ok
+
+
+def test_what_a_child_was_acknowledged_outlives_its_parent(shared: StorageHarness) -> None:
+    """The child goes on after the parent has let go of the storage: neither takes the other's files
+    away.
+    """
+    campaign = shared.create("test", **TERMS)
+    (to_parent, from_child), (to_child, from_parent) = os.pipe(), os.pipe()
+
+    def work() -> None:
+        pair(campaign)
+        os.write(from_child, b".")
+        os.read(to_child, 1)
+        for _ in range(5):
+            pair(campaign)
+
+    child = started(work)
+    os.read(to_parent, 1)
+    campaign.storage.close()
+    os.write(from_parent, b".")
+    assert ended(child) == 0
+    for end in (to_parent, from_child, to_child, from_parent):
+        os.close(end)
+    assert counts(shared.open("test"))["told"] == 6
+    assert shared.open("test").audit().ok
+
+
+def test_memory_is_a_copy_in_a_child(make_harness: Callable[[str], StorageHarness]) -> None:
+    campaign = make_harness("memory").create("test", **TERMS)
+    pair(campaign)
+
+    def work() -> None:
+        assert campaign.ask("child").id == 2
+        pair(campaign)
+        assert counts(campaign) == {"tickets": 3, "told": 2, "held": 1}
+        assert campaign.audit().ok
+
+    assert ended(started(work)) == 0
+    assert counts(campaign) == {"tickets": 1, "told": 1}
+    assert campaign.ask("parent").id == 2
+    assert campaign.audit().ok
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_forks_while_threads_work_without_a_pause(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    """Whatever the threads were doing at a fork, the child finds whole transactions, and parent
+    and child go on.
+    """
+    harness = make_harness(kind)
+    campaign = harness.create("test", **TERMS)
+    others = [harness.create(f"other-{number}", **TERMS) for number in range(2)]
+    pair(campaign)
+    over, errors = threading.Event(), list[BaseException]()
+
+    def work(mine: Any) -> None:
+        try:
+            while not over.is_set():
+                pair(mine)
+        except BaseException as error:  # told to the test
+            errors.append(error)
+
+    def check() -> None:
+        for each in (campaign, *others):
+            pair(each)
+            assert each.audit().ok
+
+    threads = [threading.Thread(target=work, args=(each,)) for each in (campaign, *others)]
+    for thread in threads:
+        thread.start()
+    children = [ended(started(check)) for _ in range(scale(8, 300))]
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert (set(children), errors) == ({0}, [])
+    for each in (campaign, *others):
+        assert each.audit().ok
 
 
 def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_fork() -> None:

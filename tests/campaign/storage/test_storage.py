@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse import CampaignExists, NoSuchCampaign, PurseError
+from purse import Campaign, CampaignExists, NoSuchCampaign, PurseError
 from purse.campaign.records import Balance
 from purse.campaign.states import UNFINISHED
 from purse.campaign.storage.rows import Wants, Writes
@@ -92,8 +92,6 @@ def test_one_of_many_who_create_the_same_at_once_succeeds(shared: StorageHarness
     def create() -> None:
         storage = shared.connect()
         start.wait()
-        from purse import Campaign
-
         try:
             Campaign.create("c", **TERMS, storage=storage)
             outcomes.append("made")
@@ -299,3 +297,12 @@ def test_a_level_above_is_read_again_where_a_file_says_otherwise(
     assert counts(again) == {"tickets": 1, "told": 1}
     again.ask()
     assert again.audit().ok
+
+
+def test_two_campaigns_do_not_meet(harness: StorageHarness) -> None:
+    first, second = harness.create("one", **TERMS), harness.create("two", **TERMS)
+    first.tell(first.ask("r"), 1, 1)
+    assert counts(second) == {}
+    assert second.ask("r").id == 1
+    with pytest.raises(PurseError, match="must be one of campaign 'two'"):
+        second.tell(first.ask(), 1, 1)
