@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.storage import file_lock as lock_file
+from purse.campaign.storage import file_lock
 from purse.campaign.storage.file_lock import check_owner, open_lock_file
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no lock elsewhere")
@@ -52,12 +52,12 @@ def test_root_makes_it_for_the_owner_of_the_database(
     given: list[Any] = []
     real = os.stat(database)
     other = os.stat_result((*real[:4], 1234, 1234, *real[6:]))
-    monkeypatch.setattr("purse.campaign.storage.lock_file.os.geteuid", lambda: 0)
-    monkeypatch.setattr("purse.campaign.storage.lock_file.os.stat", lambda _: other)
+    monkeypatch.setattr("purse.campaign.storage.file_lock.os.geteuid", lambda: 0)
+    monkeypatch.setattr("purse.campaign.storage.file_lock.os.stat", lambda _: other)
     monkeypatch.setattr(
-        "purse.campaign.storage.lock_file.os.fchown", lambda _, *owner: given.append(owner)
+        "purse.campaign.storage.file_lock.os.fchown", lambda _, *owner: given.append(owner)
     )
-    monkeypatch.setattr(lock_file, "check_owner", lambda *_: None)
+    monkeypatch.setattr(file_lock, "check_owner", lambda *_: None)
     opened(database)
     assert given == [(1234, -1), (-1, 1234)]
 
