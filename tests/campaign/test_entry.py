@@ -10,7 +10,7 @@ import pytest
 from purse.campaign import asks, reports
 from purse.campaign.entry import Entry
 from purse.campaign.make_results import receipt
-from purse.campaign.ticket import Ticket, folded
+from purse.campaign.ticket import TicketRecord, folded
 from purse.errors import InvalidInput
 from tests.support.game import START, USD, Game, money
 
@@ -30,7 +30,7 @@ def report(kind: str, cost: int, source: str = "held", **more: Any) -> tuple[str
     return kind, {"costs": [cost * USD], "from": source, **more}
 
 
-def ticket_of(*rows: tuple[str, dict[str, Any]]) -> Ticket:
+def ticket_of(*rows: tuple[str, dict[str, Any]]) -> TicketRecord:
     ticket = folded(about(*rows), WITHIN)
     assert ticket is not None
     return ticket

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from purse import InvalidInput
 from purse.report.data import MANIFEST, Recording, StudyFacts, TableFacts
 from tests.report.made_up import MadeUp
 
@@ -32,11 +33,12 @@ def test_the_facts_of_a_replay_are_of_a_type_of_their_own(stored: dict[str, Any]
     assert list(facts.to_json()) == list(MANIFEST)
 
 
-def test_a_manifest_without_a_delay_is_one_of_a_study_without(stored: dict[str, Any]) -> None:
+def test_a_manifest_says_how_late_reports_come(stored: dict[str, Any]) -> None:
     late = StudyFacts.from_json({**stored, "delay": "geometric:3"})
     assert (late.delay, late.to_json()["delay"]) == ("geometric:3", "geometric:3")
     del stored["delay"]
-    assert StudyFacts.from_json(stored) == MadeUp().facts
+    with pytest.raises(InvalidInput, match="its manifest has no 'delay'; make the study again"):
+        StudyFacts.from_json(stored)
 
 
 def test_what_a_later_version_adds_is_left_out(stored: dict[str, Any]) -> None:

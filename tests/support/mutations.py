@@ -24,7 +24,7 @@ from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.rows import Locked
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
-from purse.campaign.ticket import Ticket
+from purse.campaign.ticket import TicketRecord
 from purse.campaign.transaction import Transaction
 from purse.errors import StorageUnavailable
 
@@ -92,14 +92,14 @@ def forget_reports(patch: Patch) -> None:
     """A ticket that was told looks as if it were still out."""
     pulled = reports.pulled
 
-    def forgetful(transaction: Transaction, number: int, *more: str) -> Ticket:
+    def forgetful(transaction: Transaction, number: int, *more: str) -> TicketRecord:
         ticket = pulled(transaction, number, *more)
         return out_again(transaction, ticket) if ticket.state == TOLD else ticket
 
     patch.setattr(reports, "pulled", forgetful)
 
 
-def out_again(transaction: Transaction, ticket: Ticket) -> Ticket:
+def out_again(transaction: Transaction, ticket: TicketRecord) -> TicketRecord:
     """Return a ticket as if nothing had been reported."""
     fresh = ticket._replace(state=HELD, costs=None, reward=None, source="")
     transaction.campaign.tickets[ticket.id] = fresh
@@ -153,7 +153,7 @@ def hold_twice(patch: Patch) -> None:
 def release_on_expiry(patch: Patch) -> None:
     """What outlives its deadline is given out again."""
 
-    def released(transaction: Transaction, due: Sequence[Ticket]) -> int:
+    def released(transaction: Transaction, due: Sequence[TicketRecord]) -> int:
         for ticket in due:
             transaction.add("voided", {}, ticket=ticket.id)
         return len(due)
@@ -163,7 +163,7 @@ def release_on_expiry(patch: Patch) -> None:
 
 def swallow_overruns(patch: Patch) -> None:
     """No call costs more than was held for it."""
-    patch.setattr(Ticket, "overrun", property(lambda ticket: [0] * len(ticket.held)))
+    patch.setattr(TicketRecord, "overrun", property(lambda ticket: [0] * len(ticket.held)))
 
 
 def cache_the_counters(patch: Patch) -> None:
@@ -286,7 +286,7 @@ def pay_what_was_settled_again(patch: Patch) -> None:
     """The money of a settled ticket moves once more when its reward comes."""
     reported = CampaignLevel.reported
 
-    def greedy(level: CampaignLevel, entry: Any, before: Ticket) -> None:
+    def greedy(level: CampaignLevel, entry: Any, before: TicketRecord) -> None:
         reported(level, entry, before._replace(costs=None) if entry.kind == TOLD else before)
 
     patch.setattr(CampaignLevel, "reported", greedy)
@@ -318,7 +318,7 @@ def fail_open(patch: Patch) -> None:
             return do(committer, operation)
         except StorageUnavailable:
             held = list(committer.terms.cost_max[0])
-            ticket = Ticket(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
+            ticket = TicketRecord(1, HELD, 0, None, 1, 0, 1.0, held, None, {})
             return committer.terms.first_arms, [ticket]
 
     patch.setattr(Committer, "do", generous)

@@ -13,7 +13,7 @@ from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import Units
 from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
-from purse.campaign.ticket import SKIP, Ticket
+from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.transaction import Transaction
 from purse.compiler.jit import kernel
 from purse.errors import (
@@ -38,7 +38,7 @@ def ask(
     mask: Mask | None = None,
     contexts: Sequence[Context] | None = None,
     labels: Mapping[str, str] | None = None,
-) -> list[Ticket]:
+) -> list[TicketRecord]:
     """Return up to n tickets, at least one; the same again for a request that was answered before
     (P4). Raise `AskRefused` if there is none.
     """
@@ -46,7 +46,7 @@ def ask(
     entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
     if entry is not None:
         return handed_out(transaction, request, entry.ticket or 0, n, contexts)
-    issued: list[Ticket] = []
+    issued: list[TicketRecord] = []
     for place in range(n):
         try:
             context = None if contexts is None else contexts[place]
@@ -79,7 +79,7 @@ def wanted(
 
 def handed_out(
     transaction: Transaction, request: str, first: int, n: int, contexts: Sequence[Context] | None
-) -> list[Ticket]:
+) -> list[TicketRecord]:
     """Return the tickets that answered a request before.
 
     Raise `Conflict` if all are void or failed, so that nobody spends what is not held, or if the

@@ -32,7 +32,7 @@ from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.rows import Stored
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
-from purse.campaign.ticket import Ticket
+from purse.campaign.ticket import TicketRecord
 from purse.errors import InvalidInput, StorageUnavailable
 
 PAGE_SIZE = 5_000
@@ -226,7 +226,7 @@ def take_over(
     level.balances = [Balance(*each) for each in balances]
     if isinstance(level, CampaignLevel):
         level.arms = type(level)(level.terms, seq, level.head).arms
-        level.tickets = {row[0]: Ticket(*row) for row in tickets}
+        level.tickets = {row[0]: TicketRecord(*row) for row in tickets}
         level.labels.rows = {
             (key, value): (count, [Balance(*each) for each in parts])
             for key, value, count, parts in sums

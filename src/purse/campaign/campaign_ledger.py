@@ -12,7 +12,7 @@ from purse.campaign.labels import Sums
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
 from purse.campaign.states import CAMPAIGN, OPEN, UNFINISHED
-from purse.campaign.ticket import SKIP, Ticket, folded, moved_between
+from purse.campaign.ticket import SKIP, TicketRecord, folded, moved_between
 
 if TYPE_CHECKING:
     from purse.campaign.terms import Terms
@@ -35,7 +35,7 @@ class CampaignLevel(Level):
     ) -> None:
         super().__init__(terms, seq, head, balances, above)
         self.terms: Terms = terms
-        self.tickets: dict[int, Ticket] = {}  # as far as they are known
+        self.tickets: dict[int, TicketRecord] = {}  # as far as they are known
         self.labels = Sums()
         self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
 
@@ -81,7 +81,7 @@ class CampaignLevel(Level):
 
     def asked(self, entry: Entry) -> None:
         """Issue a ticket, and hold the most that it may cost."""
-        head, ticket = self.head, Ticket.issued(entry)
+        head, ticket = self.head, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
         if "labels" in entry.body:
             head.labels += [key for key in entry.body["labels"] if key not in head.labels]
@@ -105,7 +105,7 @@ class CampaignLevel(Level):
         self.head.seen = [list(map(min, least, numbers)), list(map(max, most, numbers))]
         self.head.count("clipped", body.get("clipped", 0))
 
-    def reported(self, entry: Entry, before: Ticket) -> None:
+    def reported(self, entry: Entry, before: TicketRecord) -> None:
         """Take in an entry about a ticket: its money, its state, and what is counted of its arm."""
         head, arm = self.head, before.arm
         after = self.tickets[before.id] = before.after(entry, self.terms.reward_within)
@@ -142,7 +142,7 @@ class CampaignLevel(Level):
             if not low <= after.reward <= high:
                 head.alarm("outside-range", entry.at)
 
-    def move(self, ticket: Ticket, move: list[Balance], at: int, issued: int = 0) -> None:
+    def move(self, ticket: TicketRecord, move: list[Balance], at: int, issued: int = 0) -> None:
         """Move the money of a ticket, here, above, and in the sums of its labels."""
         if ticket.arm != SKIP:
             self.book(move, at, None if issued else ticket.asked.get("periods", {}))

@@ -31,7 +31,7 @@ from purse.campaign.results import (
 from purse.campaign.results import Receipt as Receipt
 from purse.campaign.states import CLOSED, ENDED, HELD, OPEN, RUNNING, STATES, VOID
 from purse.campaign.storage.rows import Overview
-from purse.campaign.ticket import SKIP, Ticket
+from purse.campaign.ticket import SKIP, TicketRecord
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
@@ -41,7 +41,7 @@ def texts(units: Units) -> tuple[str, ...]:
     return tuple(map(text, units))
 
 
-def issued(terms: Any, arms: Arms, ticket: Ticket) -> CampaignTicket:
+def issued(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
     """Return a ticket for its user."""
     return CampaignTicket(
         terms.name,
@@ -57,7 +57,7 @@ def issued(terms: Any, arms: Arms, ticket: Ticket) -> CampaignTicket:
     )
 
 
-def receipt(ticket: Ticket, *, duplicate: bool = False) -> Receipt:
+def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
     """Return what became of a ticket so far."""
     nothing = [0] * len(ticket.held)
     if ticket.state in OPEN:  # its reward is known, and its cost is not

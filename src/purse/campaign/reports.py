@@ -9,7 +9,7 @@ from purse.base import amounts
 from purse.campaign.make_results import Receipt, receipt
 from purse.campaign.records import Units
 from purse.campaign.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
-from purse.campaign.ticket import Ticket
+from purse.campaign.ticket import TicketRecord
 from purse.campaign.transaction import Transaction, check_counted
 from purse.errors import Conflict, TicketError
 
@@ -81,7 +81,7 @@ def void(transaction: Transaction, number: int) -> Receipt:
     return receipt(transaction.find(number))
 
 
-def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
+def expire(transaction: Transaction, due: Iterable[TicketRecord]) -> int:
     """Presume spent what has outlived its deadline, and count rewards that have not come in time as
     the terms say; return the number of these tickets.
     """
@@ -97,7 +97,7 @@ def expire(transaction: Transaction, due: Iterable[Ticket]) -> int:
     return count
 
 
-def pulled(transaction: Transaction, number: int, verb: str = "tell") -> Ticket:
+def pulled(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
     """Return a ticket. Raise `TicketError` if its round passed without a pull."""
     ticket = transaction.find(number)
     if ticket.state == SKIPPED:
@@ -106,7 +106,7 @@ def pulled(transaction: Transaction, number: int, verb: str = "tell") -> Ticket:
 
 
 def complete(
-    transaction: Transaction, ticket: Ticket, reward: float, costs: Units, **more: bool
+    transaction: Transaction, ticket: TicketRecord, reward: float, costs: Units, **more: bool
 ) -> Receipt:
     """Bring reward and cost together, in the only entry that the policy learns from."""
     body: dict[str, Any] = {"t": ticket.t, "arm": ticket.arm, "p": ticket.p, "reward": reward}
@@ -120,7 +120,7 @@ def complete(
     return receipt(transaction.find(ticket.id))
 
 
-def priced(transaction: Transaction, ticket: Ticket, costs: Units) -> dict[str, Any]:
+def priced(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
     """Return what an entry says of a cost. Raise `InvalidInput` if an overrun could not be counted
     on some level.
     """
@@ -134,7 +134,7 @@ def priced(transaction: Transaction, ticket: Ticket, costs: Units) -> dict[str, 
 
 
 def conflict(
-    transaction: Transaction, ticket: Ticket, report: dict[str, Any], what: str
+    transaction: Transaction, ticket: TicketRecord, report: dict[str, Any], what: str
 ) -> Conflict:
     """Keep what was said too late; return the error that says that the first report stands."""
     transaction.add("conflict", {"report": report}, ticket=ticket.id)

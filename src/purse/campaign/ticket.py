@@ -13,7 +13,7 @@ from purse.campaign.states import FAILED, HELD, OPEN, PRESUMED, SETTLED, SKIPPED
 SKIP = -1  # the arm of a round that passes without a pull
 
 
-class Ticket(NamedTuple):
+class TicketRecord(NamedTuple):
     """The permission to pull an arm once, and what became of it."""
 
     id: int
@@ -31,7 +31,7 @@ class Ticket(NamedTuple):
     source: str = ""  # its state before its cost was known
 
     @classmethod
-    def issued(cls, entry: Entry) -> Ticket:
+    def issued(cls, entry: Entry) -> TicketRecord:
         """Return the ticket of an ask."""
         body = entry.body
         state = SKIPPED if body["arm"] == SKIP else HELD
@@ -40,13 +40,15 @@ class Ticket(NamedTuple):
         deadline = body.get("deadline")
         return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
 
-    def after(self, entry: Entry, reward_within: int | None) -> Ticket:
+    def after(self, entry: Entry, reward_within: int | None) -> TicketRecord:
         """Return the ticket after one more entry about it."""
         body = entry.body
         match entry.kind:
             case "told":
                 asked = self[2:10]  # `_replace` takes three times as long
-                return Ticket(self.id, TOLD, *asked, body["costs"], body["reward"], body["from"])
+                return TicketRecord(
+                    self.id, TOLD, *asked, body["costs"], body["reward"], body["from"]
+                )
             case "settled":
                 due = self.deadline if reward_within is None else entry.at + reward_within
                 return self._replace(
@@ -81,7 +83,7 @@ class Ticket(NamedTuple):
         return self.deadline if waits else None
 
 
-def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
+def moved_between(before: TicketRecord, after: TicketRecord) -> list[Balance]:
     """Return what a ticket moves of each resource from one of its states to the next; an empty
     list: no money moves.
     """
@@ -102,9 +104,11 @@ def moved_between(before: Ticket, after: Ticket) -> list[Balance]:
     return [Balance._make(row) for row in rows]
 
 
-def folded(entries: Iterable[Entry], reward_within: int | None) -> Ticket | None:
+def folded(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
     """Return the ticket that its entries come to, in any order; None if there are none."""
-    ticket: Ticket | None = None
+    ticket: TicketRecord | None = None
     for entry in sorted(entries, key=lambda entry: entry.seq):
-        ticket = Ticket.issued(entry) if ticket is None else ticket.after(entry, reward_within)
+        ticket = (
+            TicketRecord.issued(entry) if ticket is None else ticket.after(entry, reward_within)
+        )
     return ticket

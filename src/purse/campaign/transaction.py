@@ -18,7 +18,7 @@ from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Units
 from purse.campaign.states import ENDED, RUNNING
-from purse.campaign.ticket import Ticket
+from purse.campaign.ticket import TicketRecord
 from purse.errors import CampaignClosed, Conflict, InvalidInput, TicketError
 
 PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
@@ -162,7 +162,7 @@ class Transaction:
             raise Conflict(f"request_id={request!r} was used before for another request: {before}")
         return entry
 
-    def find(self, number: int) -> Ticket:
+    def find(self, number: int) -> TicketRecord:
         """Return a ticket. Raise `TicketError` if it was never issued."""
         ticket = self.campaign.tickets.get(number)
         if ticket is None:

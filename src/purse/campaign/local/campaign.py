@@ -31,7 +31,7 @@ from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, 
 from purse.campaign.states import CAMPAIGN, OPEN, STATES, UNFINISHED
 from purse.campaign.storage.sql import MOST_DUE
 from purse.campaign.terms import Terms
-from purse.campaign.ticket import Ticket, folded
+from purse.campaign.ticket import TicketRecord, folded
 from purse.campaign.transaction import Transaction
 from purse.errors import PurseError, TicketError, invalid
 
@@ -123,7 +123,7 @@ class LocalCampaign(Budget[Status], Campaign):
     ) -> list[CampaignTicket]:
         request, known = request_of(request_id), read_labels(labels)
 
-        def decide(transaction: Transaction) -> tuple[Arms, list[Ticket]]:
+        def decide(transaction: Transaction) -> tuple[Arms, list[TicketRecord]]:
             tickets = asks.ask(transaction, n, request, mask, contexts, known)
             return transaction.campaign.arms, tickets
 
@@ -253,9 +253,9 @@ class LocalCampaign(Budget[Status], Campaign):
         arms = self._arms()
         return [make_results.issued(self.terms, arms, ticket) for ticket in found]
 
-    def _finished(self, states: Sequence[str], limit: int, after: int) -> list[Ticket]:
+    def _finished(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
         """Return tickets that may be finished, from their entries, a page at a time."""
-        found: list[Ticket] = []
+        found: list[TicketRecord] = []
         while len(found) < limit:
             page = self.storage.tickets(self.name, after, PAGE_SIZE)
             tickets = tickets_of(page, self)
@@ -314,7 +314,7 @@ class LocalCampaign(Budget[Status], Campaign):
         return SharedHistory(self)
 
 
-def tickets_of(entries: Iterable[Entry], campaign: LocalCampaign) -> list[Ticket]:
+def tickets_of(entries: Iterable[Entry], campaign: LocalCampaign) -> list[TicketRecord]:
     """Return the tickets that entries, in the order of tickets, are about."""
     found = [
         folded(part, campaign.terms.reward_within)
