@@ -109,7 +109,7 @@ def choice(
     context: Context | None,
     labels: Mapping[str, str] | None,
 ) -> dict[str, Any]:
-    """Return the body of the entry of the next ticket. Raise `AskRefused` if there is none."""
+    """Return the body of the next ticket's entry. Raise `AskRefused` if no arm can be pulled."""
     level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     check_keys(labels or (), head.labels)
     refuse_stopped(transaction)

@@ -147,7 +147,7 @@ class AccountTerms(BudgetTerms):
 
 
 def checked_name(field: str, name: Any) -> str:
-    """Return the name of a campaign or of an account. Raise `InvalidInput` where it is none."""
+    """Return the name of a campaign or of an account. Raise `InvalidInput` if it is not one."""
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise invalid(
             field,

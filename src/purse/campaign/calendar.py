@@ -129,7 +129,7 @@ OF_THIS_MACHINE = ("localtime", "Factory")  # names that mean another zone elsew
 
 @lru_cache(64)
 def find_zone(name: str) -> tzinfo:
-    """The time zone of a name. Raise `InvalidInput` where there is none."""
+    """Return the time zone of a name. Raise `InvalidInput` if the name is unknown."""
     if name == "UTC":
         return UTC  # which needs no data
     try:

@@ -33,7 +33,7 @@ STUCK_S = 5.0  # seconds after which a storage that does not answer has kept oth
 
 @dataclass(eq=False)
 class Operation:
-    """Something that a thread wants done, and what came of it."""
+    """Something that a thread wants done, and its result."""
 
     decide: Callable[[Transaction], Any]  # calls a rule
     tickets: Sequence[int] = ()
@@ -102,7 +102,7 @@ class Committer:
             while self._queue and self._queue[0].done:
                 wake(self._queue.popleft())
             self._lock.release()
-            self._wake_next()  # after the lock is free: nobody who found it taken is overlooked
+            self._wake_next()  # after the lock is free: no thread that found it taken is overlooked
 
     def _wake_next(self) -> None:
         if self._queue:
