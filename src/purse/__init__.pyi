@@ -4,8 +4,8 @@ from . import worlds as worlds
 from ._version import __version__ as __version__
 from .campaign.account import Account as Account
 from .campaign.campaign import Campaign as Campaign
-from .client.async_account import AsyncAccount as AsyncAccount
-from .client.async_campaign import AsyncCampaign as AsyncCampaign
+from .asynchronous import AsyncAccount as AsyncAccount
+from .asynchronous import AsyncCampaign as AsyncCampaign
 from .engine.simulate import simulate as simulate
 from .errors import ArmsCoolingDown as ArmsCoolingDown
 from .errors import AskRefused as AskRefused

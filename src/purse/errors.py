@@ -133,3 +133,7 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(name, list(known), 1)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+CampaignEnded = CampaignClosed
+NotFound = NoSuchCampaign

@@ -60,3 +60,10 @@ def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise invalid(field, value, "must be one of " + ", ".join(map(repr, allowed)))
     return value
+
+
+def flag(field: str, value: Any) -> bool:
+    """Whether something holds."""
+    if not isinstance(value, bool):
+        raise invalid(field, value, "must be true or false")
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, fields, replace
 from typing import Any, ClassVar, Self
 
@@ -12,7 +12,7 @@ from purse.base import amounts
 from purse.campaign import defaults
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.period import PeriodTerms, is_period_end, read_periods
-from purse.campaign.read_terms import by_name, names
+from purse.campaign.read_terms import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
 
 ID = re.compile(r"[0-9a-f]{16}")
@@ -108,39 +108,27 @@ class AccountTerms(BudgetTerms):
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        budget: Any,
-        resources: Sequence[str],
-        account: str | None = None,
-        every: str | None = None,
-        time_zone: str = defaults.TIME_ZONE,
-        carry: str = defaults.CARRY,
-        alerts: Sequence[str] = (),
-        id: str = "",
-    ) -> AccountTerms:
-        """Terms from what a user gives: amounts in the user's unit, by position or by the names of
-        resources.
+    def of(cls, given: Mapping[str, Any]) -> AccountTerms:
+        """Terms from all arguments of `Account.create` that say what an account is: amounts in the
+        user's unit, by position or by the names of resources.
         """
-        stuff = names("resources", resources)
-        given = by_name("budget", budget, stuff, "resource")
+        stuff = read_resources(given["resources"])
+        budget = by_name("budget", given["budget"], stuff, "resource")
         return cls(
-            checked_name("name", name),
+            checked_name("name", given["name"]),
             stuff,
-            tuple(amounts.budget_array(given, len(stuff)).tolist()),
-            id or secrets.token_hex(8),
-            checked_name("account", account) if account else "",
-            *read_periods(every, time_zone, carry),
-            alerts=read_alerts(alerts, OF_ACCOUNTS),
+            tuple(amounts.budget_array(budget, len(stuff)).tolist()),
+            given.get("id") or secrets.token_hex(8),
+            checked_name("account", given["account"]) if given["account"] else "",
+            *read_periods(given["every"], given["time_zone"], given["carry"]),
+            alerts=read_alerts(given["alerts"], OF_ACCOUNTS),
         )
 
     def checked(self) -> AccountTerms:
         """The same terms, if they are what `of` would have made of them."""
         facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
         own = {name: facts.pop(name) for name in ("first_end", "tz")}
-        made = replace(AccountTerms.of(**facts), **own)
+        made = replace(AccountTerms.of(facts), **own)
         if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
             raise InvalidInput("these are not the terms of an account as they were written")
         return self

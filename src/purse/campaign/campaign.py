@@ -1,84 +1,104 @@
 """`purse.Campaign`: asks, reports and voids under a budget that cannot be overspent.
 
 This holds for any number of threads, processes and machines, and when any of them dies.
-
-The class says what a campaign can do, wherever it is kept, and finds the class that does it by the
-address of the storage. It imports nothing heavy, for the client's sake.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import IO, TYPE_CHECKING, Any, Self, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from purse.base.default_policy import DEFAULT
-from purse.campaign import defaults
-from purse.campaign.addresses import class_of
+from purse.base.plain_validation import choice, flag, integer
+from purse.base.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
+from purse.base.request_ids import request_of
+from purse.campaign import defaults, kinds
+from purse.campaign.alert_rules import WORDS
+from purse.campaign.budget import LARGEST, Budget, Place
+from purse.campaign.journal import without_contexts
+from purse.campaign.kinds import MOST, Report, number_of
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.spending import SpendingVerb
-from purse.campaign.verbs.records import RecommendVerb, RecordVerbs
-from purse.campaign.verbs.reports import AskVerbs, OperatorVerbs, ReportVerbs
+from purse.campaign.states import CAMPAIGN, OPEN, STATES
+from purse.campaign.verb import of_all, verb
+from purse.client.server import Server
+from purse.errors import (
+    ArmsCoolingDown,
+    AskRefused,
+    BudgetExhausted,
+    BudgetHeld,
+    CampaignEnded,
+    CampaignExists,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    InvalidInput,
+    NotFound,
+    PurseError,
+    TicketError,
+    invalid,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-# an address; or a storage, or a connection to a server, that exists already
-Place: TypeAlias = str | Any
+    from purse.campaign.terms import Terms
+
+T = TypeVar("T")
+REASON = 200  # characters of a reason that the journal keeps
 
 
-class Campaign(
-    AskVerbs,
-    ReportVerbs,
-    OperatorVerbs,
-    RecordVerbs,
-    RecommendVerb,
-    SpendingVerb,
-):
+class Campaign(Budget[Status], SpendingVerb):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and
     processes may then ask and tell. The verbs are the same for a file, a database and a server.
     """
 
+    KIND, STATUS, ALERTS = CAMPAIGN, Status, WORDS
+
     @classmethod
+    @of_all("POST", "admin", CampaignExists, CampaignEnded, NotFound)
     def create(
         cls,
-        name: str,
+        name: kinds.Name,
         *,
-        arms: Mapping[str, Any],
-        budget: Any,
-        cost_min: Any = None,
-        resources: Sequence[str] = defaults.RESOURCES,
+        arms: kinds.Arms,
+        budget: kinds.Amounts,
+        cost_min: kinds.Costs = None,
+        resources: kinds.Resources | None = None,
         horizon: int | None = None,
         policy: str = DEFAULT,
         seed: int = 0,
-        expires_after: float | None = defaults.EXPIRES_AFTER,
-        cooldown: float | None = defaults.COOLDOWN,
-        reward_within: float | None = None,
+        expires_after: kinds.Seconds | None = defaults.EXPIRES_AFTER,
+        cooldown: kinds.Seconds | None = defaults.COOLDOWN,
+        reward_within: kinds.Seconds | None = None,
         missing_reward: float | None = None,
-        reward_range: Sequence[float] | None = None,
-        explore: float | None = None,
+        reward_range: kinds.Range | None = None,
+        explore: kinds.Share | None = None,
         capacity: int | None = None,
-        cost_ceiling: Any = None,
-        features: Any = None,
-        account: str | None = None,
+        cost_ceiling: kinds.Costs = None,
+        features: kinds.Features = None,
+        account: kinds.Name | None = None,
         every: str | None = None,
-        time_zone: str = defaults.TIME_ZONE,
+        time_zone: str | None = None,
         carry: str = defaults.CARRY,
-        alerts: Sequence[str] = (),
+        alerts: kinds.Alerts = (),
         storage: Place = defaults.STORAGE,
         token: str | None = None,
         exist_ok: bool = False,
     ) -> Self:
         """Create a campaign in its storage and return it.
 
+        name           1 to 100 letters, digits, dots, dashes or underscores
         arms           {name: the most that a pull may cost}; for several resources {name: [most,
                        most]} or {name: {resource: most}}
         budget         decimal text or a number; for several resources a list, or {resource: amount}
         cost_min       the least that a pull costs: one amount, one for each arm, or one for each
-                       arm and resource, shape (K, d); None: a thousandth of the most. Where both
+                       arm and resource, shape (K, d); None: a thousandth of the most. If both
                        are equal for all arms, costs are known, as some policies need it
-        resources      the names of what is spent, such as "USD" and "tokens"
+        resources      the names of what is spent, such as "USD" and "tokens"; None: those of the
+                       account above, or "units"
         horizon        the number of rounds; None: no limit
         policy         a name with options, such as "exp3++.bwk:beta=1", or the path of a policy
                        file
@@ -106,65 +126,510 @@ class Campaign(
         every          "day", "week", "month", or hours such as "6h": so often the budget is renewed
                        and `horizon` begins again; None: never. Days begin at midnight, weeks on
                        Monday, months on the first
-        time_zone      of days, weeks and months, such as "Europe/Berlin"
+        time_zone      of days, weeks and months, such as "Europe/Berlin"; None: that of the account
+                       above, or "UTC"
         carry          what is kept at the end of a period of the money that is left: "none" or
                        "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
                        to "100%", "overrun", "cooling-down" and "expired"
-        storage        an address such as sqlite:///purse.db, postgresql://user@host/database or
-                       https://host
+        storage        an address such as sqlite:///purse.db, postgresql://user@host/database,
+                       https://host or unix:/run/purse.sock
         token          for a server; None: the environment variable PURSE_TOKEN
-        exist_ok       return the campaign of this name where the storage has one that was created
-                       with the same values
+        exist_ok       return the campaign of this name if it was created with the same values
 
         Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
         that was created with other values.
         Raise `InvalidInput` when a value is not allowed.
         """
-        terms = {
-            "arms": arms,
-            "budget": budget,
-            "cost_min": cost_min,
-            "resources": resources,
-            "horizon": horizon,
-            "policy": policy,
-            "seed": seed,
-            "expires_after": expires_after,
-            "cooldown": cooldown,
-            "reward_within": reward_within,
-            "missing_reward": missing_reward,
-            "reward_range": reward_range,
-            "explore": explore,
-            "capacity": capacity,
-            "cost_ceiling": cost_ceiling,
-            "features": features,
-            "account": account,
-            "every": every,
-            "time_zone": time_zone,
-            "carry": carry,
-            "alerts": alerts,
-        }
-        return cls._at(storage)._create(name, terms, storage, token, exist_ok)
+        return cls._create(locals())
 
-    @classmethod
-    def open(
-        cls, name: str, *, storage: Place = defaults.STORAGE, token: str | None = None
-    ) -> Self:
-        """Return an existing campaign as its storage holds it.
+    @property
+    def terms(self) -> Terms:
+        """What the campaign was created with, if this process reaches its storage itself."""
+        terms: Terms = self._here().terms
+        return terms
 
-        storage, token   as for `create`
+    def ask(
+        self,
+        request_id: str | None = None,
+        *,
+        arms: kinds.Allowed | None = None,
+        context: kinds.Context = None,
+        labels: kinds.Labels | None = None,
+    ) -> CampaignTicket:
+        """Return a ticket for the next round, and hold the most that its arm may cost.
 
-        Raise `NoSuchCampaign` when the storage has no campaign of this name.
+        request_id   1 to 200 printable characters that name this ask; a repeat returns the same
+                     ticket and holds nothing more
+        arms         the arms that may be chosen; or {arm: the most that this call may cost}, at
+                     most the arm's own maximum, which is then held; None: all arms
+        context      the values of the features, by name or in order, if there are features
+        labels       what this call is for, such as {"tenant": "acme"}: `labels()` sums what was
+                     spent for each value. A campaign has at most 8 keys. They stay in the journal
+
+        Raise `InvalidInput` when the context does not fit the features.
+        Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
+        Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
+        Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
+        Raise `HorizonReached`, `CampaignPaused` or `CampaignEnded` when no round can be asked for.
+        Raise `Conflict` when `request_id` was used before for another request, context or labels,
+        or when its ticket is void or failed by now.
         """
-        return cls._at(storage)._open(name, storage, token)
+        return self._ask(request_id, arms=arms, context=context, labels=labels)[0]
 
-    @classmethod
-    def names(cls, *, storage: Place = defaults.STORAGE, token: str | None = None) -> list[str]:
-        """Return the names of all campaigns of a storage.
+    def ask_many(
+        self,
+        n: int,
+        request_id: str | None = None,
+        *,
+        arms: kinds.Allowed | None = None,
+        contexts: kinds.Contexts | None = None,
+        labels: kinds.Labels | None = None,
+    ) -> list[CampaignTicket]:
+        """Return as many tickets as fit, at least 1 and at most `n`, for one request.
 
-        storage, token   as for `create`
+        n            from 1 to 1,000
+        contexts     `n` of what `ask` takes as a context, if there are features; the tickets are
+                     for the first of them, in order
+        request_id, arms, labels   as for `ask`, the same for all tickets
+
+        Raise what `ask` raises when not even one ticket fits.
         """
-        return cls._at(storage)._names(storage, token)
+        n = integer("n", n, low=1, high=MOST)
+        return self._ask(request_id, n, arms=arms, contexts=contexts, labels=labels)
+
+    @verb(
+        "POST", "asks", "act", Conflict, BudgetExhausted, BudgetHeld, ArmsCoolingDown,
+        HorizonReached, AskRefused, CampaignPaused, CampaignEnded, key="tickets", plays=True,
+    )  # fmt: skip
+    def _ask(
+        self,
+        request_id: kinds.RequestId | None = None,
+        n: int | None = None,
+        *,
+        arms: kinds.Allowed | None = None,
+        context: kinds.Context = None,
+        contexts: kinds.Contexts | None = None,
+        labels: kinds.Labels | None = None,
+    ) -> list[CampaignTicket]:
+        """Ask for tickets.
+
+        n   as many as fit, at least one, are given out; None: one
+        contexts   with `n`, a context for each ticket, in order
+        request_id, arms, context, labels   as for `ask`
+        """
+        from purse.campaign import asks
+        from purse.campaign.contexts import read_contexts
+        from purse.campaign.labels import read_labels
+        from purse.campaign.make_results import issued
+
+        kept = self._kept
+        mask, seen = kept.mask(arms), None
+        if n is None and contexts is None:
+            one = kept.context(context)
+            seen = None if one is None else [one]
+        elif context is not None:
+            raise invalid("context", context, "must be left out if n or contexts are given")
+        else:
+            n = integer("n", 1 if n is None else n, low=1, high=MOST)
+            if contexts is not None or kept.terms.features:
+                seen = read_contexts(kept.terms, n, contexts)
+        request, known = request_of(request_id), read_labels(labels)
+        tickets, names = kept.do(
+            lambda change: (
+                asks.ask(change, n or 1, request, mask, seen, known),
+                change.campaign.arms,
+            ),
+            requests=(request,),
+            asks=True,
+            expires=True,
+        )
+        return [issued(kept.terms, names, ticket) for ticket in tickets]
+
+    @verb(
+        "POST", "probabilities", "act", BudgetExhausted, BudgetHeld, ArmsCoolingDown,
+        key="probabilities", plays=True,
+    )  # fmt: skip
+    def probabilities(
+        self, arms: kinds.Allowed | None = None, context: kinds.Context = None
+    ) -> dict[str, float]:
+        """Return {arm: the probability of this arm in the next round}.
+
+        arms, context   as for `ask`
+        """
+        from purse.campaign import asks
+
+        mask, seen = self._kept.mask(arms), self._kept.context(context)
+        chances = self._kept.do(
+            lambda change: asks.foresee(change, mask, seen), asks=True, looks=True
+        )
+        return dict(zip(self._kept.arms.names, chances, strict=False))
+
+    @verb("POST", "tickets/{ticket}/tell", "act", TicketError, Conflict)
+    def tell(self, ticket: kinds.Ticket, reward: kinds.Reward, cost: kinds.Amounts) -> Receipt:
+        """Report the reward and the cost of a ticket, and return a receipt.
+
+        ticket   what `ask` returned, or its number
+        reward   from 0 to 1, or in the campaign's range
+        cost     an amount, at least 0; for several resources a list, or {resource: amount}
+
+        A repeat of the same report has no second effect. A cost above the hold is accepted: it is
+        spent up to the hold, and the rest counts as overrun.
+
+        Raise `Conflict` when the ticket was told before with another report; the first report
+        stands.
+        Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
+        a pull.
+        """
+        from purse.campaign import reports
+        from purse.campaign.read_report import read_costs, read_reward
+
+        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost)
+        given = read_reward(self._kept.terms, reward)
+        return self._kept.do(
+            lambda change: reports.tell(change, number, given, costs), tickets=(number,)
+        )
+
+    def tell_many(
+        self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
+    ) -> list[Receipt | PurseError]:
+        """Report many tickets, a thousand in one transaction, and return a receipt or an error for
+        each.
+
+        reports   triples of ticket, reward and cost, as `tell` takes them
+
+        Each report stands alone: the error of one is returned in its place, and the others count.
+        """
+        answers: dict[int, Receipt | PurseError] = {}
+        waiting: list[tuple[int, Report]] = []  # each with its place
+        for place, (ticket, reward, cost) in enumerate(reports):
+            try:
+                waiting.append((place, Report(number_of(ticket, self.name), reward, cost)))
+            except InvalidInput as error:
+                answers[place] = error
+        for start in range(0, len(waiting), MOST):
+            places, batch = zip(*waiting[start : start + MOST], strict=True)
+            answers |= zip(places, self._tell(batch), strict=True)
+        return [answers[place] for place in sorted(answers)]
+
+    @verb("POST", "tells", "act", key="receipts")
+    def _tell(self, reports: kinds.Reports) -> list[Receipt | PurseError]:
+        """Report many tickets; each report stands alone.
+
+        reports   of each ticket the reward and the cost
+        """
+        from purse.campaign.read_report import read_costs, read_reward
+        from purse.campaign.reports import tell
+
+        terms = self._kept.terms
+
+        def read(report: Report) -> tuple[int, float, list[int]]:
+            number, costs = number_of(report.ticket, self.name), read_costs(terms, report.cost)
+            return number, read_reward(terms, report.reward), costs
+
+        known = [attempt(read, report) for report in reports]
+        good = [each for each in known if not isinstance(each, PurseError)]
+        answers = iter(
+            self._kept.do(
+                lambda change: [attempt(tell, change, *each) for each in good],
+                tickets=[number for number, *_ in good],
+            )
+        )
+        return [each if isinstance(each, PurseError) else next(answers) for each in known]
+
+    @verb("POST", "tickets/{ticket}/settle", "act", TicketError, Conflict)
+    def settle(self, ticket: kinds.Ticket, cost: kinds.Amounts) -> Receipt:
+        """Report the cost of a ticket whose reward is not known yet, and return a receipt.
+
+        ticket, cost   as for `tell`
+
+        The money is spent and the rest of the hold released at once; the ticket waits for `reward`,
+        and the policy learns when both are known. A repeat has no second effect.
+
+        Raise `Conflict` when another cost was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        from purse.campaign import reports
+        from purse.campaign.read_report import read_costs
+
+        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost, zero=True)
+        return self._kept.do(
+            lambda change: reports.settle(change, number, costs), tickets=(number,)
+        )
+
+    @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
+    def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
+        """Report the reward of a ticket, before or after its cost, and return a receipt.
+
+        ticket, reward   as for `tell`
+
+        The policy learns when the cost is known, too, with the probability that the ticket was
+        drawn with. It learns nothing from a ticket that was voided or failed. A repeat
+        has no second effect.
+
+        Raise `Conflict` when another reward was reported before; the first report stands.
+        Raise `TicketError` as `tell` does.
+        """
+        from purse.campaign import reports
+        from purse.campaign.read_report import read_reward
+
+        number, given = number_of(ticket, self.name), read_reward(self._kept.terms, reward)
+        return self._kept.do(
+            lambda change: reports.reward(change, number, given), tickets=(number,)
+        )
+
+    @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
+    def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
+        """Report that the call of a ticket did not work, and return a receipt.
+
+        ticket   as for `tell`
+        cost     what it cost all the same, as for `tell`; 0: nothing
+        reason   for people; the journal keeps the first 200 printable characters
+
+        The cost is spent, the rest of the hold released, and nothing is learnt. An arm owes an
+        initial pull that failed again, in a new round. A repeat has no second effect.
+
+        Raise `Conflict` when the ticket was told, settled or voided, or failed with another cost,
+        before.
+        Raise `TicketError` as `tell` does.
+        """
+        from purse.base.text import legible
+        from purse.campaign import reports
+        from purse.campaign.read_report import read_costs
+
+        if not isinstance(reason, str):
+            raise invalid("reason", reason, "must be text")
+        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost, zero=True)
+        why = legible(reason, REASON)
+        return self._kept.do(
+            lambda change: reports.fail(change, number, costs, why), tickets=(number,)
+        )
+
+    @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
+    def void(self, ticket: kinds.Ticket) -> Receipt:
+        """Cancel a ticket for which nothing was spent: release its hold and learn nothing.
+
+        ticket   as for `tell`
+
+        An arm owes an initial pull that was cancelled again, in a new round. A repeat has no
+        second effect.
+
+        Raise `Conflict` when the ticket was told, settled or failed before.
+        Raise `TicketError` as `tell` does.
+        """
+        from purse.campaign import reports
+
+        number = number_of(ticket, self.name)
+        return self._kept.do(lambda change: reports.void(change, number), tickets=(number,))
+
+    @verb("POST", "expire", "act", key="expired")
+    def expire(self) -> int:
+        """Expire the tickets past their deadline, as every ask does, and return their number.
+
+        Their money is presumed spent.
+        Tickets that have waited `reward_within` for their reward wait no longer.
+        """
+        from purse.campaign.reports import count_expired
+        from purse.campaign.storage.sql import MOST_DUE
+
+        count, total = MOST_DUE, 0
+        while count == MOST_DUE:
+            count = self._kept.do(count_expired, expires=True)
+            total += count
+        return total
+
+    @verb("POST", "arms", "admin", CampaignEnded)
+    def add_arm(
+        self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
+    ) -> Status:
+        """Add an arm, or take back a retired one with all that was learnt of it.
+
+        name                 of the arm
+        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: of
+                             a new arm the widest that `create` allows, of a retired one as before
+
+        The campaign needs a free place: see `capacity` of `create`. A new arm owes its initial
+        pull if the policy begins so. Return the new status.
+
+        Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
+        from `cost_min` to `cost_ceiling`.
+        """
+        from purse.campaign import operators
+        from purse.campaign.read_terms import names
+
+        (name,) = names("name", [name])
+        low, high = self._kept.bound("cost_min", cost_min), self._kept.bound("cost_max", cost_max)
+        self._kept.do(lambda change: operators.add_arm(change, name, low, high))
+        return self.status()
+
+    @verb("POST", "arms/retire", "admin", CampaignEnded)
+    def retire_arm(self, name: kinds.ArmName) -> Status:
+        """Choose an arm no more, and return the new status; its open tickets are told as usual.
+
+        name   of the arm
+        """
+        from purse.campaign import operators
+
+        self._kept.do(lambda change: operators.retire_arm(change, name))
+        return self.status()
+
+    @verb("POST", "arms/set", "admin", CampaignEnded)
+    def set_arm(
+        self, name: kinds.ArmName, *, cost_min: kinds.Amounts = None, cost_max: kinds.Amounts = None
+    ) -> Status:
+        """Change what an arm may cost from the next ask on, and return the new status.
+
+        name                 of the arm
+        cost_min, cost_max   as for `add_arm`; None: as before
+
+        Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
+        `cost_min` to its `cost_ceiling`.
+        """
+        from purse.campaign import operators
+
+        low, high = self._kept.bound("cost_min", cost_min), self._kept.bound("cost_max", cost_max)
+        self._kept.do(lambda change: operators.set_arm(change, name, low, high))
+        return self.status()
+
+    def tickets(
+        self, states: Sequence[str] = OPEN, limit: int = 1_000, after: int = 0
+    ) -> list[CampaignTicket]:
+        """Return at most `limit` tickets in these states, the oldest first.
+
+        states   any of "held", "told", "void", "presumed", "skipped", "settled" and "failed"
+        limit    at most so many
+        after    only tickets whose number is above this one
+        """
+        limit = integer("limit", limit, low=1, high=LARGEST)
+        found = page = self._tickets(states, min(limit, MOST), after)
+        while len(page) == MOST and len(found) < limit:
+            page = self._tickets(states, min(limit - len(found), MOST), found[-1].id)
+            found += page
+        return found
+
+    @verb("GET", "tickets", "read", key="tickets")
+    def _tickets(
+        self, states: kinds.States = OPEN, limit: int = MOST, after: int = 0
+    ) -> list[CampaignTicket]:
+        """Return at most 1,000 tickets, the oldest first.
+
+        states, limit, after   as for `tickets`
+        """
+        from purse.campaign.make_results import issued
+
+        wanted = [choice("states", state, STATES) for state in states]
+        limit = integer("limit", limit, low=1, high=MOST)
+        after = integer("after", after, low=0, high=LARGEST)
+        found, arms = self._kept.tickets(wanted, limit, after), self._kept.arms
+        return [issued(self._kept.terms, arms, ticket) for ticket in found]
+
+    @verb("GET", "tickets/{ticket}", "read", TicketError)
+    def ticket(self, ticket: kinds.Ticket) -> CampaignTicket:
+        """Return the ticket with this number, as it is now.
+
+        ticket   as for `tell`
+
+        Raise `TicketError` when the campaign did not issue it.
+        """
+        from purse.campaign.make_results import issued
+
+        found = self._kept.ticket(number_of(ticket, self.name))
+        return issued(self._kept.terms, self._kept.arms, found)
+
+    @verb("GET", "labels", "read", key="labels")
+    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+        """Return the labels of asks on which most was spent of the first resource, the largest
+        first; overruns count as spent.
+
+        key     only labels with this key; None: with any
+        limit   at most so many, 1 to 10,000
+        """
+        from purse.campaign.labels import MOST_LISTED, read_key
+        from purse.campaign.make_results import labels
+
+        key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)
+        keys = self._kept.campaign.head.labels if key is None else [key]
+        storage = self._kept.storage
+        rows = [row for each in keys for row in storage.largest(self.name, each, limit)]
+        return labels(rows, limit)
+
+    @verb("GET", "recommendation", "read")
+    def recommend(
+        self,
+        by: Criterion = REWARD,
+        *,
+        cap: kinds.Amount | None = None,
+        confidence: float = CONFIDENCE,
+        within: float = 0.0,
+        resource: str | None = None,
+    ) -> Recommendation:
+        """Return which arm is best, and how sure that is.
+
+        by           "reward": the mean reward; "ratio": the mean reward over the mean cost
+        cap          an amount, the most that a pull of the best arm may cost, on average; None:
+                     anything
+        confidence   that is wanted, above 0 and below 1
+        within       by how much the best arm may be missed, in rewards or in rewards per cost
+        resource     what costs are counted in; None: the first resource
+
+        The confidence stays valid however often one asks, and whenever one stops. It takes for
+        granted that the pulls of an arm are independent and that no arm drifts. Retired arms are
+        not recommended.
+
+        Raise `InvalidInput` when a value is not allowed, or when the policy chooses arms by the
+        context: then the arms were tried on different requests, and their means cannot be compared.
+        """
+        from purse.campaign.recommendations import recommended
+
+        sums, level = self._kept.history.look(), self._kept.campaign
+        return recommended(level, sums, by, resource, cap=cap, confidence=confidence, within=within)
+
+    @verb("POST", "audit", "admin", plays=True, timeout=600.0)
+    def audit(
+        self,
+        *,
+        full: bool = False,
+        acknowledged: kinds.Tickets = (),
+        noted: kinds.Noted | None = None,
+    ) -> Audit:
+        """Fold the journal and return where the campaign differs from it.
+
+        full           begin at the first entry and compare every ticket; otherwise begin where the
+                       last audit that found nothing ended, and compare what has changed since
+        acknowledged   the numbers of tickets whose reports were acknowledged
+        noted          (`entries`, `digest`) of an earlier `status`
+
+        The audit compares balances, tickets, counts, digests, the policy's choices and its state.
+        What never reached this storage, or was lost with it, shows only in `acknowledged` and
+        `noted`, which somebody else has kept.
+        """
+        if isinstance(acknowledged, (str, Mapping)) or not isinstance(acknowledged, Iterable):
+            raise invalid("acknowledged", acknowledged, "must be a list of tickets")
+        match noted:
+            case None | [int(), str()]:
+                pass
+            case _:
+                raise invalid("noted", noted, "must be the entries and the digest of a status")
+        return self._kept.audited(
+            full=flag("full", full),
+            acknowledged=[number_of(ticket, self.name) for ticket in acknowledged],
+            noted=noted,
+        )
+
+    def export(self, file: str | Path | IO[str], *, contexts: bool = True) -> int:
+        """Write the journal as JSON lines and return the number of entries.
+
+        file       a path, which is written whole or not at all, or an open text file
+        contexts   whether the contexts of asks are written, too; a journal without them can be
+                   restored if the policy does not see contexts
+        """
+        if flag("contexts", contexts):
+            return super().export(file)
+        entries = (
+            entry._replace(body=without_contexts(entry.body)) if entry.seq > 1 else entry
+            for entry in self.journal()
+        )
+        return self._export(file, entries, without_contexts=True)
 
     @classmethod
     def restore(
@@ -190,37 +655,17 @@ class Campaign(
         Raise `CampaignExists` when the storage has a campaign of this name.
         Raise `BudgetExhausted` when the account has too little left.
         """
-        return cls._at(storage)._restore(file, storage, name, account)
+        if Server.at(storage, None):
+            raise PurseError("a journal is restored on the machine of the database, by its address")
+        from purse.campaign import kept
 
-    @classmethod
-    def _at(cls, storage: Place) -> type[Self]:
-        """Return the class of campaigns at an address; a class that is not abstract is its own."""
-        return class_of(storage) if cls is Campaign else cls
+        made = kept.restored(file, storage, name, account)
+        return cls(made.name, made)
 
-    @staticmethod
-    @abstractmethod
-    def _connected(storage: Any, token: str | None) -> Any: ...
 
-    @classmethod
-    @abstractmethod
-    def _create(
-        cls, name: str, terms: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
-    ) -> Self: ...
-
-    @classmethod
-    @abstractmethod
-    def _open(cls, name: str, storage: Any, token: str | None) -> Self: ...
-
-    @classmethod
-    @abstractmethod
-    def _names(cls, storage: Any, token: str | None) -> list[str]: ...
-
-    @classmethod
-    @abstractmethod
-    def _restore(
-        cls,
-        file: str | Path | IO[str],
-        storage: Any,
-        name: str | None,
-        account: str | None,
-    ) -> Self: ...
+def attempt(act: Callable[..., T], *values: Any) -> T | PurseError:
+    """Return what comes of something, or why nothing does."""
+    try:
+        return act(*values)
+    except PurseError as error:
+        return error

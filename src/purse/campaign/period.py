@@ -102,18 +102,16 @@ class PeriodTerms(NamedTuple):
         return {"first_end": end, "tz": data_version(self.time_zone)}
 
 
-def read_periods(every: str | None, time_zone: str, carry: str) -> PeriodTerms:
+def read_periods(every: str | None, time_zone: str | None, carry: str) -> PeriodTerms:
     """Terms of periods from what a user gives."""
+    zone = TIME_ZONE if time_zone is None else time_zone
     if every is None or every == "":
-        for field, value, default in (
-            ("time_zone", time_zone, TIME_ZONE),
-            ("carry", carry, CARRY),
-        ):
+        for field, value, default in (("time_zone", zone, TIME_ZONE), ("carry", carry, CARRY)):
             if value != default:
                 raise invalid(field, value, "needs every: 'day', 'week', 'month' or such as '6h'")
         return PeriodTerms()
-    Calendar.of(every, time_zone)
-    return PeriodTerms(every, time_zone, validation.choice("carry", carry, CARRIES))
+    Calendar.of(every, zone)
+    return PeriodTerms(every, zone, validation.choice("carry", carry, CARRIES))
 
 
 def is_period_end(every: str, first_end: Any, tz: Any) -> bool:

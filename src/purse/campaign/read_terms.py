@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.campaign import defaults
 from purse.errors import invalid, unknown
 
 MOST_SECONDS = 10 * 365 * 86_400
@@ -64,11 +65,11 @@ def read_explore(explore: Any) -> float:
     return float(validation.number("explore", explore, above=0, high=MOST_EXPLORED))
 
 
-def read_capacity(capacity: int | None, n_arms: int) -> int:
-    """Return the number of places for arms; 0 where there are as many as arms are named."""
-    if capacity is None or capacity == n_arms:
+def read_capacity(capacity: int | None, arms: Sequence[str]) -> int:
+    """Return the number of places for arms; 0 if there are as many as arms are named."""
+    if capacity is None or capacity == len(arms):
         return 0
-    return validation.integer("capacity", capacity, low=n_arms, high=MOST_ARMS)
+    return validation.integer("capacity", capacity, low=len(arms), high=MOST_ARMS)
 
 
 def read_bound(
@@ -106,6 +107,11 @@ def names(field: str, values: Any) -> tuple[str, ...]:
     if len(set(values)) < len(values):
         raise invalid(field, list(values), "must be different names")
     return tuple(values)
+
+
+def read_resources(resources: Any) -> tuple[str, ...]:
+    """Return the names of what is spent; None stands for one without a name of its own."""
+    return names("resources", defaults.RESOURCES if resources is None else resources)
 
 
 def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:

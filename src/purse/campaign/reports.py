@@ -151,3 +151,9 @@ def said(reward: float | None, costs: Units | None) -> str:
     """Write a report for people."""
     parts = [] if reward is None else [f"reward {reward:g}"]
     return ", ".join(parts + ([f"cost {', '.join(map(amounts.text, costs))}"] if costs else []))
+
+
+def count_expired(transaction: Transaction) -> int:
+    """Return how many tickets of this transaction have passed a deadline."""
+    entries = [added.entry for added in transaction.added]
+    return sum(entry.kind == "expired" or bool(entry.body.get("missing")) for entry in entries)

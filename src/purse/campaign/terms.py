@@ -31,6 +31,7 @@ from purse.campaign.read_terms import (
     read_explore,
     read_missing,
     read_range,
+    read_resources,
 )
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
@@ -38,6 +39,7 @@ from purse.errors import InvalidInput, invalid
 from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
+TIMES = ("expires_after", "cooldown", "reward_within")  # terms in seconds, kept in milliseconds
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 
@@ -84,89 +86,43 @@ class Terms(BudgetTerms):
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
-    def of(
-        cls,
-        name: str,
-        *,
-        arms: Mapping[str, Any],
-        budget: Any,
-        cost_min: Any,
-        resources: Sequence[str],
-        horizon: int | None,
-        policy: str,
-        seed: int,
-        expires_after: float | None,
-        cooldown: float | None = None,
-        reward_within: float | None = None,
-        missing_reward: float | None = None,
-        reward_range: Sequence[float] | None = None,
-        explore: float | None = None,
-        capacity: int | None = None,
-        cost_ceiling: Any = None,
-        features: Any = None,
-        account: str | None = None,
-        every: str | None = None,
-        time_zone: str = defaults.TIME_ZONE,
-        carry: str = defaults.CARRY,
-        alerts: Sequence[str] = (),
-        id: str = "",
-    ) -> Terms:
-        """Terms from what a user gives: amounts in the user's unit, by position or by the names of
-        arms and resources.
+    def of(cls, given: Mapping[str, Any]) -> Terms:
+        """Terms from all arguments of `Campaign.create` that say what a campaign is: amounts in the
+        user's unit, by position or by the names of arms and resources.
         """
-        checked_name("name", name)
-        stuff = names("resources", resources)
-        armed, dearest = read_arms(arms, stuff)
-        if cost_min is None:
-            cheapest: Any = least_costs(dearest, free=horizon is not None)
-        else:
-            cheapest = in_order("cost_min", cost_min, armed, stuff)
-        problem = Problem.of(
-            n_arms=len(armed),
-            budget=by_name("budget", budget, stuff, "resource"),
-            n_resources=len(stuff),
-            horizon=horizon,
-            cost_min=cheapest,
-            cost_max=texts(dearest.tolist()),
-        )
-        if not isinstance(policy, str):
-            raise invalid(
-                "policy",
-                policy,
-                "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
-                "has to be found again later",
-            )
-        within = optional_milliseconds("reward_within", reward_within)
-        bounds = read_range(reward_range)
-        least, most = table(problem.cost_min), table(problem.cost_max)
-        places = read_capacity(capacity, len(armed))
-        declared = Features.of(features, n_arms=places or len(armed))
+        name = checked_name("name", given["name"])
+        stuff = read_resources(given["resources"])
+        armed, problem = read_problem(given, stuff)
+        most = table(problem.cost_max)
+        bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
+        declared = Features.of(given["features"], n_arms=places or len(armed))
+        times: dict[str, Any] = {
+            field: optional_milliseconds(field, given[field]) for field in TIMES
+        }
         terms = cls(
-            name,
-            armed,
-            stuff,
-            tuple(problem.budget.tolist()),
-            least,
-            most,
-            problem.horizon,
-            pin_prior(absolute(policy), declared, armed),
-            seed,
-            optional_milliseconds("expires_after", expires_after),
-            0,
-            id or secrets.token_hex(8),
-            cooldown=optional_milliseconds("cooldown", cooldown),
-            reward_within=within,
-            missing_reward=read_missing(missing_reward, reward_within, bounds),
+            name=name,
+            arms=armed,
+            resources=stuff,
+            budget=tuple(problem.budget.tolist()),
+            cost_min=table(problem.cost_min),
+            cost_max=most,
+            horizon=problem.horizon,
+            policy=read_policy(given["policy"], declared, armed),
+            seed=given["seed"],
+            initial_rounds=0,
+            id=given.get("id") or secrets.token_hex(8),
+            missing_reward=read_missing(given["missing_reward"], given["reward_within"], bounds),
             reward_range=bounds,
-            explore=read_explore(explore),
+            explore=read_explore(given["explore"]),
             capacity=places,
-            cost_ceiling=read_bound("cost_ceiling", cost_ceiling, most, armed, stuff),
+            cost_ceiling=read_bound("cost_ceiling", given["cost_ceiling"], most, armed, stuff),
             features=declared.as_dict() or None,
-            account=checked_name("account", account) if account else "",
-            **read_periods(every, time_zone, carry)._asdict(),
-            alerts=read_alerts(alerts),
+            account=checked_name("account", given["account"]) if given["account"] else "",
+            alerts=read_alerts(given["alerts"]),
+            **times,
+            **read_periods(given["every"], given["time_zone"], given["carry"])._asdict(),
         )
-        return terms.with_policy()
+        return terms.with_policy().check_state()
 
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
@@ -188,8 +144,8 @@ class Terms(BudgetTerms):
             policy_version=getattr(module, "VERSION", 0),
         )
 
-    def check_state(self) -> None:
-        """Refuse a policy whose state is too large to be stored every few thousand entries."""
+    def check_state(self) -> Terms:
+        """The same terms, if the policy's state can be stored every few thousand entries."""
         module, params = make_policy(self.policy, self.problem)
         size = sum(array.nbytes for array in module.init(params, self.problem))
         if size > MOST_STATE:
@@ -199,6 +155,7 @@ class Terms(BudgetTerms):
                 f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
                 f"{size:,} with {self.n_arms:,} arms and {self.context.n_columns:,} features",
             )
+        return self
 
     def check_bounds(self) -> None:
         """Refuse a ceiling below the most that an arm may cost."""
@@ -274,8 +231,7 @@ class Terms(BudgetTerms):
         file. A campaign that began before its policy counted open tickets goes on without a count.
         """
         times = {
-            name: None if (value := getattr(self, name)) is None else value / 1000
-            for name in ("expires_after", "cooldown", "reward_within")
+            name: None if (value := getattr(self, name)) is None else value / 1000 for name in TIMES
         }
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["capacity"] = self.capacity or None
@@ -287,7 +243,7 @@ class Terms(BudgetTerms):
             if name != "id":
                 del facts[name]
         made = replace(
-            Terms.of(**facts),
+            Terms.of(facts),
             restored_from=self.restored_from,
             policy_version=self.policy_version,
             first_end=self.first_end,
@@ -337,6 +293,35 @@ def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDA
     if most.min() < 0:
         raise invalid("arms", amounts.text(most.min()), "must not be negative")
     return armed, most
+
+
+def read_problem(
+    given: Mapping[str, Any], resources: Sequence[str]
+) -> tuple[tuple[str, ...], Problem]:
+    """Return the names of the arms, and what the first arms and the budget are."""
+    armed, most = read_arms(given["arms"], resources)
+    least = in_order("cost_min", given["cost_min"], armed, resources)
+    problem = Problem.of(
+        n_arms=len(armed),
+        budget=by_name("budget", given["budget"], resources, "resource"),
+        n_resources=len(resources),
+        horizon=given["horizon"],
+        cost_min=least_costs(most, free=given["horizon"] is not None) if least is None else least,
+        cost_max=texts(most.tolist()),
+    )
+    return armed, problem
+
+
+def read_policy(policy: Any, features: Features, arms: Sequence[str]) -> str:
+    """Return a policy by its name, or by the whole path of its file."""
+    if not isinstance(policy, str):
+        raise invalid(
+            "policy",
+            policy,
+            "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
+            "has to be found again later",
+        )
+    return pin_prior(absolute(policy), features, arms)
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:

@@ -1,1 +1,3 @@
-"""The HTTP client of the service. It imports no NumPy, numba, scipy or polars."""
+"""The HTTP client of the service, by the standard library. It imports no NumPy, and `http.client`
+late.
+"""

@@ -1,4 +1,4 @@
-"""The address of a server and the token for it."""
+"""The address of a server, the token for it, and the proxy between here and there."""
 
 from __future__ import annotations
 
@@ -6,56 +6,105 @@ import os
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from purse.campaign.addresses import SERVERS
 from purse.errors import InvalidInput, invalid
 
 PORTS = {"http": 80, "https": 443}
+UNIX = "unix"
 VARIABLE = "PURSE_TOKEN"
-ALLOWED = "must be https://HOST, https://HOST:PORT or https://HOST/PATH, or the same with http"
+ALLOWED = (
+    "must be https://HOST, https://HOST:PORT or https://HOST/PATH, the same with http, or "
+    "unix:/PATH"
+)
 
 
 class Address(NamedTuple):
     """Where a server is."""
 
     url: str  # as it is shown, without a slash at its end
-    secure: bool
+    scheme: str
     host: str  # in letters of ASCII
     port: int
-    path: str  # before that of each request
+    path: str  # before that of each request; of a socket, its own
+
+    @property
+    def authority(self) -> str:
+        """What the header Host says."""
+        if self.scheme == UNIX:
+            return "localhost"
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return shown if self.port == PORTS[self.scheme] else f"{shown}:{self.port}"
+
+
+def is_server(place: object) -> bool:
+    """Whether an address is that of a server.
+
+    >>> is_server("https://purse.example.com"), is_server("sqlite:///purse.db")
+    (True, False)
+    """
+    return isinstance(place, str) and place.partition(":")[0].lower() in (*PORTS, UNIX)
 
 
 def address_of(url: str) -> Address:
-    """Return the parts of an address. Raise `InvalidInput` where it is none."""
+    """Return the parts of an address. Raise `InvalidInput` if it is none."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname, parts.port
+        host, port = parts.hostname or "", parts.port
+        host = host if host.isascii() else host.encode("idna").decode()
     except (TypeError, ValueError, AttributeError):
         raise invalid("storage", url, ALLOWED) from None
     if "@" in parts.netloc:
         raise InvalidInput(f"storage: {ALLOWED}, without a name or a password")
+    if parts.scheme == UNIX:
+        path = url.partition(":")[2].removeprefix("//")
+        if not path.startswith("/") or not path.isprintable():
+            raise invalid("storage", url, ALLOWED)
+        return Address(url, UNIX, "", 0, path)
     written = parts.path.isascii() and url.isprintable() and " " not in url
-    if parts.scheme not in SERVERS or not host or not written or parts.query or parts.fragment:
+    if not host or not written or parts.query or parts.fragment:
         raise invalid("storage", url, ALLOWED)
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode()
-        except UnicodeError:
-            raise invalid("storage", url, ALLOWED) from None
-    return Address(
-        url.rstrip("/"),
-        parts.scheme == "https",
-        host,
-        port or PORTS[parts.scheme],
-        parts.path.rstrip("/"),
-    )
+    scheme = parts.scheme
+    return Address(url.rstrip("/"), scheme, host, port or PORTS[scheme], parts.path.rstrip("/"))
 
 
-def headers_of(token: str | None) -> dict[str, str]:
-    """Return the headers that carry a token: the given one, or that of the environment."""
+def secret_of(token: str | None) -> str:
+    """Return a token: the given one, or that of the environment; "" if there is none."""
     secret = os.environ.get(VARIABLE, "").strip() if token is None else token
-    if not secret:
-        return {}
-    if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable():
+    if not isinstance(secret, str) or not secret.isascii() or not (secret + " ").isprintable():
         # without the value: it is secret
         raise InvalidInput(f"token: must be what `purse token new` printed ({VARIABLE} or token=)")
-    return {"Authorization": f"Bearer {secret}"}
+    return secret
+
+
+class Proxy(NamedTuple):
+    """Where a proxy is, and the header that it wants."""
+
+    host: str
+    port: int
+    header: str
+
+
+def proxy_for(address: Address) -> Proxy | None:
+    """Return the proxy that the environment names for a server (`HTTPS_PROXY`, `HTTP_PROXY` and
+    `NO_PROXY`); None if there is none.
+    """
+    if address.scheme == UNIX or not any(name.lower().endswith("_proxy") for name in os.environ):
+        return None
+    from base64 import b64encode
+    from urllib.parse import unquote
+    from urllib.request import getproxies_environment, proxy_bypass
+
+    found = getproxies_environment().get(address.scheme)
+    if not found or proxy_bypass(address.host):
+        return None
+    try:
+        parts = urlsplit(found if "://" in found else f"http://{found}")
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme != "http":
+        raise InvalidInput("HTTP_PROXY, HTTPS_PROXY: must be http://HOST:PORT")
+    header = ""
+    if parts.username is not None:
+        secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
+        header = f"Proxy-Authorization: Basic {b64encode(secret.encode()).decode()}\r\n"
+    return Proxy(host, port or 80, header)

@@ -23,3 +23,8 @@ def checked_request(given: str) -> str:
     if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
         raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
     return given
+
+
+def request_of(given: str | None) -> str:
+    """Return the name of a request, a new one if none is given."""
+    return new_request() if given is None else checked_request(given)

@@ -1,0 +1,234 @@
+"""`Budget`: what campaigns and accounts share, each verb once.
+
+A verb is a method with a row: see `purse.campaign.verb`. If this process keeps the budget, the
+method's body runs; if a server keeps it, the row is sent. This imports nothing heavy, for the
+client's sake: bodies import their rules.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
+
+from purse.base.plain_validation import flag, integer
+from purse.base.request_ids import request_of
+from purse.campaign import defaults, kinds
+from purse.campaign.journal import Entry, write_as
+from purse.campaign.states import ENDED, PAUSED, RUNNING
+from purse.campaign.verb import of_all, row_of, verb
+from purse.client.server import Server
+from purse.errors import CampaignEnded, Conflict, invalid
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from purse.campaign.kept import Kept
+    from purse.campaign.storage.storage import Storage
+
+# an address; or a storage, or a server, that is connected already
+Place: TypeAlias = str | Any
+PAGE = 1_000  # entries of a journal at a time
+MOST_PAGE = 10_000
+LARGEST = 2**62  # of numbers of entries and tickets
+S = TypeVar("S")  # the status
+
+
+class Budget(Generic[S]):
+    """A budget in a file, in a database or on a server."""
+
+    KIND: ClassVar[str]
+    STATUS: ClassVar[type[Any]]
+    ALERTS: ClassVar[Sequence[str]]  # words of its rules
+    _server: Server | None = None  # that keeps it, if this process does not
+    _kept: Kept  # what this process keeps otherwise
+
+    def __init__(self, name: str, at: Server | Kept) -> None:
+        self.name = name
+        if isinstance(at, Server):
+            self._server = at
+        else:
+            self._kept = at
+
+    def __repr__(self) -> str:
+        where = f" at {self._server.url}" if self._server else ""
+        return f"<{type(self).__name__} {self.name!r}{where}>"
+
+    @classmethod
+    def _create(cls, given: dict[str, Any]) -> Self:
+        """Create a budget from all arguments of `create`."""
+        del given["cls"]
+        storage, token = given.pop("storage"), given.pop("token")
+        if server := Server.at(storage, token):
+            server.do(cls, row_of(cls.create), "", given)  # type: ignore[attr-defined]
+            return cls(given["name"], server)
+        from purse.campaign import kept
+
+        exist_ok = flag("exist_ok", given.pop("exist_ok"))
+        return cls(given["name"], kept.created(cls.KIND, given, storage, token, exist_ok))
+
+    @classmethod
+    def open(
+        cls, name: str, *, storage: Place = defaults.STORAGE, token: str | None = None
+    ) -> Self:
+        """Return an existing campaign or account as its storage holds it.
+
+        storage, token   as for `create`
+
+        Raise `NotFound` when the storage has none of this name.
+        """
+        if server := Server.at(storage, token):
+            found = cls(name, server)
+            found.status()
+            return found
+        from purse.campaign import kept
+
+        return cls(name, kept.opened(cls.KIND, name, kept.connected(storage, token)))
+
+    @classmethod
+    @of_all("GET", "read", key="names")
+    def names(cls, *, storage: Place = defaults.STORAGE, token: str | None = None) -> list[str]:
+        """Return the names of all campaigns, or of all accounts, of a storage.
+
+        storage, token   as for `create`
+        """
+        if server := Server.at(storage, token):
+            return cast(list[str], server.do(cls, row_of(cls.names), "", {}))
+        from purse.campaign import kept
+
+        return kept.connected(storage, token).names(cls.KIND)
+
+    @property
+    def storage(self) -> Storage:
+        """The storage, if this process reaches it itself."""
+        return self._here().storage
+
+    def _here(self) -> Kept:
+        if self._server is not None:
+            raise AttributeError(
+                f"a {self.KIND} on a server has neither 'storage' nor 'terms' here; status() says "
+                "how it stands, and the first entry of journal() what it was created with"
+            )
+        return self._kept
+
+    @verb("GET", "", "read")
+    def status(self) -> S:
+        """Return the balances, counts and alarms; of an account, those of all below it, too.
+
+        Like every method that only reads, it neither waits for a writer nor makes one wait.
+        """
+        return cast(S, self._kept.status())
+
+    @verb("POST", "top-ups", "admin", CampaignEnded, Conflict)
+    def top_up(self, amount: kinds.Amounts, request_id: kinds.RequestId | None = None) -> S:
+        """Add to the budget, once for each `request_id`, and return the new status.
+
+        amount       a positive amount; for several resources one for each
+        request_id   1 to 200 printable characters that name this request; a repeat adds nothing
+
+        Raise `CampaignEnded` when the budget has ended.
+        Raise `Conflict` when `request_id` was used before for another request.
+        """
+        from purse.campaign import operators
+
+        units, request = self._kept.terms.amounts("amount", amount), request_of(request_id)
+        if min(units) < 0 or max(units) == 0:
+            raise invalid("amount", amount, "must be positive")
+        self._kept.do(lambda change: operators.top_up(change, units, request), requests=(request,))
+        return self.status()
+
+    @verb("POST", "pause", "admin", CampaignEnded)
+    def pause(self) -> S:
+        """Issue no tickets, here and below, until `resume`, but accept reports; return the new
+        status.
+        """
+        return self._turn("paused", PAUSED)
+
+    @verb("POST", "resume", "admin", CampaignEnded)
+    def resume(self) -> S:
+        """Issue tickets again after `pause`; return the new status."""
+        return self._turn("resumed", RUNNING)
+
+    @verb("POST", "end", "admin")
+    def end(self) -> S:
+        """Issue no tickets, here and below, from now on, for good, but accept reports; return the
+        new status.
+        """
+        return self._turn("ended", ENDED)
+
+    def _turn(self, kind: str, state: str) -> S:
+        from purse.campaign import operators
+
+        self._kept.do(lambda change: operators.set_status(change, kind, state))
+        return self.status()
+
+    @verb("POST", "alerts", "admin")
+    def set_alerts(self, alerts: kinds.Alerts) -> S:
+        """Make events by these rules from now on, and return the new status.
+
+        alerts   as for `create`; an empty list ends all alerts
+        """
+        from purse.campaign import operators
+        from purse.campaign.alert_rules import read_alerts
+
+        rules = read_alerts(alerts, self.ALERTS)
+        self._kept.do(lambda change: operators.set_alerts(change, rules))
+        return self.status()
+
+    def journal(self, after: int = 0) -> Iterator[Entry]:
+        """Yield the entries of the journal whose number is above `after`, in order."""
+        while page := self._journal(after, PAGE):
+            yield from page
+            after = page[-1].seq
+
+    @verb("GET", "journal", "read", lines=True)
+    def _journal(self, after: int = 0, limit: int = PAGE) -> list[Entry]:
+        """Return entries of the journal, in order, until there are none.
+
+        after   only entries whose number is above this one
+        limit   at most so many, and fewer once they have 4 MB
+        """
+        after = integer("after", after, low=0, high=LARGEST)
+        limit = integer("limit", limit, low=1, high=MOST_PAGE)
+        return [
+            Entry(entry.seq, entry.at, entry.kind, entry.request, entry.ticket, entry.body)
+            for entry, _, _ in self._kept.storage.entries(self.name, after, limit)
+        ]
+
+    def export(self, file: str | Path | IO[str]) -> int:
+        """Write the journal as JSON lines and return the number of entries.
+
+        file   a path, which is written whole or not at all, or an open text file
+        """
+        return self._export(file, self.journal())
+
+    def _export(self, file: str | Path | IO[str], entries: Iterable[Entry], **more: Any) -> int:
+        from purse.base.json import compact
+
+        def write(lines: IO[str]) -> int:
+            return write_as(compact, lines, self.name, entries, self.KIND, **more)
+
+        if not isinstance(file, (str, os.PathLike)):
+            return write(file)
+        from pathlib import Path
+
+        from purse.base.files import write_atomically
+
+        counts: list[int] = []
+        write_atomically(
+            Path(file),
+            lambda raw: counts.append(write(cast(IO[str], codecs.getwriter("utf-8")(raw)))),
+        )
+        return counts[0]
+
+    def close(self) -> None:
+        """Let go of the connections to a server. A storage stays connected: others may use it."""
+        if self._server is not None:
+            self._server.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

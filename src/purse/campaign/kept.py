@@ -1,0 +1,299 @@
+"""What this process keeps itself: a level of a storage, and the way from a verb to its rule.
+
+This imports all that rules need. The public classes import it late: a client of a server never
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, groupby
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+from purse.campaign.account_results import LevelStatus
+from purse.campaign.arms import Arms
+from purse.campaign.audit import audit
+from purse.campaign.budget_terms import AccountTerms, checked_name
+from purse.campaign.campaign_ledger import CampaignLevel
+from purse.campaign.commit import Committer, Operation, written
+from purse.campaign.contexts import Context, read_context
+from purse.campaign.entry import Entry
+from purse.campaign.ledger import Level
+from purse.campaign.make_results import account_status, balances, campaign_status, state
+from purse.campaign.mask import Mask, read_mask
+from purse.campaign.period import Period
+from purse.campaign.recommendations import SharedHistory
+from purse.campaign.records import Balance
+from purse.campaign.restore import read_journal, restore
+from purse.campaign.results import Audit
+from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, RUNNING, TOLD, UNFINISHED
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.rows import Found, Overview, Writes
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms import Terms
+from purse.campaign.ticket import TicketRecord, folded
+from purse.campaign.transaction import Transaction
+from purse.errors import (
+    CampaignEnded,
+    CampaignExists,
+    InvalidInput,
+    NotFound,
+    TicketError,
+    invalid,
+    suggest,
+)
+
+PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
+DEEPEST = 2  # accounts above a campaign
+TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
+T = TypeVar("T")
+
+
+class Kept:
+    """A level whose storage this process reaches itself."""
+
+    def __init__(self, terms: Any, storage: Storage) -> None:
+        self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
+        self.committer = Committer(terms, terms_above(storage, terms.account), storage)
+
+    def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
+        """Have something decided in the next transaction; return its answer once it is durable."""
+        return cast(T, self.committer.do(Operation(decide, **wants)))
+
+    def look(self) -> tuple[Level, Overview, int]:
+        """Return the level as of now, the same as it is stored, and the time in ms."""
+        look, now = self.storage.overview(self.name), self.storage.now()
+        level = self.committer.level(look.levels)
+        Transaction(level, now).renew()  # whether anybody has begun what is due or not
+        return level, look, now
+
+    def status(self) -> Any:
+        """Return the status of a campaign, or of an account."""
+        level, look, now = self.look()
+        if isinstance(level, CampaignLevel):
+            return campaign_status(level, look, now)
+        return account_status(level, look, now, list(self.below(now)))
+
+    @property
+    def campaign(self) -> CampaignLevel:
+        """The level as it is stored now, of a campaign."""
+        return cast(CampaignLevel, self.committer.level(self.storage.level(self.name)))
+
+    @property
+    def arms(self) -> Arms:
+        """The arms as they are now."""
+        return self.campaign.arms
+
+    @cached_property
+    def history(self) -> SharedHistory:
+        """The history of a campaign, which all threads share."""
+        return SharedHistory(self)
+
+    def mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
+        """Return which arms an ask allows; arms that were added later are looked up."""
+        known: Sequence[str] = self.terms.arms
+        if (
+            self.terms.capacity
+            and isinstance(arms, (Sequence, Mapping))
+            and any(name not in known for name in arms)
+        ):
+            known = self.arms.names
+        return read_mask(self.terms, arms, known)
+
+    def context(self, context: Any) -> Context | None:
+        """Return the context of an ask, encoded; None if there are no features."""
+        if context is None and not self.terms.features:
+            return None
+        return read_context(self.terms, context)
+
+    def bound(self, field: str, given: Any) -> tuple[int, ...] | None:
+        """Return what a pull of an arm costs, in units; None if it is not given."""
+        return None if given is None else cast(tuple[int, ...], self.terms.amounts(field, given))
+
+    def ticket(self, number: int) -> TicketRecord:
+        """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
+        ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
+        if ticket is None:
+            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
+        return ticket
+
+    def tickets(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
+        """Return at most `limit` tickets in these states whose number is above `after`."""
+        if set(states) <= set(UNFINISHED):
+            return self._folded(self.storage.open_tickets(self.name, states, after, limit))
+        found: list[TicketRecord] = []
+        while len(found) < limit:
+            page = self.storage.tickets(self.name, after, PAGE_SIZE)
+            tickets = self._folded(page)
+            if len(page) == PAGE_SIZE:
+                tickets.pop()  # of which entries may be missing
+            found += [ticket for ticket in tickets if ticket.state in states]
+            if len(page) < PAGE_SIZE:
+                break
+            after = tickets[-1].id
+        return found[:limit]
+
+    def _folded(self, entries: Iterable[Entry]) -> list[TicketRecord]:
+        """Return the tickets that entries, in the order of tickets, are about."""
+        parts = groupby(entries, lambda entry: entry.ticket)
+        found = [folded(part, self.terms.reward_within) for _, part in parts]
+        return [ticket for ticket in found if ticket is not None]
+
+    def below(self, now: int, name: str = "") -> Iterator[LevelStatus]:
+        """Yield the levels below an account, each with all that is below it, as of a time in ms."""
+        for found in self.storage.below(name or self.name):
+            yield LevelStatus(
+                found.name,
+                found.kind,  # type: ignore[arg-type]
+                state(found.head),
+                balances(self.terms.resources, self._balances(found, now)),
+                tuple(self.below(now, found.name)) if found.kind == ACCOUNT else (),
+            )
+
+    def _balances(self, found: Found, now: int) -> Sequence[Balance]:
+        """Return the balances of a level; its terms are read only if a period is due."""
+        head = found.head
+        if not head.period or head.status != RUNNING or now < Period(*head.period).ends:
+            return found.balances
+        terms = read_terms(self.storage, found.name, found.kind)
+        kind = CampaignLevel if found.kind == CAMPAIGN else Level
+        level = kind(terms, found.seq, head, found.balances)
+        Transaction(level, now).renew()
+        return level.balances
+
+    def audited(
+        self,
+        *,
+        full: bool = True,
+        acknowledged: Iterable[int] = (),
+        noted: Sequence[Any] | None = None,
+    ) -> Audit:
+        """Decide the entries of the whole tree again, and compare with what is stored, and with
+        what others have kept.
+        """
+        own = self.storage.level(self.name)[-1]
+        found = audit(self.storage, self.name, full=full)
+        outside = self._outside(acknowledged, noted)
+        findings = (*found.findings, *outside)
+        return Audit(own.seq, findings, own.head.digest, found.after, found.notes)
+
+    def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
+        """Yield where what others have kept differs: only that shows what never got here."""
+        for number in acknowledged:
+            ticket = folded(self.storage.about(self.name, number), None)
+            if ticket is None or ticket.state != TOLD:
+                yield (
+                    f"the report on ticket {number} was acknowledged, and the ticket is "
+                    f"{'not there' if ticket is None else ticket.state}"
+                )
+        if noted is not None:
+            entries, digest = noted
+            found, _ = self.storage.told(self.name, entries, 1)
+            if found != digest:
+                yield (
+                    f"the journal had the digest {digest} after {entries} entries, and has "
+                    f"{found or 'fewer entries'} now"
+                )
+
+
+def connected(storage: Any, token: str | None, *, create: bool = False) -> Storage:
+    """Return the storage behind an address; `create` says whether a missing file is made."""
+    if token is not None:
+        raise InvalidInput("token: must be left out, since only a server has tokens")
+    return connect(storage, create=create)
+
+
+def created(
+    kind: str, given: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+) -> Kept:
+    """Return a new level with the terms that are given, or the one that has them already."""
+    above: list[AccountTerms] = []
+    if given["account"]:
+        storage = connected(storage, token)
+        above = terms_above(storage, checked_name("account", given["account"]))
+        inherited = ("resources", "time_zone") if given["every"] else ("resources",)
+        given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
+    terms = TERMS[kind].of(given)
+    check_above(terms, above)
+    storage = connected(storage, token, create=True)
+    terms = terms.begun_at(storage.now())
+
+    def decide(found: list[Found], _: Any) -> Iterator[Writes]:
+        level: Level | None = None
+        for known, each in zip(above, found, strict=False):
+            level = Level(known, each.seq, each.head, each.balances, level)
+        new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=level)
+        transaction = Transaction(new, storage.now())
+        for part in new.chain():
+            if part.head.status == ENDED:
+                raise CampaignEnded(f"{part.title} has ended")
+        transaction.add("created", terms.as_dict())
+        yield written(transaction, found)
+
+    try:
+        storage.create(terms.name, kind, terms.account, len(terms.resources), decide)
+    except CampaignExists as error:
+        if not exist_ok or terms.name not in storage.names(kind):
+            article = "an" if kind == ACCOUNT else "a"
+            raise CampaignExists(
+                f"{error}; {kind.title()}.open opens {article} {kind}, exist_ok (--exist-ok) "
+                "takes it if all is the same"
+            ) from None
+        found = opened(kind, terms.name, storage)
+        terms.check_same_as(found.terms)
+        return found
+    return Kept(terms, storage)
+
+
+def opened(kind: str, name: str, storage: Storage) -> Kept:
+    """Return a level of a storage. Raise `NotFound` if it has none of this kind and name."""
+    try:
+        return Kept(read_terms(storage, name, kind), storage)
+    except NotFound as error:
+        hint = suggest(str(name), storage.names(kind))
+        raise NotFound(f"{error}; {hint}" if hint else str(error)) from None
+
+
+def restored(
+    file: str | Path | IO[str], storage: Any, name: str | None, account: str | None
+) -> Kept:
+    """Return a new campaign from an exported journal."""
+    entries = read_journal(file)
+    first = next(entries)  # before a storage is made
+    storage = connected(storage, None, create=True)
+    above = terms_above(storage, account or "")
+    return Kept(restore(chain([first], entries), storage, name, above), storage)
+
+
+def read_terms(storage: Storage, name: str, kind: str) -> Any:
+    """Return the terms of a level. Raise `NotFound` if there is none of this kind."""
+    return TERMS[kind].from_dict(storage.created(name, kind).body)
+
+
+def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
+    """Return the terms of an account and of those above it, from the top down; none if the name is
+    empty.
+    """
+    if not name:
+        return []
+    terms = read_terms(storage, name, ACCOUNT)
+    return [*terms_above(storage, terms.account), terms]
+
+
+def check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
+    """Refuse a new level that has other resources than the account above it, or is too deep."""
+    if above and terms.resources != above[-1].resources:
+        raise invalid(
+            "resources",
+            list(terms.resources),
+            f"must be those of account {above[-1].name!r}, in its order: "
+            f"{', '.join(above[-1].resources)}",
+        )
+    if isinstance(terms, AccountTerms) and len(above) >= DEEPEST:
+        raise invalid(
+            "account",
+            terms.account,
+            f"must not be below another account itself, and is below {above[-2].name!r}",
+        )

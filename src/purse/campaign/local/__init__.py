@@ -1,1 +1,0 @@
-"""Campaigns and accounts whose storage this process reaches itself."""

@@ -1,0 +1,181 @@
+"""Connections to one server: over TCP, TLS or a Unix socket, directly or through a proxy.
+
+They are kept, and shared by threads. A child of `fork` makes its own.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import socket
+import time
+from collections import deque
+from http.client import HTTPException, HTTPResponse
+from typing import TYPE_CHECKING, Any
+
+from purse.client.address import UNIX, Address, proxy_for
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+MOST_IDLE = 32  # connections that are kept
+LARGEST = 64_000_000  # bytes of an answer
+LOST = (OSError, HTTPException)  # what a request without an answer raises
+
+
+class Links:
+    """Connections to one server.
+
+    headers   that every request has, each with its end of line
+    """
+
+    def __init__(self, address: Address, headers: str) -> None:
+        self._address, self._proxy = address, proxy_for(address)
+        self._head = f"Host: {address.authority}\r\n{headers}"
+        self._base = "" if address.scheme == UNIX else address.path
+        if self._proxy is not None and address.scheme == "http":
+            self._base = f"http://{address.authority}{address.path}"
+            self._head += self._proxy.header
+        self._trust: SSLContext | None = None
+        self.renew()
+
+    def renew(self) -> None:
+        """Begin without connections, in a child process too: these belong to the parent."""
+        self._idle: deque[socket.socket] = deque()
+        self._process = os.getpid()
+
+    def send(
+        self, method: str, target: str, content: bytes, timeout: float
+    ) -> tuple[int, dict[str, str], bytes]:
+        """Send a request and return status, headers and body of its answer.
+
+        timeout   seconds for all of it, however slowly the bytes come
+
+        Raise one of `LOST` if no answer comes.
+        """
+        deadline = time.monotonic() + timeout
+        head = f"{method} {self._base}{target} HTTP/1.1\r\n{self._head}"
+        head += f"Content-Length: {len(content)}\r\n"
+        head += "Content-Type: application/json\r\n\r\n" if content else "\r\n"
+        message = head.encode("ascii") + content
+        while True:
+            kept = self._kept()
+            try:
+                return self._exchange(kept or self._connect(deadline), message, method, deadline)
+            except TimeoutError:
+                raise
+            except LOST:
+                if kept is None:  # else the server has closed what nobody used for a while
+                    raise
+
+    def _exchange(
+        self, link: socket.socket, message: bytes, method: str, deadline: float
+    ) -> tuple[int, dict[str, str], bytes]:
+        try:
+            link.settimeout(left(deadline))
+            link.sendall(message)
+            answer = read_answer(link, method, deadline)
+            text = answer.read(LARGEST + 1)
+            if len(text) > LARGEST:
+                raise HTTPException(f"an answer of more than {LARGEST:,} bytes")
+        except BaseException:
+            link.close()
+            raise
+        if answer.will_close or len(self._idle) >= MOST_IDLE:
+            link.close()
+        else:
+            self._idle.append(link)
+        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+
+    def _kept(self) -> socket.socket | None:
+        """Return a connection that is open and idle; None if there is none."""
+        if self._process != os.getpid():
+            self.renew()
+        while True:
+            try:
+                link = self._idle.pop()
+            except IndexError:
+                return None
+            # what can be read from an idle connection is that the server has closed it
+            poll = select.poll()
+            poll.register(link, select.POLLIN)
+            if not poll.poll(0):
+                return link
+            link.close()
+
+    def _connect(self, deadline: float) -> socket.socket:
+        address, proxy = self._address, self._proxy
+        if address.scheme == UNIX:
+            link = socket.socket(socket.AF_UNIX)
+            link.settimeout(left(deadline))
+            link.connect(address.path)
+            return link
+        first = (address.host, address.port) if proxy is None else (proxy.host, proxy.port)
+        link = socket.create_connection(first, left(deadline))
+        try:
+            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            return self._secured(link, deadline) if address.scheme == "https" else link
+        except BaseException:
+            link.close()
+            raise
+
+    def _secured(self, link: socket.socket, deadline: float) -> socket.socket:
+        """Return the connection with TLS on it, through the proxy if there is one."""
+        if self._proxy is not None:
+            host = f"{self._address.host}:{self._address.port}"
+            message = f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n{self._proxy.header}\r\n"
+            link.sendall(message.encode("ascii"))
+            answer = read_answer(link, "CONNECT", deadline)
+            if answer.status != 200:
+                raise OSError(f"the proxy answered {answer.status} {answer.reason}")
+        if self._trust is None:
+            from ssl import create_default_context
+
+            self._trust = create_default_context()
+        link.settimeout(left(deadline))
+        return self._trust.wrap_socket(link, server_hostname=self._address.host)
+
+    def close(self) -> None:
+        """Close all connections that are idle."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_process", None) == os.getpid():
+            self.close()
+
+
+def left(deadline: float) -> float:
+    """Return the seconds until a deadline. Raise `TimeoutError` if it has passed."""
+    seconds = deadline - time.monotonic()
+    if seconds <= 0:
+        raise TimeoutError("the answer was too slow")
+    return seconds
+
+
+def read_answer(link: socket.socket, method: str, deadline: float) -> HTTPResponse:
+    """Return an answer, of which the head has been read."""
+    answer = HTTPResponse(Patient(link, deadline), method=method)  # type: ignore[arg-type]
+    answer.begin()
+    return answer
+
+
+class Patient(io.RawIOBase):
+    """Reads from a socket until a deadline, however slowly the bytes come."""
+
+    def __init__(self, link: socket.socket, deadline: float) -> None:
+        self._link, self._deadline = link, deadline
+
+    def makefile(self, _: str) -> io.BufferedReader:
+        """Return what `http.client` reads an answer from."""
+        return io.BufferedReader(self)
+
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there, or wait for it until the deadline."""
+        self._link.settimeout(left(self._deadline))
+        return self._link.recv_into(buffer)

@@ -1,0 +1,156 @@
+"""`Server`: a server that keeps budgets. A request that got no answer is sent again: no request has a
+second effect.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from purse.base.request_ids import request_of
+from purse.client import wire
+from purse.client.address import address_of, is_server, secret_of
+from purse.errors import (
+    ArmsCoolingDown,
+    CampaignExists,
+    InvalidInput,
+    PurseError,
+    StorageUnavailable,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from purse.campaign.budget import Budget
+    from purse.campaign.verb import Verb
+    from purse.client.links import Links
+
+TIMEOUT, RETRIES = 10.0, 5
+AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
+SHORTEST, LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
+LONGEST_PAUSE = 60.0  # seconds that a server may ask for
+
+
+class Server:
+    """A server, which several threads and campaigns may share:
+    `Campaign.open(name, storage=Server("https://host", timeout=3))`.
+
+    url       its address, such as http://127.0.0.1:8000 or unix:/run/purse.sock
+    token     what `purse token new` printed; None: that of the environment variable PURSE_TOKEN, if
+              there is one
+    timeout   seconds that one attempt may take, from the first byte to the last
+    retries   how often a request without an answer is sent again
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str | None = None,
+        timeout: float = TIMEOUT,
+        retries: int = RETRIES,
+    ) -> None:
+        self._address, self._secret = address_of(url), secret_of(token)
+        self.url, self.timeout, self.retries = self._address.url, timeout, retries
+
+    @cached_property
+    def _links(self) -> Links:
+        from purse.client.links import Links  # `http.client` takes a while to import
+
+        headers = f"Authorization: Bearer {self._secret}\r\n" if self._secret else ""
+        return Links(self._address, headers)
+
+    @classmethod
+    def at(cls, place: Any, token: str | None) -> Server | None:
+        """Return the server at an address, or the one that is given; None if it is a storage."""
+        if not isinstance(place, Server):
+            return cls(place, token) if is_server(place) else None
+        if token is not None:
+            raise InvalidInput("token: must be left out, since the server has its own")
+        return place
+
+    def do(self, of: type[Budget[Any]], row: Verb, name: str, given: dict[str, Any]) -> Any:
+        """Send a verb and return its result, or raise its error."""
+        if "request_id" in row.arguments:
+            given["request_id"] = request_of(given.get("request_id"))
+        path = row.address(of).replace("{name}", quote(str(name), safe=""))
+        query: dict[str, Any] = {}
+        body: dict[str, Any] = {}
+        for key, value in given.items():
+            argument = row.arguments[key]
+            if value is argument.default:  # an older server knows no newer terms
+                continue
+            value = argument.kind.sent(value, name)
+            if argument.place == "path":
+                path = path.replace(f"{{{key}}}", quote(str(value), safe=""))
+            else:
+                (query if argument.place == "query" else body)[argument.field] = value
+        target = path + ("?" + urlencode(query, doseq=True) if query else "")
+        content = wire.encoded(body) if body else b""
+        text = self.send(row.method, target, content, row.timeout or self.timeout)
+        try:
+            if row.lines:
+                answer = [json.loads(line) for line in text.splitlines()]
+            else:
+                answer = json.loads(text)[row.key] if row.key else json.loads(text)
+            read = wire.reader(row.returns(of))
+            return answer if read is None else read(answer)
+        except (AttributeError, KeyError, TypeError, ValueError):
+            said = shorten(text.decode("utf-8", "replace"))
+            raise StorageUnavailable(f"{self.url}: an answer that cannot be read: {said}") from None
+
+    def send(self, method: str, target: str, content: bytes, timeout: float) -> bytes:
+        """Send a request until an answer comes, and return it. Raise the error that the server
+        answered with, or `StorageUnavailable` after all attempts.
+        """
+        from purse.client.links import LOST
+
+        trouble, wait = "", 0.0
+        for attempt in range(self.retries + 1):
+            if attempt:
+                from random import uniform  # which takes a while to import, and is seldom needed
+
+                time.sleep(wait + uniform(0, min(LONGEST, SHORTEST * 2**attempt)))
+            try:
+                status, headers, text = self._links.send(method, target, content, timeout)
+            except LOST as error:
+                trouble, wait = f"{type(error).__name__}: {error}", 0.0
+                continue
+            if status < 300:
+                return text
+            refused = self._refusal(status, headers, text)
+            if status not in AGAIN or isinstance(refused, ArmsCoolingDown):
+                if attempt and isinstance(refused, CampaignExists):
+                    raise CampaignExists(
+                        f"{refused}; an earlier attempt of this call, which got no answer, may "
+                        "have created it"
+                    )
+                raise refused
+            after = headers.get("retry-after", "")
+            wait = min(float(after), LONGEST_PAUSE) if after.isdecimal() else 0.0
+            trouble = str(refused)
+        raise StorageUnavailable(
+            f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
+        )
+
+    def _refusal(self, status: int, headers: Mapping[str, str], text: bytes) -> PurseError:
+        """Return the error that an answer stands for."""
+        try:
+            error = wire.error_of(json.loads(text))
+        except (KeyError, TypeError, ValueError):
+            if location := headers.get("location"):
+                return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
+            said = shorten(text.decode("utf-8", "replace"))
+            return PurseError(f"the server answered {status}: {said}")
+        if status == 401:
+            return PurseError(
+                f"{self.url} wants a token that it knows and that has not expired: give token=, "
+                "or set PURSE_TOKEN"
+            )
+        return error
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._links.close()
