@@ -1,5 +1,5 @@
-"""`Server`: a server that keeps budgets. A request that got no answer is sent again: no request has a
-second effect.
+"""`Server`: a server that keeps budgets. No request has a second effect: what got no answer is sent
+again.
 """
 
 from __future__ import annotations
