@@ -21,14 +21,14 @@ from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
 from benchmarks.machine import machine
 from purse import Campaign
-from purse.campaign.local.campaign import MAX_BATCH
+from purse.campaign.kinds import MOST
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)
 PAUSING = Crowd(32, 1, 0.2)  # as routers do that wait for their calls
-BATCH, LARGEST, HTTP_BATCH, CONNECTIONS = 64, MAX_BATCH, 16, Crowd(1, 4)
+BATCH, LARGEST, HTTP_BATCH, CONNECTIONS = 64, MOST, 16, Crowd(1, 4)
 numbers = count(1)
 
 

@@ -18,8 +18,8 @@ from statistics import median
 from typing import Any
 
 from benchmarks.machine import most_memory
+from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets
 REWARDS = 7  # different ones

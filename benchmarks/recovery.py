@@ -12,8 +12,8 @@ import apsw
 
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
+from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets
 

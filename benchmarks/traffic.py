@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from purse import ArmsCoolingDown, AskRefused
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}

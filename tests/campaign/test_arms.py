@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from purse import CampaignClosed, InvalidInput
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import MemoryHarness, StorageHarness
 

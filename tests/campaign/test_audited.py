@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from purse.campaign.account import Account
+from purse.campaign.campaign import Campaign
 from purse.campaign.checkpoint import AUDIT
 from purse.campaign.learner import Learner
-from purse.campaign.local.account import LocalAccount
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 
@@ -24,15 +24,15 @@ TERMS: dict[str, Any] = {
 }
 
 
-def made(name: str, storage: Storage) -> LocalCampaign:
-    return LocalCampaign.create(name, **TERMS, storage=storage)
+def made(name: str, storage: Storage) -> Campaign:
+    return Campaign.create(name, **TERMS, storage=storage)
 
 
 @pytest.fixture
 def storage() -> Storage:
     """A storage with an account and two campaigns below it that have been audited."""
     kept = in_memory()
-    LocalAccount.create("team", budget="100", alerts=["1%"], storage=kept)
+    Account.create("team", budget="100", alerts=["1%"], storage=kept)
     for name in ("one", "two"):
         play(made(name, kept))
     one = opened("one", kept)
@@ -41,11 +41,11 @@ def storage() -> Storage:
     return kept
 
 
-def opened(name: str, storage: Storage) -> LocalCampaign:
-    return LocalCampaign.open(name, storage=storage)
+def opened(name: str, storage: Storage) -> Campaign:
+    return Campaign.open(name, storage=storage)
 
 
-def play(campaign: LocalCampaign) -> None:
+def play(campaign: Campaign) -> None:
     tickets = campaign.ask_many(6, labels={"user": "x"})
     campaign.tell(tickets[0], 1, "0.03")
     campaign.settle(tickets[1], "0.02")
@@ -69,7 +69,7 @@ def test_the_next_audit_decides_only_what_came_since(storage: Storage) -> None:
     assert (found.after, found.findings) == (before, ())
     assert opened("three", storage).audit().after == opened("three", storage).status().entries
     assert one.audit(full=True).after == 0
-    assert LocalAccount.open("team", storage=storage).audit().ok
+    assert Account.open("team", storage=storage).audit().ok
 
 
 def test_what_was_changed_since_is_found(storage: Storage) -> None:

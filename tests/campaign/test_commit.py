@@ -13,9 +13,9 @@ import pytest
 
 from purse import InvalidInput, StorageUnavailable
 from purse.campaign import asks
+from purse.campaign.campaign import Campaign
 from purse.campaign.commit import Operation
 from purse.campaign.learner import Learner, recovered
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
@@ -69,7 +69,7 @@ def together(campaign: Any, storage: Slow, acts: list[Callable[[], Any]]) -> lis
         threads.append(threading.Thread(target=work, args=(place, act)))
         threads[-1].start()
         # until it has joined the queue, behind the one under way
-        while len(campaign._committer._queue) <= place:
+        while len(campaign._kept.committer._queue) <= place:
             threads[-1].join(0.001)
     storage.go.set()
     for thread in threads:
@@ -118,7 +118,7 @@ def test_rewards_that_did_not_come_are_learnt_before_an_ask() -> None:
     harness.clock += 31_000
     campaign.ask()
     assert kinds(campaign)[-6:] == ["told"] * 5 + ["asked"]
-    policy = campaign._committer.policy
+    policy = campaign._kept.committer.policy
     fresh = recovered(campaign.terms, campaign.storage)
     assert policy.seq == 16  # the reports, and not the ask
     assert {name: part.tobytes() for name, part in policy.state.items()} == {
@@ -172,7 +172,7 @@ def test_after_a_batch_that_failed_its_operations_are_done_one_by_one() -> None:
         storage,
         [
             lambda: campaign.tell(ticket, 1, 1),
-            lambda: campaign._committer.do(Operation(mistaken)),
+            lambda: campaign._kept.committer.do(Operation(mistaken)),
             campaign.ask,
         ],
     )
@@ -195,7 +195,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path)
         asks=True,
         expires=True,
     )
-    campaign._committer._queue.append(ask)
+    campaign._kept.committer._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)
 
@@ -266,7 +266,7 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     there.probabilities()  # it has learnt nothing yet
     for ticket in here.ask_many(6):
         here.tell(ticket, 1, "0.5")
-    steps, calls = there._committer.policy._steps, iter(range(1, 99))
+    steps, calls = there._kept.committer.policy._steps, iter(range(1, 99))
     tell = steps.tell
 
     def interrupted(t: int) -> int:

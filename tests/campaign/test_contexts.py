@@ -23,8 +23,8 @@ from purse import (
     prior_from_log,
 )
 from purse.campaign import commit, contexts, terms
+from purse.campaign.campaign import Campaign
 from purse.campaign.learner import recovered
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from purse import ArmsCoolingDown, InvalidInput
+from purse.campaign.campaign import Campaign
 from purse.campaign.cooldown import CoolDown
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
 

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from purse.campaign import followed_history, history
+from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.history import History
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 
 START = 1_700_000_000_000
 
 
-def make(storage: Storage | None = None, **terms: Any) -> LocalCampaign:
+def make(storage: Storage | None = None, **terms: Any) -> Campaign:
     given: Any = {
         "arms": {"a": "0.02", "b": "0.05"},
         "budget": "3",
@@ -26,7 +26,7 @@ def make(storage: Storage | None = None, **terms: Any) -> LocalCampaign:
         "storage": storage or in_memory(),
         **terms,
     }
-    return LocalCampaign.create("c", **given)
+    return Campaign.create("c", **given)
 
 
 def counts(found: History, *names: str) -> dict[str, list[int]]:
@@ -35,7 +35,7 @@ def counts(found: History, *names: str) -> dict[str, list[int]]:
 
 
 def restarted(
-    campaign: LocalCampaign, monkeypatch: pytest.MonkeyPatch, followed: FollowedHistory
+    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, followed: FollowedHistory
 ) -> FollowedHistory:
     """Return a history that begins where another one leaves a checkpoint."""
     monkeypatch.setattr(followed_history, "CHECKPOINT_EVERY", 1)

@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import pytest
 
+from purse.campaign.campaign import Campaign
 from purse.campaign.history import SHOWN, History
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
 from purse.errors import AskRefused
@@ -297,7 +297,7 @@ def test_the_last_tickets_of_each_kind_of_alarm_are_known() -> None:
 def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
     rng, storage, now = random.Random(1), in_memory(), START
     storage.now = lambda: now
-    campaign = LocalCampaign.create(
+    campaign = Campaign.create(
         "c",
         arms={"a": "0.02", "b": "0.05"},
         budget="3",

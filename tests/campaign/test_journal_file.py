@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse.campaign import restore
-from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.restore import is_journal, read_journal
 from purse.campaign.storage.connect import in_memory
 from purse.errors import InvalidInput
@@ -20,19 +20,19 @@ TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uni
 
 
 @pytest.fixture
-def campaign() -> LocalCampaign:
-    return LocalCampaign.create("c", **TERMS, storage=in_memory())
+def campaign() -> Campaign:
+    return Campaign.create("c", **TERMS, storage=in_memory())
 
 
 @pytest.fixture
-def lines(campaign: LocalCampaign) -> list[str]:
+def lines(campaign: Campaign) -> list[str]:
     campaign.tell(campaign.ask(), 1, "0.5")
     file = io.StringIO()
     assert campaign.export(file) == 3
     return file.getvalue().splitlines(keepends=True)
 
 
-def test_an_export_is_what_the_journal_says(campaign: LocalCampaign, lines: list[str]) -> None:
+def test_an_export_is_what_the_journal_says(campaign: Campaign, lines: list[str]) -> None:
     read = list(read_journal(io.StringIO("".join(lines))))
     kept = [entry for entry, _, _ in campaign.storage.entries("c", 0, 10)]
     assert read == kept
@@ -68,7 +68,7 @@ def test_a_wrong_line_is_named(lines: list[str], place: int, edit: Any, words: s
         list(read_journal(io.StringIO("".join(lines))))
     assert words in str(error.value)
     with pytest.raises(InvalidInput):
-        LocalCampaign.restore(io.StringIO("".join(lines)), storage=in_memory())
+        Campaign.restore(io.StringIO("".join(lines)), storage=in_memory())
 
 
 def test_a_file_that_is_no_journal_is_refused(lines: list[str], tmp_path: Path) -> None:
@@ -88,13 +88,13 @@ def test_a_file_that_is_no_journal_is_refused(lines: list[str], tmp_path: Path) 
 def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:
     file = tmp_path / "new.db"
     with pytest.raises(InvalidInput):
-        LocalCampaign.restore(io.StringIO("no journal\n"), storage=f"sqlite:///{file}")
+        Campaign.restore(io.StringIO("no journal\n"), storage=f"sqlite:///{file}")
     assert not file.exists()
 
 
 def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path) -> None:
     terms = {**TERMS, "arms": {"a": 1, "b": 4}, "budget": 5, "explore": 0.5}
-    campaign = LocalCampaign.create("c", **terms, storage=in_memory())
+    campaign = Campaign.create("c", **terms, storage=in_memory())
     late = campaign.ask(arms=["a"])
     campaign.void(late)
     for _ in range(4):

@@ -185,11 +185,11 @@ def ask_for(request: str, transaction: Any) -> Any:
 
 
 def test_asks_that_share_a_transaction_share_what_is_new(campaign: Campaign) -> None:
-    from purse.campaign.local.campaign import LocalCampaign
+    from purse.campaign.campaign import Campaign
 
-    assert isinstance(campaign, LocalCampaign)
+    assert isinstance(campaign, Campaign)
     wanted = [Operation(partial(ask_for, name), requests=(name,), asks=True) for name in ("r", "s")]
-    campaign._committer.commit(wanted)
+    campaign._kept.committer.commit(wanted)
     assert campaign.storage.overview("c").head.labels == ["tenant"]
     assert sums(campaign)["tenant=x"][0] == "2"
     assert campaign.audit().ok

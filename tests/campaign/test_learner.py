@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from purse.campaign import learner as learner_module
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.compiler.jit import direct
 from purse.engine import steps

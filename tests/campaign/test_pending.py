@@ -14,7 +14,7 @@ import pytest
 from hypothesis.stateful import invariant
 
 from purse import AskRefused, InvalidInput, Policy, Ticket
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket
 from purse.campaign.terms import Terms
 from purse.policies import replan

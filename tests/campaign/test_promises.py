@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import Sqlite
 from purse.errors import PurseError, StorageUnavailable

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from purse.campaign import restore
-from purse.campaign.local.account import LocalAccount as Account
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.account import Account as Account
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, PurseError
 from tests.support.tree import Tree

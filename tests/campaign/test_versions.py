@@ -7,7 +7,7 @@ from typing import Any
 import orjson
 import pytest
 
-from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.policies import replan
 
@@ -15,9 +15,9 @@ TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "rep
 
 
 @pytest.fixture
-def campaign(monkeypatch: pytest.MonkeyPatch) -> LocalCampaign:
+def campaign(monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign with ten reports, whose policy is of the next version by now."""
-    made = LocalCampaign.create("c", **TERMS, explore=0.1, storage=in_memory())
+    made = Campaign.create("c", **TERMS, explore=0.1, storage=in_memory())
     for turn in range(10):
         made.tell(made.ask(), turn % 2, "0.5")
     assert made.audit(full=True).notes == ()
@@ -26,7 +26,7 @@ def campaign(monkeypatch: pytest.MonkeyPatch) -> LocalCampaign:
 
 
 def test_choices_of_another_version_are_not_made_again_and_that_is_said_once(
-    campaign: LocalCampaign,
+    campaign: Campaign,
 ) -> None:
     found = campaign.audit(full=True)
     assert found.ok
@@ -34,7 +34,7 @@ def test_choices_of_another_version_are_not_made_again_and_that_is_said_once(
     assert "chosen by version 1 of replan, and this is version 2" in note
 
 
-def test_all_else_is_still_decided_again(campaign: LocalCampaign) -> None:
+def test_all_else_is_still_decided_again(campaign: Campaign) -> None:
     with campaign.storage.db.writing() as session:
         session.read([("DROP TRIGGER purse_no_update", ())])
         ((text,),) = session.read([("SELECT body FROM purse_journal WHERE seq = 2", ())])[0]
@@ -44,7 +44,7 @@ def test_all_else_is_still_decided_again(campaign: LocalCampaign) -> None:
 
 
 def test_the_terms_say_which_version_chooses() -> None:
-    made = LocalCampaign.create("c", **TERMS, storage=in_memory())
+    made = Campaign.create("c", **TERMS, storage=in_memory())
     assert made.terms.policy_version == replan.VERSION
-    other = LocalCampaign.create("o", **{**TERMS, "policy": "uniform"}, storage=in_memory())
+    other = Campaign.create("o", **{**TERMS, "policy": "uniform"}, storage=in_memory())
     assert "policy_version" not in other.terms.as_dict()

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purse.campaign.local.account import LocalAccount
+from purse.client.connection import Connection
+from purse.client.remote_account import RemoteAccount
 
 import purse
 from purse import Account, AsyncAccount, Campaign
-from purse.campaign.local.account import LocalAccount
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from purse.client.connection import Connection
-from purse.client.remote_account import RemoteAccount
 from tests.client.test_parity import TERMS, shape
 from tests.support.server import Served
 from tests.support.storages import START

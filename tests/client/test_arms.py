@@ -7,12 +7,12 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+from purse.campaign.local.campaign import LocalCampaign
+from purse.client.exchange import Answer, Request
 
 import purse
 from purse.base.problem_types import PREFIX
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.results import CoolingArm, Status
-from purse.client.exchange import Answer, Request
 from purse.client.wire import error_of, result_of
 from tests.support.wire import TERMS, Far
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import httpx
 import pytest
+from purse.client.async_connection import AsyncConnection
 
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.client.async_connection import AsyncConnection
 from tests.client.test_parity import ROOM, TERMS
 from tests.support.server import Served
 

@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purse.client.exchange import Answer, Lost, Request
+from purse.client.http_sender import HttpSender
 
 import purse
 from purse.client.address import address_of
-from purse.client.exchange import Answer, Lost, Request
-from purse.client.http_sender import HttpSender
 from tests.client.test_parity import TERMS
 from tests.support.server import Served
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from purse.client.exchange import Answer, Lost, Request
 
 import purse
 from purse import Campaign
 from purse.base.problem_types import PREFIX
 from purse.campaign.results import Status
-from purse.client.exchange import Answer, Lost, Request
 from purse.client.wire import error_of, result_of
 from tests.support.wire import Far
 

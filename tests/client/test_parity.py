@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from purse.campaign.local.campaign import LocalCampaign
+from purse.client.connection import Connection
+from purse.client.remote_campaign import RemoteCampaign
 
 import purse
 from purse import AsyncCampaign, Campaign
 from purse.campaign.campaign import Campaign as Abstract
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.spending import Spending
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from purse.client.connection import Connection
-from purse.client.remote_campaign import RemoteCampaign
 from tests.support.server import Served
 from tests.support.storages import START
 

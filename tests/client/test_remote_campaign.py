@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from purse.client.connection import Connection
 
 import purse
 from purse import Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.client.connection import Connection
 from tests.client.test_parity import TERMS
 from tests.support.server import Served, served
 from tests.support.service import HERE, token_file

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner
 
 from purse.base import problem_types
-from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.campaign import Campaign
 from purse.cli.serve import serve
 from tests.support.paths import EXAMPLES
 from tests.support.server import served
@@ -106,7 +106,7 @@ def test_the_example_spends_its_budget_and_not_more(tmp_path: Path) -> None:
     assert Decimal("0.49") < Decimal(spent) <= Decimal("0.5")
     assert again == first[first.index("budget-exhausted") :]  # nothing is left to spend
     assert "no-token" in refused
-    campaign = LocalCampaign.open("prompts-ts", storage=storage)
+    campaign = Campaign.open("prompts-ts", storage=storage)
     assert campaign.audit().ok
     counts = campaign.status().counts
     assert f"told {counts['told']}, failed {counts['failed']}\n" in first

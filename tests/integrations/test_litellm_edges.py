@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from purse import InvalidInput
-from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.campaign import Campaign
 from tests.support.campaigns import counts, made, purse, refusal
 from tests.support.loops import in_loop
 
@@ -364,7 +364,7 @@ def test_bad_input_is_named(lab: Lab) -> None:
     priced = create_campaign(
         strange, "auto", budget=1, storage="memory:", prompt_tokens=1_000, answer_tokens=1_000
     )
-    assert isinstance(priced, LocalCampaign)
+    assert isinstance(priced, Campaign)
     assert (priced.terms.arms, priced.terms.cost_max) == (("openai/nix",), ((3_000_000,),))
     campaign = lab.campaign()
     two = made(resources=["USD", "tokens"], budget=[1, 9])

@@ -6,9 +6,9 @@ import inspect
 from typing import Any
 
 import pytest
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 from purse import ArmsCoolingDown
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.service import problems
 from purse.service.schemas.new_campaign import NewCampaign

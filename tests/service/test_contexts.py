@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 import purse
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.storage.connect import in_memory
 from tests.support.service import PROMPTS, TestClient, running
 from tests.support.wire import TERMS, Far

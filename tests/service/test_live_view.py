@@ -13,9 +13,9 @@ import anyio
 import apsw
 import httpx
 import pytest
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 from purse.campaign import time_series
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.make_results import COUNTS
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage

@@ -13,12 +13,12 @@ from typing import Any
 
 import httpx
 import pytest
+from purse.campaign.local.campaign import LocalCampaign
+from purse.client.connection import Connection
 
 import purse
 from purse import Campaign
-from purse.campaign.local.campaign import LocalCampaign
 from purse.cli import main
-from purse.client.connection import Connection
 from tests.support.service import PROMPTS
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}

@@ -133,7 +133,7 @@ def campaigns_of_an_account_take_turns(build: Build) -> None:
     made = tree(harness, 9, 9)
     second = Campaign.open("two", storage=harness.storage())
     second.ask()  # it knows its policy and has its connection
-    decide, waiting = made.one._committer._decide, threading.Thread(target=second.ask)
+    decide, waiting = made.one._kept.committer._decide, threading.Thread(target=second.ask)
 
     def slowly(*arguments: Any) -> Any:
         if not waiting.ident:
@@ -141,7 +141,7 @@ def campaigns_of_an_account_take_turns(build: Build) -> None:
             waiting.join(0.5)  # it cannot be done before this is
         return decide(*arguments)
 
-    made.one._committer._decide = slowly
+    made.one._kept.committer._decide = slowly
     made.one.ask()
     waiting.join()
     assert units(made.company, "held") == 3 * 10**9

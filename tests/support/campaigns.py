@@ -9,7 +9,7 @@ import pytest
 from purse import (
     PurseError,
 )
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from tests.support import storages
 from tests.support.storages import StorageHarness
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from tests.support.storages import MemoryHarness, StorageHarness
 
 SEES = str(Path(__file__).with_name("context_policy.py"))

@@ -15,7 +15,7 @@ import time
 from typing import Any
 
 from purse import Account, BudgetExhausted, BudgetHeld
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from tests.support.race_worker import TERMS
 

@@ -5,11 +5,15 @@ Money in these tests is in whole USD; one unit is 1e-9 USD.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from purse.campaign import operators
+from purse.campaign.account import Account
+from purse.campaign.budget import Budget
 from purse.campaign.budget_terms import AccountTerms
+from purse.campaign.campaign import Campaign
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
@@ -35,12 +39,19 @@ TERMS: dict[str, Any] = {
 
 def terms_of(**changes: Any) -> Terms:
     """Return the terms of a campaign."""
-    return Terms.of("test", **{**TERMS, **changes}).begun_at(START)
+    return Terms.of({**usual(Campaign), "name": "test", **TERMS, **changes}).begun_at(START)
 
 
 def account_terms(name: str, budget: Any, **more: Any) -> AccountTerms:
     """Return the terms of an account."""
-    return AccountTerms.of(name, budget=budget, resources=["USD"], **more).begun_at(START)
+    given = {"name": name, "budget": budget, "resources": ["USD"], **more}
+    return AccountTerms.of({**usual(Account), **given}).begun_at(START)
+
+
+def usual(of: type[Budget[Any]]) -> dict[str, Any]:
+    """Return the defaults of all that `create` takes."""
+    parameters = inspect.signature(of.create).parameters
+    return {name: each.default for name, each in parameters.items()}
 
 
 class Script:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from purse.base import amounts
+from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.connect import in_memory
 
 START = 1_700_000_000_000
@@ -24,7 +24,7 @@ def make_terms(arms: int = 2, budget: tuple[int, ...] = (100 * CENT,), **more: A
         "policy": "uniform",
         **more,
     }
-    return LocalCampaign.create("c", **terms, storage=in_memory()).terms
+    return Campaign.create("c", **terms, storage=in_memory()).terms
 
 
 class Script:

@@ -26,7 +26,7 @@ from typing import Any
 
 from purse import Account, StorageUnavailable
 from purse.campaign import calendar, commit
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import LABELS, KillPoint, install

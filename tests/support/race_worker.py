@@ -18,7 +18,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from purse import Account, PurseError
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 

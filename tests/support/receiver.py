@@ -127,7 +127,7 @@ def ask(campaign: Any) -> None:
     storage = campaign.storage
 
     def decide(locked: Locked) -> Writes:
-        level = campaign._committer.level(locked.levels)
+        level = campaign._kept.committer.level(locked.levels)
         transaction = Transaction(level, storage.now(), Script(0))
         transaction.renew()
         asks.ask(transaction, 1, f"r{level.seq}")

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 
-from purse.campaign.local.account import LocalAccount as Account
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.account import Account as Account
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import PurseError

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from purse.campaign.campaign import Campaign
-from purse.campaign.local.campaign import LocalCampaign
-from purse.campaign.storage.connect import in_memory
 from purse.client.connection import Connection
 from purse.client.exchange import Answer, Lost, Request
+
+from purse.campaign.campaign import Campaign
+from purse.campaign.storage.connect import in_memory
 from tests.support.service import HERE, PROMPTS, TestClient, service
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
@@ -65,6 +65,6 @@ class Far:
         return Campaign.create(name, **{**TERMS, **terms}, storage=self.connection)
 
     @property
-    def here(self) -> LocalCampaign:
+    def here(self) -> Campaign:
         """The same campaign, where it is kept."""
-        return LocalCampaign.open("prompts", storage=self.storage)
+        return Campaign.open("prompts", storage=self.storage)

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from purse import BudgetExhausted, BudgetHeld
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness, balance, counts
 

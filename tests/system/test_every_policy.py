@@ -10,8 +10,8 @@ import pytest
 
 from purse import AskRefused, InvalidInput, Policy, policies
 from purse.base import amounts
+from purse.campaign.campaign import Campaign
 from purse.campaign.learner import Learner
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing.games import suitable

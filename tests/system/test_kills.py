@@ -17,7 +17,7 @@ import pytest
 
 from purse import Account
 from purse.campaign import calendar
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from tests.support import kill_worker
 from tests.support.check_log import check_accounts, check_promises

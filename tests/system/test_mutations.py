@@ -204,7 +204,7 @@ def two_at_once_wait_for_each_other(build: Build) -> None:
         Campaign.open("test", storage=harness.storage()),
     )
     second.ask()  # it knows its policy and has its connection
-    decide, waiting = first._committer._decide, threading.Thread(target=second.ask)
+    decide, waiting = first._kept.committer._decide, threading.Thread(target=second.ask)
 
     def slowly(*arguments: Any) -> Any:
         if not waiting.ident:
@@ -212,7 +212,7 @@ def two_at_once_wait_for_each_other(build: Build) -> None:
             waiting.join(1)  # it cannot be done before this is
         return decide(*arguments)
 
-    first._committer._decide = slowly
+    first._kept.committer._decide = slowly
     first.ask()
     waiting.join()
     assert first.status().counts["held"] == 3

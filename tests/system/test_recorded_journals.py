@@ -13,9 +13,9 @@ import pytest
 
 from purse import Account, CampaignExists, InvalidInput, PurseError
 from purse.campaign import commit
+from purse.campaign.campaign import Campaign
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.sample_campaigns import ACCOUNT, DIGESTS, FOLDER, SAMPLES
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from purse.campaign import commit, learner
+from purse.campaign.campaign import Campaign
 from purse.campaign.learner import Learner, parsed
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness, kinds
 
@@ -47,7 +47,7 @@ def played(harness: StorageHarness, name: str = "exp3++.bwk", rounds: int = 15) 
 def mind(campaign: Any) -> dict[str, bytes]:
     """What the policy of a campaign has learnt, after the last entry, as bytes."""
     campaign.probabilities()
-    return bytes_of(campaign._committer.policy)
+    return bytes_of(campaign._kept.committer.policy)
 
 
 def bytes_of(learnt: Learner) -> dict[str, bytes]:
@@ -84,7 +84,7 @@ def test_recovery_twice_gives_identical_bytes(harness: StorageHarness) -> None:
     for _ in range(2):
         campaign = harness.open("test")
         chances = campaign.probabilities()
-        seen.append((campaign._committer.policy.stored(), chances, campaign.audit()))
+        seen.append((campaign._kept.committer.policy.stored(), chances, campaign.audit()))
     assert seen[0] == seen[1]
     assert seen[0][2].ok
 

@@ -15,8 +15,8 @@ import apsw
 import pytest
 
 from purse import InvalidInput, NoSuchCampaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.learner import Learner, recovered
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.paths import ROOT
 from tests.support.storages import StorageHarness, counts, kinds, without_guards
 
@@ -140,7 +140,7 @@ def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
     assert kinds(campaign).count("told") == 30
     campaign.ask()
     expected = recovered(campaign.terms, campaign.storage)
-    assert state_of(campaign._committer.policy) == state_of(expected)
+    assert state_of(campaign._kept.committer.policy) == state_of(expected)
 
 
 def state_of(policy: Learner) -> dict[str, bytes]:
@@ -149,7 +149,7 @@ def state_of(policy: Learner) -> dict[str, bytes]:
 
 def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
     code = f"""
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 campaign = Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
 campaign.tell(campaign.ask(), 1, 1)
 """

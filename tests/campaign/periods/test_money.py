@@ -8,8 +8,8 @@ import pytest
 
 from purse import BudgetHeld, HorizonReached, InvalidInput
 from purse.base import amounts
+from purse.campaign.campaign import Campaign
 from purse.campaign.history import History
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from purse.campaign.period import Period
 from purse.campaign.terms import Terms
 from tests.support.campaigns import made, purse, refusal

@@ -13,7 +13,7 @@ import pytest
 
 from purse import InvalidInput, MissingExtra, NoSuchCampaign, StorageUnavailable
 from purse.campaign import fork_safety
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.rows import Wants
 from purse.campaign.storage.sqlite import Sqlite, check_library

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from purse import StorageUnavailable
-from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage import file_identity, sqlite_file
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import SqliteSession

@@ -236,17 +236,17 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
 def test_balances_move_by_differences_whatever_the_caller_believes(harness: StorageHarness) -> None:
     """The database's own counters decide whether a budget is exceeded."""
     campaign = harness.create("c", **{**TERMS, "budget": 10})
-    real = campaign._committer.level
+    real = campaign._kept.committer.level
 
     def believes(levels: Any) -> Any:
         levels[-1].balances[:] = [Balance(10 * 10**9)]  # as if nothing were held
         return real(levels)
 
     campaign.ask_many(3, arms={"b": 3})
-    campaign._committer.level = believes
+    campaign._kept.committer.level = believes
     with pytest.raises(PurseError, match="constraint"):
         campaign.ask(arms={"b": 3})
-    campaign._committer.level = real
+    campaign._kept.committer.level = real
     assert balance(campaign)[2] == 9 * 10**9
     assert campaign.audit().ok
 

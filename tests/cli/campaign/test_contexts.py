@@ -4,9 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
+from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 from purse import Conflict, InvalidInput
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 from tests.support.contexts import last_ask
 

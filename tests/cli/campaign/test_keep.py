@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from purse.campaign.local.campaign import LocalCampaign
 
 from purse import cli
-from purse.campaign.local.campaign import LocalCampaign
 from tests.support.campaign_cli import NEW, Run, data
 
 

@@ -1,4 +1,4 @@
-"""What today's classes do on levels and the old tests do not look at."""
+"""What this process keeps itself: pages of tickets, trees of accounts, new levels."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.local import campaign as module
-from purse.campaign.local.account import LocalAccount
-from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign import kept as module
+from purse.campaign.account import Account
+from purse.campaign.campaign import Campaign
 from purse.campaign.states import STATES
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
@@ -28,7 +28,7 @@ def storage() -> Storage:
 def test_finished_tickets_are_listed_page_by_page(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
+    campaign = Campaign.create("c", **TERMS, storage=storage)
     for number, ticket in enumerate(campaign.ask_many(40)):
         if number % 4 == 1:
             campaign.settle(ticket, "0.1")
@@ -53,9 +53,9 @@ def test_finished_tickets_are_listed_page_by_page(
 def test_an_account_shows_what_is_below_it_as_of_now() -> None:
     now, kept = START, in_memory()
     kept.now = lambda: now
-    top = LocalAccount.create("top", budget=90, every="6h", storage=kept)
-    LocalAccount.create("team", budget=50, account="top", every="1h", storage=kept)
-    campaign = LocalCampaign.create("c", **TERMS, account="team", every="1h", storage=kept)
+    top = Account.create("top", budget=90, every="6h", storage=kept)
+    Account.create("team", budget=50, account="top", every="1h", storage=kept)
+    campaign = Campaign.create("c", **TERMS, account="team", every="1h", storage=kept)
     campaign.tell(campaign.ask(), 1, 1)
 
     def left() -> list[str]:
@@ -71,33 +71,33 @@ def test_an_account_shows_what_is_below_it_as_of_now() -> None:
 
 
 def test_names_are_of_one_kind_and_of_one_storage(storage: Storage) -> None:
-    LocalAccount.create("team", budget=5, storage=storage)
-    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
-    assert (LocalCampaign.names(storage=storage), LocalAccount.names(storage=storage)) == (
+    Account.create("team", budget=5, storage=storage)
+    campaign = Campaign.create("c", **TERMS, storage=storage)
+    assert (Campaign.names(storage=storage), Account.names(storage=storage)) == (
         ["c"],
         ["team"],
     )
     with pytest.raises(NoSuchCampaign, match="there is no campaign 'team'"):
-        LocalCampaign.open("team", storage=storage)
+        Campaign.open("team", storage=storage)
     with pytest.raises(NoSuchCampaign, match="there is no account 'c'"):
-        LocalCampaign.create("d", **TERMS, account="c", storage=storage)
+        Campaign.create("d", **TERMS, account="c", storage=storage)
     with pytest.raises(CampaignExists, match=r"there is an account 'team' already; Campaign\.open"):
-        LocalCampaign.create("team", **TERMS, exist_ok=True, storage=storage)
-    again = LocalCampaign.create("c", **TERMS, exist_ok=True, storage=storage)
+        Campaign.create("team", **TERMS, exist_ok=True, storage=storage)
+    again = Campaign.create("c", **TERMS, exist_ok=True, storage=storage)
     assert again.terms.id == campaign.terms.id
 
 
 def test_nothing_begins_below_an_account_that_is_closed(storage: Storage) -> None:
-    account = LocalAccount.create("team", budget=5, resources=["USD"], storage=storage)
+    account = Account.create("team", budget=5, resources=["USD"], storage=storage)
     with pytest.raises(InvalidInput, match="must be those of account 'team', in its order: USD"):
-        LocalCampaign.create("c", **TERMS, account="team", storage=storage)
+        Campaign.create("c", **TERMS, account="team", storage=storage)
     assert account.close().status == "closed"
     with pytest.raises(CampaignClosed, match="account 'team' is closed"):
-        LocalCampaign.create("c", **TERMS, resources=["USD"], account="team", storage=storage)
+        Campaign.create("c", **TERMS, resources=["USD"], account="team", storage=storage)
 
 
 def test_labels_of_all_keys_come_in_the_order_of_what_was_spent(storage: Storage) -> None:
-    campaign = LocalCampaign.create("c", **TERMS, storage=storage)
+    campaign = Campaign.create("c", **TERMS, storage=storage)
     for cost, labels in (
         ("0.2", {"team": "x", "user": "u1"}),
         ("0.3", {"team": "y", "user": "u1"}),
