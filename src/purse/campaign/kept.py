@@ -216,6 +216,8 @@ def created(
         inherited = ("resources", "time_zone") if given["every"] else ("resources",)
         given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
     terms = TERMS[kind].of(given)
+    if isinstance(terms, Terms):
+        terms.check_state()
     check_above(terms, above)
     storage = connected(storage, token, create=True)
     terms = terms.begun_at(storage.now())

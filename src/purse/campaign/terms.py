@@ -122,7 +122,7 @@ class Terms(BudgetTerms):
             **times,
             **read_periods(given["every"], given["time_zone"], given["carry"])._asdict(),
         )
-        return terms.with_policy().check_state()
+        return terms.with_policy()
 
     def with_policy(self) -> Terms:
         """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
@@ -144,8 +144,8 @@ class Terms(BudgetTerms):
             policy_version=getattr(module, "VERSION", 0),
         )
 
-    def check_state(self) -> Terms:
-        """The same terms, if the policy's state can be stored every few thousand entries."""
+    def check_state(self) -> None:
+        """Refuse a policy whose state is too large to be stored every few thousand entries."""
         module, params = make_policy(self.policy, self.problem)
         size = sum(array.nbytes for array in module.init(params, self.problem))
         if size > MOST_STATE:
@@ -155,7 +155,6 @@ class Terms(BudgetTerms):
                 f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
                 f"{size:,} with {self.n_arms:,} arms and {self.context.n_columns:,} features",
             )
-        return self
 
     def check_bounds(self) -> None:
         """Refuse a ceiling below the most that an arm may cost."""
