@@ -37,7 +37,7 @@ class AccountVerbs(ABC):
 
         amount   a positive amount; for several resources one for each
 
-        Raise `CampaignClosed` when the account is closed.
+        Raise `CampaignEnded` when the account has ended.
         Raise `Conflict` when `request_id` was used before for another amount.
         """
 
@@ -52,7 +52,7 @@ class AccountVerbs(ABC):
         """Let campaigns below it issue tickets again after `pause`; return the new status."""
 
     @abstractmethod
-    def close(self) -> AccountStatus:
+    def end(self) -> AccountStatus:
         """Let campaigns below it issue no tickets from now on, for good, but accept reports; return
         the new status.
         """
@@ -130,7 +130,7 @@ class Account(AccountVerbs):
 
         Raise `CampaignExists` when the name is in use, or with `exist_ok` for an account that was
         created with other values.
-        Raise `NoSuchCampaign` when there is no account above it of that name.
+        Raise `NotFound` when there is no account above it of that name.
         Raise `InvalidInput` when a value is not allowed.
         """
         terms = {
@@ -152,7 +152,7 @@ class Account(AccountVerbs):
 
         storage, token   as for `create`
 
-        Raise `NoSuchCampaign` when the storage has no account of this name.
+        Raise `NotFound` when the storage has no account of this name.
         """
         return cls._at(storage)._open(name, storage, token)
 

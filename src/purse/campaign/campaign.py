@@ -154,7 +154,7 @@ class Campaign(
 
         storage, token   as for `create`
 
-        Raise `NoSuchCampaign` when the storage has no campaign of this name.
+        Raise `NotFound` when the storage has no campaign of this name.
         """
         return cls._at(storage)._open(name, storage, token)
 

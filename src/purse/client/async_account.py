@@ -26,7 +26,7 @@ class AsyncAccount(AsyncBase[Account]):
 
     `await AsyncAccount.open(name, storage="https://host")` opens one on a server, which needs the
     extra `client`; with any other address the verbs run in threads. `async with` closes its
-    connections, and `disconnect` does, too.
+    connections, and `close` does, too.
     """
 
     @classmethod
@@ -84,8 +84,8 @@ class AsyncAccount(AsyncBase[Account]):
     async def resume(self) -> AccountStatus:
         return await self._do(accounts.resume)
 
-    async def close(self) -> AccountStatus:
-        return await self._do(accounts.close)
+    async def end(self) -> AccountStatus:
+        return await self._do(accounts.end)
 
     async def set_alerts(self, alerts: Sequence[str]) -> AccountStatus:
         return await self._do(accounts.set_alerts, alerts)

@@ -60,9 +60,9 @@ class AsyncBase(Generic[K]):
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        await self.disconnect()
+        await self.close()
 
-    async def disconnect(self) -> None:
+    async def close(self) -> None:
         """Close all connections to the server; a file or a database stays open."""
         if isinstance(self._kept, AsyncConnection):
             await self._kept.close()

@@ -25,7 +25,7 @@ class AsyncCampaign(AsyncVerbs, SpendingVerb):
 
     `await AsyncCampaign.open(name, storage="https://host")` opens one on a server, which needs the
     extra `client`; with any other address the verbs run in threads. A campaign on a server belongs
-    to one event loop. `async with` closes its connections, and `disconnect` does, too.
+    to one event loop. `async with` closes its connections, and `close` does, too.
     """
 
     @classmethod

@@ -84,8 +84,8 @@ class AsyncVerbs(AsyncBase[Campaign]):
     async def resume(self) -> Status:
         return await self._do(operators.resume)
 
-    async def close(self) -> Status:
-        return await self._do(operators.close)
+    async def end(self) -> Status:
+        return await self._do(operators.end)
 
     async def set_alerts(self, alerts: Sequence[str]) -> Status:
         return await self._do(operators.set_alerts, alerts)

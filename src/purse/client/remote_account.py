@@ -60,8 +60,8 @@ class RemoteAccount(Account):
     def resume(self) -> AccountStatus:
         return self._connection.do(accounts.resume(self.name))
 
-    def close(self) -> AccountStatus:
-        return self._connection.do(accounts.close(self.name))
+    def end(self) -> AccountStatus:
+        return self._connection.do(accounts.end(self.name))
 
     def set_alerts(self, alerts: Sequence[str]) -> AccountStatus:
         return self._connection.do(accounts.set_alerts(self.name, alerts))

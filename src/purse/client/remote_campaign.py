@@ -145,8 +145,8 @@ class RemoteCampaign(Campaign):
     def resume(self) -> Status:
         return self._connection.do(operators.resume(self.name))
 
-    def close(self) -> Status:
-        return self._connection.do(operators.close(self.name))
+    def end(self) -> Status:
+        return self._connection.do(operators.end(self.name))
 
     def set_alerts(self, alerts: Sequence[str]) -> Status:
         return self._connection.do(operators.set_alerts(self.name, alerts))

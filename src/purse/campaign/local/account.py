@@ -12,7 +12,7 @@ from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.ledger import Level
 from purse.campaign.local.budget import Budget, read_terms
-from purse.campaign.make_results import account_status, balances, state
+from purse.campaign.make_results import account_status, balances
 from purse.campaign.period import Period
 from purse.campaign.records import Balance
 from purse.campaign.results import Audit
@@ -48,7 +48,7 @@ class LocalAccount(Budget[AccountStatus], Account):
             yield LevelStatus(
                 found.name,
                 found.kind,  # type: ignore[arg-type]
-                state(found.head),
+                found.head.status,
                 balances(self.terms.resources, self._balances(found, now)),
                 tuple(self._below(found.name, now)) if found.kind == ACCOUNT else (),
             )

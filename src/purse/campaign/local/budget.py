@@ -26,10 +26,10 @@ from purse.campaign.terms import Terms
 from purse.campaign.ticket import folded
 from purse.campaign.transaction import Transaction
 from purse.errors import (
-    CampaignClosed,
+    CampaignEnded,
     CampaignExists,
     InvalidInput,
-    NoSuchCampaign,
+    NotFound,
     invalid,
     suggest,
 )
@@ -78,7 +78,7 @@ class Budget(Generic[StatusT]):
             transaction = Transaction(level, kept.now())
             for each in level.chain():
                 if each.head.status == ENDED:
-                    raise CampaignClosed(f"{each.title} is closed")
+                    raise CampaignEnded(f"{each.title} has ended")
             transaction.add("created", terms.as_dict())
             yield written(transaction, found)
 
@@ -101,9 +101,9 @@ class Budget(Generic[StatusT]):
         kept = cls._connected(storage, token)
         try:
             return cls(read_terms(kept, name, cls.kind), kept)
-        except NoSuchCampaign as error:
+        except NotFound as error:
             hint = suggest(str(name), kept.names(cls.kind))
-            raise NoSuchCampaign(f"{error}; {hint}" if hint else str(error)) from None
+            raise NotFound(f"{error}; {hint}" if hint else str(error)) from None
 
     @classmethod
     def _names(cls, storage: Any, token: str | None) -> list[str]:
@@ -140,7 +140,7 @@ class Budget(Generic[StatusT]):
         self._do(lambda transaction: operators.set_status(transaction, "resumed", RUNNING))
         return self.status()
 
-    def close(self) -> StatusT:
+    def end(self) -> StatusT:
         self._do(lambda transaction: operators.set_status(transaction, "ended", ENDED))
         return self.status()
 
@@ -193,7 +193,7 @@ class Budget(Generic[StatusT]):
 
 
 def read_terms(storage: Storage, name: str, kind: str) -> Any:
-    """Return the terms of a level. Raise `NoSuchCampaign` where there is none of this kind."""
+    """Return the terms of a level. Raise `NotFound` where there is none of this kind."""
     return TERMS[kind].from_dict(storage.created(name, kind).body)
 
 

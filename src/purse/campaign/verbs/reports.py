@@ -124,7 +124,7 @@ class AskVerbs(ABC):
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
         Raise `BudgetHeld`, a subclass, when the pull may fit once open tickets are told or voided.
         Raise `ArmsCoolingDown` when calls of all allowed arms failed just now.
-        Raise `HorizonReached`, `CampaignPaused` or `CampaignClosed` when no round can be asked for.
+        Raise `HorizonReached`, `CampaignPaused` or `CampaignEnded` when no round can be asked for.
         Raise `Conflict` when `request_id` was used before for another request, context or labels,
         or when its ticket is void or failed by now.
         """
@@ -172,7 +172,7 @@ class OperatorVerbs(ABC):
 
         amount   a positive amount; for several resources one for each
 
-        Raise `CampaignClosed` when the campaign is closed.
+        Raise `CampaignEnded` when the campaign has ended.
         Raise `Conflict` when `request_id` was used before for another request.
         """
 
@@ -185,7 +185,7 @@ class OperatorVerbs(ABC):
         """Issue tickets again after `pause`; return the new status."""
 
     @abstractmethod
-    def close(self) -> Status:
+    def end(self) -> Status:
         """Issue no tickets from now on, for good, but accept reports; return the new status."""
 
     @abstractmethod

@@ -48,9 +48,9 @@ def resume(name: str) -> Request[AccountStatus]:
     return result(AccountStatus, "POST", account_path(name, "resume"))
 
 
-def close(name: str) -> Request[AccountStatus]:
+def end(name: str) -> Request[AccountStatus]:
     """Let campaigns below it issue no tickets from now on."""
-    return result(AccountStatus, "POST", account_path(name, "close"))
+    return result(AccountStatus, "POST", account_path(name, "end"))
 
 
 def set_alerts(name: str, alerts: Sequence[str]) -> Request[AccountStatus]:

@@ -35,9 +35,9 @@ def resume(name: str) -> Request[Status]:
     return result(Status, "POST", path(name, "resume"))
 
 
-def close(name: str) -> Request[Status]:
+def end(name: str) -> Request[Status]:
     """Issue no tickets from now on."""
-    return result(Status, "POST", path(name, "close"))
+    return result(Status, "POST", path(name, "end"))
 
 
 def set_alerts(name: str, alerts: Sequence[str]) -> Request[Status]:
