@@ -11,15 +11,15 @@ from .errors import ArmsCoolingDown as ArmsCoolingDown
 from .errors import AskRefused as AskRefused
 from .errors import BudgetExhausted as BudgetExhausted
 from .errors import BudgetHeld as BudgetHeld
-from .errors import CampaignClosed as CampaignClosed
+from .errors import CampaignEnded as CampaignEnded
 from .errors import CampaignExists as CampaignExists
 from .errors import CampaignPaused as CampaignPaused
 from .errors import Conflict as Conflict
 from .errors import HorizonReached as HorizonReached
 from .errors import InvalidInput as InvalidInput
 from .errors import MissingExtra as MissingExtra
-from .errors import NoSuchCampaign as NoSuchCampaign
 from .errors import NoSuchStorage as NoSuchStorage
+from .errors import NotFound as NotFound
 from .errors import PurseError as PurseError
 from .errors import StorageUnavailable as StorageUnavailable
 from .errors import TicketError as TicketError

@@ -67,8 +67,8 @@ class CampaignPaused(AskRefused):
     """
 
 
-class CampaignClosed(AskRefused):
-    """An ask that gets no ticket, because the campaign, or an account above it, is closed for good.
+class CampaignEnded(AskRefused):
+    """An ask that gets no ticket, because the campaign, or an account above it, has ended for good.
 
     Reports are accepted.
     """
@@ -85,7 +85,7 @@ class Conflict(PurseError):
     """
 
 
-class NoSuchCampaign(PurseError):
+class NotFound(PurseError):
     """The name of a campaign, or of an account, that does not exist."""
 
 
@@ -133,7 +133,3 @@ def suggest(name: str, known: Iterable[str]) -> str:
 
     near = get_close_matches(name, list(known), 1)
     return f"did you mean {near[0]!r}?" if near else ""
-
-
-CampaignEnded = CampaignClosed
-NotFound = NoSuchCampaign

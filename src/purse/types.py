@@ -14,7 +14,7 @@ efficiency  reward per cost: of a pull its own, of an arm that of its means
 problem     what a player is told beforehand: K, budget, bounds on costs, horizon, stop rule
 horizon     the number of rounds there are, where that is limited
 stop rule   what happens when a pull cannot be paid: `exit`, `hold`, `retry` or `fit`
-mask        the arms that may be played in a round; no mask: all of them
+mask        the arms that may be played in a round, `arms` of an ask; no mask: all of them
 initial pulls  each arm once, before a policy that wants it makes its first choice
 
 Simulation

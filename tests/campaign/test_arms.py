@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from purse import CampaignClosed, InvalidInput
+from purse import CampaignEnded, InvalidInput
 from purse.campaign.campaign import Campaign
 from tests.support.campaigns import made, refusal
 from tests.support.storages import MemoryHarness, StorageHarness
@@ -141,9 +141,9 @@ def test_what_cannot_be() -> None:
     campaign.retire_arm("red")
     campaign.retire_arm("green")
     assert "no arm would be left" in refusal(InvalidInput, campaign.retire_arm, "blue")
-    campaign.close()
+    campaign.end()
     for call in (campaign.add_arm, campaign.retire_arm, campaign.set_arm):
-        refusal(CampaignClosed, call, "blue")
+        refusal(CampaignEnded, call, "blue")
 
 
 @pytest.mark.parametrize(

@@ -375,7 +375,7 @@ def test_an_export_without_contexts_is_restored_where_nobody_sees_them() -> None
     copy = Campaign.restore(exported(blind, contexts=False), storage=harness.storage())
     assert copy.audit(full=True).ok
     assert copy.status().purses == blind.status().purses
-    copy.close()
+    assert copy.end().status == "ended"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.states import STATES
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from purse.errors import CampaignClosed, CampaignExists, InvalidInput, NoSuchCampaign
+from purse.errors import CampaignEnded, CampaignExists, InvalidInput, NotFound
 
 START, HOUR = 1_800_000_000_000, 3_600_000
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
@@ -77,9 +77,9 @@ def test_names_are_of_one_kind_and_of_one_storage(storage: Storage) -> None:
         ["c"],
         ["team"],
     )
-    with pytest.raises(NoSuchCampaign, match="there is no campaign 'team'"):
+    with pytest.raises(NotFound, match="there is no campaign 'team'"):
         Campaign.open("team", storage=storage)
-    with pytest.raises(NoSuchCampaign, match="there is no account 'c'"):
+    with pytest.raises(NotFound, match="there is no account 'c'"):
         Campaign.create("d", **TERMS, account="c", storage=storage)
     with pytest.raises(CampaignExists, match=r"there is an account 'team' already; Campaign\.open"):
         Campaign.create("team", **TERMS, exist_ok=True, storage=storage)
@@ -87,12 +87,12 @@ def test_names_are_of_one_kind_and_of_one_storage(storage: Storage) -> None:
     assert again.terms.id == campaign.terms.id
 
 
-def test_nothing_begins_below_an_account_that_is_closed(storage: Storage) -> None:
+def test_nothing_begins_below_an_account_that_has_ended(storage: Storage) -> None:
     account = Account.create("team", budget=5, resources=["USD"], storage=storage)
     with pytest.raises(InvalidInput, match="must be those of account 'team', in its order: USD"):
         Campaign.create("c", **TERMS, account="team", storage=storage)
-    assert account.close().status == "closed"
-    with pytest.raises(CampaignClosed, match="account 'team' is closed"):
+    assert account.end().status == "ended"
+    with pytest.raises(CampaignEnded, match="account 'team' has ended"):
         Campaign.create("c", **TERMS, resources=["USD"], account="team", storage=storage)
 
 

@@ -7,7 +7,7 @@ import math
 from purse import (
     AskRefused,
     BudgetHeld,
-    CampaignClosed,
+    CampaignEnded,
     CampaignPaused,
     Conflict,
     InvalidInput,
@@ -40,7 +40,7 @@ def test_a_repeat_is_answered_when_nothing_more_would_be() -> None:
     assert campaign.ask("one") == ticket
     campaign.pause()
     assert campaign.ask("one") == ticket
-    campaign.close()
+    campaign.end()
     assert campaign.ask("one") == ticket
 
 
@@ -99,13 +99,13 @@ def test_reports_are_always_taken_and_asks_only_while_it_runs() -> None:
     campaign.void(tickets[1])
     assert campaign.resume().status == "running"
     assert campaign.ask().id == 5
-    assert campaign.close().status == "closed"
-    assert "closed" in refusal(CampaignClosed, campaign.ask)
+    assert campaign.end().status == "ended"
+    assert "ended" in refusal(CampaignEnded, campaign.ask)
     campaign.tell(tickets[2], 1, "0.5")
     campaign.void(tickets[3])
-    refusal(CampaignClosed, campaign.resume)
-    refusal(CampaignClosed, campaign.top_up, 1)
-    assert issubclass(CampaignClosed, AskRefused)
+    refusal(CampaignEnded, campaign.resume)
+    refusal(CampaignEnded, campaign.top_up, 1)
+    assert issubclass(CampaignEnded, AskRefused)
     assert purse(campaign) == ("1", "1", "0", "8", "0")
     assert [entry.kind for entry in campaign.journal()][5:] == [
         "paused",
@@ -125,8 +125,8 @@ def test_to_pause_twice_is_to_pause_once() -> None:
     campaign.pause()
     campaign.resume()
     campaign.resume()
-    campaign.close()
-    campaign.close()
+    campaign.end()
+    campaign.end()
     assert [entry.kind for entry in campaign.journal()] == [
         "created",
         "paused",

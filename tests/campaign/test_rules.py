@@ -13,7 +13,7 @@ from purse.errors import (
     AskRefused,
     BudgetExhausted,
     BudgetHeld,
-    CampaignClosed,
+    CampaignEnded,
     CampaignPaused,
     Conflict,
     HorizonReached,
@@ -74,8 +74,8 @@ def test_a_level_that_stands_still_stops_those_below() -> None:
     game.do(operators.set_status, "paused", "paused", level=team)
     refused(CampaignPaused, "account 'team' is paused; resume it first", game, asks.ask, 1, "first")
     game.do(operators.set_status, "ended", "ended", level=company)
-    refused(CampaignClosed, "account 'company' is closed", game, asks.ask, 1, "first")
-    with pytest.raises(CampaignClosed, match="account 'company' is closed"):
+    refused(CampaignEnded, "account 'company' has ended", game, asks.ask, 1, "first")
+    with pytest.raises(CampaignEnded, match="account 'company' has ended"):
         game.do(operators.set_status, "resumed", "running", level=company)
 
 

@@ -13,7 +13,7 @@ from purse import (
     Campaign,
     CampaignExists,
     InvalidInput,
-    NoSuchCampaign,
+    NotFound,
 )
 from tests.support import storages
 from tests.support.campaigns import TERMS, made, refusal
@@ -86,7 +86,7 @@ def test_a_name_is_taken_once() -> None:
     harness = storages.MemoryHarness()
     made(harness)
     assert "'test'" in refusal(CampaignExists, made, harness)
-    assert "'other'" in refusal(NoSuchCampaign, Campaign.open, "other", storage=harness.memory)
+    assert "'other'" in refusal(NotFound, Campaign.open, "other", storage=harness.memory)
     assert "storage='redis://here'" in refusal(
         InvalidInput, Campaign.open, "test", storage="redis://here"
     )

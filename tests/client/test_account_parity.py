@@ -66,7 +66,7 @@ def answers(place: Any) -> list[Any]:
     found += [[(each.seq, each.kind, each.body) for each in entries[1:]]]
     found += [[each.seq for each in team.journal(after=2)], company.audit(), team.audit()]
     file = StringIO()
-    found += [team.export(file), file.getvalue().count("\n"), team.close(), company.name]
+    found += [team.export(file), file.getvalue().count("\n"), team.end(), company.name]
     return found
 
 
@@ -125,8 +125,8 @@ REFUSED: dict[str, Callable[[Any], Any]] = {
         Account.open("company", storage=place).pause(),
         Campaign.create("idle", **TERMS, account="company", storage=place).ask(),
     ),
-    "a closed account": lambda place: [
-        Account.open("company", storage=place).close(),
+    "an ended account": lambda place: [
+        Account.open("company", storage=place).end(),
         Account.open("company", storage=place).top_up(1),
     ],
     "nothing more": lambda place: Account.open("company", storage=place).top_up(0),
@@ -167,11 +167,11 @@ def test_the_verbs_of_the_twin_are_done(at: Served, where: str, tmp_path: Path) 
         ]
         assert (await made.audit()).ok
         assert await made.export(tmp_path / "company.jsonl") == 4
-        assert (await made.close()).status == (await made.status()).status == "closed"
-        with pytest.raises(purse.NoSuchCampaign):
+        assert (await made.end()).status == (await made.status()).status == "ended"
+        with pytest.raises(purse.NotFound):
             await AsyncAccount.open("none", storage=place)
         assert repr(made).startswith("<AsyncAccount 'company'")
-        await made.disconnect()
+        await made.close()
 
     with ThreadPoolExecutor(1) as thread:
         thread.submit(lambda: asyncio.run(use())).result()

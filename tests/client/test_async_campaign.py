@@ -82,8 +82,8 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
         assert await campaign.export(tmp_path / "export.jsonl") == entries[-1]
         copy = await AsyncCampaign.restore(tmp_path / "export.jsonl", storage=in_memory())
         assert (await copy.audit()).digest == (await campaign.audit()).digest
-        assert (await campaign.close()).status == "closed"
-        await campaign.disconnect()
+        assert (await campaign.end()).status == "ended"
+        await campaign.close()
 
     run(use)
 
@@ -102,7 +102,7 @@ def test_pages_of_a_journal(place: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_errors_are_those_of_a_campaign(at: Served) -> None:
     async def use() -> None:
-        with pytest.raises(purse.NoSuchCampaign, match="there is no campaign 'other'"):
+        with pytest.raises(purse.NotFound, match="there is no campaign 'other'"):
             await AsyncCampaign.open("other", storage=at.url)
         async with await AsyncCampaign.create("prompts", **TERMS, storage=at.url) as campaign:
             assert repr(campaign) == f"<AsyncCampaign 'prompts' at {at.url}>"

@@ -139,7 +139,7 @@ def test_it_gives_up_in_one_line(far: Far) -> None:
 
 def test_what_is_refused_is_not_sent_again(far: Far) -> None:
     before = len(far.wire.sent)
-    with pytest.raises(purse.NoSuchCampaign, match="there is no campaign 'other'"):
+    with pytest.raises(purse.NotFound, match="there is no campaign 'other'"):
         Campaign.open("other", storage=far.connection)
     assert len(far.wire.sent) == before + 1
 

@@ -123,7 +123,7 @@ def answers(campaign: Campaign) -> list[Any]:
     count = campaign.export(file)
     copy = Campaign.restore(StringIO(file.getvalue()), storage=in_memory())
     found += [count == status.entries, copy.audit(full=True).digest == audit.digest]
-    found += [campaign.close().status, type(campaign.status())]
+    found += [campaign.end().status, type(campaign.status())]
     return found
 
 
@@ -174,7 +174,7 @@ REFUSED: dict[str, Callable[[Campaign], Any]] = {
     "a miss below nothing": lambda campaign: campaign.recommend(within=-1),
     "a cost of another resource": lambda campaign: campaign.recommend(resource="EUR"),
     "a cap of nothing": lambda campaign: campaign.recommend(cap=0),
-    "a closed campaign": lambda campaign: (campaign.close(), campaign.ask()),
+    "an ended campaign": lambda campaign: (campaign.end(), campaign.ask()),
 }
 
 

@@ -300,5 +300,7 @@ def test_a_policy_that_chooses_no_arm_is_named() -> None:
 
 def test_a_world_that_breaks_its_bounds_is_named() -> None:
     world = replace(ONE, tables=ONE.tables._replace(rewards=2 * ONE.tables.rewards))
-    with pytest.raises(purse.PurseError, match="masked, or bernoulli drew what is out of bounds; "):
+    with pytest.raises(
+        purse.PurseError, match="not allowed, or bernoulli drew what is out of bounds; "
+    ):
         purse.simulate("uniform", world, 10, n_paths=2, delay=2)

@@ -1,4 +1,4 @@
-"""Masks in a live policy: `ask(allowed=...)`, initial pulls, voids, pending tickets."""
+"""Masks in a live policy: `ask(arms=...)`, initial pulls, voids, pending tickets."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ def test_probabilities_are_those_of_the_allowed_arms() -> None:
     live = make()
     assert live.probabilities([0, 2]).tolist() == [0.5, 0, 0.5]
     assert live.probabilities().tolist() == pytest.approx([1 / 3] * 3)
-    ticket = live.ask(allowed=[1])
+    ticket = live.ask(arms=[1])
     assert (ticket.arm, ticket.probability) == (1, 1.0)
 
 
-@pytest.mark.parametrize("allowed", [[], [3], [-1], ["a"], [0.5]])
-def test_a_bad_list_is_refused_and_nothing_changes(allowed: list[object]) -> None:
+@pytest.mark.parametrize("arms", [[], [3], [-1], ["a"], [0.5]])
+def test_a_bad_list_is_refused_and_nothing_changes(arms: list[object]) -> None:
     live = make()
-    with pytest.raises(purse.InvalidInput, match="allowed="):
-        live.ask(allowed)
+    with pytest.raises(purse.InvalidInput, match="arms="):
+        live.ask(arms)
     assert (live.t, live.left) == (0, 10)
 
 

@@ -117,7 +117,7 @@ def test_the_guard_keeps_little_money_together(guard: float, dear: int) -> None:
     told = {"budget": 2.4, "cost_min": [1, 0.1], "cost_max": [1, 0.1], "horizon": 20}
     live = purse.Policy(f"{CALM},guard={guard}", n_arms=2, **told)
     for _ in range(2):
-        live.tell(live.ask(allowed=[1]), 0.1, 0.1)
+        live.tell(live.ask(arms=[1]), 0.1, 0.1)
     # x0 + x1 = 18 and x0 + 0.1 x1 = 2.2
     plan = [2.2 - 15.8 / 9, 158 / 9]
     u = [1 - 1 / (1 + math.sqrt(1.1)), 0.1 + width(level(9, 2), 2)]

@@ -43,21 +43,21 @@ def test_an_account_over_http() -> None:
     assert client.post(f"{AT}/audit").json()["ok"] is True
     lines = client.get(f"{AT}/journal?after=1&limit=2").text.splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["topped_up", "paused"]
-    assert client.post(f"{AT}/close").json()["status"] == "closed"
-    problem(client.post(f"{AT}/top-ups", json={"amount": 1}), 409, "campaign-closed")
+    assert client.post(f"{AT}/end").json()["status"] == "ended"
+    problem(client.post(f"{AT}/top-ups", json={"amount": 1}), 409, "campaign-ended")
 
 
 def test_mistakes_are_problems() -> None:
     client = with_team()
-    problem(client.get("/accounts/none"), 404, "no-such-campaign")
-    problem(client.get("/accounts/prompts"), 404, "no-such-campaign")
-    problem(client.get("/campaigns/team-a"), 404, "no-such-campaign")
+    problem(client.get("/accounts/none"), 404, "not-found")
+    problem(client.get("/accounts/prompts"), 404, "not-found")
+    problem(client.get("/campaigns/team-a"), 404, "not-found")
     problem(client.post("/accounts", json=TEAM), 409, "campaign-exists")
     problem(client.post("/accounts", json={**TEAM, "name": "prompts"}), 409, "campaign-exists")
     problem(client.post("/campaigns", json={**PROMPTS, "name": "team-a"}), 409, "campaign-exists")
     assert client.post("/accounts", json={**TEAM, "exist_ok": True}).status_code == 201
     other = {**TEAM, "name": "b", "account": "none"}
-    problem(client.post("/accounts", json=other), 404, "no-such-campaign")
+    problem(client.post("/accounts", json=other), 404, "not-found")
     wrong: list[Any] = [{"budget": -1}, {"name": "a/b"}, {"more": 1}, {"resources": []}]
     for part in wrong:
         problem(client.post("/accounts", json={**TEAM, **part}), 400, "invalid-input")

@@ -64,8 +64,8 @@ def test_a_campaign_from_its_creation_to_its_end() -> None:
     assert client.post("/campaigns/prompts/pause").json()["status"] == "paused"
     problem(client.post("/campaigns/prompts/asks"), 409, "campaign-paused")
     assert client.post("/campaigns/prompts/resume").json()["status"] == "running"
-    assert client.post("/campaigns/prompts/close").json()["status"] == "closed"
-    problem(client.post("/campaigns/prompts/asks"), 409, "campaign-closed")
+    assert client.post("/campaigns/prompts/end").json()["status"] == "ended"
+    problem(client.post("/campaigns/prompts/asks"), 409, "campaign-ended")
 
 
 def test_an_ask_needs_no_body() -> None:
@@ -307,7 +307,7 @@ def test_a_campaign_that_was_made_anew_is_opened_again() -> None:
     assert ask(client)[0]["arm"] in ("x", "y")
     empty(storage)
     Campaign.create(**{**PROMPTS, "arms": {"p": 1, "q": 2}}, storage=storage)
-    problem(client.post("/campaigns/prompts/asks"), 404, "no-such-campaign")
+    problem(client.post("/campaigns/prompts/asks"), 404, "not-found")
     assert ask(client)[0]["arm"] in ("p", "q")
 
 

@@ -192,18 +192,18 @@ def test_an_arm_that_cannot_be_is_refused_by_name(
     assert with_room.get(AT).json()["entries"] == 1
 
 
-def test_a_campaign_that_is_full_or_closed_gets_no_arms() -> None:
+def test_a_campaign_that_is_full_or_has_ended_gets_no_arms() -> None:
     client = running()
     answer = client.post(f"{AT}/arms", json={"name": "third"})
     assert "a capacity of 2 arms" in problem(answer, 400, "invalid-input")
     client.post(f"{AT}/arms/retire", json={"name": "small"})
     answer = client.post(f"{AT}/arms/retire", json={"name": "large"})
     assert "no arm would be left" in problem(answer, 400, "invalid-input")
-    client.post(f"{AT}/close")
+    client.post(f"{AT}/end")
     for path, body in (("", {"name": "small"}), ("/set", {"name": "large"}), ("/retire", {})):
         answer = client.post(f"{AT}/arms{path}", json={"name": "small", **body})
-        problem(answer, 409, "campaign-closed")
-    problem(service().post(f"{AT}/arms", json={"name": "a"}), 404, "no-such-campaign")
+        problem(answer, 409, "campaign-ended")
+    problem(service().post(f"{AT}/arms", json={"name": "a"}), 404, "not-found")
 
 
 @pytest.mark.parametrize(("seconds", "header"), [(0.75, "1"), (2, "2"), (7.001, "8")])

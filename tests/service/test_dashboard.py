@@ -41,4 +41,4 @@ def test_the_page_is_public_and_names_only_files_that_exist(untouched: TestClien
             named |= set(re.findall(r'from "\./([^"]+)"', untouched.get(f"/dashboard/{name}").text))
     assert named == {name for name in FILES if name != dashboard.INDEX}
     for other in ("nothing.js", "..%2Ffeed.py", "%2e%2e/views.py", "__init__.py"):
-        problem(untouched.get(f"{HERE}/dashboard/{other}"), 404, "not-found")
+        problem(untouched.get(f"{HERE}/dashboard/{other}"), 404, "no-such-path")

@@ -58,11 +58,11 @@ def test_actions_are_unlocked_confirmed_and_done_once(view: View, tmp_path: Path
         page.get_by_label("Reward", exact=True).fill("1")
         page.keyboard.press("Enter")
         page.wait_for_selector(f"#done:text-is('Ticket {third.id} is told.')")
-        page.get_by_role("button", name="Close").click()
+        page.get_by_role("button", name="End").click()
         assert page.locator("#dialog-yes").is_disabled(), "the name is wanted"
         page.get_by_label("Type prompts to confirm").fill("prompts")
         yes(page)
-        page.wait_for_selector("#standing:text-is('closed')")
+        page.wait_for_selector("#standing:text-is('ended')")
         with page.expect_download() as saved:
             page.get_by_role("button", name="Download the journal").click()
         saved.value.save_as(tmp_path / "journal.jsonl")

@@ -13,8 +13,8 @@ pytestmark = pytest.mark.usefixtures("fast_views")
 def test_all_campaigns_are_listed_those_with_alarms_first(view: View) -> None:
     storage, now = in_memory(), 1_790_000_000_000
     storage.now = lambda: now
-    closed = make(storage, "a-closed")
-    closed.close()
+    ended = make(storage, "a-ended")
+    ended.end()
     quiet = make(storage, "b-quiet")
     now += 60_000
     busy = make(storage, "c-busy")
@@ -30,14 +30,14 @@ def test_all_campaigns_are_listed_those_with_alarms_first(view: View) -> None:
         assert page.locator("#connection").inner_text() == "Live"
         page.wait_for_selector("#list:not(:has-text('…'))")  # histories are read one by one
         rows = [" ".join(row.split()) for row in page.locator("#list tbody tr").all_inner_texts()]
-        names = ["d-over", "e-spent", "c-busy", "b-quiet", "a-closed"]
+        names = ["d-over", "e-spent", "c-busy", "b-quiet", "a-ended"]
         assert sorted(names[:2]) == sorted(row.split()[0] for row in rows[:2])
         assert [row.split()[0] for row in rows[2:]] == names[2:]
         assert "c-busy running uniform 4.984 of 5.000 USD" in rows[2]
         assert "2.00 125 per USD none" in rows[2]
         assert "Overrun" in "".join(rows[:2])
         assert "e-spent exhausted" in "".join(rows[:2])
-        assert "a-closed closed" in rows[4]
+        assert "a-ended ended" in rows[4]
         for width in (390, 820, 1280):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate(FITS)

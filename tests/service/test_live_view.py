@@ -313,7 +313,7 @@ def test_what_cannot_be_shown_is_a_problem(
 ) -> None:
     client = running(storage)
     for route in ("picture", "events"):
-        problem(client.get(f"/campaigns/other/{route}"), 404, "no-such-campaign")
+        problem(client.get(f"/campaigns/other/{route}"), 404, "not-found")
         problem(client.get(f"/campaigns/a%20b/{route}"), 400, "invalid-input")
     monkeypatch.setattr(live_view, "MOST_VIEWERS", 0)
     answer = client.get("/campaigns/prompts/events")

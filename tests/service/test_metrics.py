@@ -92,7 +92,7 @@ def test_every_state_and_kind_of_alarm_has_a_number() -> None:
     assert raised == {"overrun", "exhausted"}
     storage.now = lambda: 87_400_000  # a day later
     assert numbers(client)["purse_alarm", "prompts", "overrun"] == 0
-    for verb, state in (("pause", "paused"), ("resume", "running"), ("close", "closed")):
+    for verb, state in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
         client.post(f"/campaigns/prompts/{verb}")
         found = numbers(client)
         assert [found["purse_state", "prompts", each] for each in CAMPAIGN_STATES] == [

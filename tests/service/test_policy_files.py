@@ -60,5 +60,5 @@ def test_readers_do_not_see_the_folder_of_a_policy_file(file: Path, allowed: boo
         assert str(file.parent) not in client.get(f"/campaigns/prompts{path}").text
     assert client.get("/campaigns/prompts").json()["policy"] == "mine.py:gamma=0.5"
     assert '"policy":"mine.py:gamma=0.5"' in client.get("/campaigns/prompts/journal").text
-    for verb in ("pause", "resume", "close"):
+    for verb in ("pause", "resume", "end"):
         assert str(file.parent) not in client.post(f"/campaigns/prompts/{verb}").text

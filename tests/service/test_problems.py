@@ -227,7 +227,7 @@ def test_a_campaign_is_made_once_and_others_are_not_there(client: TestClient) ->
         ("GET", "/tickets"),
         ("POST", "/tickets/1/void"),
     ):
-        problem(client.request(method, f"/campaigns/other{path}"), 404, "no-such-campaign")
+        problem(client.request(method, f"/campaigns/other{path}"), 404, "not-found")
 
 
 def test_an_exhausted_budget_and_one_that_is_held_are_told_apart() -> None:
@@ -294,7 +294,7 @@ def test_methods_that_are_not_known(client: TestClient) -> None:
     answer = client.delete("/campaigns/prompts")
     problem(answer, 405, "method-not-allowed")
     assert answer.headers["Allow"] == "GET"
-    problem(client.get("/campaigns/"), 404, "not-found")
+    problem(client.get("/campaigns/"), 404, "no-such-path")
 
 
 class Dead(Storage):

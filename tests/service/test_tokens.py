@@ -56,7 +56,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/campaigns/prompts/alerts"): "admin",
     ("POST", "/campaigns/prompts/pause"): "admin",
     ("POST", "/campaigns/prompts/resume"): "admin",
-    ("POST", "/campaigns/prompts/close"): "admin",
+    ("POST", "/campaigns/prompts/end"): "admin",
     ("POST", "/campaigns/prompts/expire"): "act",
     ("POST", "/campaigns/prompts/audit"): "admin",
     ("GET", "/campaigns/prompts/journal"): "read",
@@ -69,7 +69,7 @@ ROLE = {  # what each route needs; one that is not here fails the test below
     ("POST", "/accounts/team-a/top-ups"): "admin",
     ("POST", "/accounts/team-a/pause"): "admin",
     ("POST", "/accounts/team-a/resume"): "admin",
-    ("POST", "/accounts/team-a/close"): "admin",
+    ("POST", "/accounts/team-a/end"): "admin",
     ("POST", "/accounts/team-a/alerts"): "admin",
     ("POST", "/accounts/team-a/audit"): "admin",
     ("GET", "/accounts/team-a/journal"): "read",
@@ -150,7 +150,7 @@ def test_public_routes_need_none_and_mind_no_wrong_one(guarded: Guarded) -> None
 
 def test_an_unknown_path_is_not_told_to_strangers(guarded: Guarded) -> None:
     problem(guarded.client.get("/nothing"), 401, "no-token")
-    problem(guarded.send("GET", "/nothing", "read"), 404, "not-found")
+    problem(guarded.send("GET", "/nothing", "read"), 404, "no-such-path")
 
 
 def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) -> None:
@@ -167,7 +167,7 @@ def test_a_lower_role_is_refused_and_told_which_one_is_needed(guarded: Guarded) 
 
 def test_the_role_that_is_needed_is_enough_and_so_is_any_higher_one(guarded: Guarded) -> None:
     guarded.app.state.views.close()  # so that its stream ends after one event
-    ordered = sorted(ROLE.items(), key=lambda each: each[0][1] == "/campaigns/prompts/close")
+    ordered = sorted(ROLE.items(), key=lambda each: each[0][1] == "/campaigns/prompts/end")
     for (method, path), needed in ordered:
         for role in tokens.ROLES[tokens.ROLES.index(needed) :]:
             body = (

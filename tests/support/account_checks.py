@@ -150,7 +150,7 @@ def campaigns_of_an_account_take_turns(build: Build) -> None:
 
 
 def a_paused_account_gives_nothing_out(build: Build) -> None:
-    """Nor does a closed one; reports are taken."""
+    """Nor does one that has ended; reports are taken."""
     made = tree(build(), 9, 9)
     tickets = made.one.ask_many(2)
     made.company.pause()
@@ -159,8 +159,8 @@ def a_paused_account_gives_nothing_out(build: Build) -> None:
             campaign.ask()
     made.one.tell(tickets[0], 1, 1)
     made.company.resume()
-    made.team.close()
-    with pytest.raises(PurseError, match=r"team.*closed"):
+    made.team.end()
+    with pytest.raises(PurseError, match=r"team.*ended"):
         made.one.ask()
     made.two.ask()
     made.one.tell(tickets[1], 1, 1)

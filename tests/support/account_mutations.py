@@ -80,7 +80,7 @@ def lock_from_the_bottom_up(patch: Patch) -> None:
 
 
 def ask_under_stopped_accounts(patch: Patch) -> None:
-    """Accounts that are paused or closed give out tickets."""
+    """Accounts that are paused or have ended give out tickets."""
     patch.setattr(asks, "refuse_stopped", lambda _: None)
 
 

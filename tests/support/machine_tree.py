@@ -120,10 +120,10 @@ class TreeMachine(CampaignMachine):
             lambda: account.top_up(amounts, request_id), lambda: tree.top_up(units, request_id)
         )
 
-    @rule(which=picks, to=st.sampled_from(["paused", "running", "running"] * 4 + ["closed"]))
+    @rule(which=picks, to=st.sampled_from(["paused", "running", "running"] * 4 + ["ended"]))
     def switch_an_account(self, which: int, to: str) -> None:
         account, tree = self.pair(which)
-        verbs = {"paused": account.pause, "running": account.resume, "closed": account.close}
+        verbs = {"paused": account.pause, "running": account.resume, "ended": account.end}
         self.same(verbs[to], lambda: tree.switch(to))
 
     def pair(self, which: int) -> tuple[Any, reference_ledger.Account]:

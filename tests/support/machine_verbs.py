@@ -45,12 +45,12 @@ class CampaignMachine(AskMachine):
             lambda: self.ledger.top_up(units, request_id),
         )
 
-    @rule(to=st.sampled_from(["paused", "running"] * 4 + ["closed"]))
+    @rule(to=st.sampled_from(["paused", "running"] * 4 + ["ended"]))
     def switch(self, to: str) -> None:
         change = {
             "paused": self.campaign.pause,
             "running": self.campaign.resume,
-            "closed": self.campaign.close,
+            "ended": self.campaign.end,
         }[to]
         self.same(change, lambda: self.ledger.switch(to))
 

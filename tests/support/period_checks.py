@@ -119,7 +119,7 @@ def what_is_left_is_dropped_at_the_boundary(build: Build) -> None:
 
 
 def nothing_is_renewed_while_it_is_paused(build: Build) -> None:
-    """Afterwards the next boundary is the first that comes; a closed one has none."""
+    """Afterwards the next boundary is the first that comes; an ended one has none."""
     harness = build()
     campaign = harness.create("test", **DAILY, carry="all")
     ticket = campaign.ask()
@@ -133,7 +133,7 @@ def nothing_is_renewed_while_it_is_paused(build: Build) -> None:
     harness.clock = MIDNIGHT + 72 * HOUR
     campaign.ask()
     assert money(campaign) == "20 1 2 0 17"
-    campaign.close()
+    campaign.end()
     harness.clock += 48 * HOUR
     campaign.expire()
     assert money(campaign).startswith("20 ")

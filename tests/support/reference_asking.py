@@ -40,7 +40,7 @@ class Asking(Books):
     def open_for_asks(self, mask: Mask | None) -> None:
         for level in reversed(self.levels):
             if level.status != "running":
-                raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignClosed")
+                raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignEnded")
         self.check_mask(mask)
 
     @property

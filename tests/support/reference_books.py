@@ -198,7 +198,7 @@ class Books(Level):
             "outside-range": self.is_recent("outside-range"),
             "cooling-down": bool(self.cooling()),
             "silent": any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
-            "exhausted": self.status != "closed" and not self.could_fit(self.free),
+            "exhausted": self.status != "ended" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
 

@@ -39,7 +39,7 @@ class Ledger(Asking, Reporting):
     def add_arm(self, name: str, least: Units | None, most: Units | None) -> None:
         """A new arm, which owes its initial pull; or a retired one that comes back."""
         self.begin()
-        self.refuse_closed()
+        self.refuse_ended()
         names = [arm.name for arm in self.arms]
         place = names.index(name) if name in names else len(names)
         if place == self.places:
@@ -80,7 +80,7 @@ class Ledger(Asking, Reporting):
 
     def place_of(self, name: str) -> int:
         self.begin()
-        self.refuse_closed()
+        self.refuse_ended()
         names = [arm.name for arm in self.arms]
         if name not in names:
             raise Refusal("InvalidInput")

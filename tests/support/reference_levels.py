@@ -101,23 +101,23 @@ class Level(Renewed):
         self.begin()
         if self.known(request_id, ("top_up", units)):
             return
-        self.refuse_closed()
+        self.refuse_ended()
         self.budget = [before + more for before, more in zip(self.budget, units, strict=True)]
         self.entries += 1
         if request_id is not None:
             self.requests[request_id] = ("top_up", units)
 
     def switch(self, status: str) -> None:
-        """Pause, resume or close; closed is for good."""
+        """Pause, resume or end; ended is for good."""
         self.begin()
         if self.status == status:
             return
-        self.refuse_closed()
+        self.refuse_ended()
         if status == "running":
             self.skip_boundaries()
         self.status = status
         self.entries += 1
 
-    def refuse_closed(self) -> None:
-        if self.status == "closed":
-            raise Refusal("CampaignClosed")
+    def refuse_ended(self) -> None:
+        if self.status == "ended":
+            raise Refusal("CampaignEnded")

@@ -65,7 +65,7 @@ class Renewed:
 
     def due(self) -> list[tuple[list[int], Period]]:
         """The budget and the period after each boundary that has passed and was not made yet. Where
-        it is paused or closed there is none.
+        it is paused or has ended there is none.
         """
         if self.period is None or self.periods is None or self.status != "running":
             return []

@@ -69,7 +69,7 @@ def everything(harness: StorageHarness) -> Any:
     campaign.void(last)
     with suppress(Conflict):
         campaign.void(tickets[0])
-    campaign.close()
+    campaign.end()
     return campaign
 
 
@@ -210,7 +210,7 @@ def joined(harness: StorageHarness) -> Any:
     campaign.tell(campaign.ask("there"), 1, "0.4")
     harness.clock += 6 * HOUR
     campaign.ask("later")
-    campaign.close()
+    campaign.end()
     return campaign
 
 

@@ -135,11 +135,11 @@ def test_an_account_that_is_paused_refuses_asks_and_takes_reports() -> None:
     tell(one, 1, 1)
     company.switch("running")
     ask(one)
-    company.switch("closed")
-    assert why(one) == "CampaignClosed"
+    company.switch("ended")
+    assert why(one) == "CampaignEnded"
     tell(one, 2, 1)
     assert purse(company) == "9 2 0 0 7 0"
-    with pytest.raises(Refusal, match="CampaignClosed"):
+    with pytest.raises(Refusal, match="CampaignEnded"):
         company.top_up((1,), None)
 
 
@@ -229,7 +229,7 @@ def test_nothing_is_renewed_while_it_is_paused() -> None:
     assert (purse(one), one.period and one.period.next) == ("20 0 0 0 20 0", NEW_YEAR + 5 * DAY)
     clock.now = NEW_YEAR + 5 * DAY
     assert purse(one) == "30 0 0 0 30 0"
-    one.switch("closed")
+    one.switch("ended")
     clock.now += 7 * DAY
     assert purse(one) == "30 0 0 0 30 0"
 

@@ -14,7 +14,7 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import InvalidInput, NoSuchCampaign
+from purse import InvalidInput, NotFound
 from purse.campaign.campaign import Campaign
 from purse.campaign.learner import Learner, recovered
 from tests.support.paths import ROOT
@@ -116,7 +116,7 @@ def test_a_level_that_was_made_anew_is_not_the_one_that_was_opened(harness: Stor
     harness.create("other", arms=arms, budget=10_000, cost_min=1, policy="uniform")
     new = harness.create("c", arms=arms, budget=10_000, cost_min=1, policy="uniform")
     for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
-        with pytest.raises(NoSuchCampaign, match="deleted and recreated"):
+        with pytest.raises(NotFound, match="deleted and recreated"):
             call()
     assert counts(new) == {}
     assert harness.open("c").ask().arm in ("x", "y", "z")

@@ -23,7 +23,7 @@ MEANINGS: Final = {
     OK: "done",
     DIFFERS: "an audit or a check found a difference",
     MISTAKE: "a mistake in the command or in its input, or another error",
-    OVER: "the game is over: budget spent, horizon reached or campaign closed",
+    OVER: "the game is over: budget spent, horizon reached or campaign ended",
     HELD: "money is held for open tickets; ask again after they are told",
     UNAVAILABLE: "the storage does not answer; the same command again does no harm",
     COOLING: "calls of all allowed arms failed just now; ask again soon",

@@ -24,9 +24,7 @@ class ProblemType(NamedTuple):
 
 OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.InvalidInput: ProblemType("invalid-input", 400, "A value cannot be used"),
-    errors.NoSuchCampaign: ProblemType(
-        "no-such-campaign", 404, "There is no such campaign or account"
-    ),
+    errors.NotFound: ProblemType("not-found", 404, "There is no such campaign or account"),
     errors.TicketError: ProblemType("ticket-error", 404, "There is no such ticket to report on"),
     errors.Conflict: ProblemType("conflict", 409, "The request conflicts with an earlier one"),
     errors.CampaignExists: ProblemType(
@@ -50,8 +48,8 @@ OF_ERRORS: dict[type[PurseError], ProblemType] = {
     errors.CampaignPaused: ProblemType(
         "campaign-paused", 409, "The campaign, or an account above it, is paused", exit_codes.PAUSED
     ),
-    errors.CampaignClosed: ProblemType(
-        "campaign-closed", 409, "The campaign, or an account above it, is closed", exit_codes.OVER
+    errors.CampaignEnded: ProblemType(
+        "campaign-ended", 409, "The campaign, or an account above it, has ended", exit_codes.OVER
     ),
     errors.StorageUnavailable: ProblemType(
         "storage-unavailable", 503, "The storage does not answer", exit_codes.UNAVAILABLE

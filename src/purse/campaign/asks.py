@@ -19,7 +19,7 @@ from purse.compiler.jit import kernel
 from purse.errors import (
     AskRefused,
     BudgetExhausted,
-    CampaignClosed,
+    CampaignEnded,
     CampaignPaused,
     Conflict,
     HorizonReached,
@@ -152,11 +152,11 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
 
 
 def refuse_stopped(transaction: Transaction) -> None:
-    """Raise `CampaignPaused` or `CampaignClosed` if the level or one above it is so."""
+    """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so."""
     first, *above = transaction.level.chain()
     for level in (first, *reversed(above)):
         if level.head.status == ENDED:
-            raise CampaignClosed(f"{level.title} is closed")
+            raise CampaignEnded(f"{level.title} has ended")
         if level.head.status != RUNNING:
             raise CampaignPaused(f"{level.title} is paused; resume it first")
 

@@ -25,7 +25,7 @@ from purse.campaign.storage.rows import Found, Locked, Wants, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.ticket import folded
 from purse.campaign.transaction import Transaction
-from purse.errors import NoSuchCampaign, PurseError, StorageUnavailable
+from purse.errors import NotFound, PurseError, StorageUnavailable
 
 MAX_BATCH = 256  # operations that share a transaction
 STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
@@ -204,7 +204,7 @@ class Committer:
         for terms, found in zip_longest(known, levels):
             if terms is None or found is None or found.head.id != terms.id:
                 kind = CAMPAIGN if self.is_campaign else ACCOUNT
-                raise NoSuchCampaign(
+                raise NotFound(
                     f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
                     "open it again"
                 )

@@ -21,7 +21,7 @@ from purse.campaign.commit import Committer, Operation, written
 from purse.campaign.contexts import Context, read_context
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
-from purse.campaign.make_results import account_status, balances, campaign_status, state
+from purse.campaign.make_results import account_status, balances, campaign_status
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.period import Period
 from purse.campaign.recommendations import SharedHistory
@@ -147,7 +147,7 @@ class Kept:
             yield LevelStatus(
                 found.name,
                 found.kind,  # type: ignore[arg-type]
-                state(found.head),
+                found.head.status,
                 balances(self.terms.resources, self._balances(found, now)),
                 tuple(self.below(now, found.name)) if found.kind == ACCOUNT else (),
             )

@@ -29,7 +29,7 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.results import Receipt as Receipt
-from purse.campaign.states import CLOSED, ENDED, HELD, OPEN, RUNNING, STATES, VOID
+from purse.campaign.states import ENDED, HELD, OPEN, RUNNING, STATES, VOID
 from purse.campaign.storage.rows import Overview
 from purse.campaign.ticket import SKIP, TicketRecord
 
@@ -153,7 +153,7 @@ def common(level: Level, look: Overview) -> dict[str, Any]:
     known = Head.from_json(stored.text)
     return {
         "name": terms.name,
-        "status": state(head),
+        "status": head.status,
         "purses": balances(terms.resources, level.balances),
         "entries": stored.seq,
         "digest": known.digest,
@@ -163,11 +163,6 @@ def common(level: Level, look: Overview) -> dict[str, Any]:
         "period": period(level),
         "alerts": tuple(head.alerts),
     }
-
-
-def state(head: Head) -> Any:
-    """Return the state of a level in the words of today's users."""
-    return CLOSED if head.status == ENDED else head.status
 
 
 def balances(resources: Sequence[str], units: Sequence[Balance]) -> tuple[BalanceStatus, ...]:

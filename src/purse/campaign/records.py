@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from purse.campaign.states import RUNNING
+from purse.campaign.states import RUNNING, CampaignState
 
 # alarms about reports, and what `counts` calls these reports
 ALARMS = {
@@ -51,7 +51,7 @@ class Head:
     """
 
     id: str = ""  # of the terms
-    status: str = RUNNING
+    status: CampaignState = RUNNING
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal

@@ -192,7 +192,7 @@ class PeriodStatus:
     time_zone: str
     carry: Annotated[str, "`all` or `none` of the money that is left."]
     begun_at: float
-    ends_at: Annotated[float | None, "None while the budget is paused, and once it is closed."]
+    ends_at: Annotated[float | None, "None while the budget is paused, and once it has ended."]
     rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
     allowance: Amounts
     carried: Annotated[Amounts, "What earlier periods have left to it."]

@@ -13,7 +13,7 @@ TicketState = Literal[
     "settled",
     "failed",
 ]
-CampaignState = Literal["running", "paused", "closed"]  # of accounts, too
+CampaignState = Literal["running", "paused", "ended"]  # of accounts, too
 LevelKind = Literal["campaign", "account"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
@@ -22,5 +22,4 @@ OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
 CAMPAIGN, ACCOUNT = get_args(LevelKind)
-RUNNING, PAUSED, CLOSED = CAMPAIGN_STATES = get_args(CampaignState)
-ENDED = "ended"  # the word that a journal has for closed
+RUNNING, PAUSED, ENDED = CAMPAIGN_STATES = get_args(CampaignState)

@@ -19,7 +19,7 @@ from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Units
 from purse.campaign.states import ENDED, RUNNING
 from purse.campaign.ticket import TicketRecord
-from purse.errors import CampaignClosed, Conflict, InvalidInput, TicketError
+from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
 PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
 
@@ -172,9 +172,9 @@ class Transaction:
         return ticket
 
     def refuse_ended(self) -> None:
-        """Raise `CampaignClosed` if the level was ended."""
+        """Raise `CampaignEnded` if the level has ended."""
         if self.level.head.status == ENDED:
-            raise CampaignClosed(f"{self.level.title} is closed")
+            raise CampaignEnded(f"{self.level.title} has ended")
 
 
 def check_counted(

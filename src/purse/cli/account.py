@@ -221,7 +221,7 @@ account.add_sections(
             top_up,
             switch("pause", "Let campaigns below it issue no tickets until it is resumed."),
             switch("resume", "Let campaigns below it issue tickets again."),
-            switch("close", "Let campaigns below it issue no tickets from now on."),
+            switch("end", "Let campaigns below it issue no tickets from now on."),
             set_alerts,
         ],
         "Keep and check": [export, audit],

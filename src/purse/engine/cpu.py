@@ -230,7 +230,7 @@ def fault_error(job: Job) -> PurseError:
     """What to say of a policy that broke the rules, or with late reports of a world that did."""
     drew = f", or {job.world.name} drew what is out of bounds" if job.delay.is_late else ""
     return PurseError(
-        f"{job.name} chose no arm, or one that does not exist or is masked{drew}; "
+        f"{job.name} chose no arm, or one that does not exist or is not allowed{drew}; "
         "`purse.testing.check_policy` tells more"
     )
 

@@ -160,10 +160,10 @@ class Policy(Reports):
         """What the policy has learnt: a NamedTuple of arrays, to read and not to write."""
         return self._game.state
 
-    def probabilities(self, allowed: Sequence[int] | None = None, context: Any = None) -> Floats:
+    def probabilities(self, arms: Sequence[int] | None = None, context: Any = None) -> Floats:
         """Return the probability of each arm in the next round, shape (K,).
 
-        allowed   the arms that may be played; None: all of them
+        arms      the arms that may be played; None: all of them
         context   as for `ask`
 
         The probabilities sum to `plays`; during the initial pulls each is 0 or 1.
@@ -173,7 +173,7 @@ class Policy(Reports):
         with self._lock:
             out = np.zeros(self.problem.n_arms)
             self._see(self.features.encode(context))
-            masked = self._mask(allowed)
+            masked = self._mask(arms)
             upcoming = self._peek(masked)
             if upcoming.t <= self.t or upcoming.initial:
                 out[[arm for arm in upcoming.arms if arm >= 0]] = 1.0
@@ -183,17 +183,17 @@ class Policy(Reports):
                 self._steps.look(self.t + 1, masked, out)
             return out
 
-    def _mask(self, allowed: Sequence[int] | None) -> bool:
+    def _mask(self, arms: Sequence[int] | None) -> bool:
         """Write which arms are allowed, where that is said; return whether it is."""
-        if allowed is None:
+        if arms is None:
             return False
         mask, last = bytearray(self.problem.n_arms), self.problem.n_arms - 1
-        for arm in allowed:
+        for arm in arms:
             if type(arm) is not int or not 0 <= arm <= last:  # at once: it is the usual case
-                arm = validation.integer("allowed", arm, low=0, high=last)
+                arm = validation.integer("arms", arm, low=0, high=last)
             mask[arm] = True
         if True not in mask:
-            raise invalid("allowed", list(allowed), "must name at least one arm")
+            raise invalid("arms", list(arms), "must name at least one arm")
         self._allowed[:] = mask
         return True
 
@@ -236,14 +236,14 @@ class Policy(Reports):
             raise AskRefused(f"{self.name} has ended the game after {self.t} rounds")
         if not ticket.skipped:
             raise PurseError(
-                f"{self.name} chose no arm, or one that does not exist or is masked, in round "
+                f"{self.name} chose no arm, or one that does not exist or is not allowed, in round "
                 f"{ticket.t}"
             )
 
-    def ask(self, allowed: Sequence[int] | None = None, context: Any = None) -> Ticket:
+    def ask(self, arms: Sequence[int] | None = None, context: Any = None) -> Ticket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
-        allowed   the arms that may be played; None: all of them
+        arms      the arms that may be played; None: all of them
         context   the values of the features, by name or in order, where there are features; with
                   `per_arm` a list with those of each arm
 
@@ -261,7 +261,7 @@ class Policy(Reports):
             if self.features.each or context is not None:
                 seen = self.features.encode(context)
                 self._see(seen)
-            masked = allowed is not None and self._mask(allowed)
+            masked = arms is not None and self._mask(arms)
             again = self._next_again(masked) if self._again else None
             if again is not None:
                 t = again.t
@@ -270,20 +270,20 @@ class Policy(Reports):
             else:
                 t = self._next_round()
                 outcome = self._steps.ask(t, masked)
-            arms, probs, held = self._buffer.read_ticket()
-            if arms[-1] < 0:
-                arms, probs = read_choice(game.workspace)
-            ticket = Ticket(self._next_id, t, arms, probs, held)
+            chosen, probs, held = self._buffer.read_ticket()
+            if chosen[-1] < 0:
+                chosen, probs = read_choice(game.workspace)
+            ticket = Ticket(self._next_id, t, chosen, probs, held)
             if INITIAL <= outcome <= DONE:
                 if masked and again is None and self.stop == "retry":
-                    round_with_mask = Round(t, arms, probs, self._masked_arms())
+                    round_with_mask = Round(t, chosen, probs, self._masked_arms())
                     self._open[ticket.id] = ticket, round_with_mask
                 else:
                     self._open[ticket.id] = ticket, again
                 if self._sees:
                     self._contexts[ticket.id] = seen
                 if self._counts_pending:
-                    self._count_pending(arms, 1)
+                    self._count_pending(chosen, 1)
             elif outcome == NO_PULL:
                 self._check_skip(ticket)
             elif outcome == NO_ARM:

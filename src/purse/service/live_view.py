@@ -19,7 +19,7 @@ from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
-from purse.errors import NoSuchCampaign, PurseError
+from purse.errors import NotFound, PurseError
 from purse.service.policy_files import without_folder
 
 FRESH = 0.5  # seconds for which a picture serves everybody
@@ -118,7 +118,7 @@ class LiveViews:
         """The picture of a campaign; one that was made anew since is opened again the next time."""
         try:
             return self._view(name).version(span)
-        except NoSuchCampaign:
+        except NotFound:
             with self._lock:
                 self._views.pop(name, None)
             raise

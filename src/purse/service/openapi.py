@@ -14,7 +14,7 @@ from purse.base.problem_types import OF_ERRORS, ProblemType, facts
 from purse.errors import (
     ArmsCoolingDown,
     InvalidInput,
-    NoSuchCampaign,
+    NotFound,
     PurseError,
     StorageUnavailable,
 )
@@ -73,7 +73,7 @@ def refusals(
     """The problems that an operation may answer with: its own, and those that all such operations
     share.
     """
-    own = [InvalidInput, StorageUnavailable, *((NoSuchCampaign,) if campaign else ()), *errors]
+    own = [InvalidInput, StorageUnavailable, *((NotFound,) if campaign else ()), *errors]
     kinds = [*(OF_ERRORS[error] for error in own), FOREIGN, TOO_LARGE, TOO_MANY, *more]
     kinds += [NO_TOKEN, WRONG_ROLE] if token else []
     kinds += [NOT_JSON] if body else []

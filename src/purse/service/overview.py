@@ -10,7 +10,7 @@ from typing import Any
 
 from purse._version import __version__
 from purse.campaign.storage.storage import Storage
-from purse.errors import NoSuchCampaign
+from purse.errors import NotFound
 from purse.service import live_view
 from purse.service.campaign_cache import CampaignCache
 from purse.service.live_view import LiveViews
@@ -39,7 +39,7 @@ class Overview:
         for name in self.cache.storage.names():
             try:
                 status = self.cache.get(name).status()
-            except NoSuchCampaign:  # it went, and another may have its name
+            except NotFound:  # it went, and another may have its name
                 self.cache.drop(name)
                 continue
             summary = self.views.summary(name, status.entries)

@@ -28,20 +28,20 @@ NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
 WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
 POLICY_FILE = ProblemType("policy-file", 403, "Policy files are not run by this service")
 FOREIGN = ProblemType("foreign-request", 403, "The request comes from elsewhere")
-NOT_FOUND = ProblemType("not-found", 404, "There is nothing here")
+NO_SUCH_PATH = ProblemType("no-such-path", 404, "There is nothing here")
 NOT_ALLOWED = ProblemType("method-not-allowed", 405, "This method is not known here")
 TOO_LARGE = ProblemType("too-large", 413, "The body is too large")
 NOT_JSON = ProblemType("not-json", 415, "The body must be JSON")
 TOO_MANY = ProblemType("too-many-requests", 429, "Too many requests")
 BROKEN = ProblemType("internal", 500, "Something went wrong in the server")
-OF_STATUS = {kind.status: kind for kind in (NOT_FOUND, NOT_ALLOWED)}
+OF_STATUS = {kind.status: kind for kind in (NO_SUCH_PATH, NOT_ALLOWED)}
 KINDS = (
     *OF_ERRORS.values(),
     NO_TOKEN,
     WRONG_ROLE,
     POLICY_FILE,
     FOREIGN,
-    NOT_FOUND,
+    NO_SUCH_PATH,
     NOT_ALLOWED,
     TOO_LARGE,
     NOT_JSON,
@@ -96,7 +96,7 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(PurseError)
     async def of_purse(request: Request, error: PurseError) -> Response:
-        if isinstance(error, errors.NoSuchCampaign):
+        if isinstance(error, errors.NotFound):
             request.app.state.cache.drop(request.path_params.get("name", ""))
         return answer_to(error)
 

@@ -39,7 +39,7 @@ def check_probabilities(
             f"{live.name}: chose arm {arm} of {live.problem.n_arms} in round {first.t}"
         )
         assert allowed is None or arm in allowed, (
-            f"{live.name}: chose arm {arm}, which is masked, in round {first.t}"
+            f"{live.name}: chose arm {arm}, which is not allowed, in round {first.t}"
         )
         assert 0 < chance <= 1 + 1e-12, (
             f"{live.name}: chose arm {arm} with probability {chance} in round {first.t}"

@@ -11,12 +11,12 @@ from purse import (
     BudgetExhausted,
     BudgetHeld,
     Campaign,
-    CampaignClosed,
+    CampaignEnded,
     CampaignExists,
     CampaignPaused,
     Conflict,
     InvalidInput,
-    NoSuchCampaign,
+    NotFound,
 )
 from tests.support.accounts import balance, campaign, company, opened
 from tests.support.campaigns import refusal
@@ -103,7 +103,7 @@ def test_a_campaign_without_an_account_is_as_before(storage: Any) -> None:
     assert alone.status().account == ""
 
 
-def test_paused_and_closed_accounts_refuse_asks_and_take_reports(harness: StorageHarness) -> None:
+def test_paused_and_ended_accounts_refuse_asks_and_take_reports(harness: StorageHarness) -> None:
     storage = harness.storage()
     top, team = company(storage)
     below = campaign(storage, "below")
@@ -116,13 +116,13 @@ def test_paused_and_closed_accounts_refuse_asks_and_take_reports(harness: Storag
     assert len([entry for entry in top.journal() if entry.kind == "paused"]) == 1
     top.resume()
     below.ask()
-    team.close()
-    assert refusal(CampaignClosed, below.ask) == "account 'team' is closed"
+    team.end()
+    assert refusal(CampaignEnded, below.ask) == "account 'team' has ended"
     below.void(other)
     assert balance(team) == ("0.5", "1", "0", "4.5", "0")
-    assert refusal(CampaignClosed, team.top_up, 1) == "account 'team' is closed"
-    assert refusal(CampaignClosed, team.resume) == "account 'team' is closed"
-    refusal(CampaignClosed, campaign, storage, "new")
+    assert refusal(CampaignEnded, team.top_up, 1) == "account 'team' has ended"
+    assert refusal(CampaignEnded, team.resume) == "account 'team' has ended"
+    refusal(CampaignEnded, campaign, storage, "new")
 
 
 def test_a_top_up_counts_once(harness: StorageHarness) -> None:
@@ -169,10 +169,10 @@ def test_names_are_shared_with_campaigns(harness: StorageHarness) -> None:
     taken = refusal(CampaignExists, Account.create, "first", budget=1, storage=storage)
     assert taken.startswith("there is a campaign 'first' already")
     for cls, name, kind in ((Campaign, "team", "campaign"), (Account, "first", "account")):
-        missing = refusal(NoSuchCampaign, cls.open, name, storage=storage)
+        missing = refusal(NotFound, cls.open, name, storage=storage)
         assert missing.startswith(f"there is no {kind} {name!r}")
-    assert "did you mean 'team'?" in refusal(NoSuchCampaign, Account.open, "tem", storage=storage)
-    refusal(NoSuchCampaign, campaign, storage, "new", "nobody")
+    assert "did you mean 'team'?" in refusal(NotFound, Account.open, "tem", storage=storage)
+    refusal(NotFound, campaign, storage, "new", "nobody")
     assert Campaign.names(storage=storage) == ["first"]
 
 

@@ -109,11 +109,11 @@ def test_a_short_pause_changes_nothing() -> None:
     assert is_whole(campaign)
 
 
-def test_a_closed_campaign_makes_none() -> None:
+def test_an_ended_campaign_makes_none() -> None:
     harness = MemoryHarness()
     campaign = begun(harness)
     ticket = campaign.ask()
-    campaign.close()
+    campaign.end()
     harness.clock += DAY
     campaign.tell(ticket, 1, "0.5")
     assert (period(campaign).number, period(campaign).ends_at) == (1, None)

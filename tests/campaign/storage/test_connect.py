@@ -11,7 +11,7 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import InvalidInput, MissingExtra, NoSuchCampaign, StorageUnavailable
+from purse import InvalidInput, MissingExtra, NotFound, StorageUnavailable
 from purse.campaign import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
@@ -40,7 +40,7 @@ def test_memory_has_an_address_too() -> None:
     opened = Campaign.open("kept", storage="memory:kept")
     opened.storage.close()
     assert opened.ask().id == 1
-    with pytest.raises(NoSuchCampaign, match="'kept'"):
+    with pytest.raises(NotFound, match="'kept'"):
         Campaign.open("kept", storage="memory:other")
 
 
@@ -200,7 +200,7 @@ def test_a_refusal_leaves_a_connection_that_works(make_harness: Any) -> None:
     campaign = harness.create("c", **TERMS)
     campaign.ask()
     harness.execute("UPDATE purse_levels SET name = 'elsewhere' WHERE name = 'c'")
-    with pytest.raises(NoSuchCampaign):
+    with pytest.raises(NotFound):
         campaign.ask()
     harness.execute("UPDATE purse_levels SET name = 'c' WHERE name = 'elsewhere'")
     assert campaign.ask().id == 2

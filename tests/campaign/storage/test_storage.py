@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignExists, NoSuchCampaign, PurseError
+from purse import Campaign, CampaignExists, NotFound, PurseError
 from purse.campaign.records import Balance
 from purse.campaign.states import UNFINISHED
 from purse.campaign.storage.rows import Wants, Writes
@@ -57,9 +57,9 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
     harness.account("top", budget=1_000)
     campaign = harness.create("c", **TERMS, account="top")
     storage = harness.storage()
-    with pytest.raises(NoSuchCampaign, match=r"^there is no campaign 'top'"):
+    with pytest.raises(NotFound, match=r"^there is no campaign 'top'"):
         storage.created("top", "campaign")
-    with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
+    with pytest.raises(NotFound, match=r"^there is no account 'c'"):
         storage.created("c", "account")
     for read in (
         lambda: storage.level("x"),
@@ -74,9 +74,9 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
         lambda: storage.tree("x"),
         lambda: storage.change("x", Wants(), lambda _: None),
     ):
-        with pytest.raises(NoSuchCampaign, match=r"^there is no campaign or account 'x'$"):
+        with pytest.raises(NotFound, match=r"^there is no campaign or account 'x'$"):
             read()
-    with pytest.raises(NoSuchCampaign, match=r"^there is no account 'c'"):
+    with pytest.raises(NotFound, match=r"^there is no account 'c'"):
         harness.create("below", **TERMS, account="c")
     with pytest.raises(CampaignExists, match=r"^there is an account 'top' already"):
         harness.create("top", **TERMS)
@@ -291,7 +291,7 @@ def test_a_level_above_is_read_again_where_a_file_says_otherwise(
     other.path.replace(one.path)
     assert [found.name for found in campaign.storage.level("c")] == ["mid", "c"]
     for call in (campaign.ask, lambda: campaign.tell(1, 1, 1)):
-        with pytest.raises(NoSuchCampaign, match="campaign 'c' was deleted and recreated"):
+        with pytest.raises(NotFound, match="campaign 'c' was deleted and recreated"):
             call()
     again = one.open("c")
     assert counts(again) == {"tickets": 1, "told": 1}

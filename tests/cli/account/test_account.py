@@ -75,7 +75,7 @@ def test_an_account_from_its_creation_to_its_end(tmp_path: Path) -> None:
     assert [each["kind"] for each in entries[1:3]] == ["created", "topped_up"]
     run("account export team-a -o team.jsonl")
     assert len((tmp_path / "team.jsonl").read_text().splitlines()) == len(entries)
-    assert "team-a: closed" in run("account close team-a").stdout
+    assert "team-a: ended" in run("account end team-a").stdout
 
 
 def test_a_restored_campaign_may_have_an_account() -> None:

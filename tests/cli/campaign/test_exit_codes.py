@@ -34,14 +34,14 @@ def test_a_script_can_tell_why_an_ask_is_refused(complaint: Complaint, run: Run)
     run("resume small")
     run("tell small 4 --reward 1 --cost 1")
     assert "left" in complaint("ask small", code=exit_codes.OVER)
-    run("close small")
-    assert problem(complaint("ask small --json", code=exit_codes.OVER))[0] == "campaign-closed"
+    run("end small")
+    assert problem(complaint("ask small --json", code=exit_codes.OVER))[0] == "campaign-ended"
 
 
 @pytest.mark.parametrize(
     ("line", "slug", "code"),
     [
-        ("ask nothing", "no-such-campaign", exit_codes.MISTAKE),
+        ("ask nothing", "not-found", exit_codes.MISTAKE),
         ("ask small --nonsense", "invalid-input", exit_codes.MISTAKE),
         ("list --storage sqlite:////no/such/folder/x", "storage-unavailable", 5),
     ],

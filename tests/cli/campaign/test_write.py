@@ -27,7 +27,7 @@ def test_a_campaign_from_its_creation_to_its_end(run: Run) -> None:
     assert run("void prompts 2").stdout.startswith("ticket 2 void, spent 0, refunded 0.")
     assert "spent 0.0021 of 30" in run("top-up prompts 5 --request raise").stdout
     assert "spent 0.0021 of 30" in run("top-up prompts 5 --request raise").stdout
-    for verb, status in (("pause", "paused"), ("resume", "running"), ("close", "closed")):
+    for verb, status in (("pause", "paused"), ("resume", "running"), ("end", "ended")):
         assert run(verb, "prompts").stdout.startswith(f"prompts: {status}")
     assert run("tell prompts 3 --reward 1 --cost 0.06").stdout.split("overrun ")[1] == (
         "0.05\n" if third[1] == "small" else "0.01\n"
@@ -38,7 +38,7 @@ def test_a_campaign_from_its_creation_to_its_end(run: Run) -> None:
         found["purses"][0]["resource"],
         found["counts"]["told"],
         found["counts"]["void"],
-    ) == ("closed", "USD", 2, 1)
+    ) == ("ended", "USD", 2, 1)
     assert "more was spent than held" in run("status prompts").stdout.split("!")[1]
 
 
@@ -142,8 +142,8 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
         )
     run("tell prompts 1 --reward 0.5 --cost 0.001")
     assert "ticket 1" in complaint("tell prompts 1 --reward 0.6 --cost 0.001")
-    run("close prompts")
-    assert "closed" in complaint("ask prompts", code=exit_codes.OVER)
+    run("end prompts")
+    assert "ended" in complaint("ask prompts", code=exit_codes.OVER)
 
 
 def test_the_defaults_are_those_of_the_library() -> None:

@@ -19,7 +19,7 @@ from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.storage import sql
 from purse.campaign.storage.rows import Found, Kept, Locked, Overview, Stored, Wants, Writes, found
 from purse.campaign.storage.sql import Database, Rows, Session, Statement
-from purse.errors import CampaignExists, NoSuchCampaign
+from purse.errors import CampaignExists, NotFound
 
 T = TypeVar("T")
 Load = Callable[[int], list[Entry]]  # the entries about a ticket
@@ -50,7 +50,7 @@ class Storage:
         """Make a level with its first entries, all of it or nothing.
 
         `decide` gets the levels from the top down, and a function that finds the entries about a
-        ticket. Raise `CampaignExists` if the name is taken, `NoSuchCampaign` if there is no such
+        ticket. Raise `CampaignExists` if the name is taken, `NotFound` if there is no such
         parent.
         """
         self._refuse_known(self._read([(self._look, (name,))])[0])
@@ -334,6 +334,6 @@ def up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:
     return "" if seq == 0 else None, rows
 
 
-def missing(kind: str | None, name: str) -> NoSuchCampaign:
+def missing(kind: str | None, name: str) -> NotFound:
     """Return the error for a name that no level of a kind has."""
-    return NoSuchCampaign(f"there is no {kind or 'campaign or account'} {name!r}")
+    return NotFound(f"there is no {kind or 'campaign or account'} {name!r}")

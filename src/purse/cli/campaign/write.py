@@ -1,7 +1,7 @@
 """Verbs that change campaigns.
 
 These are `purse campaign ask`, `tell`, `settle`, `reward`, `fail`, `void`, `top-up`, `pause`,
-`resume`, `close` and `set-alerts`.
+`resume`, `end` and `set-alerts`.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ campaign.add_sections(
             top_up,
             switch("pause", "Issue no tickets until the campaign is resumed; reports count."),
             switch("resume", "Issue tickets again."),
-            switch("close", "Issue no tickets from now on; reports are accepted."),
+            switch("end", "Issue no tickets from now on; reports are accepted."),
             arms.add_arm,
             arms.retire_arm,
             arms.set_arm,

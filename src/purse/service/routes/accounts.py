@@ -1,4 +1,4 @@
-"""Routes of accounts: list, create, status, top up, pause, resume, close, alerts, audit,
+"""Routes of accounts: list, create, status, top up, pause, resume, end, alerts, audit,
 journal.
 """
 
@@ -12,7 +12,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from purse.base.json import compact
 from purse.campaign.account_results import AccountStatus
 from purse.campaign.local.account import LocalAccount
-from purse.errors import CampaignClosed, CampaignExists, Conflict
+from purse.errors import CampaignEnded, CampaignExists, Conflict
 from purse.service.auth import admin, reader
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
@@ -54,7 +54,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         status_code=201,
         dependencies=manage,
         response_model=account_responses.AccountStatus,
-        responses=refusals(CampaignExists, CampaignClosed, body=True),
+        responses=refusals(CampaignExists, CampaignEnded, body=True),
     )
     def create_account(body: NewAccount) -> Response:
         made = LocalAccount.create(**body.model_dump(), storage=cache.storage)
@@ -75,7 +75,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         summary="Add to the budget of an account",
         dependencies=manage,
         response_model=account_responses.AccountStatus,
-        responses=refusals(Conflict, CampaignClosed, body=True),
+        responses=refusals(Conflict, CampaignEnded, body=True),
     )
     def top_up_account(account: AccountName, body: TopUp, idempotency_key: Key = None) -> Response:
         request = request_of(idempotency_key, body.request_id)
@@ -84,7 +84,7 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     turning: dict[str, Any] = {
         "dependencies": manage,
         "response_model": account_responses.AccountStatus,
-        "responses": refusals(CampaignClosed, body=True),
+        "responses": refusals(CampaignEnded, body=True),
     }
 
     @router.post(
@@ -104,12 +104,12 @@ def account_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
         return status_answer(cache.account(account).resume())
 
     @router.post(
-        "/accounts/{account}/close",
+        "/accounts/{account}/end",
         summary="Let campaigns below it give out no more tickets, for good",
         **turning,
     )
-    def close_account(account: AccountName) -> Response:
-        return status_answer(cache.account(account).close())
+    def end_account(account: AccountName) -> Response:
+        return status_answer(cache.account(account).end())
 
     @router.post(
         "/accounts/{account}/alerts",

@@ -8,7 +8,7 @@ from typing import Any
 
 from fastapi import APIRouter, Depends, Response
 
-from purse.errors import CampaignClosed
+from purse.errors import CampaignEnded
 from purse.service.auth import admin
 from purse.service.campaign_cache import CampaignCache
 from purse.service.openapi import refusals
@@ -25,7 +25,7 @@ def arm_routes(cache: CampaignCache, threads: Threads) -> APIRouter:
     common: dict[str, Any] = {
         "dependencies": [Depends(admin)],
         "response_model": responses.Status,
-        "responses": refusals(CampaignClosed, body=True),
+        "responses": refusals(CampaignEnded, body=True),
     }
 
     @router.post(

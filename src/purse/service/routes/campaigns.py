@@ -1,4 +1,4 @@
-"""Routes of whole campaigns: list, create, status, top up, pause, resume, close, alarms, audit,
+"""Routes of whole campaigns: list, create, status, top up, pause, resume, end, alarms, audit,
 journal.
 """
 
@@ -11,7 +11,7 @@ from fastapi import APIRouter, Body, Depends, Query, Response
 
 from purse.base.json import compact
 from purse.campaign.local.campaign import LocalCampaign
-from purse.errors import CampaignClosed, CampaignExists, Conflict
+from purse.errors import CampaignEnded, CampaignExists, Conflict
 from purse.service import problems
 from purse.service.auth import actor, admin, reader
 from purse.service.campaign_cache import CampaignCache
@@ -56,7 +56,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         status_code=201,
         dependencies=manage,
         response_model=responses.Status,
-        responses=refusals(CampaignExists, CampaignClosed, body=True),
+        responses=refusals(CampaignExists, CampaignEnded, body=True),
     )
     def create_campaign(body: NewCampaign) -> Response:
         cache.drop(body.name)  # an older one of this name is gone
@@ -78,7 +78,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
         summary="Add to the budget",
         dependencies=manage,
         response_model=responses.Status,
-        responses=refusals(Conflict, CampaignClosed, body=True),
+        responses=refusals(Conflict, CampaignEnded, body=True),
     )
     def top_up(name: Name, body: TopUp, idempotency_key: Key = None) -> Response:
         request = request_of(idempotency_key, body.request_id)
@@ -87,7 +87,7 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     turning: dict[str, Any] = {
         "dependencies": manage,
         "response_model": responses.Status,
-        "responses": refusals(CampaignClosed, body=True),
+        "responses": refusals(CampaignEnded, body=True),
     }
 
     @router.post(
@@ -100,9 +100,9 @@ def campaigns(cache: CampaignCache, threads: Threads) -> APIRouter:
     def resume_campaign(name: Name) -> Response:
         return status_answer(cache.get(name).resume())
 
-    @router.post("/campaigns/{name}/close", summary="Give out no more tickets, for good", **turning)
-    def close_campaign(name: Name) -> Response:
-        return status_answer(cache.get(name).close())
+    @router.post("/campaigns/{name}/end", summary="Give out no more tickets, for good", **turning)
+    def end_campaign(name: Name) -> Response:
+        return status_answer(cache.get(name).end())
 
     @router.post(
         "/campaigns/{name}/expire",

@@ -17,14 +17,14 @@ export async function change(name, action) {
   return (await confirmed({ title: `${yes}?`, text: text(name), yes }, () => post(`${at(name)}/${action}`, {}))) && done;
 }
 
-/** Close for good, once the name is typed. */
-export async function close(name) {
+/** End for good, once the name is typed. */
+export async function end(name) {
   const input = el("input", { autocomplete: "off", spellcheck: "false", required: true });
   const question = {
-    title: "Close for good?", text: `${name} will never give out a ticket again. Reports are still taken. This cannot be undone.`, yes: "Close for good", final: true,
+    title: "End for good?", text: `${name} will never give out a ticket again. Reports are still taken. This cannot be undone.`, yes: "End for good", final: true,
     fields: [labelled(`Type ${name} to confirm`, input)], ready: () => input.value === name,
   };
-  return (await confirmed(question, () => post(`${at(name)}/close`, {}))) && "Closed for good.";
+  return (await confirmed(question, () => post(`${at(name)}/end`, {}))) && "Ended for good.";
 }
 
 /** Add to the budget. */

@@ -63,10 +63,10 @@ export function draw(allowed = may) {
   panels.arms(seen, chances);
   labels.draw(seen);
   drawTickets(seen);
-  const wanted = { pause: status.status === "running", resume: status.status === "paused", close: status.status !== "closed", "top-up": status.status !== "closed", expire: status.overdue > 0 };
+  const wanted = { pause: status.status === "running", resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
   for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];
   find("actions").hidden = !may.manage;
-  find("foresee").hidden = !may.tell || status.status === "closed";
+  find("foresee").hidden = !may.tell || status.status === "ended";
   find("server-time").textContent = `Server time ${format.time(seen.now)}, journal entry ${format.count(status.entries)}`;
   document.documentElement.dataset.entries = status.entries;
 }
@@ -142,7 +142,7 @@ export function listen(facts) {
   find("export").addEventListener("click", download);
   find("actions").addEventListener("click", ({ target: { dataset: { action } } }) => {
     if (action === "top-up") perform(() => actions.topUp(name(), picture.status.purses.map((purse) => purse.resource)));
-    else if (action === "close") perform(() => actions.close(name()));
+    else if (action === "end") perform(() => actions.end(name()));
     else if (action) perform(() => actions.change(name(), action));
   });
 }

@@ -13,7 +13,7 @@ let asking = Promise.resolve();
 
 /** Two for a serious alarm, one for another. */
 const gravity = ({ status: { alarms } }) => Math.max(0, ...alarms.map(({ kind }) => (isSerious(kind) ? 2 : 1)));
-const ORDER = ["running", "paused", "closed"];
+const ORDER = ["running", "paused", "ended"];
 
 /** The campaigns in the order of the page. */
 export const sorted = (rows) =>

@@ -36,7 +36,7 @@ export const standing = ({ status, alarms }) => (status === "running" && alarms.
 export const HOW = {
   paused: (name) => [`Paused: no tickets are given out, and reports are taken. To go on, unlock actions and press Resume, or run `, `purse campaign resume ${name}`],
   exhausted: (name) => ["Exhausted: what is left covers no arm, so every ask is refused. To go on, unlock actions and press Top up, or run ", `purse campaign top-up ${name} AMOUNT`],
-  closed: () => ["Closed for good: no tickets are given out any more, and reports are still taken."],
+  ended: () => ["Ended for good: no tickets are given out any more, and reports are still taken."],
 };
 
 /** Arms, tickets and the rest, for those who are new. */
