@@ -51,7 +51,7 @@ class Account(Budget[AccountStatus]):
         account     the account above it, which has none above itself; None: none
         alerts      rules of the events that webhooks are told of: "80%" of the budget, from "1%" to
                     "100%", and "overrun"
-        exist_ok    return the account of this name if it was created with the same values
+        exist_ok    take the account of this name if it was created with the same values
         budget, every, time_zone, carry, storage, token   as for `Campaign.create`
 
         Raise `CampaignExists` when the name is in use, or with `exist_ok` for an account that was

@@ -5,7 +5,7 @@ This holds for any number of threads, processes and machines, and when any of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from purse.base.default_policy import DEFAULT
@@ -104,9 +104,9 @@ class Campaign(Budget[Status], SpendingVerb):
                        file
         seed           the same seed and the same reports give the same choices
         expires_after  seconds after which a ticket without a report counts as spent at its maximum;
-                       None: never
+                       None: its hold stays until a report comes
         cooldown       seconds for which an arm is not chosen after a call of it failed; twice as
-                       long after the next failure, up to 300; None: failures have no
+                       long after the next failure, up to 5 minutes; None: failures have no
                        consequence
         reward_within  seconds after its cost in which the reward of a ticket has to come; None: it
                        may come at any time
@@ -114,8 +114,8 @@ class Campaign(Budget[Status], SpendingVerb):
                        `reward_within`
         reward_range   the least and the largest reward, such as (0, 20) for revenue; None: rewards
                        lie between 0 and 1
-        explore        a share of the money for arms drawn at random, such as 0.05, so that the
-                       journal can be evaluated
+        explore        the share of the money for arms drawn at random, such as 0.05, so that the
+                       journal can be evaluated; None: nothing
         capacity       places for arms, for `add_arm`; None: as many as are named
         cost_ceiling   how high `add_arm` and `set_arm` may move the most that an arm costs, given
                        as `cost_min`; None: no higher than `arms` says. `cost_min` is the floor
@@ -123,11 +123,11 @@ class Campaign(Budget[Status], SpendingVerb):
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
         account        the account above the campaign, from which its money comes, too; None: none
-        every          "day", "week", "month", or hours such as "6h": so often the budget is renewed
-                       and `horizon` begins again; None: never. Days begin at midnight, weeks on
-                       Monday, months on the first
-        time_zone      of days, weeks and months, such as "Europe/Berlin"; None: that of the account
-                       above, or "UTC"
+        every          how often the budget is renewed and `horizon` begins again: "day", "week",
+                       "month", or hours such as "6h"; None: never. Days begin at midnight, weeks
+                       on Monday, months on the first
+        time_zone      the time zone of days, weeks and months, such as "Europe/Berlin"; None: that
+                       of the account above, or "UTC"
         carry          what is kept at the end of a period of the money that is left: "none" or
                        "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
@@ -135,7 +135,7 @@ class Campaign(Budget[Status], SpendingVerb):
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database,
                        https://host or unix:/run/purse.sock
         token          for a server; None: the environment variable PURSE_TOKEN
-        exist_ok       return the campaign of this name if it was created with the same values
+        exist_ok       take the campaign of this name if it was created with the same values
 
         Raise `CampaignExists` when the storage has a campaign of this name, or with `exist_ok` one
         that was created with other values.
@@ -214,7 +214,7 @@ class Campaign(Budget[Status], SpendingVerb):
     ) -> list[CampaignTicket]:
         """Ask for tickets.
 
-        n   as many as fit, at least one, are given out; None: one
+        n   at most so many, up to 1,000: as many as fit, and at least one; None: one
         contexts   with `n`, a context for each ticket, in order
         request_id, arms, context, labels   as for `ask`
         """
@@ -444,9 +444,11 @@ class Campaign(Budget[Status], SpendingVerb):
     ) -> Status:
         """Add an arm, or take back a retired one with all that was learnt of it.
 
-        name                 of the arm
-        cost_min, cost_max   what a pull costs, for several resources one amount for each; None: of
-                             a new arm the widest that `create` allows, of a retired one as before
+        name       of the arm
+        cost_min   the least that a pull costs, for several resources one amount for each; None: of
+                   a new arm the least that `create` allows, of a retired one as before
+        cost_max   the most that a pull costs, in the same way; None: of a new arm the most that
+                   `create` allows, of a retired one as before
 
         The campaign needs a free place: see `capacity` of `create`. A new arm owes its initial
         pull if the policy begins so. Return the new status.
@@ -492,7 +494,7 @@ class Campaign(Budget[Status], SpendingVerb):
         return self.status()
 
     def tickets(
-        self, states: Sequence[str] = OPEN, limit: int = 1_000, after: int = 0
+        self, states: kinds.States = OPEN, limit: int = 1_000, after: int = 0
     ) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states, the oldest first.
 

@@ -21,12 +21,15 @@ PAGE_SIZE = 5_000  # entries read at a time
 class ReadCampaign(Protocol):
     """A campaign whose storage this process reaches."""
 
-    terms: Terms
-    storage: Storage
+    name: str
 
     @property
-    def name(self) -> str:
-        """Its name."""
+    def terms(self) -> Terms:
+        """What it was created with."""
+
+    @property
+    def storage(self) -> Storage:
+        """What keeps it."""
 
 
 class FollowedHistory:

@@ -69,9 +69,53 @@ def pair(text: str) -> tuple[str, Any]:
     return name, amounts(amount)
 
 
-def words(text: str) -> Any:
-    """Return JSON, or the words between commas."""
-    return json.loads(text) if text[:1] in "[{" else text.split(",")
+def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    """Return a dict of pairs. Raise `InvalidInput` if a name stands there twice."""
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InvalidInput(f"{name!r} is given twice")
+        found[name] = value
+    return found
+
+
+def decoded(text: str) -> Any:
+    """Return what JSON says."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise InvalidInput(f"{shorten(text)!r} must be JSON: {error}") from None
+
+
+def features(text: str) -> Any:
+    """Return features from their number, from JSON, or from names between commas.
+
+    >>> features("length, code"), features("3")
+    (['length', 'code'], 3)
+    """
+    if text.lstrip()[:1] in ("[", "{"):
+        return decoded(text)
+    return int(text) if text.isdecimal() else [name.strip() for name in text.split(",")]
+
+
+def context(text: str) -> Any:
+    """Return a context from JSON, or from NAME=VALUE between commas; nothing stands for None.
+
+    >>> context("length=812, source=chat, age=")
+    {'length': 812, 'source': 'chat', 'age': None}
+    """
+    if text.lstrip()[:1] in ("[", "{"):
+        return decoded(text)
+    parts = [[word.strip() for word in part.partition("=")] for part in text.split(",")]
+    if not all(name and equals for name, equals, _ in parts):
+        raise invalid("context", text, "must be NAME=VALUE,NAME=VALUE")
+    return once((name, number(value) if value else None) for name, _, value in parts)
+
+
+def noted(text: str) -> Any:
+    """Return a number of entries and a digest from ENTRIES:DIGEST."""
+    entries, colon, digest = text.partition(":")
+    return [int(entries), digest] if colon and entries.isdecimal() else text
 
 
 def nested(schema: Schema, depth: int) -> Schema:
@@ -150,7 +194,7 @@ Tickets: TypeAlias = Annotated[
 ]
 Noted: TypeAlias = Annotated[
     tuple[int, str],
-    Kind({"type": "array", "minItems": 2, "maxItems": 2}, json.loads, "[N,DIGEST]"),
+    Kind({"type": "array", "minItems": 2, "maxItems": 2}, noted, "ENTRIES:DIGEST"),
 ]
 Ticket: TypeAlias = Annotated[
     CampaignTicket | int,
@@ -163,7 +207,9 @@ Amount: TypeAlias = Annotated[Any, Kind(AMOUNT, metavar="AMOUNT", sent=amount_te
 Amounts: TypeAlias = Annotated[Any, Kind(nested(AMOUNT, 1), amounts, "AMOUNT")]
 Costs: TypeAlias = Annotated[Any, Kind(nested(AMOUNT, 2), amounts, "AMOUNT")]
 Reward: TypeAlias = Annotated[Any, Kind(NUMBER, number, "REWARD")]
-Seconds: TypeAlias = Annotated[float, Kind({**NUMBER, "exclusiveMinimum": 0}, seconds, "TIME")]
+Seconds: TypeAlias = Annotated[
+    float, Kind({**NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
+]
 Share: TypeAlias = Annotated[float, Kind(NUMBER, number, "SHARE")]
 Range: TypeAlias = Annotated[
     Sequence[float],
@@ -181,7 +227,7 @@ Arms: TypeAlias = Annotated[
         pair,
         "NAME=COST",
         "arm",
-        dict,
+        once,
     ),
 ]
 Allowed: TypeAlias = Annotated[
@@ -204,7 +250,7 @@ Labels: TypeAlias = Annotated[
         lambda text: text.partition("=")[::2],
         "KEY=VALUE",
         "label",
-        dict,
+        once,
     ),
 ]
 Resources: TypeAlias = Annotated[
@@ -218,10 +264,11 @@ States: TypeAlias = Annotated[
     Sequence[str],
     Kind({"type": "array", "items": {"type": "string"}}, metavar="STATE", one="state"),
 ]
-Features: TypeAlias = Annotated[Any, Kind({}, words, "NAME,...|JSON")]
-Context: TypeAlias = Annotated[Any, Kind({}, json.loads, "JSON")]
+Features: TypeAlias = Annotated[Any, Kind({}, features, "NAME,...|JSON")]
+Context: TypeAlias = Annotated[Any, Kind({}, context, "NAME=VALUE,...|JSON")]
 Contexts: TypeAlias = Annotated[
-    Sequence[Any], Kind({"type": "array", "maxItems": MOST}, json.loads, "JSON")
+    Sequence[Any],
+    Kind({"type": "array", "maxItems": MOST}, context, "NAME=VALUE,...|JSON", "context"),
 ]
 Reports: TypeAlias = Annotated[
     Sequence[Report],

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, wraps
+from importlib import import_module
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -32,6 +33,7 @@ Place = Literal["path", "query", "body"]
 HERE = ("self", "cls", "storage", "token")  # arguments that do not travel
 WANTED = inspect.Parameter.empty  # the default of an argument that has to be given
 TEXT = re.compile(r"^(\w+(?:, \w+)*)  +(.+(?:\n  +.+)*)", re.MULTILINE)
+NONE = "; None: "  # begins what a text says of None
 SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
 
 B = TypeVar("B", bound="Budget[Any]")
@@ -229,11 +231,14 @@ def texts(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def said(of: type[Budget[Any]], argument: Argument) -> str:
-    """Return the text of an argument; that of another method where it says `as for` this one."""
+    """Return the text of an argument; that of another method where it says `as for` this one, and
+    its own words for None if it has some.
+    """
     same = SAME.match(argument.text)
     if same is None:
         return argument.text
-    relatives: list[type] = of.__mro__[1].__subclasses__()
-    kin = {each.__name__: each for each in relatives}
-    other = texts(getattr(kin.get(same[1], of), same[2])).get(argument.name)
-    return other or argument.text
+    title, method = same.groups()
+    whose = getattr(import_module(f"purse.campaign.{title.lower()}"), title) if title else of
+    text = texts(getattr(whose, method)).get(argument.name, argument.text)
+    own = argument.text[same.end() :]
+    return text.partition(NONE)[0] + own if own.startswith(NONE) else text
