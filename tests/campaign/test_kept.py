@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.states import STATES
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from purse.errors import CampaignEnded, CampaignExists, InvalidInput, NotFound
+from purse.errors import CampaignEnded, CampaignExists, InvalidInput, NoSuchStorage, NotFound
 
 START, HOUR = 1_800_000_000_000, 3_600_000
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
@@ -90,10 +91,44 @@ def test_names_are_of_one_kind_and_of_one_storage(storage: Storage) -> None:
 def test_nothing_begins_below_an_account_that_has_ended(storage: Storage) -> None:
     account = Account.create("team", budget=5, resources=["USD"], storage=storage)
     with pytest.raises(InvalidInput, match="must be those of account 'team', in its order: USD"):
-        Campaign.create("c", **TERMS, account="team", storage=storage)
+        Campaign.create("c", **TERMS, resources=["EUR"], account="team", storage=storage)
     assert account.end().status == "ended"
     with pytest.raises(CampaignEnded, match="account 'team' has ended"):
-        Campaign.create("c", **TERMS, resources=["USD"], account="team", storage=storage)
+        Campaign.create("c", **TERMS, account="team", storage=storage)
+
+
+def test_a_level_takes_resources_and_time_zone_from_the_account_above(storage: Storage) -> None:
+    Account.create(
+        "firm", budget=9, resources=["USD"], every="month", time_zone="Asia/Tokyo", storage=storage
+    )
+    team = Account.create("team", budget=5, account="firm", every="week", storage=storage)
+    assert (team.terms.resources, team.terms.time_zone) == (("USD",), "Asia/Tokyo")
+    daily = Campaign.create("daily", **TERMS, account="team", every="day", storage=storage)
+    assert (daily.terms.resources, daily.terms.time_zone) == (("USD",), "Asia/Tokyo")
+    plain = Campaign.create("plain", **TERMS, account="team", storage=storage)
+    assert (plain.terms.resources, plain.terms.every, plain.terms.time_zone) == (
+        ("USD",),
+        "",
+        "UTC",
+    )
+    own = Campaign.create(
+        "own", **TERMS, account="team", every="day", time_zone="Europe/Berlin", storage=storage
+    )
+    assert own.terms.time_zone == "Europe/Berlin"
+    again = Campaign.create("daily", **TERMS, account="team", every="day", storage=storage,
+                            exist_ok=True)  # fmt: skip
+    assert again.terms == daily.terms
+    assert Campaign.create("alone", **TERMS, storage=storage).terms.resources == ("units",)
+
+
+def test_an_account_that_is_missing_is_named_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="'team'"):
+        Campaign.create("c", **TERMS, account="team", storage="memory:kept")
+    with pytest.raises(NoSuchStorage):
+        Campaign.create("c", **TERMS, account="team", storage=f"sqlite:///{tmp_path}/new.db")
+    assert not (tmp_path / "new.db").exists()
+    with pytest.raises(InvalidInput, match="account=5: must be 1 to 100 letters"):
+        Campaign.create("c", **TERMS, account=5, storage=in_memory())
 
 
 def test_labels_of_all_keys_come_in_the_order_of_what_was_spent(storage: Storage) -> None:
