@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, BudgetHeld
+from purse import BudgetExhausted
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.errors import BudgetHeld
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness, balance, counts
 

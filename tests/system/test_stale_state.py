@@ -14,9 +14,10 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import InvalidInput, NotFound
+from purse import InvalidInput
 from purse.campaign.learner import Learner, recovered
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.errors import NotFound
 from tests.support.paths import ROOT
 from tests.support.storages import StorageHarness, counts, kinds, without_guards
 

@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, InvalidInput
+from purse import InvalidInput
 from purse.base import exit_codes
 from purse.campaign.local.campaign import LocalCampaign as Campaign
+from purse.errors import ArmsCoolingDown
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 
 ROOM = "--capacity 4 --cost-ceiling 0.1"
