@@ -45,15 +45,15 @@ images: $(STAMP)-test
 	$(BIN)/python docs/images.py
 
 paper: $(STAMP)-report
-	$(BIN)/purse paper
+	$(BIN)/purse lab paper
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
 leaderboard: $(STAMP)-report
-	$(BIN)/purse leaderboard --suite 1
-	$(BIN)/purse leaderboard --suite 2
-	$(BIN)/purse leaderboard --suite 3
+	$(BIN)/purse lab leaderboard --suite 1
+	$(BIN)/purse lab leaderboard --suite 2
+	$(BIN)/purse lab leaderboard --suite 3
 	cp purse-results/leaderboard/suite-*.json docs/leaderboard/
 	$(BIN)/python docs/boards.py
 	$(BIN)/python -m benchmarks.ablations

@@ -37,7 +37,7 @@ N_WORLDS, WORLD_ROUNDS, WORLD_PATHS = 20, 5_000, 4
 MONEY = (30.0, 300.0, 3_000.0)  # budgets where only they end the game
 
 
-def gains(policy: str, world: purse.World, budget: Any, n_paths: int = PATHS) -> Floats:
+def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS) -> Floats:
     """What the policy gains on each path, shape (P,)."""
     run = purse.simulate(
         policy, world, budget, n_paths=n_paths, seed=SEED, stop="retry", n_workers=1

@@ -39,7 +39,7 @@ def quick_policies() -> list[str]:
 
 
 def simulate(
-    policy: str, place: purse.World, budget: float, n_paths: int, n_workers: int = 1
+    policy: str, place: purse.lab.World, budget: float, n_paths: int, n_workers: int = 1
 ) -> tuple[float, float]:
     """Rounds per second of processor time, and by the clock on the wall, of one simulation."""
     worked, began = time.process_time(), time.perf_counter()
@@ -51,12 +51,12 @@ def simulate(
     return rounds / (time.process_time() - worked), rounds / (time.perf_counter() - began)
 
 
-def paths_for(policy: str, place: purse.World, budget: float) -> int:
+def paths_for(policy: str, place: purse.lab.World, budget: float) -> int:
     """How many paths take long enough to be measured."""
     return enough(lambda n_paths: timed(lambda: simulate(policy, place, budget, n_paths)))
 
 
-def bytes_per_path(policy: str, place: purse.World, budget: float) -> int:
+def bytes_per_path(policy: str, place: purse.lab.World, budget: float) -> int:
     """What a path needs: the policy's state, and its part of the results."""
     job = make_job(policy, place, budget, **told(policy, budget))
     # the results of all policies have one size

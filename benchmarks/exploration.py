@@ -42,7 +42,7 @@ class Row(NamedTuple):
     pulls: tuple[float, ...]  # of each model, on average
 
 
-def measure(world: purse.World, paths: int) -> list[Row]:
+def measure(world: purse.lab.World, paths: int) -> list[Row]:
     """A row for each budget and way to explore."""
     rows = []
     for budget in BUDGETS:

@@ -42,7 +42,7 @@ def device_name() -> str:
 
 def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
     """Rounds per second of one simulation, with so many times the usual budget."""
-    runs: list[purse.Run] = []
+    runs: list[purse.lab.Run] = []
     place, given = world(USUAL, limits), terms(limits, times * BUDGET)
     seconds = timed(
         lambda: runs.append(purse.simulate(policy, place, n_paths=n_paths, device="cuda", **given)),

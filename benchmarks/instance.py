@@ -27,7 +27,7 @@ LIMITS = (1, 2, 3)
 ROWS = 1024  # contexts, where there are any
 
 
-def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.World:
+def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.lab.World:
     """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the
     best; with several limits it costs more, so that arms have to be mixed. With features, means and
     costs depend on a context, too.
@@ -42,7 +42,7 @@ def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.World:
     )
 
 
-def context_world(grid: Floats, features: int) -> purse.World:
+def context_world(grid: Floats, features: int) -> purse.lab.World:
     """The instance with contexts, as in plain/game.h: a lattice of rows, of which each round draws
     one.
     """

@@ -27,7 +27,7 @@ CHECKED = (0, 5)  # features with which mean gains are compared
 
 def rate(policy: str, n_arms: int, numbers: int, n_paths: int) -> float:
     """Rounds per second of processor time of one simulation on one core."""
-    runs: list[purse.Run] = []
+    runs: list[purse.lab.Run] = []
     place, given = world(n_arms, LIMITS, numbers - 1), terms(LIMITS, BUDGET)
     seconds = timed(
         lambda: runs.append(purse.simulate(policy, place, n_paths=n_paths, n_workers=1, **given))

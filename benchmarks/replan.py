@@ -37,7 +37,7 @@ RUNS_OUT = {
 
 def rate(policy: str, n_arms: int, limits: int, n_paths: int) -> float:
     """Rounds per second of processor time of one simulation on one core."""
-    runs: list[purse.Run] = []
+    runs: list[purse.lab.Run] = []
     place, given = world(n_arms, limits), terms(limits, BUDGET)
     seconds = timed(
         lambda: runs.append(purse.simulate(policy, place, n_paths=n_paths, n_workers=1, **given))

@@ -10,9 +10,10 @@ import random
 from collections.abc import Callable, Collection
 from typing import Any
 
-from purse import ArmsCoolingDown, AskRefused
+from purse import AskRefused
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.errors import ArmsCoolingDown
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
 TERMS: dict[str, Any] = {

@@ -13,6 +13,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -68,7 +69,7 @@ PAGES = {
     ),
     "errors": Page("Errors", "All of them are a `PurseError`.", ("purse.errors",)),
 }
-ELSEWHERE = {"Ticket": "spend"}  # where the package says otherwise
+ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "gpu")), "purse.client.connection.Connection")  # fmt: skip
 INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
@@ -76,6 +77,7 @@ INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.s
 RESULTS = ("purse.base.recommendation",)
 MADE_BY_USERS = ("Connection", "KnapsackEnv", "Policy")  # classes that are called
 RETURNED = "What they return"
+SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading
 LONGEST = 40  # characters of a default value that a signature shows
 
 
@@ -95,13 +97,7 @@ def write(folder: Path) -> None:
 def documented() -> dict[str, Any]:
     """Return all that is documented, by the name below `purse`."""
     items: dict[str, Any] = {}
-    for name in sorted(each for each in dir(purse) if not each.startswith("_")):
-        value = getattr(purse, name)
-        if inspect.ismodule(value):
-            for part in public(value):
-                items[f"{name}.{part}"] = getattr(value, part)
-        else:
-            items[name] = value
+    add(items, purse, "")
     for path in BESIDE:
         module, _, name = path.rpartition(".")
         items[path.removeprefix("purse.")] = getattr(importlib.import_module(module), name)
@@ -115,14 +111,30 @@ def documented() -> dict[str, Any]:
     return items
 
 
+def add(items: dict[str, Any], module: Any, prefix: str) -> None:
+    """Add what a module has for users, and the modules in it; a name at the top comes once."""
+    modules = {}
+    for name in public(module):
+        value = getattr(module, name)
+        if inspect.ismodule(value):
+            modules[name] = value
+        elif value not in items.values():
+            items[f"{prefix}{name}"] = value
+    for name, value in modules.items():
+        add(items, value, f"{prefix}{name}.")
+
+
 def public(module: Any) -> list[str]:
-    """Return the functions of a module that are for users: those that it names, or its own."""
+    """Return the names of a module that are for users: those that it names, or its own functions;
+    of the errors, the classes.
+    """
+    kind = inspect.isclass if module is purse.errors else inspect.isfunction
     own = [
         name
         for name, value in vars(module).items()
-        if inspect.isfunction(value) and value.__module__ == module.__name__ and name[0] != "_"
+        if kind(value) and value.__module__ == module.__name__
     ]
-    return list(getattr(module, "__all__", own))
+    return [name for name in getattr(module, "__all__", own) if name[0] != "_"]
 
 
 def every_class() -> dict[str, type]:
@@ -196,17 +208,17 @@ def page_parts(page: Page, items: dict[str, Any], known: dict[str, str]) -> Iter
             yield "Nobody makes these by hand, so `purse` has no names for them."
         module = None
         for label, item in sorted(group.items(), key=place):
-            if "." in label and (above := label.rpartition(".")[0]) != module:
+            above = label.rpartition(".")[0]
+            if above not in ("", module, *SPREAD):
                 module = above
-                about = sys.modules.get(f"purse.{module}")
-                text = (about or getattr(purse, module)).__doc__ or ""
+                text = attrgetter(module)(purse).__doc__ or ""
                 yield f"### purse.{module}\n\n{markdown(text, known)}"
             yield describe(label, item, known)
 
 
 def place(pair: tuple[str, Any]) -> tuple[bool, str]:
     """Return where an item stands on its page: names of modules come last, under their heading."""
-    return "." in pair[0], pair[0].lower()
+    return pair[0].rpartition(".")[0] not in ("", *SPREAD), pair[0].lower()
 
 
 def describe(label: str, item: Any, known: dict[str, str]) -> str:
@@ -243,7 +255,7 @@ def directive(ticks: int, kind: str, head: str, text: str, type_: str = "") -> s
     return f"{fence}{{py:{kind}}} {head}\n{option}\n{text}\n{fence}"
 
 
-CACHED = (type(inspect.getattr_static(purse.Problem, "c_min")),)
+CACHED = (type(inspect.getattr_static(purse.lab.Problem, "c_min")),)
 
 
 def fields(cls: type) -> dict[str, str]:
@@ -313,7 +325,9 @@ def index(items: dict[str, Any]) -> str:
     """Return the index: the tasks, and every name with what it is."""
     lines = [
         "# Python",
-        "Everything is `purse.NAME`; importing `purse` loads nothing heavy.",
+        "`purse` has what most programs need, `purse.lab` the rest of simulations and studies, "
+        "`purse.lab.theory` optima and bounds, and `purse.errors` the errors that few catch. "
+        "Importing `purse` loads nothing heavy.",
         "| to | |\n|---|---|\n"
         + "\n".join(
             f"| [{page.title}]({name}.md) | {page.about} |" for name, page in PAGES.items()

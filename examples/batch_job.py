@@ -64,7 +64,10 @@ def finish_all(storage: str, items: list[str], results: Path) -> None:
                 finish(campaign, item, results)
                 break
             except purse.AskRefused as over:
-                if not isinstance(over, purse.BudgetHeld) or not campaign.status().counts["held"]:
+                if (
+                    not isinstance(over, purse.errors.BudgetHeld)
+                    or not campaign.status().counts["held"]
+                ):
                     return
                 time.sleep(0.02)  # the other workers are about to report
 
@@ -81,7 +84,7 @@ def opened(storage: str) -> purse.Campaign:
             expires_after=60,
             storage=storage,
         )
-    except purse.CampaignExists:
+    except purse.errors.CampaignExists:
         return purse.Campaign.open("batch", storage=storage)
 
 

@@ -56,7 +56,9 @@ def specialists() -> tuple[Floats, Floats, Floats]:
     return np.clip(glance / 2, -1.5, 1.5), np.stack(right, axis=1).astype(float), ink * PRICES
 
 
-def repeated(features: Floats, rewards: Floats, costs: Floats, times: int = TIMES) -> purse.World:
+def repeated(
+    features: Floats, rewards: Floats, costs: Floats, times: int = TIMES
+) -> purse.lab.World:
     """The world in which every picture comes so many times, in a random order."""
     return purse.worlds.table(
         rewards=np.tile(rewards, (times, 1)),
@@ -74,8 +76,8 @@ def show(features: Floats, rewards: Floats, costs: Floats, n_paths: int = 20) ->
     budgets = [round(part * dearest, 6) for part in BUDGETS]
     lines = {"right answers, budget": [f"{part:.0%}" for part in BUDGETS]}
     for name, optimum in (
-        ("LP without contexts", purse.contexts.lp_without_contexts),
-        ("best linear policy", purse.contexts.best_linear_policy),
+        ("LP without contexts", purse.lab.theory.contexts.lp_without_contexts),
+        ("best linear policy", purse.lab.theory.contexts.best_linear_policy),
     ):
         lines[name] = [f"{optimum(world, budget):,.0f}" for budget in budgets]
     for policy in POLICIES:

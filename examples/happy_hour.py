@@ -12,7 +12,7 @@ import purse
 HOURS = 24
 
 
-def happy_hour(discount: float = 0.5) -> purse.World:
+def happy_hour(discount: float = 0.5) -> purse.lab.World:
     """Arm i pays 1 with a chance of its own at a price of its own; from 17 to 20 o'clock arm 1
     costs `discount` less. A round is an hour.
     """

@@ -77,7 +77,7 @@ def one_hot(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.float6
 
 def world_of(
     data: Sequence[dict[str, Any]], features: npt.NDArray[np.float64] | None = None
-) -> purse.World:
+) -> purse.lab.World:
     """The prompts in a random order, each with its features, shape (T, F)."""
     answered = [list(record["arms"].values()) for record in data]
     return purse.worlds.table(
@@ -98,8 +98,8 @@ def show_contexts(n_paths: int = 100) -> None:
     )
     blind, seeing = world_of(data), world_of(data, sources)
     optima = {
-        "LP without contexts": purse.contexts.lp_without_contexts,
-        "best linear policy on sources": purse.contexts.best_linear_policy,
+        "LP without contexts": purse.lab.theory.contexts.lp_without_contexts,
+        "best linear policy on sources": purse.lab.theory.contexts.best_linear_policy,
     }
     lines = {"quality bought with": [f"${budget:g}" for budget in BUDGETS]}
     for name, optimum in optima.items():

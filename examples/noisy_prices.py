@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse import World
 from purse.base.amounts import unit_array
 from purse.compiler.jit import kernel
 from purse.kernels.random import U, at, uniform
+from purse.lab import World
 from purse.types import Floats, Ints
 
 

@@ -66,11 +66,14 @@ def spend(campaign: purse.Campaign, late: list[tuple[int, float, Decimal]]) -> C
     while True:
         try:
             ticket = campaign.ask()
-        except purse.ArmsCoolingDown as cooling:
+        except purse.errors.ArmsCoolingDown as cooling:
             time.sleep(cooling.seconds)
             continue
         except purse.AskRefused as over:
-            if not isinstance(over, purse.BudgetHeld) or not campaign.status().counts["held"]:
+            if (
+                not isinstance(over, purse.errors.BudgetHeld)
+                or not campaign.status().counts["held"]
+            ):
                 return calls
             time.sleep(0.02)  # what is held may come back
             continue

@@ -9,18 +9,9 @@ from purse.errors import (
     HorizonReached,
     InvalidInput,
     PurseError,
-    TicketError,
     invalid,
     unknown,
 )
-
-
-@pytest.mark.parametrize(
-    "error", [InvalidInput, AskRefused, BudgetExhausted, HorizonReached, TicketError]
-)
-def test_every_error_is_a_purse_error_and_public(error: type[Exception]) -> None:
-    assert issubclass(error, PurseError)
-    assert getattr(purse, error.__name__) is error
 
 
 def test_errors_have_the_parents_that_callers_catch() -> None:

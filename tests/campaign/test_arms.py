@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from purse import CampaignEnded, InvalidInput
+from purse import InvalidInput
 from purse.campaign.campaign import Campaign
+from purse.errors import CampaignEnded
 from tests.support.campaigns import made, refusal
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse import (
-    BudgetExhausted,
-    Conflict,
-    InvalidInput,
-    TicketError,
-)
+from purse import BudgetExhausted, Conflict, InvalidInput
+from purse.errors import TicketError
 from tests.support import storages
 from tests.support.campaigns import TERMS, counts, made, purse, refusal
 from tests.support.storages import START

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from purse import InvalidInput, StorageUnavailable
+from purse import InvalidInput
 from purse.campaign import asks
 from purse.campaign.campaign import Campaign
 from purse.campaign.commit import Operation
@@ -19,6 +19,7 @@ from purse.campaign.learner import Learner, recovered
 from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
+from purse.errors import StorageUnavailable
 from tests.support.storages import MemoryHarness, counts, kinds
 
 TERMS: dict[str, Any] = {

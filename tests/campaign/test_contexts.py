@@ -14,17 +14,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purse import (
-    AskRefused,
-    Conflict,
-    InvalidInput,
-    Policy,
-    PurseError,
-    prior_from_log,
-)
+from purse import AskRefused, Conflict, InvalidInput, Policy, PurseError
 from purse.campaign import commit, contexts, terms
 from purse.campaign.campaign import Campaign
 from purse.campaign.learner import recovered
+from purse.lab import prior_from_log
 from tests.support.campaigns import refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, InvalidInput
+from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.cooldown import CoolDown
+from purse.errors import ArmsCoolingDown
 from tests.support.campaigns import made, refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
 

@@ -121,7 +121,7 @@ def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Storag
 def test_money_that_is_only_held_is_not_gone(storage: Storage) -> None:
     campaign = begun(storage, "100%")
     campaign.ask_many(2, arms=["large"])
-    with pytest.raises(purse.BudgetHeld):
+    with pytest.raises(purse.errors.BudgetHeld):
         campaign.ask(arms=["large"])
     assert keys(campaign) == []
 

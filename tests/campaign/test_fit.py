@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from purse import AskRefused, BudgetExhausted, BudgetHeld, Campaign
+from purse import AskRefused, BudgetExhausted, Campaign
+from purse.errors import BudgetHeld
 from tests.support.campaigns import made, refusal
 
 TERMS: dict[str, Any] = {

@@ -5,13 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from purse import (
-    BudgetExhausted,
-    BudgetHeld,
-    HorizonReached,
-    InvalidInput,
-    TicketError,
-)
+from purse import BudgetExhausted, InvalidInput
+from purse.errors import BudgetHeld, HorizonReached, TicketError
 from tests.support import storages
 from tests.support.campaigns import counts, made, purse, refusal
 

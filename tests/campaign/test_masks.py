@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, BudgetHeld, Campaign, Conflict, InvalidInput
+from purse import BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse.errors import BudgetHeld
 from tests.support.campaigns import made, refusal
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -13,10 +13,11 @@ import apsw
 import pytest
 from hypothesis.stateful import invariant
 
-from purse import AskRefused, InvalidInput, Policy, Ticket
+from purse import AskRefused, InvalidInput, Policy
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket
 from purse.campaign.terms import Terms
+from purse.lab import Ticket
 from purse.policies import replan
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.storages import MemoryHarness, SqliteHarness, StorageHarness

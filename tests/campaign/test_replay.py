@@ -33,7 +33,7 @@ EXPLORED: dict[str, Any] = {
 }
 
 
-def place() -> purse.World:
+def place() -> purse.lab.World:
     """The arms as a world."""
     chances = [
         [(1 - mean) * (1 - dear), (1 - mean) * dear, mean * (1 - dear), mean * dear]

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import math
 
-from purse import (
-    AskRefused,
-    BudgetHeld,
-    CampaignEnded,
-    CampaignPaused,
-    Conflict,
-    InvalidInput,
-    PurseError,
-)
+from purse import AskRefused, Conflict, InvalidInput, PurseError
+from purse.errors import BudgetHeld, CampaignEnded, CampaignPaused
 from tests.support.campaigns import counts, made, purse, refusal
 
 

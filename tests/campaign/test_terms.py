@@ -9,12 +9,8 @@ from typing import Any
 
 import pytest
 
-from purse import (
-    Campaign,
-    CampaignExists,
-    InvalidInput,
-    NotFound,
-)
+from purse import Campaign, InvalidInput
+from purse.errors import CampaignExists, NotFound
 from tests.support import storages
 from tests.support.campaigns import TERMS, made, refusal
 from tests.support.storages import MemoryHarness

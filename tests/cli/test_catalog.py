@@ -10,7 +10,9 @@ from purse.cli import groups
 from tests.support.cli import Command, check_mistake
 
 
-@pytest.mark.parametrize(("verb", "name"), [("policies", "exp3++.bwk"), ("worlds", "two_worlds")])
+@pytest.mark.parametrize(
+    ("verb", "name"), [("policies", "exp3++.bwk"), ("lab worlds", "two_worlds")]
+)
 def test_lists_and_explanations(command: Command, verb: str, name: str) -> None:
     code, out, _ = command(verb)
     assert code == 0
@@ -23,7 +25,10 @@ def test_lists_and_explanations(command: Command, verb: str, name: str) -> None:
 
 @pytest.mark.parametrize(
     ("verb", "names", "of"),
-    [("policies", policies.names(), groups.POLICIES), ("worlds", worlds.names(), groups.WORLDS)],
+    [
+        ("policies", policies.names(), groups.POLICIES),
+        ("lab worlds", worlds.names(), groups.WORLDS),
+    ],
 )
 def test_lists_are_grouped_and_fit_a_terminal(
     command: Command,
@@ -43,7 +48,7 @@ def test_lists_are_grouped_and_fit_a_terminal(
 
 @pytest.mark.parametrize(
     ("words", "message"),
-    [("policies exp4", "unknown policy 'exp4'"), ("worlds x", "unknown world 'x'")],
+    [("policies exp4", "unknown policy 'exp4'"), ("lab worlds x", "unknown world 'x'")],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
     check_mistake(command, tmp_path, words, message)

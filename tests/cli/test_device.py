@@ -17,7 +17,7 @@ from tests.support.fake_gpu import fake_gpu
 
 LATE = next(case for case in CASES if case.delay != 0)
 PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
-REGRET = ["regret", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
+REGRET = ["lab", "regret", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
 COMPARE = ["compare", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
 
 
@@ -55,7 +55,7 @@ def test_a_leaderboard_is_played_there_but_for_late_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(leaderboard, "SUITES", {"2": (PROMPT, LATE)})
-    words = ["leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
+    words = ["lab", "leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
     here = printed([*words, str(tmp_path / "here")])
     calls = fake_gpu(monkeypatch)
     there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
@@ -67,7 +67,7 @@ def test_a_leaderboard_is_played_there_but_for_late_reports(
 def test_the_paper_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = [claim for claim in claims() if claim.TITLE == "The class G"]
     monkeypatch.setattr(paper, "claims", lambda: chosen)
-    words = ["paper", "--quick", "-o"]
+    words = ["lab", "paper", "--quick", "-o"]
     here = printed([*words, str(tmp_path / "here")])
     calls = fake_gpu(monkeypatch)
     there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
@@ -75,7 +75,7 @@ def test_the_paper_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert calls
 
 
-@pytest.mark.parametrize("words", [["paper"], ["leaderboard", "uniform"], REGRET])
+@pytest.mark.parametrize("words", [["lab", "paper"], ["lab", "leaderboard", "uniform"], REGRET])
 def test_another_device_is_refused_before_anything_is_written(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

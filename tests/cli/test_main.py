@@ -4,16 +4,24 @@ from pathlib import Path
 
 import pytest
 
+from purse._version import __version__
+from purse.cli import cli
+from purse.cli.lab import lab
 from tests.support.cli import Command, check_mistake
 
-VERBS = "compare init run status show report replay simulate regret bounds policies worlds"
+TOP = "campaign account recommend serve token webhook replay compare lab policies warm"
+LAB = "simulate regret leaderboard init run status show report bounds optimum paper worlds"
 
 
-@pytest.mark.parametrize("verb", ["", *VERBS.split()])
+def test_the_commands_are_these() -> None:
+    assert (" ".join(cli.commands), " ".join(lab.commands)) == (TOP, LAB)
+
+
+@pytest.mark.parametrize("verb", ["", *TOP.split(), *(f"lab {verb}" for verb in LAB.split())])
 def test_help_helps(command: Command, verb: str) -> None:
     code, out, _ = command(f"{verb} --help")
     assert code == 0
-    assert "Usage: purse" in out
+    assert out.startswith(f"Usage: purse {verb}".rstrip())
 
 
 def test_without_words_it_helps(command: Command) -> None:
@@ -22,21 +30,37 @@ def test_without_words_it_helps(command: Command) -> None:
     assert out.startswith("Usage: purse")
 
 
-def test_an_unknown_verb_is_a_mistake(command: Command, tmp_path: Path) -> None:
-    check_mistake(command, tmp_path, "compere", "No such command 'compere'")
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("compere", "did you mean 'compare'?"),
+        ("lab simulat", "did you mean 'simulate'?"),
+        ("simulate uniform", "did you mean 'purse lab simulate'?"),
+        ("run study.toml", "did you mean 'purse webhook run' or 'purse lab run'?"),
+        ("version", f"known: {', '.join(sorted(TOP.split()))}"),
+    ],
+)
+def test_an_unknown_verb_is_a_mistake(
+    command: Command, tmp_path: Path, line: str, hint: str
+) -> None:
+    check_mistake(command, tmp_path, line, hint)
+    assert command(line)[2].startswith("purse: unknown command '")
 
 
-def test_groups_without_a_verb_help_and_the_version_is_a_verb(command: Command) -> None:
-    for verb in ("campaign", "token"):
+def test_groups_without_a_verb_help(command: Command) -> None:
+    for verb in ("campaign", "token", "lab"):
         code, out, err = command(verb)
         assert (code, err) == (0, "")
         assert out.startswith(f"Usage: purse {verb} ")
-    assert command("version")[1] == command("--version")[1]
+
+
+def test_the_version_is_an_option(command: Command) -> None:
+    assert command("--version") == (0, f"purse, version {__version__}\n", "")
 
 
 def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    for verb in ("", "campaign"):
+    for verb in ("", "campaign", "lab"):
         assert [line for line in command(f"{verb} --help")[1].splitlines() if len(line) > 80] == []
 
 
@@ -44,7 +68,7 @@ def test_help_fits_a_terminal(command: Command, monkeypatch: pytest.MonkeyPatch)
     ("typed", "found"),
     [
         ("compare exp3++.b", "exp3++.bwk"),
-        ("simulate uniform -w two_w", "two_worlds"),
+        ("lab simulate uniform -w two_w", "two_worlds"),
         ("campaign ask pro", "prompts"),
     ],
 )

@@ -36,7 +36,7 @@ def test_replay_of_a_table_in_either_form(
         for name in ("wide.csv", "long.jsonl")
     ]
     assert answers[0] == answers[1]
-    assert "always small (cheapest)" in command("show purse-results/wide")[1]
+    assert "always small (cheapest)" in command("lab show purse-results/wide")[1]
     assert {"uniform", "always small (cheapest)", "LP optimum", "hindsight optimum"} <= {
         row["player"] for row in answers[0]
     }

@@ -11,11 +11,11 @@ from tests.support.cli import WORLD, Command, check_mistake
 
 HALF, PAIR = "bernoulli:rewards=[.5,.5]", "bernoulli:rewards=[.5,1.5]"
 TWO = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
-REGRET = f"regret uniform -w {WORLD} -b 10"
+REGRET = f"lab regret uniform -w {WORLD} -b 10"
 
 
 def test_simulate_for_people_and_for_machines(command: Command) -> None:
-    line = f"simulate exp3++.bwk:beta=1 -w {WORLD} -b 100 -n 4 --seed 7"
+    line = f"lab simulate exp3++.bwk:beta=1 -w {WORLD} -b 100 -n 4 --seed 7"
     code, out, _ = command(line)
     assert code == 0
     assert out.startswith(f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100, stop=exit, seed=7")
@@ -26,7 +26,7 @@ def test_simulate_for_people_and_for_machines(command: Command) -> None:
 
 
 def test_simulate_with_late_reports(command: Command) -> None:
-    line = f"simulate uniform -w {WORLD} -b 20 -n 4 --stop hold"
+    line = f"lab simulate uniform -w {WORLD} -b 20 -n 4 --stop hold"
     code, out, _ = command(f"{line} --delay 3")
     assert code == 0
     assert out.startswith(f"uniform on {WORLD}: 4 paths, budget 20, stop=hold, seed=0, delay=3\n")
@@ -36,13 +36,13 @@ def test_simulate_with_late_reports(command: Command) -> None:
 
 
 def test_simulate_takes_one_budget_per_resource(command: Command) -> None:
-    code, out, _ = command(f"simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
+    code, out, _ = command(f"lab simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
     assert code == 0
     assert json.loads(out)["budget"] == [10, 2]
 
 
 def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
-    line = f"regret exp3++.bwk:beta=1 -w {WORLD} -b 1e2 -n 4 --seed 7 --stop hold --workers 2"
+    line = f"lab regret exp3++.bwk:beta=1 -w {WORLD} -b 1e2 -n 4 --seed 7 --stop hold --workers 2"
     code, out, err = command(line)
     assert (code, err) == (0, "")
     head, *lines = out.splitlines()
@@ -71,7 +71,7 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
 
 
 def test_regret_leaves_out_what_a_world_does_not_have(command: Command) -> None:
-    code, out, _ = command("regret uniform -w two_worlds -b 20 -n 3")
+    code, out, _ = command("lab regret uniform -w two_worlds -b 20 -n 3")
     assert code == 0
     names = [line.split()[0] for line in out.splitlines()[1:] if line[0] != " "]
     assert "best_fixed_arm" in names
@@ -80,7 +80,7 @@ def test_regret_leaves_out_what_a_world_does_not_have(command: Command) -> None:
 
 
 def test_regret_of_one_path_has_no_interval(command: Command) -> None:
-    line = f"regret uniform -w {WORLD} -b 20 -n 1"
+    line = f"lab regret uniform -w {WORLD} -b 20 -n 1"
     assert "±" not in command(line)[1]
     assert command(line)[1].startswith(f"uniform on {WORLD}: 1 path, budget 20\n")
     for each in json.loads(command(f"{line} --json")[1])["regrets"].values():
@@ -89,14 +89,14 @@ def test_regret_of_one_path_has_no_interval(command: Command) -> None:
 
 
 def test_regret_under_retry_has_no_optimum(command: Command) -> None:
-    line = f"regret uniform -w {WORLD} -b 20 -n 2 --json"
+    line = f"lab regret uniform -w {WORLD} -b 20 -n 2 --json"
     names = list(json.loads(command(f"{line} --stop retry")[1])["regrets"])
     assert names == [name for name in NOTIONS if name != "optimum"]
     assert list(json.loads(command(line)[1])["regrets"]) == list(NOTIONS)
 
 
 def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
-    line = f"regret uniform -w {WORLD} -b 50 -n 5"
+    line = f"lab regret uniform -w {WORLD} -b 50 -n 5"
     plain = command(line)[1]
     assert command(f"{line} --workers 1")[1] == command(f"{line} --seed 0")[1] == plain
     assert command(f"{line} --seed 1")[1] != plain
@@ -109,12 +109,12 @@ def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", interrupt)
-    code, out, err = command(f"regret uniform -w {WORLD} -b 50")
+    code, out, err = command(f"lab regret uniform -w {WORLD} -b 50")
     assert (code, out, err.strip()) == (130, "", "purse: interrupted")
 
 
 def test_no_memory_is_one_line(command: Command) -> None:
-    code, _, err = command(f"simulate uniform -w {WORLD} -b 10 -n {10**15}")
+    code, _, err = command(f"lab simulate uniform -w {WORLD} -b 10 -n {10**15}")
     assert code == 2
     assert len(err.splitlines()) == 1
 
@@ -122,41 +122,47 @@ def test_no_memory_is_one_line(command: Command) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (f"simulate exp3+.bwk -w {WORLD} -b 10", "did you mean 'exp3++.bwk'?"),
-        ("simulate exp3.bwk -w bernouli -b 10", "did you mean 'bernoulli'?"),
-        (f"simulate exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
-        ("simulate exp3.bwk -w two_worlds:wrld=2 -b 10", "did you mean 'world'?"),
-        (f"simulate exp3.bwk -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
-        (f"simulate exp3.bwk -w {WORLD} -b nan", "budget=nan"),
-        (f"simulate exp3.bwk -w {WORLD} -b ten", "'ten' is not a number"),
-        ("simulate exp3.bwk -w two_worlds:cost_min=0 -b 10", "cost_min=0"),
-        ("simulate exp3.bwk -w two_worlds:cost_min=1.5 -b 10", "cost_min=1.5"),
-        (f"simulate exp3.bwk -w {PAIR},costs=[1,1] -b 10", "rewards=1.5: must lie between 0 and 1"),
-        (f"simulate exp3.bwk -w {HALF},costs=[1,0] -b 10", "costs=0: must be positive"),
-        ("simulate exp3.bwk -w bernoulli:rewards=[],costs=[] -b 10", "rewards=[]"),
-        (f"simulate exp3.bwk -w {HALF},costs=[1] -b 10", "do not match"),
-        ("simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
-        ("simulate exp3.bwk -b 10", "Missing option"),
-        (f"simulate exp3.bwk -w {WORLD} -b 10 --delay soon", "delay='soon': must be a whole"),
+        (f"lab simulate exp3+.bwk -w {WORLD} -b 10", "did you mean 'exp3++.bwk'?"),
+        ("lab simulate exp3.bwk -w bernouli -b 10", "did you mean 'bernoulli'?"),
+        (f"lab simulate exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
+        ("lab simulate exp3.bwk -w two_worlds:wrld=2 -b 10", "did you mean 'world'?"),
+        (f"lab simulate exp3.bwk -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
+        (f"lab simulate exp3.bwk -w {WORLD} -b nan", "budget=nan"),
+        (f"lab simulate exp3.bwk -w {WORLD} -b ten", "'ten' is not a number"),
+        ("lab simulate exp3.bwk -w two_worlds:cost_min=0 -b 10", "cost_min=0"),
+        ("lab simulate exp3.bwk -w two_worlds:cost_min=1.5 -b 10", "cost_min=1.5"),
+        (
+            f"lab simulate exp3.bwk -w {PAIR},costs=[1,1] -b 10",
+            "rewards=1.5: must lie between 0 and 1",
+        ),
+        (f"lab simulate exp3.bwk -w {HALF},costs=[1,0] -b 10", "costs=0: must be positive"),
+        ("lab simulate exp3.bwk -w bernoulli:rewards=[],costs=[] -b 10", "rewards=[]"),
+        (f"lab simulate exp3.bwk -w {HALF},costs=[1] -b 10", "do not match"),
+        ("lab simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
+        ("lab simulate exp3.bwk -b 10", "Missing option"),
+        (f"lab simulate exp3.bwk -w {WORLD} -b 10 --delay soon", "delay='soon': must be a whole"),
         (f"{REGRET} --delay 3", "No such option '--delay'"),
-        (f"simulate none.py -w {WORLD} -b 10", "does not exist"),
-        ("regret", "Missing argument 'POLICY'"),
-        ("regret uniform -b 10", "Missing option '-w' / '--world'"),
-        (f"regret uniform -w {WORLD}", "Missing option '-b' / '--budget'"),
-        (f"regret uniform uniform -w {WORLD} -b 10", "unexpected extra argument (uniform)"),
-        (f"regret exp3.bw -w {WORLD} -b 10", "did you mean 'exp3.bwk'?"),
-        (f"regret exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
-        (f"regret none.py -w {WORLD} -b 10", "does not exist"),
-        ("regret uniform -w bernouli -b 10", "did you mean 'bernoulli'?"),
-        ("regret uniform -w '' -b 10", "unknown world ''"),
-        ("regret uniform -w two_worlds -b 10.5", "budget=10.5: must be a whole number"),
-        (f"regret uniform -w {TWO} -b 10", "has 2 resources; these notions of regret are for one"),
-        ("regret oracle -w two_worlds -b 10", "oracle needs the true mean efficiency"),
-        (f"regret uniform -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
-        (f"regret uniform -w {WORLD} -b -5", "budget=-5.0: must be positive"),
-        (f"regret uniform -w {WORLD} -b inf", "budget=inf: must be a number"),
-        (f"regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
-        (f"regret uniform -w {WORLD} -b ten", "'ten' is not a number"),
+        (f"lab simulate none.py -w {WORLD} -b 10", "does not exist"),
+        ("lab regret", "Missing argument 'POLICY'"),
+        ("lab regret uniform -b 10", "Missing option '-w' / '--world'"),
+        (f"lab regret uniform -w {WORLD}", "Missing option '-b' / '--budget'"),
+        (f"lab regret uniform uniform -w {WORLD} -b 10", "unexpected extra argument (uniform)"),
+        (f"lab regret exp3.bw -w {WORLD} -b 10", "did you mean 'exp3.bwk'?"),
+        (f"lab regret exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
+        (f"lab regret none.py -w {WORLD} -b 10", "does not exist"),
+        ("lab regret uniform -w bernouli -b 10", "did you mean 'bernoulli'?"),
+        ("lab regret uniform -w '' -b 10", "unknown world ''"),
+        ("lab regret uniform -w two_worlds -b 10.5", "budget=10.5: must be a whole number"),
+        (
+            f"lab regret uniform -w {TWO} -b 10",
+            "has 2 resources; these notions of regret are for one",
+        ),
+        ("lab regret oracle -w two_worlds -b 10", "oracle needs the true mean efficiency"),
+        (f"lab regret uniform -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
+        (f"lab regret uniform -w {WORLD} -b -5", "budget=-5.0: must be positive"),
+        (f"lab regret uniform -w {WORLD} -b inf", "budget=inf: must be a number"),
+        (f"lab regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
+        (f"lab regret uniform -w {WORLD} -b ten", "'ten' is not a number"),
         (f"{REGRET} -n 0", "n_paths=0: must be a whole number from 1 up"),
         (f"{REGRET} -n 2.5", "'2.5' is not a valid integer"),
         (f"{REGRET} -n {10**15}", f"n_paths={10**15}: must be at most"),

@@ -55,18 +55,18 @@ def test_compare_for_machines(command: Command, unpublished: None) -> None:
 def test_compare_with_late_reports_says_so(command: Command, unpublished: None) -> None:
     line = f"compare uniform -w {WORLD} -b 20 -n 3"
     assert command(f"{line} --delay geometric:2")[0] == 0
-    assert ", seed 0, stop=exit, delay=geometric:2\n" in command("status")[1]
-    assert json.loads(command("status --json")[1])["delay"] == "geometric:2"
-    assert command("show")[0] == 0
+    assert ", seed 0, stop=exit, delay=geometric:2\n" in command("lab status")[1]
+    assert json.loads(command("lab status --json")[1])["delay"] == "geometric:2"
+    assert command("lab show")[0] == 0
     (late,) = Path("purse-results").glob("compare-*")
     assert command(line)[0] == 0
-    assert ", seed 0, stop=exit\n" in command("status")[1]
-    assert f"Earlier:\n  {late}  uniform: 1 policy" in command("status")[1]
-    assert json.loads(command("status --json")[1])["others"] == [str(late)]
-    code, out, err = command("show")
-    assert (code, err.endswith("the last of 2; `purse status` lists them\n")) == (0, True)
+    assert ", seed 0, stop=exit\n" in command("lab status")[1]
+    assert f"Earlier:\n  {late}  uniform: 1 policy" in command("lab status")[1]
+    assert json.loads(command("lab status --json")[1])["others"] == [str(late)]
+    code, out, err = command("lab show")
+    assert (code, err.endswith("the last of 2; `purse lab status` lists them\n")) == (0, True)
     assert "uniform" in out
-    assert command(f"show {late.name}")[0] == 0  # by its name
+    assert command(f"lab show {late.name}")[0] == 0  # by its name
 
 
 def test_comparisons_share_what_they_have_in_common(command: Command, unpublished: None) -> None:
@@ -139,45 +139,45 @@ def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) ->
 def test_init_writes_a_study_file_that_is_right_and_overwrites_nothing(
     command: Command, tmp_path: Path
 ) -> None:
-    code, out, _ = command("init")
-    assert (code, out) == (0, "Written to study.toml; edit it, then: purse run study.toml\n")
+    code, out, _ = command("lab init")
+    assert (code, out) == (0, "Written to study.toml; edit it, then: purse lab run study.toml\n")
     assert tomllib.loads((tmp_path / "study.toml").read_text())["paths"] == 100
     (tmp_path / "study.toml").write_text("mine")
-    code, _, err = command("init")
+    code, _, err = command("lab init")
     assert code == 2
     assert err == "purse: 'study.toml' exists already; give another name, or remove it\n"
     assert (tmp_path / "study.toml").read_text() == "mine"
 
 
 def test_run_status_and_show(command: Command, unpublished: None, study: Path) -> None:
-    code, out, err = command("run mine.toml")
+    code, out, err = command("lab run mine.toml")
     assert code == 0
     assert "B = 40" in out
     assert out.endswith("Results are in purse-results/mine\n")
     assert err == "No report: the report needs the extra\n"
-    code, out, _ = command("status mine.toml")
+    code, out, _ = command("lab status mine.toml")
     assert code == 0
     assert out.startswith(
         "A small study: 2 policies × 1 world × 2 budgets × 4 paths, seed 0, stop=exit\n8 "
         "of 8 shards are there (0.0 MB); finished 20"
     )
-    shown = command("show purse-results/mine")
+    shown = command("lab show purse-results/mine")
     assert shown[0] == 0
     assert shown[1].splitlines()[:2] == ["shop", "  bernoulli:rewards=[.9,.6],costs=[.8,.3]"]
-    assert command("show mine.toml") == command("show mine") == command("show") == shown
-    rows = json.loads(command("show mine.toml --json")[1])["rows"]
+    assert command("lab show mine.toml") == command("lab show mine") == command("lab show") == shown
+    rows = json.loads(command("lab show mine.toml --json")[1])["rows"]
     assert [row["policy"] for row in rows] == ["uniform", "exp3.bwk"] * 2
 
 
 def test_a_changed_study_plays_only_what_is_new(
     command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    command("run mine.toml")
+    command("lab run mine.toml")
     shards = {path: path.stat().st_mtime_ns for path in Path("purse-results/mine/shards").iterdir()}
     study.write_text(STUDY.replace("[20, 40]", "[20, 40, 60]"))
-    assert command("run mine.toml")[0] == 0
+    assert command("lab run mine.toml")[0] == 0
     assert all(path.stat().st_mtime_ns == time for path, time in shards.items())
-    assert json.loads(command("status mine.toml --json")[1])["shards"] == 12
+    assert json.loads(command("lab status mine.toml --json")[1])["shards"] == 12
 
 
 def test_an_unfinished_study_is_continued_from_its_folder(
@@ -188,27 +188,27 @@ def test_an_unfinished_study_is_continued_from_its_folder(
 
     with monkeypatch.context() as patched:
         patched.setattr("purse.study.executors.play_shard", interrupt)
-        code, _, err = command("run mine.toml")
+        code, _, err = command("lab run mine.toml")
     assert code == 130
     assert err.strip() == "purse: interrupted; the same command continues where it was"
-    assert command("status mine.toml")[1].endswith(
+    assert command("lab status mine.toml")[1].endswith(
         "0 of 8 shards are there (0.0 MB); not finished: run it again to continue\n"
     )
-    code, _, err = command("show mine.toml")
+    code, _, err = command("lab show mine.toml")
     assert code == 2
     assert "is not finished: 0 of 8 shards are there" in err
-    assert command("run purse-results/mine")[0] == 0
-    assert json.loads(command("status purse-results/mine --json")[1])["finished"] == 8
+    assert command("lab run purse-results/mine")[0] == 0
+    assert json.loads(command("lab status purse-results/mine --json")[1])["finished"] == 8
 
 
 def test_report_writes_the_page_and_each_figure(
     command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study.write_text(STUDY.replace("[20, 40]", "[20]"))  # less to draw
-    command("run mine.toml")
+    command("lab run mine.toml")
     monkeypatch.undo()
     monkeypatch.chdir(study.parent)
-    code, out, _ = command("report mine.toml -o page")
+    code, out, _ = command("lab report mine.toml -o page")
     files = [Path(line) for line in out.splitlines()]
     assert code == 0
     assert files[0] == Path("page/report.html")
@@ -219,20 +219,24 @@ def test_report_writes_the_page_and_each_figure(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("status nowhere", "'nowhere' holds no study"),
-        ("status", "'purse-results' holds no study"),
-        ("show nowhere.toml", "'purse-results/nowhere' holds no study"),
-        ("report nowhere", "'nowhere' holds no study"),
+        ("lab status nowhere", "'nowhere' holds no study"),
+        ("lab status", "'purse-results' holds no study"),
+        ("lab show nowhere.toml", "'purse-results/nowhere' holds no study"),
+        ("lab report nowhere", "'nowhere' holds no study"),
         (
-            "run nowhere.toml",
-            "cannot read 'nowhere.toml': No such file or directory; `purse init` writes an example",
+            "lab run nowhere.toml",
+            "cannot read 'nowhere.toml': No such file or directory; "
+            "`purse lab init` writes an example",
         ),
-        ("run bad.toml", "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'?"),
         (
-            "run mine.toml --on spark",
+            "lab run bad.toml",
+            "bad.toml, line 3: unknown policy 'exp3.bkw'; did you mean 'exp3.bwk'?",
+        ),
+        (
+            "lab run mine.toml --on spark",
             "on='spark': must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT",
         ),
-        ("run mine.toml --workers 0", "n_workers=0: must be a whole number from 1 up"),
+        ("lab run mine.toml --workers 0", "n_workers=0: must be a whole number from 1 up"),
     ],
 )
 def test_mistakes_about_studies(words: str, message: str, command: Command, study: Path) -> None:

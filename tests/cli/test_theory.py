@@ -18,7 +18,7 @@ OTHERS = ["KUBE", "B-KUBE", "UCB-BV", "UCB-MB", "EXP3.M.B"]  # bounds that have 
 
 
 def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
-    code, out, err = command("bounds --arms 10 --budget 1e4 --cost-min 0.1")
+    code, out, err = command("lab bounds --arms 10 --budget 1e4 --cost-min 0.1")
     assert (code, err) == (0, "")
     lines, rows = out.splitlines(), bounds.table(10, 1e4, 0.1)
     assert max(map(len, lines)) <= 80
@@ -33,8 +33,8 @@ def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
 
 def test_bounds_for_machines(command: Command) -> None:
     code, out, err = command(
-        "bounds --arms 3 -b 1024 --cost-min 0.2 --cost-max 2 --gap .5 --gap .25 --alpha .75 --iid "
-        "--costs 'per arm' --json"
+        "lab bounds --arms 3 -b 1024 --cost-min 0.2 --cost-max 2 --gap .5 --gap .25 --alpha .75 "
+        "--iid --costs 'per arm' --json"
     )
     assert (code, err) == (0, "")
     setting = bounds.Setting(True, "per arm")
@@ -49,7 +49,8 @@ def test_bounds_for_machines(command: Command) -> None:
 def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
     known = "--arms 2 --cost-min .3 --cost-max .8 --iid --costs 'per arm' --gap 0.875"
     told, read = (
-        json.loads(command(f"bounds -b 1e4 --json {words}")[1]) for words in (known, f"-w {WORLD}")
+        json.loads(command(f"lab bounds -b 1e4 --json {words}")[1])
+        for words in (known, f"-w {WORLD}")
     )
     assert [row["name"] for row in told] == [row["name"] for row in read]
     # these hold on some world of this kind, and not on this one
@@ -72,7 +73,7 @@ def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
 def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bound: str) -> None:
     rows = {
         row["name"]: row["applies"]
-        for row in json.loads(command(f"bounds -b 100 -w {world} --json")[1])
+        for row in json.loads(command(f"lab bounds -b 100 -w {world} --json")[1])
     }
     assert [name for name in ("Theorem 2, corrected", "Theorem 5", "κ(c)·B") if rows[name]] == [
         bound
@@ -84,11 +85,11 @@ def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bo
     "words", ["--arms 3 --cost-min .1 --gap 1", f"-w {WORLD}"], ids=["told", "read"]
 )
 def test_bounds_go_on_where_theorem_5_has_none(command: Command, budget: str, words: str) -> None:
-    code, out, err = command(f"bounds -b {budget} {words} --json")
+    code, out, err = command(f"lab bounds -b {budget} {words} --json")
     assert (code, err) == (0, "")
     missing = [row["name"] for row in json.loads(out) if row["value"] is None]
     assert missing == ["Theorem 5", *OTHERS]
-    code, out, err = command(f"bounds -b {budget} {words}")
+    code, out, err = command(f"lab bounds -b {budget} {words}")
     assert (code, err) == (0, "")
     assert "Theorem 5 exactly mean regret of every player, α = 0.5" in " ".join(out.split())
 
@@ -98,7 +99,7 @@ def test_bounds_go_on_where_theorem_5_has_none(command: Command, budget: str, wo
     ["--arms 1 --cost-min 1", "--arms 2 --cost-min 1", "--arms 1000000 --cost-min 1e-9"],
 )
 def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
-    code, out, err = command(f"bounds -b 1 {words} --json")
+    code, out, err = command(f"lab bounds -b 1 {words} --json")
     assert (code, err) == (0, "")
     missing = {row["name"] for row in json.loads(out) if row["value"] is None}
     assert missing == {"Theorem 3", *OTHERS}
@@ -158,22 +159,24 @@ def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
     ],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:
-    check_mistake(command, tmp_path, f"bounds {words}", message)
+    check_mistake(command, tmp_path, f"lab bounds {words}", message)
 
 
 def test_optima_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
     world = "class_contexts:classes=2,arms=2,rows=9,horizon=50"
-    code, out, err = command(f"optimum -w {world} -b 20 -n 2")
+    code, out, err = command(f"lab optimum -w {world} -b 20 -n 2")
     assert (code, err) == (0, "")
     names = [contexts.WITHOUT, contexts.LINEAR, contexts.WITH, contexts.HINDSIGHT]
     assert [line[:20].strip() for line in out.splitlines()] == names
-    answer = json.loads(command(f"optimum -w {world} -b 20 -n 2 --json")[1])
+    answer = json.loads(command(f"lab optimum -w {world} -b 20 -n 2 --json")[1])
     assert list(answer["optima"]) == names
     assert answer["optima"][contexts.WITH] == contexts.lp_with_contexts(world, 20)
-    endless = json.loads(command(f"optimum -w {world[:-3]}=None -b 20 --json")[1])
+    endless = json.loads(command(f"lab optimum -w {world[:-3]}=None -b 20 --json")[1])
     assert list(endless["optima"]) == names[:3]
-    plain = json.loads(command(f"optimum -w {WORLD} -b 50 --horizon 100 -n 1 --json")[1])
+    plain = json.loads(command(f"lab optimum -w {WORLD} -b 50 --horizon 100 -n 1 --json")[1])
     assert plain["optima"]["LP optimum"] == 72
-    two = json.loads(command(f"optimum -w {TWO} -b 5 -b 4 --json")[1])
+    two = json.loads(command(f"lab optimum -w {TWO} -b 5 -b 4 --json")[1])
     assert two["budget"] == [5, 4]
-    check_mistake(command, tmp_path, "optimum -w same_costs -b 9", "no optimum is known; pass --h")
+    check_mistake(
+        command, tmp_path, "lab optimum -w same_costs -b 9", "no optimum is known; pass --h"
+    )

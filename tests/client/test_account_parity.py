@@ -168,7 +168,7 @@ def test_the_verbs_of_the_twin_are_done(at: Served, where: str, tmp_path: Path) 
         assert (await made.audit()).ok
         assert await made.export(tmp_path / "company.jsonl") == 4
         assert (await made.end()).status == (await made.status()).status == "ended"
-        with pytest.raises(purse.NotFound):
+        with pytest.raises(purse.errors.NotFound):
             await AsyncAccount.open("none", storage=place)
         assert repr(made).startswith("<AsyncAccount 'company'")
         await made.close()

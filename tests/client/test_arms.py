@@ -89,7 +89,7 @@ def test_arms_that_cool_down_are_raised_at_once_with_the_seconds(far: Far) -> No
     campaign.fail(campaign.ask(arms=["small"]))
     before = len(far.wire.sent)
     for verb in (campaign.ask, campaign.probabilities):
-        with pytest.raises(purse.ArmsCoolingDown, match="'small' failed") as refused:
+        with pytest.raises(purse.errors.ArmsCoolingDown, match="'small' failed") as refused:
             verb(arms=["small"])
         assert refused.value.seconds == 1.0
     assert len(far.wire.sent) == before + 2
@@ -104,7 +104,7 @@ def test_a_storage_that_does_not_answer_before_is_still_waited_for(far: Far) -> 
         return Answer(503, json.dumps(COOLING), retry_after="1")
 
     far.wire.trouble = [far.wire.busy(503), cooling]
-    with pytest.raises(purse.ArmsCoolingDown) as refused:
+    with pytest.raises(purse.errors.ArmsCoolingDown) as refused:
         far.campaign.ask()
     assert refused.value.seconds == 0.25
     assert len(far.waits) == 1
@@ -112,7 +112,7 @@ def test_a_storage_that_does_not_answer_before_is_still_waited_for(far: Far) -> 
 
 def test_the_seconds_may_be_missing() -> None:
     found = error_of({"type": COOLING["type"], "detail": "wait"})
-    assert isinstance(found, purse.ArmsCoolingDown)
+    assert isinstance(found, purse.errors.ArmsCoolingDown)
     assert found.seconds == 0
 
 

@@ -58,7 +58,7 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
         assert one == (await campaign.ask_many(4, request_id="batch"))[0]
         good, bad = await campaign.tell_many([(one, 1, "0.001"), (99, 1, 1)])
         assert isinstance(good, tuple)
-        assert isinstance(bad, purse.TicketError)
+        assert isinstance(bad, purse.errors.TicketError)
         assert (await campaign.settle(two, "0.001")).state == "settled"
         assert (await campaign.reward(two, 0.5)).state == "told"
         assert (await campaign.fail(three, reason="down")).state == "failed"
@@ -68,7 +68,7 @@ def test_every_verb_is_done(place: Any, tmp_path: Path) -> None:
         assert (await campaign.set_arm("medium", cost_max="0.02")).arms[-1] == "medium"
         assert (await campaign.retire_arm("medium")).retired == ("medium",)
         assert (await campaign.pause()).status == "paused"
-        with pytest.raises(purse.CampaignPaused):
+        with pytest.raises(purse.errors.CampaignPaused):
             await campaign.ask()
         assert (await campaign.resume()).status == "running"
         assert await campaign.expire() == 0
@@ -102,7 +102,7 @@ def test_pages_of_a_journal(place: Any, monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_errors_are_those_of_a_campaign(at: Served) -> None:
     async def use() -> None:
-        with pytest.raises(purse.NotFound, match="there is no campaign 'other'"):
+        with pytest.raises(purse.errors.NotFound, match="there is no campaign 'other'"):
             await AsyncCampaign.open("other", storage=at.url)
         async with await AsyncCampaign.create("prompts", **TERMS, storage=at.url) as campaign:
             assert repr(campaign) == f"<AsyncCampaign 'prompts' at {at.url}>"

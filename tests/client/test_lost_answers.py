@@ -70,7 +70,7 @@ def test_changes_whose_answer_is_lost_count_once(far: Far) -> None:
 def test_a_creation_that_may_have_happened_is_told_as_such(far: Far) -> None:
     far.wire.trouble = [far.wire.lose]
     with pytest.raises(
-        purse.CampaignExists,
+        purse.errors.CampaignExists,
         match="an earlier attempt of this call, which got no answer, may have created it",
     ):
         far.create("second")
@@ -110,7 +110,7 @@ def test_an_answer_that_cannot_be_read_is_no_answer(far: Far, text: str) -> None
     assert far.campaign.ask().id == 1
     assert far.here.status().counts["held"] == 1
     far.wire.trouble = [garbled] * 6
-    with pytest.raises(purse.StorageUnavailable, match="an answer that cannot be read"):
+    with pytest.raises(purse.errors.StorageUnavailable, match="an answer that cannot be read"):
         far.campaign.ask()
 
 
@@ -128,18 +128,19 @@ def test_waits_grow_and_differ(far: Far) -> None:
 def test_it_gives_up_in_one_line(far: Far) -> None:
     far.wire.trouble = [far.wire.refuse] * 6
     with pytest.raises(
-        purse.StorageUnavailable, match="does not answer after 6 attempts: ConnectionRefusedError"
+        purse.errors.StorageUnavailable,
+        match="does not answer after 6 attempts: ConnectionRefusedError",
     ):
         far.campaign.ask()
     assert len(far.waits) == 5
     far.wire.trouble = [far.wire.busy(503)] * 6
-    with pytest.raises(purse.StorageUnavailable, match="the server answered 503"):
+    with pytest.raises(purse.errors.StorageUnavailable, match="the server answered 503"):
         far.campaign.ask()
 
 
 def test_what_is_refused_is_not_sent_again(far: Far) -> None:
     before = len(far.wire.sent)
-    with pytest.raises(purse.NotFound, match="there is no campaign 'other'"):
+    with pytest.raises(purse.errors.NotFound, match="there is no campaign 'other'"):
         Campaign.open("other", storage=far.connection)
     assert len(far.wire.sent) == before + 1
 

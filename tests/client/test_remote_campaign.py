@@ -92,7 +92,7 @@ def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
 
 def test_no_server_is_one_clear_error(waits: list[float]) -> None:
     with pytest.raises(
-        purse.StorageUnavailable,
+        purse.errors.StorageUnavailable,
         match=r"^http://127.0.0.1:9 does not answer after 6 attempts: ConnectionRefusedError",
     ):
         Campaign.open("prompts", storage="http://127.0.0.1:9")
@@ -101,7 +101,7 @@ def test_no_server_is_one_clear_error(waits: list[float]) -> None:
 
 def test_another_timeout_and_number_of_attempts(waits: list[float]) -> None:
     connection = Connection("http://127.0.0.1:9", timeout=1, retries=1)
-    with pytest.raises(purse.StorageUnavailable, match="after 2 attempts"):
+    with pytest.raises(purse.errors.StorageUnavailable, match="after 2 attempts"):
         Campaign.names(storage=connection)
     assert len(waits) == 1
     connection.close()
@@ -154,7 +154,7 @@ import purse
 print(purse.Campaign.open("prompts", storage=sys.argv[1]).status().name)
 try:
     purse.Campaign.open("prompts")
-except purse.MissingExtra as error:
+except purse.errors.MissingExtra as error:
     print(error)
 """
 

@@ -31,12 +31,14 @@ SEEN = table(rewards=[[0.5], [0.25], [1]], costs=[[4], [1], [2]])
 DIVIDED = table(rewards=[[0.5, 1], [0.25, 0], [1, 0.75]], costs=[[4, 0.5], [1, 1], [2, 0.3]])
 
 
-def play(policy: str, world: purse.World, budget: Any, **options: Any) -> Callable[[], purse.Run]:
+def play(
+    policy: str, world: purse.lab.World, budget: Any, **options: Any
+) -> Callable[[], purse.lab.Run]:
     return partial(purse.simulate, policy, world, budget, n_paths=2, **options)
 
 
 # how a game is played, and what each of its two paths gives
-GAMES: dict[str, tuple[Callable[[], purse.Run], dict[str, Any]]] = {
+GAMES: dict[str, tuple[Callable[[], purse.lab.Run], dict[str, Any]]] = {
     "a horizon ends the game and money stays": (
         play("fixed", HALF, 100, horizon=7),
         {"rounds": 7, "spent": [3.5], "ended": False},
@@ -152,7 +154,7 @@ def test_a_game_by_hand(name: str) -> None:
     ],
 )
 def test_pulls_when_the_budget_ends(
-    policy: str, world: purse.World, budget: Any, plays: int, ends: list[int], retry: list[int]
+    policy: str, world: purse.lab.World, budget: Any, plays: int, ends: list[int], retry: list[int]
 ) -> None:
     for stop, pulls in (("exit", ends), ("hold", ends), ("retry", retry)):
         run = purse.simulate(policy, world, budget, n_paths=2, plays=plays, stop=stop)

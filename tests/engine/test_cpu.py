@@ -14,7 +14,7 @@ from tests.support.processes import check_interrupt
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
 
-def same(one: purse.Run, other: purse.Run, n_paths: int) -> bool:
+def same(one: purse.lab.Run, other: purse.lab.Run, n_paths: int) -> bool:
     pairs = [
         (getattr(one, name), getattr(other, name))
         for name in ("gain", "rounds", "spent_units", "pulls", "ended", "efficiency")

@@ -50,7 +50,7 @@ def replayed(
 
 
 def check(
-    run: purse.Run, world: World, budget: float, script: list[list[int]], *, stop: str = "exit"
+    run: purse.lab.Run, world: World, budget: float, script: list[list[int]], *, stop: str = "exit"
 ) -> None:
     assert run.efficiency is not None
     assert (run.efficiency.shape, run.efficiency.dtype) == ((run.n_paths,), np.float64)

@@ -16,7 +16,7 @@ from purse.worlds.two_point import two_point
 from tests.support.scripts import scripted
 
 
-def diary(policy: str, world: purse.World, **options: Any) -> np.ndarray:
+def diary(policy: str, world: purse.lab.World, **options: Any) -> np.ndarray:
     """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
     job = make_job(policy, world, **options)
     _, state = cpu.play_block(job, 1)
@@ -56,7 +56,9 @@ def test_after_a_retry_the_policy_is_told_the_arm_that_was_paid_and_its_probabil
     assert told.tolist() == [[1, 1, 0, 1], [2, 0.5, 1, 0.5]]
 
 
-def check_marks(run: purse.Run, rewards: np.ndarray, units: np.ndarray, arms: np.ndarray) -> None:
+def check_marks(
+    run: purse.lab.Run, rewards: np.ndarray, units: np.ndarray, arms: np.ndarray
+) -> None:
     """Both trajectories of path 0 against cumulative sums, for one play a round without skips."""
     n, n_arms = int(run.rounds[0]), rewards.shape[1]
     t, chosen = np.arange(n), arms[:n]
@@ -89,7 +91,7 @@ TWO_RESOURCES = bernoulli(rewards=[0.7, 0.4], costs=[[0.3, 2], [0.5, 0.1]])
     ],
 )
 def test_marks_match_a_plain_recomputation(
-    world: purse.World, budget: Any, script: list[int], marks: int, stop: str
+    world: purse.lab.World, budget: Any, script: list[int], marks: int, stop: str
 ) -> None:
     rewards, units = draws(world, 1_000, seed=6)
     policy = scripted([[arm] for arm in script])

@@ -40,7 +40,12 @@ class Standing(NamedTuple):
 
 
 def judge(
-    world: purse.World, budget: list[int], script: list[list[int]], stop: str, seed: int, path: int
+    world: purse.lab.World,
+    budget: list[int],
+    script: list[list[int]],
+    stop: str,
+    seed: int,
+    path: int,
 ) -> Standing:
     """Play one path of a world that ends, arm by arm."""
     assert world.n_rounds is not None
@@ -74,7 +79,7 @@ def judge(
     return over(world.n_rounds)
 
 
-def standing(run: purse.Run, path: int) -> Standing:
+def standing(run: purse.lab.Run, path: int) -> Standing:
     return Standing(
         float(run.gain[path]),
         int(run.rounds[path]),

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from purse import BudgetExhausted, HorizonReached, InvalidInput, Policy, Ticket
+from purse import BudgetExhausted, InvalidInput, Policy
+from purse.errors import HorizonReached
+from purse.lab import Ticket
 from purse.live import save_file
 from tests.support.live_policies import LIVE, exp3, make, refusal
 

@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse import InvalidInput, PurseError, Ticket, TicketError
+from purse import InvalidInput, PurseError
+from purse.errors import TicketError
+from purse.lab import Ticket
 from tests.support.live_policies import STOP_RULES, amounts_in, make, refusal, standing
 
 

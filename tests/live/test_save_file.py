@@ -15,16 +15,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse import (
-    AskRefused,
-    BudgetExhausted,
-    HorizonReached,
-    InvalidInput,
-    Policy,
-    PurseError,
-    Ticket,
-    TicketError,
-)
+from purse import AskRefused, BudgetExhausted, InvalidInput, Policy, PurseError
+from purse.errors import HorizonReached, TicketError
+from purse.lab import Ticket
 from tests.support import live_policies
 from tests.support.live_policies import LIVE, STOP_RULES, standing
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from purse import AskRefused, BudgetExhausted, HorizonReached, PurseError, TicketError
+from purse import AskRefused, BudgetExhausted, PurseError
+from purse.errors import HorizonReached, TicketError
 from tests.support.live_policies import STOP_RULES, amounts_in, exp3, make, refusal, standing
 
 

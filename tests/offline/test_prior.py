@@ -43,8 +43,8 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def problem(**changes: Any) -> purse.Problem:
-    return purse.Problem.of(**{**FACTS, "n_features": 3, **changes})
+def problem(**changes: Any) -> purse.lab.Problem:
+    return purse.lab.Problem.of(**{**FACTS, "n_features": 3, **changes})
 
 
 def by_hand(ridge: float = 1.0, part: float = 1.0) -> tuple[Any, Any]:

@@ -29,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
 
 def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
-    assert purse.warm("uniform") == code_folder()
+    assert purse.lab.warm("uniform") == code_folder()
     kinds = [type(task.recipe) for task in asked]
     assert kinds == [JobSpec, warm.StepsSpec, JobSpec]
     ours, logged = (task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec))
@@ -37,18 +37,18 @@ def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
 
 
 def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
-    purse.warm()
+    purse.lab.warm()
     assert {"replan", "uniform"} <= {task.recipe.policy for task in asked}
 
 
 def test_a_policy_that_sees_contexts_is_compiled_with_them(asked: list[Task]) -> None:
-    purse.warm(["lin-ucb.price"])
+    purse.lab.warm(["lin-ucb.price"])
     jobs = [task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec)]
     assert [job.contexts for job in jobs] == [True]
 
 
 def test_a_recipe_is_found_by_other_processes(asked: list[Task]) -> None:
-    purse.warm("uniform")
+    purse.lab.warm("uniform")
     for task in asked:
         again = pickle.loads(pickle.dumps(task.recipe))
         if isinstance(again, JobSpec):
@@ -71,7 +71,7 @@ def test_without_a_folder_for_code_nothing_is_compiled(
 ) -> None:
     monkeypatch.setattr(warm, "code_folder", lambda: None)
     with pytest.raises(purse.PurseError, match="no folder for compiled code"):
-        purse.warm("uniform")
+        purse.lab.warm("uniform")
     assert not asked
 
 

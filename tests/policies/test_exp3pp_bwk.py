@@ -100,7 +100,7 @@ def test_follows_the_formula_after_ten_thousand_reports_came_at_once(order: str)
     live, plain = make_live(world, "exp3++.bwk"), PlainExp3PlusPlus(2, 0.5)
     chance = np.random.default_rng(0)
 
-    def report(ticket: purse.Ticket) -> None:
+    def report(ticket: purse.lab.Ticket) -> None:
         reward = float(chance.random() < (0.2, 0.1)[ticket.arm])
         live.tell(ticket, reward, 0.5)
         plain.learn(ticket.t, ticket.arm, ticket.probability, reward, 0.5)

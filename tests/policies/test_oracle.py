@@ -11,7 +11,7 @@ from purse.engine.job import make_job
 from purse.policies import oracle
 
 
-def ranked(world: purse.World, budget: Any = 10) -> list[int]:
+def ranked(world: purse.lab.World, budget: Any = 10) -> list[int]:
     return make_job("oracle", world, budget=budget).params.arms.tolist()
 
 

@@ -26,7 +26,7 @@ COMMITTED = Path(__file__).parents[2] / "docs" / "leaderboard" / "which-policy.m
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Leaderboard]:
     folder = tmp_path_factory.mktemp("board")
-    return folder, purse.leaderboard(FEW, quick=True, folder=folder)
+    return folder, purse.lab.leaderboard(FEW, quick=True, folder=folder)
 
 
 def by_hand() -> Leaderboard:
@@ -98,7 +98,7 @@ def test_a_second_board_computes_nothing(
     monkeypatch.setattr(
         "purse.study.executors.play_shard", lambda *_: pytest.fail("computed again")
     )
-    again = purse.leaderboard(FEW, quick=True, folder=folder)
+    again = purse.lab.leaderboard(FEW, quick=True, folder=folder)
     assert all((again.scores[key] == value).all() for key, value in first.scores.items())
 
 
@@ -136,7 +136,7 @@ def test_the_command_prints_standings_and_writes_the_page(
     quick: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder, found = quick
-    words = ["leaderboard", *FEW, "--quick", "-o", str(folder)]
+    words = ["lab", "leaderboard", *FEW, "--quick", "-o", str(folder)]
     result = CliRunner().invoke(cli.cli, words)
     assert result.exit_code == 0
     assert str(found) in result.output
@@ -149,11 +149,11 @@ def test_the_command_prints_standings_and_writes_the_page(
 
 def test_what_is_no_policy_is_refused_before_anything_runs(tmp_path: Path) -> None:
     with pytest.raises(purse.InvalidInput, match="unknown policy 'exp4'"):
-        purse.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
+        purse.lab.leaderboard(["uniform", "exp4"], quick=True, folder=tmp_path)
     with pytest.raises(purse.InvalidInput, match="n_workers=0"):
-        purse.leaderboard(["uniform"], quick=True, n_workers=0)
+        purse.lab.leaderboard(["uniform"], quick=True, n_workers=0)
     with pytest.raises(purse.InvalidInput, match="suite='4': must be one of '1', '2', '3'"):
-        purse.leaderboard(["uniform"], suite="4", quick=True)
+        purse.lab.leaderboard(["uniform"], suite="4", quick=True)
     assert leaderboard.YARDSTICKS == ("fixed", "oracle")
     assert leaderboard.ENDS_EARLY == ("best-arm",)
     for suite in ("1", "2"):

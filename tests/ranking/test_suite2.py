@@ -25,7 +25,7 @@ DIGEST = "7ac160288b425b8b"
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Leaderboard]:
     folder = tmp_path_factory.mktemp("board")
-    return folder, purse.leaderboard(["uniform"], suite="2", quick=True, folder=folder)
+    return folder, purse.lab.leaderboard(["uniform"], suite="2", quick=True, folder=folder)
 
 
 def test_every_case_has_a_name_of_its_own_and_a_world() -> None:
@@ -142,7 +142,7 @@ def test_a_second_board_computes_nothing_and_the_command_writes_the_page(
     monkeypatch.setattr(
         "purse.study.executors.play_shard", lambda *_: pytest.fail("computed again")
     )
-    words = ["leaderboard", "uniform", "--suite", "2", "--quick", "-o", str(folder)]
+    words = ["lab", "leaderboard", "uniform", "--suite", "2", "--quick", "-o", str(folder)]
     result = CliRunner().invoke(cli.cli, words)
     assert result.exit_code == 0, result.output
     assert str(board) in result.output

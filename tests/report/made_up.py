@@ -59,7 +59,7 @@ class MadeUp:
     def __post_init__(self) -> None:
         self.facts = StudyFacts(
             title="Four policies & two worlds",
-            command="purse run study.toml",
+            command="purse lab run study.toml",
             study='policies = ["learns"]\n',
             worlds={
                 world: f"{WRITTEN.get(world, 'bernoulli:rewards=[.4]')} <{world}>"

@@ -7,7 +7,8 @@ from base64 import b64decode
 import pytest
 
 import purse
-from purse import InvalidInput, MissingExtra
+from purse import InvalidInput
+from purse.errors import MissingExtra
 from purse.study.results import Study
 
 

@@ -299,4 +299,4 @@ def test_a_real_study_makes_a_page(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [tmp_path / "report.html"]
     assert re.findall(r'<section id="([\w-]+)"', text) == SECTIONS
     assert "best arm alone" in text
-    assert "purse run study.toml" in text
+    assert "purse lab run study.toml" in text

@@ -6,10 +6,10 @@ import inspect
 from typing import Any
 
 import pytest
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
-from purse import ArmsCoolingDown
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.errors import ArmsCoolingDown
 from purse.service import problems
 from purse.service.schemas.new_campaign import NewCampaign
 from tests.support.service import PROMPTS, TestClient, problem, running, service

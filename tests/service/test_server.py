@@ -106,7 +106,7 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
             request = f"w{number}-{turn}"
             try:
                 acknowledged[request] = campaign.ask(request).id
-            except purse.StorageUnavailable:
+            except purse.errors.StorageUnavailable:
                 return
             if turn == 10:
                 enough.set()

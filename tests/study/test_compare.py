@@ -231,7 +231,7 @@ def test_a_world_that_the_theorems_do_not_know_has_no_bounds_but_the_rest() -> N
 
 
 def test_a_single_round_is_a_whole_study() -> None:
-    def made(budget: float) -> purse.World:
+    def made(budget: float) -> purse.lab.World:
         return known_worlds.bernoulli(rewards=[1], costs=[budget])
 
     found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)

@@ -51,7 +51,7 @@ def test_the_page_shows_them() -> None:
 
 
 def test_regrets_count_against_each_optimum() -> None:
-    found = purse.regrets("uniform", WORLD, 20, n_paths=5, seed=1)
+    found = purse.lab.regrets("uniform", WORLD, 20, n_paths=5, seed=1)
     for name, optimum in zip(
         ("lp_without_contexts", "best_linear_policy", "lp_with_contexts"),
         contexts.optima(WORLD, 20).values(),
@@ -60,5 +60,5 @@ def test_regrets_count_against_each_optimum() -> None:
         assert found[name].mean == pytest.approx(optimum - found.evidence.gain.mean())
         assert any(line.startswith(name) for line in str(found).splitlines())
     assert "greedy" not in found.estimates
-    plain = purse.regrets("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20, n_paths=5)
+    plain = purse.lab.regrets("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20, n_paths=5)
     assert "lp_with_contexts" not in plain.estimates

@@ -52,7 +52,7 @@ def test_a_folder_without_a_manifest_of_ours_is_refused(
     with pytest.raises(
         purse.InvalidInput,
         match=rf"^{re.escape(repr(str(tmp_path)))} holds no study: it has no manifest\.json that "
-        r"can be read; `purse run",
+        r"can be read; `purse lab run",
     ) as caught:
         manifest.load(tmp_path)
     assert "\n" not in str(caught.value)

@@ -40,7 +40,7 @@ def test_one_thing_or_several_of_each() -> None:
     assert several.n_paths == 1000
 
 
-def two_arms(budget: float) -> purse.World:
+def two_arms(budget: float) -> purse.lab.World:
     return bernoulli(rewards=[0.5, 0.5], costs=[0.5, min(1, budget / 100)])
 
 
@@ -305,4 +305,4 @@ def test_the_facts_are_json() -> None:
     }
     assert known_worlds.make(TEXT, 20).name == plan().facts["worlds"][TEXT]
     assert plan().facts["study"] == plan().toml
-    assert plan().facts["command"] == "purse run study.toml"
+    assert plan().facts["command"] == "purse lab run study.toml"

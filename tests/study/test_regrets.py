@@ -153,11 +153,11 @@ WORLDS: dict[str, tuple[str | World, float]] = {
 
 def check_replay(
     text: str | World, budget: float, script: list[int], n_paths: int, seed: int, stop: str
-) -> purse.Regrets:
+) -> purse.lab.Regrets:
     """Every number is what a replay of the draws gives; return what was found."""
     world, paths = make(text, budget), range(n_paths)
     policy = f"{SCRIPTED}:script={[[arm] for arm in script]}"
-    found = purse.regrets(policy, text, budget, n_paths=n_paths, seed=seed, stop=stop)
+    found = purse.lab.regrets(policy, text, budget, n_paths=n_paths, seed=seed, stop=stop)
     ours = [replayed(world, budget, script, seed=seed, path=p, stop=stop) for p in paths]
     lonely = "exit" if stop == "retry" else stop
     alone = [
@@ -211,7 +211,7 @@ def test_under_retry_an_arm_alone_is_alone_and_affords_what_its_own_costs_allow(
     # the other arm steps in for the last 0.4
     assert purse.simulate("fixed:arm=0", world, 2, n_paths=1, stop="retry").rounds.tolist() == [3]
     for stop in ("exit", "retry"):
-        found = purse.regrets("uniform", world, 2, n_paths=3, stop=stop)
+        found = purse.lab.regrets("uniform", world, 2, n_paths=3, stop=stop)
         assert found.evidence.fixed_rounds.tolist() == [[2] * 3, [6] * 3]
         assert found.evidence.fixed_gain.tolist() == [[2] * 3, [6] * 3]
 
@@ -219,21 +219,22 @@ def test_under_retry_an_arm_alone_is_alone_and_affords_what_its_own_costs_allow(
 def test_under_retry_nobody_knows_the_optimum_and_a_player_may_beat_the_one_of_exit() -> None:
     world = two_point(rewards=[1, 0.6], costs=[0.6, 0.3], cost_min=0.2)
     exit_, retry = (
-        purse.regrets("oracle", world, 1.1, n_paths=2000, stop=stop) for stop in ("exit", "retry")
+        purse.lab.regrets("oracle", world, 1.1, n_paths=2000, stop=stop)
+        for stop in ("exit", "retry")
     )
     assert exit_.evidence.optimum == knapsack.dynamic_optimum(world, 1.1)
     assert retry.evidence.optimum is None
     assert "optimum" not in retry.estimates
     gain = retry.evidence.gain
     assert gain.mean() - 4 * gain.std() / math.sqrt(len(gain)) > exit_.evidence.optimum
-    plain = purse.regrets("uniform", PLAIN, 20, n_paths=2, stop="retry")
+    plain = purse.lab.regrets("uniform", PLAIN, 20, n_paths=2, stop="retry")
     assert set(plain.estimates) & BENCHMARKS == {"greedy", "knapsack"}
 
 
 def test_with_a_single_arm_all_stop_rules_but_hold_are_one() -> None:
     world = two_point(rewards=[0.6], costs=[0.5], cost_min=0.2)
     exit_, retry, hold = (
-        purse.regrets("exp3.bwk", world, 20.5, n_paths=8, stop=stop)
+        purse.lab.regrets("exp3.bwk", world, 20.5, n_paths=8, stop=stop)
         for stop in ("exit", "retry", "hold")
     )
     assert {**retry.estimates, "optimum": exit_["optimum"]} == exit_.estimates

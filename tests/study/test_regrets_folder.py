@@ -18,7 +18,7 @@ PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 FOR_ONE = "these notions of regret are for one"
 
 
-def same(one: purse.Regrets, other: purse.Regrets) -> bool:
+def same(one: purse.lab.Regrets, other: purse.lab.Regrets) -> bool:
     pairs = [(value, getattr(other.evidence, name)) for name, value in vars(one.evidence).items()]
     return one.estimates == other.estimates and all(
         np.array_equal(ours, theirs) for ours, theirs in pairs
@@ -27,7 +27,7 @@ def same(one: purse.Regrets, other: purse.Regrets) -> bool:
 
 def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
     first, again, other = (
-        purse.regrets("exp3.bwk", PLAIN, 30, n_paths=5, seed=seed) for seed in (1, 1, 2)
+        purse.lab.regrets("exp3.bwk", PLAIN, 30, n_paths=5, seed=seed) for seed in (1, 1, 2)
     )
     assert same(first, again)
     assert not same(first, other)
@@ -35,22 +35,22 @@ def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
 
 def test_workers_change_nothing() -> None:
     found = [
-        purse.regrets("uniform", PLAIN, 30, n_paths=9, n_workers=workers)
+        purse.lab.regrets("uniform", PLAIN, 30, n_paths=9, n_workers=workers)
         for workers in (None, 1, 2, 7)
     ]
     assert all(same(found[0], other) for other in found[1:])
 
 
 def test_it_is_the_regret_of_a_comparison() -> None:
-    found = purse.regrets("exp3.bwk", PLAIN, 30, n_paths=6, seed=5)
+    found = purse.lab.regrets("exp3.bwk", PLAIN, 30, n_paths=6, seed=5)
     row = purse.compare("exp3.bwk", PLAIN, budgets=30, n_paths=6, seed=5).table().to_dicts()[0]
     assert found["best_fixed_arm"] == (row["regret"], row["error"], row["low"], row["high"])
 
 
 def test_policies_may_be_modules_worlds_may_be_worlds_and_budgets_text() -> None:
-    plain = purse.regrets("uniform", PLAIN, 20.5, n_paths=3)
+    plain = purse.lab.regrets("uniform", PLAIN, 20.5, n_paths=3)
     world = bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])
-    fancy = purse.regrets(purse.policies.load("uniform"), world, "20.5", n_paths=3)
+    fancy = purse.lab.regrets(purse.policies.load("uniform"), world, "20.5", n_paths=3)
     assert same(plain, fancy)
     assert (fancy.policy, fancy.world, fancy.budget) == ("uniform", "bernoulli", 20.5)
 
@@ -59,11 +59,11 @@ def test_with_a_folder_nothing_is_computed_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without, first = (
-        purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=folder)
+        purse.lab.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=folder)
         for folder in (None, tmp_path)
     )
     begun = interrupt(monkeypatch, at=1)
-    again = purse.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
+    again = purse.lab.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
     assert begun == []
     assert same(first, without)
     assert same(first, again)
@@ -79,7 +79,7 @@ def test_with_a_folder_nothing_is_computed_twice(
 )
 def test_what_is_found_again_has_the_same_shapes_and_types(world: str, tmp_path: Path) -> None:
     fresh, found = (
-        vars(purse.regrets("uniform", world, 20, n_paths=1, folder=tmp_path).evidence)
+        vars(purse.lab.regrets("uniform", world, 20, n_paths=1, folder=tmp_path).evidence)
         for _ in range(2)
     )
     for name, value in fresh.items():
@@ -102,8 +102,10 @@ def test_what_is_found_again_has_the_same_shapes_and_types(world: str, tmp_path:
 )
 def test_a_folder_holds_several_measurements_apart(change: dict[str, Any], tmp_path: Path) -> None:
     call = {"policy": "uniform", "world": "misleading_ratio", "budget": 30, "n_paths": 5}
-    purse.regrets(**call, folder=tmp_path)
-    assert same(purse.regrets(**call | change, folder=tmp_path), purse.regrets(**call | change))
+    purse.lab.regrets(**call, folder=tmp_path)
+    assert same(
+        purse.lab.regrets(**call | change, folder=tmp_path), purse.lab.regrets(**call | change)
+    )
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
@@ -129,12 +131,12 @@ def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
 def test_an_interrupted_measurement_continues_where_it_was(
     at: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = purse.regrets("uniform", PLAIN, 30, n_paths=5)
+    whole = purse.lab.regrets("uniform", PLAIN, 30, n_paths=5)
     begun = interrupt(monkeypatch, at)
     with pytest.raises(KeyboardInterrupt):
-        purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
+        purse.lab.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
     assert not list(tmp_path.rglob(".*"))
-    assert same(purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path), whole)
+    assert same(purse.lab.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path), whole)
     # three shards and the sums, and what was interrupted once more
     shards, sums = (3, 2) if at == 4 else (4, 1)
     assert sorted(begun) == ["counterfactual_sums"] * sums + ["play_shard"] * shards
@@ -146,7 +148,7 @@ def test_progress_moves_on_with_each_piece_of_work_within_the_part_that_it_was_g
     start: float, length: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if kept:
-        purse.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
+        purse.lab.regrets("uniform", PLAIN, 30, n_paths=5, folder=tmp_path)
     bar, parts = Progress("regret"), []
     bar.part(start, length, "mine")
     real = bar.part
@@ -190,7 +192,7 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(
 ) -> None:
     monkeypatch.setattr(executors, "play_shard", lambda *_: pytest.fail("it runs"))
     with pytest.raises(purse.InvalidInput) as caught:
-        purse.regrets(**{"policy": "uniform", "world": PLAIN, "budget": 20} | options)
+        purse.lab.regrets(**{"policy": "uniform", "world": PLAIN, "budget": 20} | options)
     assert "\n" not in str(caught.value)
     assert message in str(caught.value)
 
@@ -201,14 +203,16 @@ def test_a_bad_number_of_workers_is_refused_before_a_folder_is_made_or_with_noth
 ) -> None:
     message = f"^n_workers={n_workers!r}: must be a whole number from 1 up$"
     with pytest.raises(purse.InvalidInput, match=message):
-        purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "new", n_workers=n_workers)
+        purse.lab.regrets(
+            "uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "new", n_workers=n_workers
+        )
     assert not (tmp_path / "new").exists()
-    purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path)
+    purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path)
     with pytest.raises(purse.InvalidInput, match=message):
-        purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path, n_workers=n_workers)
+        purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path, n_workers=n_workers)
 
 
 def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "taken").write_text("")
     with pytest.raises(purse.PurseError, match="cannot write to folder"):
-        purse.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "taken")
+        purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "taken")

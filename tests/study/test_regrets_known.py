@@ -19,7 +19,7 @@ BENCHMARKS = {"greedy", "knapsack", "optimum"}
 
 
 def test_on_constant_arms_the_sums_of_efficiencies_cry_wolf_and_line_1_sleeps() -> None:
-    found = purse.regrets(
+    found = purse.lab.regrets(
         "exp3.bwk",
         "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]",
         1e4,
@@ -38,7 +38,7 @@ def test_on_constant_arms_the_sums_of_efficiencies_cry_wolf_and_line_1_sleeps() 
 
 
 def test_on_equal_costs_that_change_line_1_is_five_times_the_regret() -> None:
-    found = purse.regrets("exp3.bwk", "same_costs", 1e4, n_paths=10)
+    found = purse.lab.regrets("exp3.bwk", "same_costs", 1e4, n_paths=10)
     assert found["line_1"].mean / 1e4 == pytest.approx(1.99, abs=0.015)
     assert found["best_fixed_arm"].mean / 1e4 == pytest.approx(0.394, abs=0.015)
     assert found["round_gap"].mean == found["round_gap"].error == 0
@@ -47,7 +47,7 @@ def test_on_equal_costs_that_change_line_1_is_five_times_the_regret() -> None:
 
 @pytest.mark.parametrize("policy", ["uniform", "exp3++.bwk"])
 def test_where_all_costs_are_one_constant_the_notions_agree(policy: str) -> None:
-    found = purse.regrets(
+    found = purse.lab.regrets(
         policy, "bernoulli:rewards=[.9,.5,.2],costs=[.25,.25,.25]", 200, n_paths=12, seed=1
     )
     regret = found["best_fixed_arm"]
@@ -60,7 +60,7 @@ def test_where_all_costs_are_one_constant_the_notions_agree(policy: str) -> None
 
 
 def test_a_policy_that_is_the_best_arm_has_no_regret() -> None:
-    found = purse.regrets("fixed:arm=1", PLAIN, 60, n_paths=6)
+    found = purse.lab.regrets("fixed:arm=1", PLAIN, 60, n_paths=6)
     # the clock of budget counts the pull that is refused, too
     some = {"line_1", "best_efficiency", "own_clock", *BENCHMARKS}
     assert {name for name, each in found.estimates.items() if each[:2] != (0, 0)} <= some
@@ -83,7 +83,7 @@ def test_a_policy_that_is_the_best_arm_has_no_regret() -> None:
 def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_rounding(
     world: World, budget: float, stop: str
 ) -> None:
-    found = purse.regrets("fixed:arm=0", world, budget, n_paths=3, stop=stop)
+    found = purse.lab.regrets("fixed:arm=0", world, budget, n_paths=3, stop=stop)
     assert found["own_rounds"] == (0, 0, 0, 0)
     assert (
         found.evidence.counterfactual[0].tolist()
@@ -107,7 +107,7 @@ def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_round
 def test_where_arms_cannot_be_paid_for_once_every_notion_is_a_number(
     policy: str, world: World, budget: float, stop: str
 ) -> None:
-    found = purse.regrets(policy, world, budget, n_paths=20, stop=stop)
+    found = purse.lab.regrets(policy, world, budget, n_paths=20, stop=stop)
     assert (found.evidence.fixed_rounds == 0).any()
     for name, each in found.estimates.items():
         assert all(map(math.isfinite, each)), name
@@ -119,7 +119,9 @@ def test_where_arms_cannot_be_paid_for_once_every_notion_is_a_number(
 
 
 def test_known_arms_have_all_three_benchmarks() -> None:
-    found = purse.regrets("fixed:arm=0", "bernoulli:rewards=[1,.75],costs=[1,.8]", 1.6, n_paths=3)
+    found = purse.lab.regrets(
+        "fixed:arm=0", "bernoulli:rewards=[1,.75],costs=[1,.8]", 1.6, n_paths=3
+    )
     assert found.evidence.gain.tolist() == [1, 1, 1]
     for name, gain in (("greedy", 1), ("knapsack", 1.5), ("optimum", 1.5)):
         assert getattr(found.evidence, name) == pytest.approx(gain)
@@ -143,7 +145,7 @@ def test_known_arms_have_all_three_benchmarks() -> None:
 def test_a_benchmark_that_does_not_apply_or_would_take_too_long_is_left_out(
     world: str, budget: float, there: set[str]
 ) -> None:
-    found = purse.regrets("uniform", world, budget, n_paths=2)
+    found = purse.lab.regrets("uniform", world, budget, n_paths=2)
     assert set(found.estimates) & BENCHMARKS == there
     assert {name for name in BENCHMARKS if getattr(found.evidence, name) is not None} == there
 
@@ -152,7 +154,7 @@ def test_a_benchmark_that_does_not_apply_or_would_take_too_long_is_left_out(
 def test_a_table_of_one_row_has_no_means_either_and_one_does_not_lose_what_it_cannot_pay(
     n_rounds: int,
 ) -> None:
-    found = purse.regrets(
+    found = purse.lab.regrets(
         "fixed:arm=0", table(rewards=[[1, 0.5]] * n_rounds, costs=[0.5, 0.5]), 20, n_paths=2
     )
     assert not (MEANS | {"greedy", "knapsack"}) & set(found.estimates)
@@ -163,14 +165,14 @@ def test_a_table_of_one_row_has_no_means_either_and_one_does_not_lose_what_it_ca
 
 def test_a_world_with_a_horizon_has_the_optimum_of_who_may_wait_and_no_knapsack() -> None:
     world = replace(table(rewards=[[0.25, 0], [0.5, 1], [1, 0]], costs=[1, 1]), horizon=3)
-    found = purse.regrets("fixed:arm=0", world, 1, n_paths=2)
+    found = purse.lab.regrets("fixed:arm=0", world, 1, n_paths=2)
     assert set(found.estimates) & BENCHMARKS == {"optimum"}
     assert found.evidence.optimum == 1
     assert found["optimum"].mean == 0.75
 
 
 def test_nobody_is_expected_to_beat_the_optimum() -> None:
-    found = purse.regrets("oracle", "misleading_ratio", 30.4, n_paths=200)
+    found = purse.lab.regrets("oracle", "misleading_ratio", 30.4, n_paths=200)
     assert found["optimum"].high > 0
     assert found["optimum"].mean < found["best_efficiency"].mean
 
@@ -179,7 +181,7 @@ def test_nobody_is_expected_to_beat_the_optimum() -> None:
 
 
 def test_estimates_are_means_with_students_interval() -> None:
-    found = purse.regrets("uniform", PLAIN, 20, n_paths=5, seed=3)
+    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=5, seed=3)
     for name, each in found.estimates.items():
         values = NOTIONS[name](found.evidence)
         assert values is not None
@@ -192,25 +194,25 @@ def test_estimates_are_means_with_students_interval() -> None:
 
 
 def test_a_constant_has_an_interval_of_no_width() -> None:
-    found = purse.regrets("fixed:arm=0", "bernoulli:rewards=[1,1],costs=[1,.25]", 10, n_paths=4)
+    found = purse.lab.regrets("fixed:arm=0", "bernoulli:rewards=[1,1],costs=[1,.25]", 10, n_paths=4)
     assert found["best_fixed_arm"] == (30, 0, 30, 30)
 
 
 def test_one_path_has_means_and_no_intervals() -> None:
-    found = purse.regrets("uniform", PLAIN, 20, n_paths=1)
+    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=1)
     for each in found.estimates.values():
         assert math.isfinite(each.mean)
         assert all(map(math.isnan, each[1:]))
     assert "±" not in str(found)
     assert "nan" not in str(found)
     assert str(found).startswith(f"uniform on {PLAIN}: 1 path, budget 20\n")
-    many = str(purse.regrets("uniform", PLAIN, 1, n_paths=1000))
+    many = str(purse.lab.regrets("uniform", PLAIN, 1, n_paths=1000))
     assert many.splitlines()[0].endswith(": 1,000 paths, budget 1")
 
 
 def test_notions_keep_their_order_and_those_without_a_number_are_left_out() -> None:
     for world, without in ((PLAIN, set()), ("two_worlds", MEANS | {"greedy", "knapsack"})):
-        found = purse.regrets("uniform", world, 20, n_paths=2)
+        found = purse.lab.regrets("uniform", world, 20, n_paths=2)
         assert list(found.estimates) == [name for name in NOTIONS if name not in without]
 
 
@@ -231,7 +233,7 @@ def test_notions_keep_their_order_and_those_without_a_number_are_left_out() -> N
 def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(
     notion: str, hint: str
 ) -> None:
-    found = purse.regrets("uniform", "two_worlds", 20, n_paths=2)
+    found = purse.lab.regrets("uniform", "two_worlds", 20, n_paths=2)
     with pytest.raises(purse.InvalidInput) as caught:
         found[notion]
     assert str(caught.value) == f"unknown notion of regret on this world {notion!r}; {hint}"
@@ -239,7 +241,7 @@ def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(
 
 @pytest.mark.parametrize("world", [PLAIN, "same_costs"])
 def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
-    found = purse.regrets("exp3.bwk:gamma=0.5", world, 20, n_paths=4)
+    found = purse.lab.regrets("exp3.bwk:gamma=0.5", world, 20, n_paths=4)
     head, *lines = str(found).splitlines()
     assert head == f"exp3.bwk:gamma=0.5 on {world}: 4 paths, budget 20"
     assert [line.split()[0] for line in lines] == list(found.estimates)
@@ -253,7 +255,7 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
 
 @pytest.mark.parametrize("budget", [2, 20, 2_000])
 def test_what_is_printed_is_the_mean_and_half_the_interval_to_the_same_place(budget: float) -> None:
-    found = purse.regrets("uniform", "misleading_ratio", budget, n_paths=9)
+    found = purse.lab.regrets("uniform", "misleading_ratio", budget, n_paths=9)
     for line, each in zip(str(found).splitlines()[1:], found.estimates.values(), strict=True):
         mean, half = line.split()[1].replace(",", ""), line.split()[3].replace(",", "")
         places = len(half.partition(".")[2])
@@ -269,7 +271,7 @@ def test_every_notion_says_what_it_is() -> None:
 
 
 def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
-    found = purse.regrets("uniform", PLAIN, 20, n_paths=4)
+    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=4)
     shown = found._repr_html_()
     assert shown.startswith(f"<p>uniform on {PLAIN}: 4 paths, budget 20</p><table>")
     head, *rows = (

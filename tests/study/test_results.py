@@ -259,6 +259,6 @@ def test_a_comparison_and_a_measurement_share_the_arms_alone(
 ) -> None:
     purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
     played.clear()
-    found = purse.regrets("uniform", TEXT, 50, n_paths=6, seed=3, folder=tmp_path)
+    found = purse.lab.regrets("uniform", TEXT, 50, n_paths=6, seed=3, folder=tmp_path)
     assert played == [("uniform", 50, 0, 6)]  # without counting pulls at parts of the budget
     assert np.isfinite([each.mean for each in found.estimates.values()]).all()

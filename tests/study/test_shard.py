@@ -188,7 +188,7 @@ def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
     [RANDOM, bernoulli(rewards=[0.9], costs=[0.7]), replace(RANDOM, reward_range=(-1.0, 3.0))],
     ids=["three arms", "one", "unit"],
 )
-def test_a_row_for_each_path_has_what_simulate_gives(world: purse.World) -> None:
+def test_a_row_for_each_path_has_what_simulate_gives(world: purse.lab.World) -> None:
     run = purse.simulate("uniform", world, 20.3, n_paths=5, seed=4)
     frame = runs_frame(run, 7)
     assert " ".join(frame.columns) == "path gain rounds used ended efficiency left pulls"

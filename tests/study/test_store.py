@@ -24,7 +24,10 @@ RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
 
 def job(
-    policy: str = "uniform", world: str | purse.World = RANDOM, budget: Any = 20.3, **options: Any
+    policy: str = "uniform",
+    world: str | purse.lab.World = RANDOM,
+    budget: Any = 20.3,
+    **options: Any,
 ) -> Job:
     return make_job(policy, world, budget, **options)
 
@@ -141,7 +144,9 @@ def test_how_many_work_makes_no_new_parts(n_workers: int, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     "world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"]
 )
-def test_what_is_found_has_the_types_of_what_was_made(world: purse.World, tmp_path: Path) -> None:
+def test_what_is_found_has_the_types_of_what_was_made(
+    world: purse.lab.World, tmp_path: Path
+) -> None:
     made, found = (kept_runs(tmp_path, job(world=world, seed=4)) for _ in range(2))
     assert made.schema == found.schema == kept_runs(None, job(world=world, seed=4)).schema
     assert made.schema["pulls"] == pl.Array(pl.Int64, world.n_arms)
@@ -225,7 +230,7 @@ def test_whatever_decides_the_numbers_makes_new_shadows(
 def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    purse.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
+    purse.lab.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
     monkeypatch.setattr("purse.study.executors.play_shard", None)
     for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
         found = kept_runs(tmp_path, JobSpec(policy, FIXED, 50, 3, "exit").make(), 6)

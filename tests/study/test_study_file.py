@@ -59,7 +59,7 @@ def test_the_example_loads(tmp_path: Path) -> None:
     assert plan.title == "My first study"
     assert plan.budgets == (100, 1000, 10_000)
     assert list(plan.worlds) == ["fixed costs", "random costs"]
-    assert "purse run study.toml" in EXAMPLE.format(name="study.toml")
+    assert "purse lab run study.toml" in EXAMPLE.format(name="study.toml")
 
 
 def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_what_is_wrong_is_said_with_file_and_line(change: str, tmp_path: Path) -
 )
 def test_missing_keys_are_named_together(text: str, missing: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
-    assert complaint(path) == f"{path}: missing {missing}; `purse init` writes an example"
+    assert complaint(path) == f"{path}: missing {missing}; `purse lab init` writes an example"
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,7 @@ def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
         tmp_path: "Is a directory",
         written(tmp_path, 'title = "Größe"'.encode("latin-1")): "it is not text in UTF-8",
     }.items():
-        advice = "`purse init` writes an example"
+        advice = "`purse lab init` writes an example"
         assert complaint(path) == f"cannot read {str(path)!r}: {why}; {advice}"
 
 

@@ -137,7 +137,7 @@ def test_regret_that_is_not_positive_everywhere_has_no_slope() -> None:
 
 
 def rows_of(
-    world: purse.World,
+    world: purse.lab.World,
     budget: float = 100,
     policies: tuple[str, ...] = ("exp3.bwk", "uniform"),
     stop: str = "exit",
@@ -173,7 +173,7 @@ def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
     ],
     ids=lambda x: str(x)[:20],
 )
-def test_a_bound_applies_only_where_it_is_proved(world: purse.World, applies: bool) -> None:
+def test_a_bound_applies_only_where_it_is_proved(world: purse.lab.World, applies: bool) -> None:
     found = rows_of(world)
     assert found[THEOREM_1]["applies"] is applies
     assert found["every player", "Theorem 2"]["applies"] is False
@@ -227,7 +227,7 @@ def test_what_is_proved_is_about_the_policy_as_it_is_published() -> None:
     ],
     ids=["resources", "free", "all but free"],
 )
-def test_worlds_that_the_theorems_do_not_know_have_no_bounds(world: purse.World) -> None:
+def test_worlds_that_the_theorems_do_not_know_have_no_bounds(world: purse.lab.World) -> None:
     assert list(summary.bound_rows(world, 10, ["exp3.bwk"], "exit")) == []
 
 

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from purse import Account, BudgetExhausted, BudgetHeld, Campaign, Conflict, PurseError
+from purse import Account, BudgetExhausted, Campaign, Conflict, PurseError
 from purse.base import amounts
+from purse.errors import BudgetHeld
 from tests.support.campaigns import TERMS
 
 Build = Callable[[], Any]

@@ -14,9 +14,10 @@ import sys
 import time
 from typing import Any
 
-from purse import Account, BudgetExhausted, BudgetHeld
+from purse import Account, BudgetExhausted
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
+from purse.errors import BudgetHeld
 from tests.support.race_worker import TERMS
 
 COMPANY, TEAM = "company", "team"

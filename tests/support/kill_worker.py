@@ -24,10 +24,11 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-from purse import Account, StorageUnavailable
+from purse import Account
 from purse.campaign import calendar, commit
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
+from purse.errors import StorageUnavailable
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import LABELS, KillPoint, install
 

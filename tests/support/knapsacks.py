@@ -129,11 +129,11 @@ def costs_of(rows: list[Arms]) -> list[list[float]]:
     return [[cost / 1000 for _, cost in row] for row in rows]
 
 
-def table_of(rows: list[Arms]) -> purse.World:
+def table_of(rows: list[Arms]) -> purse.lab.World:
     return table(rewards_of(rows), costs_of(rows))
 
 
-def atoms_of(row: Row) -> purse.World:
+def atoms_of(row: Row) -> purse.lab.World:
     probabilities, rewards, costs = (
         [[atom[field] for atom in arm] for arm in row] for field in range(3)
     )
@@ -150,7 +150,9 @@ def rounds_alone(costs: list[int], budget: int) -> int:
     return sum(spent <= budget for spent in accumulate(costs))
 
 
-def alone(arm: int, world: purse.World | str, budget: float, **options: Any) -> tuple[float, int]:
+def alone(
+    arm: int, world: purse.lab.World | str, budget: float, **options: Any
+) -> tuple[float, int]:
     """Gain and rounds of one arm on one path."""
     run = purse.simulate(f"fixed:arm={arm}", world, budget, n_paths=1, n_workers=1, **options)
     return float(run.gain[0]), int(run.rounds[0])

@@ -7,10 +7,8 @@ from typing import Any, NamedTuple
 
 from hypothesis import strategies as st
 
-from purse import (
-    Policy,
-    Ticket,
-)
+from purse import Policy
+from purse.lab import Ticket
 
 UNIT = 10**9
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, Policy, PurseError, Ticket
+from purse import BudgetExhausted, Policy, PurseError
+from purse.lab import Ticket
 
 # each kind once; `check_policy` holds all of them to the same
 LIVE = ["exp3++.bwk", "exp3.bwk", "ucb-bv1", "uniform"]

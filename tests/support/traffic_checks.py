@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from purse import ArmsCoolingDown, AskRefused, Conflict, InvalidInput
+from purse import AskRefused, Conflict, InvalidInput
+from purse.errors import ArmsCoolingDown
 from tests.support.campaigns import TERMS
 from tests.support.storages import StorageHarness
 

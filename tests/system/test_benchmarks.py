@@ -266,7 +266,13 @@ def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
     asked = []
 
     def simulate(
-        policy: str, place: purse.World, budget: float, *, n_paths: int, device: str, **told: float
+        policy: str,
+        place: purse.lab.World,
+        budget: float,
+        *,
+        n_paths: int,
+        device: str,
+        **told: float,
     ) -> Any:
         if policy == "kube":
             raise purse.PurseError("kube does not")

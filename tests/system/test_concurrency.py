@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, BudgetHeld
+from purse import BudgetExhausted
 from purse.campaign.campaign import Campaign
+from purse.errors import BudgetHeld
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness, balance, counts
 

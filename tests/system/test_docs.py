@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -74,12 +75,15 @@ def test_the_site_has_a_page_for_every_policy_and_world(
         )
     api = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
     names = [name for name in vars(purse)["__all__"] if not name.startswith("_")]
-    modules = [name for name in names if inspect.ismodule(getattr(purse, name))]
+    names += [f"lab.{name}" for name in purse.lab.__all__]
+    names += [f"lab.theory.{name}" for name in purse.lab.theory.__all__]
+    modules = [name for name in names if inspect.ismodule(attrgetter(name)(purse))]
     expected = [f'id="purse.{name}"' for name in names if name not in modules]
     expected += [f'id="purse.{name}.' for name in modules]
     # what they return, with its fields, and what stands beside the package
     returned = (
-        *("Run.gain", "Run.by_budget", "World.costs", "Status.purses", "Receipt.refunded"),
+        *("lab.Run.gain", "lab.Run.by_budget", "lab.World.costs", "Status.purses"),
+        *("Receipt.refunded", "errors.BudgetHeld"),
         *("Recommendation.confidence", "ArmVerdict.verdict", "RecommendationStudy.results"),
     )
     expected += [f'id="purse.{name}"' for name in (*returned, "CampaignTicket", "gym.KnapsackEnv")]

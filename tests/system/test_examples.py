@@ -42,7 +42,7 @@ def test_worlds_of_ones_own_pass_the_check_and_play() -> None:
     )
     check_world(noisy)
     # one loop to compile: the best fixed arm, here arm 0, is played for comparison anyway
-    assert purse.regrets("fixed:arm=1", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
+    assert purse.lab.regrets("fixed:arm=1", noisy, 1000, n_paths=20)["own_rounds"].mean > 0
 
 
 def test_the_router_spends_its_budget_on_the_cheap_model(

@@ -21,15 +21,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from purse import (
-    AskRefused,
-    BudgetExhausted,
-    HorizonReached,
-    InvalidInput,
-    Policy,
-    Ticket,
-    TicketError,
-)
+from purse import AskRefused, BudgetExhausted, InvalidInput, Policy
+from purse.errors import HorizonReached, TicketError
+from purse.lab import Ticket
 from tests.support.live_machine import (
     ALL_THERE_IS,
     BAD_COSTS,

@@ -15,11 +15,12 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from purse import BudgetHeld, Campaign, Policy, PurseError
+from purse import Campaign, Policy, PurseError
 from purse.base import amounts
 from purse.campaign import commit
 from purse.campaign.checkpoint import SEAL
 from purse.campaign.learner import Learner
+from purse.errors import BudgetHeld
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import account_checks, mutations, period_checks, storages
 from tests.support import account_mutations as accounts

@@ -15,11 +15,12 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import Account, StorageUnavailable
+from purse import Account
 from purse.campaign import calendar
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
+from purse.errors import StorageUnavailable
 from tests.support.check_log import check_accounts, check_promises
 from tests.support.client_log import RENEWED, SHORT_HOUR, TERMS, ClientLog, LoggingClient
 from tests.support.crash_vfs import Disk, mounted, nothing

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from purse import Account, CampaignExists, InvalidInput, PurseError
+from purse import Account, InvalidInput, PurseError
 from purse.campaign import commit
 from purse.campaign.campaign import Campaign
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
+from purse.errors import CampaignExists
 from tests.support.sample_campaigns import ACCOUNT, DIGESTS, FOLDER, SAMPLES
 from tests.support.storages import MemoryHarness, StorageHarness
 

@@ -14,9 +14,10 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import InvalidInput, NotFound
+from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.learner import Learner, recovered
+from purse.errors import NotFound
 from tests.support.paths import ROOT
 from tests.support.storages import StorageHarness, counts, kinds, without_guards
 
@@ -149,7 +150,6 @@ def state_of(policy: Learner) -> dict[str, bytes]:
 
 def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
     code = f"""
-from purse.campaign.campaign import Campaign
 campaign = Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
 campaign.tell(campaign.ask(), 1, 1)
 """

@@ -13,10 +13,10 @@ from typing import Any
 import apsw
 import pytest
 
-from purse import StorageUnavailable
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
+from purse.errors import StorageUnavailable
 from tests.support.client_log import TERMS
 from tests.support.crash_vfs import mounted
 from tests.support.soak import scale

@@ -75,7 +75,7 @@ def test_theorem2_corrected_is_below_the_loss_of_exp3_bwk() -> None:
     found = []
     for best in range(3):
         world = worlds.theorem2(n_arms=3, budget=200, cost_min=0.5, best=best)
-        found.append(purse.regrets("exp3.bwk", world, 200, n_paths=1000, seed=best))
+        found.append(purse.lab.regrets("exp3.bwk", world, 200, n_paths=1000, seed=best))
     lower = value(theorem2(3, 200, 0.5, form="corrected"))
     most = 0.25 * math.sqrt(3 * 200 / 0.5)
     for notion in ("pseudo_regret", "best_fixed_arm"):
@@ -103,7 +103,7 @@ def test_propositions_a_and_c_are_above_the_loss(
 ) -> None:
     name, _, option = policy.partition(":gamma=")
     gamma = {"": "theorem", "proof": "proof", "0.3": 0.3}[option]
-    found = purse.regrets(policy, world, 200, n_paths=200, seed=1)
+    found = purse.lab.regrets(policy, world, 200, n_paths=200, seed=1)
     problem = n_arms, 200, cost_min
     known: dict[str, Any] = {"cost_max": cost_max, "policy": name, "gamma": gamma}
     reward = proposition_c(*problem, **known, setting=setting)
@@ -118,7 +118,9 @@ def test_propositions_a_and_c_are_above_the_loss(
 def test_two_worlds_break_theorem1_and_not_proposition_a(policy: str) -> None:
     budget = 20_000
     found = [
-        purse.regrets(policy, f"two_worlds:cost_min=.1,world={world}", budget, n_paths=4, seed=0)
+        purse.lab.regrets(
+            policy, f"two_worlds:cost_min=.1,world={world}", budget, n_paths=4, seed=0
+        )
         for world in (1, 2)
     ]
     worst = max(found, key=lambda each: each["best_fixed_arm"].mean)

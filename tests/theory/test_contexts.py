@@ -156,14 +156,14 @@ def test_tables_in_time_count_their_rows_as_rounds() -> None:
         ),
     ],
 )
-def test_other_worlds_are_refused(world: str | purse.World, message: str) -> None:
+def test_other_worlds_are_refused(world: str | purse.lab.World, message: str) -> None:
     with pytest.raises(purse.InvalidInput, match=message):
         lp_with_contexts(world, 10)
 
 
 def test_the_dynamic_optimum_does_not_know_sampled_rows() -> None:
     with pytest.raises(purse.InvalidInput, match="tables of one resource, in a known order"):
-        purse.knapsack.dynamic_optimum("class_contexts:classes=2", 1)
+        purse.lab.theory.knapsack.dynamic_optimum("class_contexts:classes=2", 1)
 
 
 def test_arrays_that_do_not_match_and_missing_horizons_are_refused() -> None:

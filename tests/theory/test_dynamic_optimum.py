@@ -50,7 +50,7 @@ def cyclic(period: list[Row]) -> Callable[[int], Row]:
 
 
 def check_best_play(
-    world: purse.World,
+    world: purse.lab.World,
     row: Callable[[int], Row],
     budget: int,
     horizon: int | None,

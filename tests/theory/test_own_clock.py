@@ -57,7 +57,7 @@ def test_a_run_that_would_take_too_long_has_none() -> None:
 
 
 def test_where_rounds_are_alike_it_is_what_the_budget_buys() -> None:
-    found = purse.regrets("uniform", "bernoulli:rewards=[.9,.6],costs=[4,1.5]", 100, n_paths=4)
+    found = purse.lab.regrets("uniform", "bernoulli:rewards=[.9,.6],costs=[4,1.5]", 100, n_paths=4)
     seen = found.evidence
     best = 0.4 * (100 - seen.left + 4) - seen.gain
     assert found["own_clock"].mean == pytest.approx(best.mean())
@@ -65,14 +65,14 @@ def test_where_rounds_are_alike_it_is_what_the_budget_buys() -> None:
 
 def test_where_costs_are_equal_it_is_regret_and_what_the_next_unit_earns() -> None:
     # everybody has the same rounds, so arm 0 is credited with what it earns in them and the next
-    found = purse.regrets("uniform", "same_costs", 110, n_paths=5)
+    found = purse.lab.regrets("uniform", "same_costs", 110, n_paths=5)
     assert found["own_clock"].mean == pytest.approx(found["best_fixed_arm"].mean + 1)
 
 
 def test_it_is_the_sum_over_the_rounds_of_a_game() -> None:
     world = worlds.make(SWITCHING, 7)
     values = block_values(world, 100)
-    seen = purse.regrets("fixed:arm=1", world, 7, n_paths=2).evidence
+    seen = purse.lab.regrets("fixed:arm=1", world, 7, n_paths=2).evidence
     costs = np.array(([0.2] * 3 + [1] * 2) * 10)
     paid = costs[np.cumsum(costs) <= 7 + 1e-9]
     credit = values[0] + sum(cost * values[t + 1] for t, cost in enumerate(paid))

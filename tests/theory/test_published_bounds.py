@@ -73,7 +73,7 @@ def test_only_ratios_of_amounts_matter() -> None:
 
 def test_measured_efficiency_stays_below_the_bound() -> None:
     for policy in ("exp3.p.bwk", "exp3-ix.bwk"):
-        found = purse.regrets(
+        found = purse.lab.regrets(
             policy, "bernoulli:rewards=[.9,.6,.3,.2],costs=[.9,.5,.5,1]", 100, n_paths=20
         )
         assert found["own_rounds"].high < rows()[policy].value

@@ -93,7 +93,7 @@ def test_rounds_are_independent() -> None:
     ],
     ids=lambda world: world.name,
 )
-def test_all_worlds_share_one_compiled_type(world: purse.World) -> None:
+def test_all_worlds_share_one_compiled_type(world: purse.lab.World) -> None:
     assert numba.typeof(world.tables) == numba.typeof(bernoulli(rewards=[0.5], costs=[1]).tables)
     assert world.draw is None
 

@@ -40,6 +40,6 @@ def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> Non
         ):
             purse.simulate(policy, worlds.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="pulls that cost nothing"):
-        purse.regrets("uniform", worlds.example("pricing"), 10, n_paths=1)
+        purse.lab.regrets("uniform", worlds.example("pricing"), 10, n_paths=1)
     with pytest.raises(purse.InvalidInput, match="must be positive"):
         worlds.bernoulli(rewards=[0.5], costs=[0])

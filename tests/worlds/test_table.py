@@ -8,7 +8,7 @@ from purse.engine.draws import draws
 from purse.worlds.table import table
 
 
-def numbered(n_rows: int) -> purse.World:
+def numbered(n_rows: int) -> purse.lab.World:
     return table(rewards=np.arange(n_rows)[:, None] / n_rows, costs=[1], shuffle=True)
 
 

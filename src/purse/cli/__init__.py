@@ -19,12 +19,11 @@ from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.cli import (
     account,
     catalog,
+    lab,
     recommend,
     replay,
     serve,
-    simulate,
     study,
-    theory,
     warm,
     webhook,
 )
@@ -33,7 +32,7 @@ from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
 
 # verbs that find again what they had computed
-CONTINUES = ("compare", "run", "leaderboard", "paper", "replay")
+CONTINUES = ("compare", "replay", "lab run", "lab leaderboard", "lab paper")
 
 
 @click.group(
@@ -52,17 +51,9 @@ def cli() -> None:
     purse replay data.csv --budget 25  which policy would have spent it best?
     purse compare                      the main job: policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
-    purse init; purse run study.toml   a study in a file: resumable
-    purse regret exp3.bwk -w two_worlds -b 1e4
-    purse bounds --arms 10 --budget 1e4 --cost-min .1
     purse policies exp3++.bwk          what a policy does, and its options
+    purse lab                          simulations, studies in files, theory
     """  # noqa: D301 - click reads the backspace as: keep these lines
-
-
-@click.command()
-def version() -> None:
-    """Print the version."""
-    click.echo(f"purse, version {__version__}")
 
 
 cli.add_sections(
@@ -76,10 +67,8 @@ cli.add_sections(
             webhook.webhook,
         ],
         "Ask your own data": [replay.replay],
-        "Compare policies": [study.compare, simulate.simulate, simulate.regret, theory.leaderboard],
-        "Studies in files": [study.init, study.run, study.status, study.show, study.report],
-        "Theory": [theory.bounds, theory.optimum, theory.paper],
-        "Look up": [catalog.policies, catalog.worlds, warm.warm, version],
+        "Compare policies": [study.compare, lab.lab],
+        "Look up": [catalog.policies, warm.warm],
     }
 )
 
@@ -104,7 +93,11 @@ def main() -> None:
     except PurseError as error:
         code = complain(of_error(error), kind_of(error).exit_code, as_json)
     except (KeyboardInterrupt, click.Abort):
-        again = "; the same command continues where it was" if words[0] in CONTINUES else ""
+        again = (
+            "; the same command continues where it was"
+            if " ".join(words).startswith(CONTINUES)
+            else ""
+        )
         click.echo(f"purse: interrupted{again}", err=True)
         code = exit_codes.INTERRUPTED
     except BrokenPipeError:

@@ -12,7 +12,7 @@ from purse.campaign import defaults
 from purse.cli import complete
 
 F = TypeVar("F", bound=Callable[..., Any])
-WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse worlds`"
+WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse lab worlds`"
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 

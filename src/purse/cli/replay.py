@@ -158,8 +158,10 @@ def replay(
     import purse
 
     if prior is not None:
+        from purse.offline.prior_from_log import prior_from_log
+
         names = ("arm", "reward", "cost", "features", "per_arm")
-        found = purse.prior_from_log(data, prior, **{name: options[name] for name in names})
+        found = prior_from_log(data, prior, **{name: options[name] for name in names})
         click.echo(f"{prior}: {len(found.arms)} arms, SHA-256 {found.digest}", err=as_json)
         if not budgets:
             return

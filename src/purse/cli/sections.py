@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from purse.base.exit_codes import MEANINGS
+from purse.errors import InvalidInput, unknown
 
 
 class Sections(click.Group):
@@ -27,6 +28,26 @@ class Sections(click.Group):
             self.sections[title] = [str(command.name) for command in commands]
             for command in commands:
                 self.add_command(command)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command of the first word.
+
+        Raise `InvalidInput` if there is none, with the groups that have a command of this name.
+        """
+        name = args[0]
+        if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
+            places = [
+                f"'{ctx.command_path} {group} {name}'"
+                for group, command in self.commands.items()
+                if isinstance(command, click.Group) and name in command.commands
+            ]
+            if places:
+                hint = " or ".join(places)
+                raise InvalidInput(f"unknown command {name!r}; did you mean {hint}?")
+            raise unknown("command", name, self.commands)
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, section by section."""

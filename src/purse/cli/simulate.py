@@ -89,9 +89,9 @@ def regret(
     The literature has one name for several numbers; each has its own line here. The policy and its
     benchmarks play on the same draws. Each line is a mean over paths with half its 95% interval.
     """
-    import purse
+    from purse.study.regrets import regrets
 
-    found = purse.regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
+    found = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:
         print_notions(found.title, found.rows())
         return

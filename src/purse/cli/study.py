@@ -81,10 +81,10 @@ def compare(
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is replan, the
     paper's two algorithms and uniform play. Prints each policy's regret against the best fixed arm
-    on the same draws, with a 95% interval. Writes the report (HTML), its figures
-    (PNG, SVG, CSV) and the results (Parquet) to a folder of this comparison's own; `purse status`
-    lists them. Finished parts are not computed again: an interrupted run continues where it
-    stopped, and comparisons share what they have in common.
+    on the same draws, with a 95% interval. Writes the report (HTML), its figures (PNG, SVG, CSV)
+    and the results (Parquet) to a folder of this comparison's own; `purse lab status` lists them.
+    Finished parts are not computed again: an interrupted run continues where it stopped, and
+    comparisons share what they have in common.
     """
     from purse.study import compare as defaults
     from purse.study.plan import Plan, WorldLike
@@ -117,7 +117,7 @@ def init(path: Path) -> None:
     if path.exists():
         raise InvalidInput(f"{str(path)!r} exists already; give another name, or remove it")
     write_text(path, EXAMPLE.format(name=path))
-    click.echo(f"Written to {path}; edit it, then: purse run {path}")
+    click.echo(f"Written to {path}; edit it, then: purse lab run {path}")
 
 
 @click.command()
@@ -200,7 +200,7 @@ def size_of(facts: dict[str, Any]) -> str:
 def show(study: Path | None, as_json: bool) -> None:
     """Print the regrets of a study, or the gains of a replay.
 
-    Without a name takes the last study; `purse status` lists all.
+    Without a name takes the last study; `purse lab status` lists all.
     """
     from purse.study.results import Study, TableStudy
 
@@ -210,7 +210,7 @@ def show(study: Path | None, as_json: bool) -> None:
         print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
         return
     if study is None and len(kept()) > 1:
-        click.echo(f"{target}, the last of {len(kept())}; `purse status` lists them", err=True)
+        click.echo(f"{target}, the last of {len(kept())}; `purse lab status` lists them", err=True)
     if isinstance(result, TableStudy):
         print_gains(result)
     else:
@@ -224,7 +224,7 @@ def report(study: Path | None, folder: Path | None) -> None:
     """Write the report of a study: a page, and each figure.
 
     The page is one HTML file, and figures are PNG, SVG and CSV. Without a name takes the last
-    study; `purse status` lists all.
+    study; `purse lab status` lists all.
     """
     from purse.study.results import Study
 

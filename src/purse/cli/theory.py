@@ -95,14 +95,14 @@ def leaderboard(
     interrupted run continues where it stopped. Several processes may play some policies each into
     one folder.
     """
-    import purse
     from purse.base.files import write_atomically, write_text
     from purse.ranking import page, page2, page3
+    from purse.ranking.leaderboard import leaderboard as play
     from purse.ranking.parts import heat_figure, name_file
     from purse.ranking.record import record_of, write_record
     from purse.report.charts.export import write_figure
 
-    board = purse.leaderboard(policies or None, n_workers=workers, folder=folder, **options)
+    board = play(policies or None, n_workers=workers, folder=folder, **options)
     target, record = Path(folder), record_of(board)
     figure = heat_figure(record)
     files = write_figure(figure, target, kinds=("png", "svg"))
@@ -165,8 +165,8 @@ def bounds(
     """Evaluate every theorem, and say which of them apply.
 
     \b
-    purse bounds --arms 10 --budget 1e4 --cost-min 0.1
-    purse bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    purse lab bounds --arms 10 --budget 1e4 --cost-min 0.1
+    purse lab bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
     """  # noqa: D301 - click reads the backspace as: keep these lines
     from purse.theory import bounds as theory
 
@@ -226,7 +226,7 @@ def optimum(
     policy between them. The hindsight optimum knows all draws; it needs a limit on rounds.
 
     \b
-    purse optimum --world linear_contexts --budget 1300
+    purse lab optimum --world linear_contexts --budget 1300
     """  # noqa: D301 - click reads the backspace as: keep these lines
     from purse import worlds
     from purse.theory import contexts

@@ -1,4 +1,4 @@
-"""`purse.prior_from_log`: a warm start for policies with a regression, from a log."""
+"""`purse.lab.prior_from_log`: a warm start for policies with a regression, from a log."""
 
 from __future__ import annotations
 

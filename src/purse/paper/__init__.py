@@ -1,4 +1,4 @@
-"""`purse paper`: the study of every claim of the paper, and the page that says what is true."""
+"""`purse lab paper`: the study of every claim of the paper, and the page that says what is true."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
     lines = [
         f"# {TITLE}",
         typeset(INTRO),
-        f"    purse paper{' --quick' if quick else ''}",
+        f"    purse lab paper{' --quick' if quick else ''}",
         *([QUICK] if quick else []),
         "## Verdicts",
         table(Table(["claim", "verdict", "measured"], rows)),

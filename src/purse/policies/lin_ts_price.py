@@ -27,7 +27,7 @@ Needs what `lin-ucb.price` needs. O(K n^2) a round, n numbers of a context with 
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
 >>> run = purse.simulate("lin-ts.price", world, budget, n_paths=4)
->>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
+>>> bool(run.gain.mean() > 1.1 * purse.lab.theory.contexts.lp_without_contexts(world, budget))
 True
 """
 

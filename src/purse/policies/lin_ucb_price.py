@@ -24,8 +24,8 @@ depends on the unit of money, and falls again where rounds pass.
 | T / b_j | `params.pace.rates[j]` |
 
 Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.05 (0: none);
-prior='prior.npz' (what a log has taught, see `purse.prior_from_log`), prior_most (reports of an arm
-that it counts at most), prior_hash (the SHA-256 that the file must have).
+prior='prior.npz' (what a log has taught, see `purse.lab.prior_from_log`), prior_most (reports of an
+arm that it counts at most), prior_hash (the SHA-256 that the file must have).
 
 Guarantee: none is proved. With the radius of theory and the multiplicative law it would be
 `lin-cbwk`.
@@ -46,7 +46,7 @@ known. O(K n^2) a round, n numbers of a context with the constant.
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
 >>> run = purse.simulate("lin-ucb.price", world, budget, n_paths=4)
->>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
+>>> bool(run.gain.mean() > 1.1 * purse.lab.theory.contexts.lp_without_contexts(world, budget))
 True
 """
 

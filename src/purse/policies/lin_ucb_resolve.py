@@ -24,7 +24,7 @@ O(64 K (n + 30)) every 64 reports.
 >>> world = purse.worlds.linear_contexts(horizon=2000, seed=1)
 >>> budget = 0.2 * 2000 * world.cost_means.max()
 >>> run = purse.simulate("lin-ucb.resolve", world, budget, n_paths=4)
->>> bool(run.gain.mean() > 1.1 * purse.contexts.lp_without_contexts(world, budget))
+>>> bool(run.gain.mean() > 1.1 * purse.lab.theory.contexts.lp_without_contexts(world, budget))
 True
 """
 

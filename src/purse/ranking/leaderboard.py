@@ -1,4 +1,4 @@
-"""`purse.leaderboard`: the score of every policy on every case of a suite.
+"""`purse.lab.leaderboard`: the score of every policy on every case of a suite.
 
 The score of a run is its normalised regret 1 - G / OPT: 0 is the optimum, 1 is no gain.
 `purse.ranking.optimum` says what OPT is. Where an adversary chooses the world, the score is that of

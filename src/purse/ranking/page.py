@@ -126,7 +126,7 @@ def markdown(record: Record, picture: str, pages: str | None = None) -> str:
         "The reference is the best single arm, or the best arm in each phase where that is more; "
         "with a horizon or several resources it is the optimum of a linear program.\n"
         "Reproduce it with",
-        "    purse leaderboard",
+        "    purse lab leaderboard",
         "## What to take",
         "The policy with the smallest mean regret, of those that play all cases of the situation "
         "and need not be told what each arm costs.\n"

@@ -79,7 +79,7 @@ def markdown(record: Record, picture: str, pages: str | None = None) -> str:
         "  The reference is what a player can be sure of who knows both worlds and not which it "
         "is.",
         "Reproduce it with",
-        f"    purse leaderboard --suite {record.suite}",
+        f"    purse lab leaderboard --suite {record.suite}",
         "## What to take",
         "The policy with the smallest mean regret, of those that play all cases of the situation "
         "and need not be told what each arm costs.\n"

@@ -74,7 +74,7 @@ def markdown(record: Record, picture: str, pages: str | None = None) -> str:
         "The score of a run is its regret in percent of the optimum of the linear program with "
         "contexts: 0% is as good, and 100% is nothing gained.",
         "Reproduce it with",
-        f"    purse leaderboard --suite {record.suite}",
+        f"    purse lab leaderboard --suite {record.suite}",
         "## What contexts are worth",
         "*Worth* is what the best mixture of arms for each context gains more than the best "
         "mixture for all contexts, for players who know all means.\n"

@@ -50,7 +50,7 @@ def load(folder: Path) -> dict[str, Any]:
         return {**facts, "made": facts["made"], "shards": facts["shards"]}
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise InvalidInput(
-            f"{str(folder)!r} holds no study: it has no {NAME} that can be read; `purse "
+            f"{str(folder)!r} holds no study: it has no {NAME} that can be read; `purse lab "
             "run study.toml` makes one"
         ) from error
 

@@ -140,7 +140,7 @@ class Plan:
     @property
     def facts(self) -> dict[str, Any]:
         """What is planned, for people and as JSON."""
-        worlds, command = {}, "purse run study.toml"
+        worlds, command = {}, "purse lab run study.toml"
         for label, place in self.worlds.items():
             text = isinstance(place, str)
             worlds[label] = place if text else known_worlds.make(place, self.budgets[0]).name

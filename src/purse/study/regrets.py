@@ -1,4 +1,4 @@
-"""`purse.regrets`: every notion of regret of one policy on one world."""
+"""`purse.lab.regrets`: every notion of regret of one policy on one world."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def measure(
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:
-    """Return the gains of the benchmarks of `purse.knapsack`.
+    """Return the gains of the benchmarks of `purse.lab.theory.knapsack`.
 
     The gain is None where a benchmark does not apply or would take too long.
     """

@@ -19,7 +19,7 @@ from purse.study.compare import DEFAULT_PATHS
 from purse.study.plan import Plan, anywhere, quoted, refuse_repeats
 
 EXAMPLE = """\
-# A study: every policy on every world with every budget. Run it with `purse run {name}`;
+# A study: every policy on every world with every budget. Run it with `purse lab run {name}`;
 # run it again after an interruption, and it continues; after a change, and it plays only what is
 # new.
 
@@ -43,7 +43,7 @@ seed = 0           # same seed, same numbers, on every machine
 stop = "exit"
 # delay = 3        # rounds by which reports come late; "geometric:3" draws them with this mean
 
-# labels and worlds: `purse worlds` lists them; a file of your own works too:
+# labels and worlds: `purse lab worlds` lists them; a file of your own works too:
 # "my_world.py:cost=0.5"
 [worlds]
 "fixed costs" = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
@@ -76,7 +76,7 @@ def load(path: str | os.PathLike[str]) -> Plan:
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise InvalidInput(
-            f"cannot read {str(file)!r}: {why}; `purse init` writes an example"
+            f"cannot read {str(file)!r}: {why}; `purse lab init` writes an example"
         ) from error
 
 
@@ -150,7 +150,7 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
     if missing := [key for key in NEEDED if key not in given]:
         with blame():
             keys = "missing key: " if len(missing) == 1 else "missing keys: "
-            raise InvalidInput(f"{keys}{', '.join(missing)}; `purse init` writes an example")
+            raise InvalidInput(f"{keys}{', '.join(missing)}; `purse lab init` writes an example")
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:

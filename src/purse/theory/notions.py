@@ -60,7 +60,7 @@ class RunEvidence:
     reward_means: Floats | None  # (K,) where the world has them
     cost_means: Floats | None  # (K,)
     own_clock: Floats | None = None  # (K, P) see `purse.theory.own_clock`, where it is defined
-    # what the benchmarks of `purse.knapsack` gain, where they can be computed
+    # what the benchmarks of `purse.lab.theory.knapsack` gain, where they can be computed
     greedy: float | None = None
     knapsack: float | None = None
     optimum: float | None = None

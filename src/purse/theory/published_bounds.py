@@ -16,7 +16,7 @@ constants, or as an order.
     constant 1: an order
 
 n = ceil(B/c) is the most rounds that there can be. Amounts are in units of c_max, as in
-`purse.bounds`.
+`purse.lab.theory.bounds`.
 """
 
 from __future__ import annotations

@@ -6,18 +6,8 @@ from typing import Any
 
 import pytest
 
-from purse import (
-    Account,
-    BudgetExhausted,
-    BudgetHeld,
-    Campaign,
-    CampaignEnded,
-    CampaignExists,
-    CampaignPaused,
-    Conflict,
-    InvalidInput,
-    NotFound,
-)
+from purse import Account, BudgetExhausted, Campaign, Conflict, InvalidInput
+from purse.errors import BudgetHeld, CampaignEnded, CampaignExists, CampaignPaused, NotFound
 from tests.support.accounts import balance, campaign, company, opened
 from tests.support.campaigns import refusal
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from purse import Account, BudgetHeld, Campaign, InvalidInput
+from purse import Account, Campaign, InvalidInput
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.period import Period
 from purse.campaign.transaction import Transaction
+from purse.errors import BudgetHeld
 from tests.support.accounts import balance, campaign
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness

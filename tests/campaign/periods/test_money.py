@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetHeld, HorizonReached, InvalidInput
+from purse import InvalidInput
 from purse.base import amounts
 from purse.campaign.campaign import Campaign
 from purse.campaign.history import History
 from purse.campaign.period import Period
 from purse.campaign.terms import Terms
+from purse.errors import BudgetHeld, HorizonReached
 from tests.support.campaigns import made, purse, refusal
 from tests.support.storages import MemoryHarness
 

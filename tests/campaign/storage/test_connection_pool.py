@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from purse import PurseError, StorageUnavailable
+from purse import PurseError
 from purse.campaign.storage.connection_pool import MOST_IDLE, ConnectionPool
+from purse.errors import StorageUnavailable
 
 
 class Connection:

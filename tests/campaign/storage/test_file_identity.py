@@ -14,11 +14,11 @@ from typing import Any
 
 import pytest
 
-from purse import StorageUnavailable
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import file_identity, sqlite_file
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sqlite import SqliteSession
+from purse.errors import StorageUnavailable
 from tests.support.processes import forked, printed
 from tests.support.soak import scale
 from tests.support.storages import SqliteHarness
@@ -102,7 +102,7 @@ path, told = sys.argv[1], []
 
 def work(campaign):
     while len(told) < int(sys.argv[2]):
-        with suppress(purse.StorageUnavailable):
+        with suppress(purse.errors.StorageUnavailable):
             ticket = campaign.ask()
             campaign.tell(ticket, reward=1, cost="0.01")
             told.append(ticket.id)
@@ -167,7 +167,7 @@ from purse import Campaign
 
 campaign = Campaign.open("c", storage=f"sqlite:///{sys.argv[1]}")
 while True:
-    with suppress(purse.StorageUnavailable, purse.TicketError):
+    with suppress(purse.errors.StorageUnavailable, purse.errors.TicketError):
         begun = time.time()
         ticket = campaign.ask()
         campaign.tell(ticket, reward=1, cost="0.001")

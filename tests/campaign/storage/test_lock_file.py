@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from purse import StorageUnavailable
 from purse.campaign.storage import file_lock
 from purse.campaign.storage.file_lock import check_owner, open_lock_file
+from purse.errors import StorageUnavailable
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="there is no lock elsewhere")
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from purse import StorageUnavailable
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
+from purse.errors import StorageUnavailable
 from tests.support.storages import SqliteHarness, StorageHarness, balance, kinds
 
 TERMS: dict[str, Any] = {

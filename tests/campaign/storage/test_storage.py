@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign, CampaignExists, NotFound, PurseError
+from purse import Campaign, PurseError
 from purse.campaign.records import Balance
 from purse.campaign.states import UNFINISHED
 from purse.campaign.storage.rows import Wants, Writes
+from purse.errors import CampaignExists, NotFound
 from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds
 
 TERMS: dict[str, Any] = {

@@ -3,10 +3,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
-from purse import ArmsCoolingDown, InvalidInput
+from purse import InvalidInput
 from purse.base import exit_codes
+from purse.campaign.campaign import Campaign
+from purse.errors import ArmsCoolingDown
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 
 ROOM = "--capacity 4 --cost-ceiling 0.1"

@@ -32,7 +32,7 @@ def test_the_storage_is_an_option_or_an_environment_variable(
     monkeypatch.setenv("PURSE_STORAGE", "sqlite:///other.db")
     assert [each["name"] for each in data(run("list --json"))["campaigns"]] == ["prompts"]
     monkeypatch.delenv("PURSE_STORAGE")
-    assert isinstance(run("list", code=1).exception, purse.StorageUnavailable)
+    assert isinstance(run("list", code=1).exception, purse.errors.StorageUnavailable)
     assert not (tmp_path / "purse.db").exists()
 
 

@@ -15,8 +15,8 @@ SAYS = (
     "a constant, K/c²."
 )
 COMMANDS = [
-    f'purse simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop retry',
-    f'purse simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop exit',
+    f'purse lab simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop retry',
+    f'purse lab simulate exp3.bwk -b 1e4 -w "{FIVE}" --stop exit',
 ]
 PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio", 2, 0.1)}
 

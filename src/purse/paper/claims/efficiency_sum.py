@@ -11,7 +11,7 @@ ORDER = 50
 TITLE = "Equation (8)"
 SAYS = "E[Σ_{t ≤ T(i*)} e_t(i*) − Σ_{t ≤ τ} e_t(i_t)] ≤ 2√(((e−1)B + (e−2)K)·K log K/c³)."
 COMMANDS = [
-    "purse regret exp3.bwk -b 1e5 -w "
+    "purse lab regret exp3.bwk -b 1e5 -w "
     '"atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"'
 ]
 PATHS = 40

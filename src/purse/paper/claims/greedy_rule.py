@@ -12,8 +12,8 @@ ORDER = 10
 TITLE = "Equation (3)"
 SAYS = "With known constant arms, G(greedy) ≤ G(optimum) ≤ G(greedy) + max_i e(i)."
 COMMANDS = [
-    "python -c 'from purse import knapsack as k; print(k.greedy([1, .75], [1, .8], 1.6), "
-    "k.exact([1, .75], [1, .8], 1.6))'"
+    "python -c 'from purse.lab.theory import knapsack as k; print(k.greedy([1, .75], [1, .8], 1.6)"
+    ", k.exact([1, .75], [1, .8], 1.6))'"
 ]
 INSTANCES = 500
 
@@ -42,8 +42,8 @@ def study(runner: Runner) -> Finding:
         f"{INSTANCES} random instances: greedy loses at most {max(sharp):.2f}·max r",
         bool((lost >= -1e-9).all() and (lost <= most + 1e-9).all()),
         [
-            "The exact unbounded knapsack (`purse.knapsack.exact`) against the greedy rule on "
-            f"{INSTANCES} random instances of two to five arms, budgets from 1 to 10:",
+            "The exact unbounded knapsack (`purse.lab.theory.knapsack.exact`) against the greedy "
+            f"rule on {INSTANCES} random instances of two to five arms, budgets from 1 to 10:",
             Table(
                 ["", "mean", "largest"],
                 [[name, f"{each.mean():.3f}", f"{each.max():.3f}"] for name, each in rows.items()],

@@ -14,8 +14,8 @@ SAYS = (
     "efficiencies fall short of any fixed arm's by at most order √(BK log K/c³)."
 )
 COMMANDS = [
-    "purse regret exp3.bwk -w two_worlds:world=2 -b 1e4",
-    "purse bounds -w two_worlds:world=2 -b 1e4",
+    "purse lab regret exp3.bwk -w two_worlds:world=2 -b 1e4",
+    "purse lab bounds -w two_worlds:world=2 -b 1e4",
 ]
 PATHS = 20
 

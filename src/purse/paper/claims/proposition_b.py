@@ -13,7 +13,7 @@ SAYS = (
     "Not in the paper: eq. (8) and the regret over the player's own rounds differ by what "
     "i* earns between the ends of the two games."
 )
-COMMANDS = ["purse regret exp3.bwk -w two_worlds:world=2 -b 1e4"]
+COMMANDS = ["purse lab regret exp3.bwk -w two_worlds:world=2 -b 1e4"]
 PLACES = {
     "constant arms (1, 1), (0.05, 0.1)": CHEAP_ARM,
     "`two_worlds`, world 1": WORLD_1,

@@ -14,7 +14,7 @@ SAYS = (
     "rewards are i.i.d. and each arm's cost is constant."
 )
 COMMANDS = [
-    "purse bounds -b 1e4 --world "
+    "purse lab bounds -b 1e4 --world "
     '"switching:segments=[3000,1000],rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]"',
     "purse compare exp3.bwk -w same_costs -b 1e3 -b 1e4 -b 1e5",
 ]

@@ -10,8 +10,8 @@ ORDER = 30
 TITLE = "Equation (5)"
 SAYS = "Regret ≤ (B/T(i*)) Σ e_t(i*) − G (line 1) ≤ E[z·(Σ e_t(i*) − Σ e_t(i_t))] (line 2)."
 COMMANDS = [
-    "purse regret exp3.bwk -w same_costs -b 1e4",
-    "purse regret fixed:arm=1 -b 1e4 -w "
+    "purse lab regret exp3.bwk -w same_costs -b 1e4",
+    "purse lab regret fixed:arm=1 -b 1e4 -w "
     '"atoms:probabilities=[[1],[1]],rewards=[[1],[.005]],costs=[[1],[.1]]"',
 ]
 # 1 at cost 1 in odd rounds, nothing at 0.1 in even ones
@@ -50,7 +50,7 @@ def study(runner: Runner) -> Finding:
         first >= 2 and second >= 1,
         [
             "`line_1`, `line_2` and the regret are therefore three different numbers, "
-            "and `purse regret` reports each under its own name. All divided by B:",
+            "and `purse lab regret` reports each under its own name. All divided by B:",
             Table(head, rows),
             "The first inequality fails because i* maximises a sum over *rounds* of reward per "
             "cost, which favours cheap arms, and because (B/T)Σe is not Σr unless cost and "

@@ -11,8 +11,8 @@ ORDER = 20
 TITLE = "Equation (4)"
 SAYS = "Regret ≤ e*·(τ_G + 1) − G ≤ Σ_i Δ(i) E[N(i)], with τ_G the greedy rule's rounds."
 COMMANDS = [
-    'purse regret fixed:arm=0 -b 1e4 -w "bernoulli:rewards=[.5,.2],costs=[.5,.5]"',
-    f'purse regret exp3.bwk -b 1e4 -w "{FIVE}"',
+    'purse lab regret fixed:arm=0 -b 1e4 -w "bernoulli:rewards=[.5,.2],costs=[.5,.5]"',
+    f'purse lab regret exp3.bwk -b 1e4 -w "{FIVE}"',
 ]
 SIDES = ("e*(τ_G + 1) − G", "e*B − G", "Σ ρ(i)Δ(i)N(i)", "Σ Δ(i)N(i)")
 HALF = "bernoulli:rewards=[.5,.2],costs=[.5,.5]"

@@ -24,9 +24,9 @@ ORDER = 40
 TITLE = "Equation (9)"
 SAYS = "|T(i*) − τ| ≤ K/c: i* alone and EXP3.BwK can be paid for nearly equally many rounds."
 COMMANDS = [
-    "purse regret exp3.bwk -b 1e4 -w "
+    "purse lab regret exp3.bwk -b 1e4 -w "
     '"atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"',
-    "purse regret exp3.bwk -b 1e4 -w two_worlds:world=2",
+    "purse lab regret exp3.bwk -b 1e4 -w two_worlds:world=2",
 ]
 PATHS = 40
 PLACES = {

@@ -16,8 +16,8 @@ SAYS = (
     "`tsallis-inf.coin` is at most R(B) = √2(4√K − 2)√(B + 1)/c + 1/c."
 )
 COMMANDS = [
-    f"purse regret {COIN} -w two_worlds:world=2 -b 1e3",
-    "purse bounds -w same_costs -b 1e3 --all",
+    f"purse lab regret {COIN} -w two_worlds:world=2 -b 1e3",
+    "purse lab bounds -w same_costs -b 1e3 --all",
 ]
 PATHS = 20
 

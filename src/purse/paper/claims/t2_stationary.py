@@ -22,7 +22,7 @@ SAYS = (
     "Ours: where each arm's mean reward is a constant e(i) times its mean cost whatever happened "
     "before, in i.i.d. worlds in particular, e*B − E G of `tsallis-inf.coin` is at most R(B)."
 )
-COMMANDS = [f"purse regret {COIN} -w misleading_ratio -b 1e4"]
+COMMANDS = [f"purse lab regret {COIN} -w misleading_ratio -b 1e4"]
 PATHS = 20
 
 

@@ -18,7 +18,7 @@ SAYS = (
     "all arms cost the same; and where each arm's efficiency stays within a factor 1 + φ, it gains "
     "at least G(i)/(1 + φ) − R(B) for every arm i."
 )
-COMMANDS = [f"purse regret {COIN} -w same_costs -b 1e4"]
+COMMANDS = [f"purse lab regret {COIN} -w same_costs -b 1e4"]
 PATHS, SEEDS = 20, 8
 
 

@@ -26,7 +26,7 @@ SAYS = (
     "e(i)·E c, e*B − E G of `tsallis-inf.coin` is at most Σ (22.3 log(B+1) + 46.6)/(c^2 Δ(i)) + "
     "106/c + C(3 + 2/c), and at most R(B) + C/c."
 )
-COMMANDS = [f'purse regret {COIN} -b 1e4 -w "{CORRUPTED.format(100, "[.1,.1,.9]")}"']
+COMMANDS = [f'purse lab regret {COIN} -b 1e4 -w "{CORRUPTED.format(100, "[.1,.1,.9]")}"']
 PATHS = 20
 PLACES = (
     "misleading_ratio",

@@ -23,7 +23,7 @@ SAYS = (
     "Ours: in i.i.d. worlds with e* ≤ L, `tsallis-inf.coin:price_max=L` has e*B − E G at most "
     "4√(2VK(B+1)) and terms of order K log^2 B/c^2, V = L + 3L^2: c is not in the leading term."
 )
-COMMANDS = [f"purse regret {COIN}:price_max=2.4 -w misleading_ratio -b 1e4"]
+COMMANDS = [f"purse lab regret {COIN}:price_max=2.4 -w misleading_ratio -b 1e4"]
 PATHS = 20
 
 

@@ -22,7 +22,7 @@ SAYS = (
 COMMANDS = [
     "purse compare exp3.bwk exp3++.bwk uniform -w two_worlds:cost_min=0.1,world=1 -w "
     "two_worlds:cost_min=0.1,world=2",
-    "purse bounds --arms 2 --budget 13000 --cost-min 0.1",
+    "purse lab bounds --arms 2 --budget 13000 --cost-min 0.1",
     "purse compare exp3.bwk -w spend_or_save:later=0 -w spend_or_save:later=1 -b 500 -b "
     "2000 -b 8000",
 ]

@@ -20,7 +20,7 @@ COMMANDS = [
     "two_worlds:cost_min=0.1,world=2",
     "purse compare exp3++.bwk exp3++.bwk:epsilon=printed -b 1e6 -w "
     '"bernoulli:rewards=[1,0,0,0,0,0,0,0,0,0],costs=[1,1,1,1,1,1,1,1,1,1]"',
-    "purse bounds --arms 10 --budget 1e6 --cost-min 1 --costs one",
+    "purse lab bounds --arms 10 --budget 1e6 --cost-min 1 --costs one",
 ]
 COST, PATHS, LONG = 0.1, 40, 1e6
 

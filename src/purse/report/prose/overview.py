@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 MOST_ARMS = 10  # in a table
 NOBODY = "nobody can learn"
-PLAYERS = "`purse policies NAME` explains a policy, `purse worlds NAME` a world."
+PLAYERS = "`purse policies NAME` explains a policy, `purse lab worlds NAME` a world."
 ARMS = (
     "Mean reward and mean cost of a pull, reward per cost, and what the arm gains when it is "
     "pulled alone until the budget is spent. The best arm alone is bold. Where a world changes, "
