@@ -19,8 +19,9 @@ from typing import Any
 import purse
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from purse.service.app import make_app
-from purse.service.server import Server, address_of, listening
+from purse.service.app import Service
+from purse.service.listeners import listening
+from purse.service.server import Server
 from purse.service.settings import Settings
 
 FOLDER = Path(__file__).parent / "images"
@@ -95,16 +96,16 @@ def spend(storage: Storage) -> None:
 @contextmanager
 def served(storage: Storage) -> Iterator[str]:
     """Serve the storage on a free port of this machine."""
-    listener = listening("127.0.0.1", 0)
-    server = Server(make_app(Settings(storage=storage)))
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    try:
-        yield address_of(listener)
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        listener.close()
+    settings = Settings(storage=storage, port=0)
+    server = Server(Service(settings))
+    with listening(settings) as (listener, url):
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        try:
+            yield url
+        finally:
+            server.should_exit = True
+            thread.join(30)
 
 
 @contextmanager

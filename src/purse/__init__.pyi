@@ -3,10 +3,10 @@ from . import lab as lab
 from . import policies as policies
 from . import worlds as worlds
 from ._version import __version__ as __version__
-from .campaign.account import Account as Account
-from .campaign.campaign import Campaign as Campaign
 from .asynchronous import AsyncAccount as AsyncAccount
 from .asynchronous import AsyncCampaign as AsyncCampaign
+from .campaign.account import Account as Account
+from .campaign.campaign import Campaign as Campaign
 from .engine.simulate import simulate as simulate
 from .errors import AskRefused as AskRefused
 from .errors import BudgetExhausted as BudgetExhausted

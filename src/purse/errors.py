@@ -118,7 +118,7 @@ def shorten(text: str, most: int = 120) -> str:
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
     """Return the error for a name that does not exist, with the nearest known name."""
-    names = sorted(known)
+    names, name = sorted(known), shorten(name)
     hint = suggest(name, names) or (f"known: {', '.join(names)}" if names else "there are none")
     return InvalidInput(f"unknown {kind} {name!r}; {hint}")
 

@@ -25,8 +25,8 @@ def with_team(storage: Storage | None = None) -> TestClient:
 
 def test_an_account_over_http() -> None:
     client = with_team()
-    assert client.get("/accounts").json() == {"accounts": ["team-a"]}
-    assert client.get("/campaigns").json() == {"campaigns": ["prompts"]}
+    assert client.get("/accounts").json() == {"names": ["team-a"]}
+    assert client.get("/campaigns").json() == {"names": ["prompts"]}
     client.post("/campaigns/prompts/asks", json={"arms": ["small"]})
     status = client.get(AT).json()
     assert (status["name"], status["account"], status["status"]) == ("team-a", "", "running")
@@ -40,7 +40,7 @@ def test_an_account_over_http() -> None:
     assert client.post(f"{AT}/pause").json()["status"] == "paused"
     problem(client.post("/campaigns/prompts/asks"), 409, "campaign-paused")
     assert client.post(f"{AT}/resume").json()["status"] == "running"
-    assert client.post(f"{AT}/audit").json()["ok"] is True
+    assert client.post(f"{AT}/audit").json()["findings"] == []
     lines = client.get(f"{AT}/journal?after=1&limit=2").text.splitlines()
     assert [json.loads(line)["kind"] for line in lines] == ["topped_up", "paused"]
     assert client.post(f"{AT}/end").json()["status"] == "ended"

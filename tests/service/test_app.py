@@ -9,7 +9,7 @@ import pytest
 from purse import Campaign
 from purse.base.json import compact
 from purse.campaign.storage.connect import in_memory
-from purse.service.routes import common
+from purse.service import routes
 from tests.support.service import PROMPTS, empty, problem, running, service
 
 
@@ -25,14 +25,14 @@ def purse_of(client: Any) -> dict[str, str]:
 
 def test_a_campaign_from_its_creation_to_its_end() -> None:
     client = service()
-    assert client.get("/campaigns").json() == {"campaigns": []}
+    assert client.get("/campaigns").json() == {"names": []}
     made = client.post("/campaigns", json=PROMPTS)
     assert (made.status_code, made.json()["name"], made.json()["status"]) == (
         201,
         "prompts",
         "running",
     )
-    assert client.get("/campaigns").json() == {"campaigns": ["prompts"]}
+    assert client.get("/campaigns").json() == {"names": ["prompts"]}
     (ticket,) = ask(client)
     assert (ticket["id"], ticket["state"]) == (1, "held")
     assert (
@@ -137,8 +137,7 @@ def test_reports_stand_alone() -> None:
         "/campaigns/prompts/tells", json={"reports": reports}
     ).json()["receipts"]
     assert (first["ticket"], first["state"], first["spent"]) == (1, "told", ["0.001"])
-    assert (unknown["ticket"], unknown["error"]["type"], unknown["error"]["status"]) == (
-        99,
+    assert (unknown["error"]["type"], unknown["error"]["status"]) == (
         "urn:purse:problem:ticket-error",
         404,
     )
@@ -215,7 +214,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     most = 100_000
-    monkeypatch.setattr(common, "MOST_BYTES", most)
+    monkeypatch.setattr(routes, "MOST_BYTES", most)
     storage = in_memory()
     client = running(storage, budget="1000")
     for _ in range(6):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import pytest
 
-from purse.campaign.campaign import Campaign
+from purse import Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.errors import ArmsCoolingDown
 from purse.service import problems
-from purse.service.schemas.new_campaign import NewCampaign
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 AT = "/campaigns/prompts"
@@ -23,17 +21,6 @@ def ask(client: Any, status: int = 200, **body: Any) -> Any:
     answer = client.post(f"{AT}/asks", json=body)
     assert answer.status_code == status, answer.text
     return answer.json()["tickets"]
-
-
-def test_the_terms_and_their_defaults_are_those_of_a_campaign() -> None:
-    made = inspect.signature(Campaign.create).parameters
-    local = ("storage", "token")  # these two are arguments of `create` and not terms
-    terms = {name: each.default for name, each in made.items() if name not in local}
-    fields = NewCampaign.model_fields
-    assert set(fields) == set(terms)
-    for name, field in fields.items():
-        expected = list(terms[name]) if name in ("resources", "alerts") else terms[name]
-        assert field.is_required() or field.default == expected, name
 
 
 def test_the_new_terms_reach_the_campaign() -> None:
@@ -89,20 +76,20 @@ def test_a_repeated_ask_names_the_same_arms_in_any_order() -> None:
 @pytest.mark.parametrize(
     ("arms", "words"),
     [
-        ([], "arms: must be a list of 1 to 1000 names"),
-        ({}, "arms: must have 1 to 1000 entries"),
-        ("small", "arms: must be a list of 1 to 1000 names"),
-        ([1], "arms: must be a list of 1 to 1000 names"),
+        ([], "arms=[]: must name at least one arm"),
+        ({}, "arms={}: must name at least one arm"),
+        ("small", "arms='small': must be a list of names"),
+        ([1], "unknown arm in arms '1'"),
         (["smal"], "unknown arm in arms 'smal'; did you mean 'small'?"),
         ({"smal": 1}, "unknown arm in arms 'smal'"),
         ({"small": "0.02"}, "arms['small']=0.02: must be at most the arm's maximum, 0.01"),
-        ({"small": -1}, "arms: must be an amount from 0"),
-        ({"small": None}, "arms: must be an amount from 0"),
+        ({"small": -1}, "arms['small']=-1: must not be negative"),
+        ({"small": None}, "arms['small']=None: must be a number"),
         ({"small": [1, 2]}, "arms['small']=[1, 2]: must be one amount"),
         ({"small": {"EUR": 1}}, "EUR"),
-        (["x" * 201], "arms: must be a list of 1 to 1000 names"),
-        ({"x" * 201: 1}, "arms: must have names of at most 200 characters"),
-        ({"small": {"x" * 201: 1}}, "arms: must have names of at most 200 characters"),
+        (["x" * 201], "unknown arm in arms 'xxx"),
+        ({"x" * 201: 1}, "unknown arm in arms 'xxx"),
+        ({"small": {"x" * 201: 1}}, "unknown resource in arms['small'] 'xxx"),
     ],
 )
 @pytest.mark.parametrize("verb", ["asks", "probabilities"])
@@ -166,22 +153,22 @@ def with_room() -> TestClient:
 @pytest.mark.parametrize(
     ("path", "body", "words"),
     [
-        ("", {}, "name: field required"),
-        ("", {"name": ""}, "name: "),
-        ("", {"name": 7}, "name: "),
+        ("", {}, "name: is missing"),
+        ("", {"name": ""}, "name='': must be a printable name"),
+        ("", {"name": 7}, "name=7: must be a printable name"),
         ("", {"name": "a\tb"}, "name='a\\tb': must be a printable name"),
-        ("", {"name": "x" * 201}, "name: "),
-        ("", {"name": "third", "cost_max": "-1"}, "cost_max: must be an amount"),
+        ("", {"name": "x" * 201}, "name='xxx"),
+        ("", {"name": "third", "cost_max": "-1"}, "cost_max=-1 USD: must lie between"),
         ("", {"name": "third", "cost_max": "0.2"}, "between the cost_min of arm"),
         ("", {"name": "third", "cost_max": [1, 2]}, "cost_max=[1, 2]: must be one amount"),
-        ("", {"name": "third", "price": 1}, "price: extra inputs are not permitted"),
+        ("", {"name": "third", "price": 1}, "unknown field of add_arm 'price'"),
         ("", {"name": "small", "cost_max": "0.02"}, "is an arm already; set_arm changes"),
         ("/set", {"name": "smal", "cost_max": 1}, "unknown arm 'smal'; did you mean 'small'?"),
         ("/set", {"name": "small", "cost_max": 1}, "between the cost_min of arm"),
         ("/set", {"name": "small", "cost_min": "0.09"}, "between the cost_min of arm"),
         ("/retire", {"name": "smal"}, "unknown arm 'smal'"),
-        ("/retire", {"name": "small", "cost_max": 1}, "cost_max: extra inputs"),
-        ("/retire", {}, "name: field required"),
+        ("/retire", {"name": "small", "cost_max": 1}, "unknown field of retire_arm 'cost_max'"),
+        ("/retire", {}, "name: is missing"),
     ],
 )
 def test_an_arm_that_cannot_be_is_refused_by_name(
@@ -256,7 +243,7 @@ def test_a_reward_that_does_not_come_counts_as_what_was_declared() -> None:
     assert (found["id"], found["state"]) == (1, "told")
 
 
-@pytest.mark.parametrize("key", ["", " ", "a b", "x" * 201, "é"])
+@pytest.mark.parametrize("key", ["", "x" * 201, "é"])
 @pytest.mark.parametrize("path", ["asks", "top-ups"])
 def test_a_key_that_is_no_request_id_is_refused_like_one(
     untouched: TestClient, key: str, path: str
@@ -264,7 +251,7 @@ def test_a_key_that_is_no_request_id_is_refused_like_one(
     body = {} if path == "asks" else {"amount": 1}
     header = {"Idempotency-Key": key.encode()}
     said = problem(untouched.post(f"{AT}/{path}", json=body, headers=header), 400, "invalid-input")
-    assert said.startswith("Idempotency-Key: ")
+    assert said.startswith(("request_id=", "Idempotency-Key="))
     assert untouched.get(AT).json()["entries"] == 1
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from purse.service.routes import dashboard
+from purse.service import dashboard
 from tests.support.service import HERE, TestClient, problem
 
 FILES = sorted(dashboard.load())

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
 import pytest
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
+from purse import Campaign
 from purse.campaign.storage.connect import in_memory
 from tests.support.dashboard import FITS, View, make, shown
 from tests.support.server import served

@@ -106,7 +106,7 @@ def test_a_body_that_is_too_large_is_refused_where_its_length_is_not_announced()
 def test_a_body_of_exactly_the_largest_size_is_taken() -> None:
     client = service(max_body=1000)
     body = b"{}" + b" " * 998
-    assert "name: field required" in problem(
+    assert "name: is missing" in problem(
         client.post("/campaigns", content=body, headers=JSON), 400, "invalid-input"
     )
 
@@ -132,7 +132,6 @@ def test_as_many_reports_as_allowed_fit_into_the_default_body() -> None:
     for path, body in (
         ("asks", {"n": 1001}),
         ("asks", {"n": 0}),
-        ("tells", {"reports": []}),
         ("tells", {"reports": [*reports, reports[0]]}),
     ):
         problem(client.post(f"/campaigns/prompts/{path}", json=body), 400, "invalid-input")

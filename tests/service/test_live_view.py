@@ -13,8 +13,8 @@ import anyio
 import apsw
 import httpx
 import pytest
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
+from purse import Campaign
 from purse.campaign import time_series
 from purse.campaign.make_results import COUNTS
 from purse.campaign.storage.connect import connect, in_memory

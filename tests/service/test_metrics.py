@@ -204,7 +204,7 @@ def test_each_request_is_one_line_without_its_token(lines: io.StringIO, tmp_path
         "message": "request",
         "method": "GET",
         "route": "/campaigns/{name}",
-        "status": 404,
+        "status": 400,
         "campaign": "prompts",
         "request_id": "r-1",
         "token": "read",

@@ -5,7 +5,6 @@ import logging
 from typing import Any
 
 import pytest
-from fastapi.exceptions import RequestValidationError
 
 from purse import errors
 from purse.base.problem_types import OF_ERRORS, kind_of, of_error
@@ -63,38 +62,37 @@ def test_a_child_that_is_not_listed_is_told_as_its_parent() -> None:
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        ('{"reward": NaN, "cost": 0}', "reward: must be a number"),
-        ('{"reward": Infinity, "cost": 0}', "reward: must be"),
+        ('{"reward": NaN, "cost": 0}', "reward=nan: must be a finite number"),
+        ('{"reward": Infinity, "cost": 0}', "reward=inf: must be a finite number"),
         ('{"reward": 1.0000001, "cost": 0}', "reward=1.0000001: must lie between 0 and 1"),
         ('{"reward": -1, "cost": 0}', "reward=-1.0: must lie between 0 and 1"),
         (f'{{"reward": 1{"0" * 400}, "cost": 0}}', "reward=1000"),
-        ('{"reward": true, "cost": 0}', "reward: must be"),
-        ('{"reward": "1", "cost": 0}', "reward: must be"),
-        ('{"reward": 1, "cost": NaN}', "cost: must be an amount from 0"),
-        ('{"reward": 1, "cost": -Infinity}', "cost: must be"),
-        ('{"reward": 1, "cost": 1e999}', "cost: must be"),
-        ('{"reward": 1, "cost": -0.01}', "cost: must be"),
-        ('{"reward": 1, "cost": "-0.01"}', "cost: must be"),
-        ('{"reward": 1, "cost": "0.0000000001"}', "cost: must be"),
-        ('{"reward": 1, "cost": "1e3"}', "cost: must be"),
-        ('{"reward": 1, "cost": "NaN"}', "cost: must be"),
-        ('{"reward": 1, "cost": 9223372036854775808}', "cost: must be"),
-        ('{"reward": 1, "cost": "4611686019"}', "cost: must be"),
-        ('{"reward": 1, "cost": null}', "cost: must be"),
-        ('{"reward": 1, "cost": false}', "cost: must be"),
-        ('{"reward": 1, "cost": []}', "cost: must have 1 to 1000 entries"),
-        ('{"reward": 1, "cost": [[[1]]]}', "cost: must be"),
+        ('{"reward": true, "cost": 0}', "reward=True: must be a number"),
+        ('{"reward": "1", "cost": 0}', "reward='1': must be a number"),
+        ('{"reward": 1, "cost": NaN}', "cost=nan: must be a number with at most nine decimals"),
+        ('{"reward": 1, "cost": -Infinity}', "cost=-inf: must be a number"),
+        ('{"reward": 1, "cost": 1e999}', "cost=inf: must be a number"),
+        ('{"reward": 1, "cost": -0.01}', "cost=-0.01: must not be negative"),
+        ('{"reward": 1, "cost": "-0.01"}', "cost='-0.01': must not be negative"),
+        ('{"reward": 1, "cost": "0.0000000001"}', "cost='0.0000000001': must be a number"),
+        ('{"reward": 1, "cost": "NaN"}', "cost='NaN': must be a number"),
+        ('{"reward": 1, "cost": 9223372036854775808}', "cost=9223372036854775808: must be"),
+        ('{"reward": 1, "cost": "4611686019"}', "cost='4611686019': must be a number"),
+        ('{"reward": 1, "cost": null}', "cost=None: must be a number"),
+        ('{"reward": 1, "cost": false}', "cost=False: must be a number"),
+        ('{"reward": 1, "cost": []}', "cost=[]: must be one amount for each"),
+        ('{"reward": 1, "cost": [[[1]]]}', "cost=[[[1]]]: must be one amount for each"),
         ('{"reward": 1, "cost": [1, 2]}', "cost=[1, 2]: must be one amount"),
-        ('{"reward": [1, 1], "cost": 1}', "reward: must be a number"),
+        ('{"reward": [1, 1], "cost": 1}', "reward=[1, 1]: must be a number"),
         ('{"reward": 1, "cost": {"EUR": 1}}', "EUR"),
-        ('{"reward": 1}', "cost: field required"),
-        ('{"reward": 1, "cost": 0, "tip": 1}', "tip: extra inputs are not permitted"),
+        ('{"reward": 1}', "cost: is missing"),
+        ('{"reward": 1, "cost": 0, "tip": 1}', "unknown field of tell 'tip'"),
         ("[]", "body: "),
         ("1", "body: "),
         ("null", "body: "),
         ('"text"', "body: "),
         ("{", "body: is not JSON"),
-        ("", "body: field required"),
+        ("", "reward: is missing"),
         ("[" * 100_000, "body: is not JSON in UTF-8, or is nested too deeply"),
         ("9" * 10_000, "body: is not JSON in UTF-8, or is nested too deeply"),
     ],
@@ -134,9 +132,9 @@ def test_a_name_that_cannot_be_is_refused(client: TestClient, name: str, path: s
     assert answer.headers["Content-Type"] == "application/problem+json"
 
 
-@pytest.mark.parametrize("number", ["0", "-1", "1.5", "x", str(2**63), "1e3", "9" * 5000])
+@pytest.mark.parametrize("number", ["0", "-1", "1.5", "x", str(2**63), "9" * 5000])
 def test_a_number_that_cannot_be_is_refused(client: TestClient, number: str) -> None:
-    assert "id: " in problem(
+    assert "ticket=" in problem(
         client.get(f"/campaigns/prompts/tickets/{number}"), 400, "invalid-input"
     )
 
@@ -149,10 +147,10 @@ def test_a_page_that_cannot_be_is_refused(client: TestClient, query: str) -> Non
 
 
 def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> None:
-    assert "stat: extra inputs are not permitted" in problem(
+    assert "unknown field of tickets 'stat'; did you mean 'state'?" in problem(
         client.get("/campaigns/prompts/tickets?stat=held"), 400, "invalid-input"
     )
-    assert "from: extra inputs are not permitted" in problem(
+    assert "unknown field of journal 'from'" in problem(
         client.get("/campaigns/prompts/journal?from=1"), 400, "invalid-input"
     )
 
@@ -160,18 +158,18 @@ def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> N
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"policy": "mine.py"}, "policy: must be the name of a policy; policy files are refused"),
-        ({"policy": "/tmp/mine.py:beta=1"}, "policy files are refused"),
-        ({"policy": " mine.py "}, "policy files are refused"),
-        ({"policy": "mine.py :beta=1"}, "policy files are refused"),
-        ({"policy": "a/b"}, "policy: must be the name of a policy"),
+        ({"policy": "mine.py"}, "policy='mine.py': must be the name of a policy; a server"),
+        ({"policy": "/tmp/mine.py:beta=1"}, "a server takes no files"),
+        ({"policy": " mine.py "}, "a server takes no files"),
+        ({"policy": "mine.py :beta=1"}, "a server takes no files"),
+        ({"policy": "a/b"}, "unknown policy 'a/b'"),
         ({"policy": "exp3.bwkk"}, "did you mean 'exp3.bwk'?"),
         ({"policy": "exp3.bwk:beta=["}, "cannot read"),
-        ({"policy": 1}, "policy: must be"),
-        ({"name": "a/b"}, "name: "),
+        ({"policy": 1}, "policy=1: must be a name"),
+        ({"name": "a/b"}, "name='a/b': must be 1 to 100 letters"),
         ({"arms": []}, "arms=[]: must say the most"),
-        ({"arms": {}}, "arms: "),
-        ({"arms": {"a": -1}}, "arms: must be an amount"),
+        ({"arms": {}}, "arms={}: must say the most"),
+        ({"arms": {"a": -1}}, "arms='-1': must not be negative"),
         ({"arms": {"a\u0000b": 1}}, "arms="),
         ({"arms": ["a", "b"]}, "arms=['a', 'b']: must say the most"),
         ({"arms": [1]}, "arms=[1]: must say the most"),
@@ -179,33 +177,37 @@ def test_a_word_in_a_query_that_is_not_known_is_refused(client: TestClient) -> N
         ({"budget": [1, 2]}, "budget="),
         ({"budget": {"EUR": 1}}, "EUR"),
         ({"cost_min": "0.5"}, "cost_min=0.5: must be at most cost_max"),
-        ({"plays": 1}, "plays: extra inputs are not permitted"),
-        ({"horizon": 0}, "horizon: "),
-        ({"seed": -1}, "seed: "),
-        ({"seed": 2**63}, "seed: "),
-        ({"expires_after": 0}, "expires_after: "),
-        ({"on_expiry": "presume"}, "on_expiry: extra inputs are not permitted"),
-        ({"storage": "sqlite:///other.db"}, "storage: extra inputs are not permitted"),
-        ({"cooldown": 0}, "cooldown: "),
-        ({"cooldown": "1"}, "cooldown: "),
-        ({"reward_within": -1}, "reward_within: "),
+        ({"plays": 1}, "unknown field of create 'plays'"),
+        ({"horizon": 0}, "horizon=0: must be a"),
+        ({"seed": -1}, "seed=-1: must be a"),
+        ({"seed": 2**63}, "seed=9223372036854775808: must be a whole number"),
+        ({"expires_after": 0}, "expires_after=0: must be a"),
+        ({"on_expiry": "presume"}, "unknown field of create 'on_expiry'"),
+        ({"storage": "sqlite:///other.db"}, "unknown field of create 'storage'"),
+        ({"cooldown": 0}, "cooldown=0: must be a"),
+        ({"cooldown": "1"}, "cooldown='1': must be a number"),
+        ({"reward_within": -1}, "reward_within=-1: must be a"),
         ({"missing_reward": "none"}, "missing_reward='none': must be a number"),
-        ({"reward_within": 9}, "reward_within=9.0: needs missing_reward, what a reward counts as"),
+        ({"reward_within": 9}, "reward_within=9: needs missing_reward, what a reward counts as"),
         ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
         ({"missing_reward": 2, "reward_within": 9}, "missing_reward=2: must be a number at least"),
-        ({"reward_range": [1]}, "reward_range: "),
-        ({"reward_range": [1, 0]}, "reward_range=[1.0, 0.0]: must be two numbers"),
+        ({"reward_range": [1]}, "reward_range=[1]: must be two numbers"),
+        ({"reward_range": [1, 0]}, "reward_range=[1, 0]: must be two numbers"),
         ({"reward_range": [-1e308, 1e308]}, "must be two numbers"),
-        ({"reward_range": [0, "1"]}, "reward_range[1]: "),
+        ({"reward_range": [0, "1"]}, "reward_range=[0, '1']: must be"),
         ({"explore": 0.7}, "explore=0.7: must be a number above 0 and at most 0.5"),
         ({"explore": "greedy:0.1"}, "explore='greedy:0.1': must be a number"),
         ({"explore": [0.1]}, "explore=[0.1]: must be a number"),
         ({"explore": True}, "explore=True: must be a number"),
         ({"explore": 0.1, "policy": "budgeted-thompson"}, "needs a policy that can state its"),
         ({"capacity": 1}, "capacity=1: must be a whole number from 2"),
-        ({"capacity": 10_001}, "capacity: "),
+        ({"capacity": 10_001}, "capacity=10001: must be a whole number from 2 to 10000"),
         ({"cost_ceiling": "0.02"}, "must be at least the most of arm 'large'"),
         ({"cost_ceiling": [1, 2, 3]}, "cost_ceiling="),
+        ({"arms": {str(n): 1 for n in range(1_001)}}, "arms='1,001 entries': must have at most"),
+        ({"resources": [str(n) for n in range(101)]}, "resources='101 entries': must have at most"),
+        ({"cost_min": ["0.1"] * 20_000}, "cost_min='20,000 entries': must have at most 1,000"),
+        ({"budget": ["1"] * 20_000}, "budget='20,000 entries': must have at most 1,000"),
     ],
 )
 def test_terms_that_cannot_be_are_refused_by_name(
@@ -214,7 +216,7 @@ def test_terms_that_cannot_be_are_refused_by_name(
     assert words in problem(
         client.post("/campaigns", json={**PROMPTS, "name": "new", **change}), 400, "invalid-input"
     )
-    assert client.get("/campaigns").json() == {"campaigns": ["prompts"]}
+    assert client.get("/campaigns").json() == {"names": ["prompts"]}
 
 
 def test_a_campaign_is_made_once_and_others_are_not_there(client: TestClient) -> None:
@@ -243,51 +245,24 @@ def test_an_exhausted_budget_and_one_that_is_held_are_told_apart() -> None:
     problem(client.post("/campaigns/prompts/asks"), 409, "budget-exhausted")
 
 
-def test_several_mistakes_are_listed(client: TestClient) -> None:
-    answer = client.post(
-        "/campaigns/prompts/tells",
-        json={
-            "reports": [
-                {"ticket": 1, "reward": "2", "cost": -1},
-                {"ticket": 0, "reward": 1, "cost": 1},
-            ]
-        },
-    )
-    assert "(and 2 more)" in problem(answer, 400, "invalid-input")
-    assert [error["field"] for error in answer.json()["errors"]] == [
-        "reports[0].reward",
-        "reports[0].cost",
-        "reports[1].ticket",
-    ]
+def test_the_first_mistake_is_named(client: TestClient) -> None:
+    reports: list[Any] = [{"ticket": 1, "reward": 1, "cost": 1}, {"ticket": 2, "reward": 1}, 3]
+    answer = client.post("/campaigns/prompts/tells", json={"reports": reports})
+    said = problem(answer, 400, "invalid-input")
+    assert said == "reports[1]={'ticket': 2, 'reward': 1}: must have ticket, reward, cost"
+    assert "errors" not in answer.json()
+    assert client.get("/campaigns/prompts").json()["entries"] == 2
 
 
-def test_very_many_unknown_fields_are_one_error(
-    client: TestClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    listed: list[int] = []
-
-    def errors_of(self: RequestValidationError) -> Any:
-        listed.append(len(self._errors))
-        return self._errors
-
-    monkeypatch.setattr(RequestValidationError, "errors", errors_of)
+def test_very_many_unknown_fields_are_one_short_error(client: TestClient) -> None:
     fields = {f"f{number}": 1 for number in range(70_000)}
     assert 800_000 < len(json.dumps(fields)) < 1_000_000
-    for path, known in (
-        ("/campaigns/prompts/asks", "request_id, n, arms, context, contexts, labels"),
-        ("/campaigns/prompts/tickets/1/tell", "reward, cost"),
-        ("/campaigns/prompts/top-ups", "amount, request_id"),
-    ):
-        said = problem(client.post(path, json=fields), 400, "invalid-input")
-        assert f"body: must have no other fields than {known}; 70000 are not known" in said
-    assert listed == [1, 1, 1]
-
-
-def test_of_many_mistakes_a_few_are_listed_and_the_rest_counted(client: TestClient) -> None:
-    reports = [{f"f{number}": 1 for number in range(50)}] * 1000
-    answer = client.post("/campaigns/prompts/tells", json={"reports": reports})
-    assert "(and 999 more)" in problem(answer, 400, "invalid-input")
-    assert len(answer.json()["errors"]) == problems.MOST_ERRORS
+    for path in ("asks", "tickets/1/tell", "top-ups"):
+        for body in (fields, {"x" * 900_000: 1}):
+            answer = client.post(f"/campaigns/prompts/{path}", json=body)
+            said = problem(answer, 400, "invalid-input")
+            assert said.startswith("unknown field of ")
+            assert len(said) < 400
 
 
 def test_methods_that_are_not_known(client: TestClient) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -11,18 +10,9 @@ import pytest
 
 from purse import Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.service.schemas.recommendation import RecommendationQuery
 from tests.support.service import PROMPTS, TestClient, bearer, problem, running, service, token_file
 
 AT = "/campaigns/prompts"
-
-
-def test_the_question_and_its_defaults_are_those_of_a_campaign() -> None:
-    asked = list(inspect.signature(Campaign.recommend).parameters.values())[1:]
-    fields = RecommendationQuery.model_fields
-    assert {each.name: each.default for each in asked} == {
-        name: field.default for name, field in fields.items()
-    }
 
 
 def test_the_answer_is_that_of_the_campaign() -> None:
@@ -53,18 +43,15 @@ def test_the_answer_is_that_of_the_campaign() -> None:
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ({"by": "cost"}, "by: input should be 'reward' or 'ratio', not 'cost'"),
-        (
-            {"cap": "-1"},
-            "cap: must be an amount from 0 to 4,611,686,018 with at most nine decimals",
-        ),
+        ({"by": "cost"}, "by='cost': must be one of 'reward', 'ratio'"),
+        ({"cap": "-1"}, "cap=-1.0: must be a number above 0"),
         ({"cap": "0"}, "cap=0.0: must be a number above 0"),
-        ({"confidence": 95}, "confidence: input should be less than 1, not '95'"),
-        ({"confidence": 0}, "confidence: input should be greater than 0, not '0'"),
-        ({"within": -1}, "within: input should be greater than or equal to 0, not '-1'"),
-        ({"within": "inf"}, "within: input should be a finite number"),
+        ({"confidence": 95}, "confidence=95: must be above 0 and below 1; 95% is 0.95"),
+        ({"confidence": 0}, "confidence=0: must be above 0 and below 1"),
+        ({"within": -1}, "within=-1: must be a number at least 0"),
+        ({"within": "inf"}, "within=inf: must be a number at least 0"),
         ({"resource": "EUR"}, "resource='EUR': must be one of 'USD'"),
-        ({"caps": 1}, "caps"),
+        ({"caps": 1}, "unknown field of recommend 'caps'; did you mean 'cap'?"),
     ],
 )
 def test_wrong_questions_are_refused(

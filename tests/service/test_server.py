@@ -13,12 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
-from purse.campaign.local.campaign import LocalCampaign
-from purse.client.connection import Connection
 
 import purse
 from purse import Campaign
 from purse.cli import main
+from purse.client.server import Server
 from tests.support.service import PROMPTS
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
@@ -101,7 +100,7 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
 
     def work(number: int) -> None:
         """Ask until the server is gone."""
-        campaign = Campaign.open("prompts", storage=Connection(server.url, retries=0))
+        campaign = Campaign.open("prompts", storage=Server(server.url, retries=0))
         for turn in range(10**6):
             request = f"w{number}-{turn}"
             try:
@@ -135,7 +134,7 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     assert server.wait() == 0
     assert json.loads(server.lines[-1])["message"] == "stopped"
 
-    campaign = LocalCampaign.open("prompts", storage=f"sqlite:///{file}")
+    campaign = Campaign.open("prompts", storage=f"sqlite:///{file}")
     stored = {entry.request: entry.ticket for entry in campaign.journal() if entry.kind == "asked"}
     assert len(acknowledged) > WORKERS
     assert acknowledged.items() <= stored.items()

@@ -8,15 +8,14 @@ from typing import Any
 import anyio
 import httpx
 import pytest
-from fastapi import FastAPI, Response
 
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
+from purse.service import app as app_module
 from purse.service import threads
-from purse.service.app import make_app
-from purse.service.route import api_router
+from purse.service.app import Service
 from purse.service.settings import Settings
-from tests.support.service import HERE, PROMPTS, problem
+from tests.support.service import HERE, PROMPTS, problem, running
 
 LONG = 30  # seconds after which something that should have happened never will
 ASKS = 60
@@ -51,7 +50,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
 ) -> None:
     monkeypatch.setattr(threads, "MOST_WAITING", ASKS - threads.WRITERS)
     storage = Locked()
-    app = make_app(Settings(storage=storage))
+    app = Service(Settings(storage=storage))
     answers: list[httpx.Response] = []
 
     async def main() -> None:
@@ -68,7 +67,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
                 for _ in range(ASKS):
                     group.start_soon(ask)
                 waiting = ASKS - threads.WRITERS
-                await until(lambda: app.state.threads.waiting == waiting)
+                await until(lambda: app.threads.waiting == waiting)
                 with anyio.fail_after(LONG):
                     for path in (
                         "/readyz",
@@ -93,7 +92,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
     assert [answer.status_code for answer in answers] == [200] * ASKS
 
 
-def test_every_route_that_uses_the_storage_has_a_thread_of_its_kind() -> None:
+def test_verbs_that_write_and_verbs_that_read_have_threads_of_their_kind() -> None:
     seen: list[str] = []
 
     class Seen(threads.Threads):
@@ -105,16 +104,16 @@ def test_every_route_that_uses_the_storage_has_a_thread_of_its_kind() -> None:
             seen.append("read")
             return await super().read(work)
 
-    app = FastAPI()
-    router = api_router(Seen())
-    for method in ("POST", "GET"):
-        router.add_api_route("/", lambda: Response(), methods=[method])
-    app.router.routes.extend(router.routes)
-
-    async def main() -> None:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url=HERE) as client:
-            for method in ("POST", "GET"):
-                assert (await client.request(method, "/")).status_code == 200
-
-    run(main)
-    assert seen == ["write", "read"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(app_module, "Threads", Seen)
+        client = running()
+    seen.clear()
+    for method, path, kind in (
+        ("GET", "", "read"),
+        ("GET", "/journal", "read"),
+        ("POST", "/asks", "write"),
+        ("POST", "/pause", "write"),
+    ):
+        assert client.request(method, f"/campaigns/prompts{path}").status_code == 200
+        assert seen.pop() == kind
+    assert seen == []

@@ -1,4 +1,4 @@
-"""A real server on a free port of this machine, in a thread."""
+"""A real server on a free port of this machine, or on a Unix socket, in a thread."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from purse.service.app import make_app
-from purse.service.campaign_cache import CampaignCache
+from purse.service.app import Service
+from purse.service.budgets import Budgets
+from purse.service.listeners import listening
 from purse.service.live_view import LiveViews
-from purse.service.server import Server, listening
+from purse.service.server import Server
 from purse.service.settings import Settings
 
 LONG = 30.0  # seconds after which something that should have happened never will
@@ -20,24 +21,24 @@ class Served(NamedTuple):
     """Where a server is, what its viewers see, and which campaigns it has open."""
 
     url: str
-    port: int
+    port: int  # 0 for a Unix socket
     views: LiveViews
-    cache: CampaignCache
+    budgets: Budgets
 
 
 @contextmanager
 def served(port: int = 0, **settings: Any) -> Iterator[Served]:
     """A server, until the block ends; then it has to stop by itself, whoever still looks."""
-    app = make_app(Settings(**settings))
-    listener = listening("127.0.0.1", port)
-    server = Server(app)
-    thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
-    thread.start()
-    number = listener.getsockname()[1]
-    try:
-        yield Served(f"http://127.0.0.1:{number}", number, app.state.views, app.state.cache)
-    finally:
-        server.should_exit = True
-        thread.join(LONG)
-        listener.close()
-        assert not thread.is_alive(), "the server did not stop"
+    chosen = Settings(port=port, **settings)
+    app = Service(chosen)
+    with listening(chosen) as (listener, url):
+        server = Server(app)
+        thread = threading.Thread(target=server.run, args=([listener],), daemon=True)
+        thread.start()
+        number = listener.getsockname()[1] if chosen.socket is None else 0
+        try:
+            yield Served(url, number, app.views, app.budgets)
+        finally:
+            server.should_exit = True
+            thread.join(LONG)
+            assert not thread.is_alive(), "the server did not stop"

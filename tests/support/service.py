@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
-
-from fastapi import FastAPI
+from typing import Any, cast
 
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.service import tokens
-from purse.service.app import make_app
+from purse.service.app import Service
+from purse.service.routes import Endpoint
 from purse.service.settings import Settings
 
 with warnings.catch_warnings():
@@ -34,7 +32,7 @@ PROMPTS = {
 
 def service(storage: Storage | None = None, **settings: Any) -> TestClient:
     """A client of a new service; without tokens it may do everything."""
-    return TestClient(make_app(Settings(storage=storage or in_memory(), **settings)), base_url=HERE)
+    return TestClient(Service(Settings(storage=storage or in_memory(), **settings)), base_url=HERE)
 
 
 def running(storage: Storage | None = None, **terms: Any) -> TestClient:
@@ -62,25 +60,18 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def routes_of(app: FastAPI) -> Iterator[Any]:
-    """All routes, those of included routers too."""
-    waiting: list[Any] = list(app.routes)
-    while waiting:
-        route = waiting.pop()
-        inner = getattr(route, "original_router", None)
-        if inner is None:
-            yield route
-        else:
-            waiting += inner.routes
-
-
-def requests_of(app: FastAPI) -> list[tuple[str, str]]:
+def operations_of(app: Service) -> dict[tuple[str, str], str | None]:
     """Method and path of every operation, with the campaign `prompts`, ticket 1 and the account
-    `team-a` in it.
+    `team-a` in it, and the role that it needs.
     """
-    found = {(method, route.path) for route in routes_of(app) for method in route.methods}
-    values = {"name": "prompts", "id": 1, "file": "style.css", "account": "team-a"}
-    return sorted((method, path.format(**values)) for method, path in found)
+    values = {"name": "prompts", "ticket": 1, "file": "style.css"}
+    return {
+        (method, route.path.replace("accounts/{name}", "accounts/team-a").format(**values)): (
+            operation.role
+        )
+        for route in app.routes
+        for method, operation in cast(Endpoint, route.endpoint).operations.items()
+    }
 
 
 def problem(response: Any, status: int, word: str) -> str:

@@ -151,7 +151,7 @@ class HttpHarness(SqliteHarness):
 
     def open(self, name: str) -> Any:
         place = self.place()
-        self.at.cache.drop(name)
+        self.at.budgets.drop(Campaign, name)
         return Campaign.open(name, storage=place)
 
 

@@ -309,11 +309,11 @@ class Campaign(Budget[Status], SpendingVerb):
                 answers[place] = error
         for start in range(0, len(waiting), MOST):
             places, batch = zip(*waiting[start : start + MOST], strict=True)
-            answers |= zip(places, self._tell(batch), strict=True)
+            answers |= zip(places, self._tell_many(batch), strict=True)
         return [answers[place] for place in sorted(answers)]
 
     @verb("POST", "tells", "act", key="receipts")
-    def _tell(self, reports: kinds.Reports) -> list[Receipt | PurseError]:
+    def _tell_many(self, reports: kinds.Reports) -> list[Receipt | PurseError]:
         """Report many tickets; each report stands alone.
 
         reports   of each ticket the reward and the cost
@@ -608,8 +608,10 @@ class Campaign(Budget[Status], SpendingVerb):
         if isinstance(acknowledged, (str, Mapping)) or not isinstance(acknowledged, Iterable):
             raise invalid("acknowledged", acknowledged, "must be a list of tickets")
         match noted:
-            case None | [int(), str()]:
+            case None:
                 pass
+            case [entries, str()]:
+                integer("noted", entries, low=0, high=LARGEST)
             case _:
                 raise invalid("noted", noted, "must be the entries and the digest of a status")
         return self._kept.audited(

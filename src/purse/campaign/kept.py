@@ -24,6 +24,7 @@ from purse.campaign.ledger import Level
 from purse.campaign.make_results import account_status, balances, campaign_status
 from purse.campaign.mask import Mask, read_mask
 from purse.campaign.period import Period
+from purse.campaign.read_terms import MOST_GIVEN
 from purse.campaign.recommendations import SharedHistory
 from purse.campaign.records import Balance
 from purse.campaign.restore import read_journal, restore
@@ -97,6 +98,7 @@ class Kept:
         if (
             self.terms.capacity
             and isinstance(arms, (Sequence, Mapping))
+            and len(arms) <= MOST_GIVEN
             and any(name not in known for name in arms)
         ):
             known = self.arms.names

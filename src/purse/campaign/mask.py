@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from purse.base import amounts
-from purse.campaign.read_terms import by_name
+from purse.campaign.read_terms import by_name, check_number
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
 
@@ -52,12 +52,13 @@ def read_mask(terms: Terms, arms: Any, known: Sequence[str]) -> Mask | None:
         return None
     if not isinstance(arms, Mapping) and (isinstance(arms, str) or not isinstance(arms, Sequence)):
         raise invalid("arms", arms, "must be a list of names, or {name: the most it may cost}")
-    for name in arms:
-        if name not in known:
-            raise unknown("arm in arms", str(name), known)
     if not arms:
         raise invalid("arms", arms, "must name at least one arm")
+    check_number("arms", arms)
     places = {name: place for place, name in enumerate(known)}
+    for name in arms:
+        if not isinstance(name, str) or name not in places:
+            raise unknown("arm in arms", str(name), known)
     allowed = tuple(sorted({places[name] for name in arms}))
     if not isinstance(arms, Mapping):
         return Mask(allowed)

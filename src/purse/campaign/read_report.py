@@ -17,7 +17,7 @@ def read_reward(terms: Terms, reward: Any) -> float:
     """Return a reward. Raise `InvalidInput` if it is no number, or outside [0, 1] while the terms
     declare no other range.
     """
-    if isinstance(reward, (Sequence, Mapping)) or np.ndim(reward):
+    if isinstance(reward, (Sequence, Mapping)) or validation.is_truth(reward) or np.ndim(reward):
         raise invalid("reward", reward, "must be a number")
     (value,) = validation.rewards(reward)
     if terms.reward_range is None and not 0 <= value <= 1:

@@ -14,7 +14,9 @@ from purse.errors import invalid, unknown
 
 MOST_SECONDS = 10 * 365 * 86_400
 MOST_EXPLORED = 0.5
-MOST_ARMS = 10_000
+MOST_ARMS = 10_000  # places
+MOST_GIVEN = 1_000  # arms, or amounts of arms, that are given at once
+MOST_RESOURCES = 100
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -92,10 +94,11 @@ def read_bound(
     return None if made == declared else made
 
 
-def names(field: str, values: Any) -> tuple[str, ...]:
-    """Different names, at least one."""
+def names(field: str, values: Any, most: int = MOST_GIVEN) -> tuple[str, ...]:
+    """Return different names, at least one and no more than `most`."""
     if isinstance(values, str) or not isinstance(values, Sequence) or not values:
         raise invalid(field, values, "must be a list of names")
+    check_number(field, values, most)
     for value in values:
         if (
             not isinstance(value, str)
@@ -111,11 +114,20 @@ def names(field: str, values: Any) -> tuple[str, ...]:
 
 def read_resources(resources: Any) -> tuple[str, ...]:
     """Return the names of what is spent; None stands for one without a name of its own."""
-    return names("resources", defaults.RESOURCES if resources is None else resources)
+    given = defaults.RESOURCES if resources is None else resources
+    return names("resources", given, MOST_RESOURCES)
+
+
+def check_number(field: str, values: Any, most: int = MOST_GIVEN) -> None:
+    """Refuse very many values at once: to read 100,000 takes a second."""
+    if len(values) > most:
+        raise invalid(field, f"{len(values):,} entries", f"must have at most {most:,}")
 
 
 def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
     """A dict of names as a list in order; anything else as it is."""
+    if isinstance(value, (list, tuple, Mapping)):
+        check_number(field, value)
     if not isinstance(value, Mapping):
         return value
     for name in value:

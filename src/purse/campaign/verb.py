@@ -23,7 +23,7 @@ from typing import (
 )
 
 from purse.campaign.kinds import Kind, kind_of
-from purse.errors import InvalidInput, PurseError, unknown
+from purse.errors import InvalidInput, PurseError, invalid, unknown
 
 if TYPE_CHECKING:
     from purse.campaign.budget import Budget
@@ -127,11 +127,14 @@ class Verb:
             if field not in self.fields:
                 raise unknown(f"field of {self.name}", field, self.fields)
             given[self.fields[field].name] = self.fields[field].read(value)
-        if key and "request_id" in self.arguments and given.setdefault("request_id", key) != key:
-            raise InvalidInput(
-                f"Idempotency-Key={key!r}: must be the same as "
-                f"request_id={given['request_id']!r}, or one of them left out"
-            )
+        if key is not None and "request_id" in self.arguments:
+            if not key.isascii():
+                raise invalid("Idempotency-Key", key, "must be text in ASCII")
+            if given.setdefault("request_id", key) != key:
+                raise InvalidInput(
+                    f"Idempotency-Key={key!r}: must be the same as "
+                    f"request_id={given['request_id']!r}, or one of them left out"
+                )
         for name, each in self.arguments.items():
             if name not in given and each.default is WANTED:
                 raise InvalidInput(f"{name}: is missing")

@@ -41,6 +41,12 @@ tokens_option = click.option(
     help="Port to listen on; 0 takes a free one.",
 )
 @click.option(
+    "--socket",
+    type=click.Path(path_type=Path),
+    metavar="PATH",
+    help="Listen on a Unix socket instead, which only its owner can open: who does is an admin.",
+)
+@click.option(
     "--tokens",
     type=click.Path(path_type=Path),
     metavar="FILE",
@@ -98,8 +104,8 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
     """Serve campaigns over HTTP, with a dashboard at /.
 
     A server on this machine's own address needs no tokens. On any other address it needs a tokens
-    file, which `purse token new` writes. After SIGTERM or Ctrl-C the server finishes the requests
-    that it has begun.
+    file, which `purse token new` writes. Clients of a Unix socket use the address unix:PATH. After
+    SIGTERM or Ctrl-C the server finishes the requests that it has begun.
     """
     if grafana:
         click.echo(files("purse.service").joinpath("grafana.json").read_text("utf-8"), nl=False)
@@ -118,11 +124,9 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
 def print_openapi() -> None:
     """Print the document that the service has at /openapi.json, whatever its settings."""
     with needs("the service", "serve"):
-        from purse.service.app import make_app
-        from purse.service.settings import Settings
+        from purse.service.openapi import document
 
-    document = make_app(Settings(storage="memory:")).openapi()
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+    click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
 
 
 @click.group()

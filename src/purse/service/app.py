@@ -1,81 +1,73 @@
-"""The app: campaigns, tickets and the dashboard behind one middleware."""
+"""The app: verbs, numbers and the dashboard behind one middleware."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from functools import partial
+from typing import Any, cast
 
-from fastapi import FastAPI
+from starlette.routing import Router
+from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from purse.campaign.storage.connect import connect
 from purse.campaign.webhooks.file import read_file
 from purse.campaign.webhooks.follower import Follower, following
-from purse.service import problems
-from purse.service.auth import reader
-from purse.service.campaign_cache import CampaignCache
+from purse.service.auth import Guard
+from purse.service.budgets import Budgets
+from purse.service.dashboard import dashboard_routes
+from purse.service.health import health_routes
 from purse.service.live_view import LiveViews
 from purse.service.metrics import Metrics
 from purse.service.middleware import RequestMiddleware
-from purse.service.openapi import describe
 from purse.service.overview import Overview
-from purse.service.routes.accounts import account_routes
-from purse.service.routes.alerts import alert_routes
-from purse.service.routes.arms import arm_routes
-from purse.service.routes.campaigns import campaigns
-from purse.service.routes.dashboard import dashboard
-from purse.service.routes.health import health_routes
-from purse.service.routes.recommendation import recommendation_routes
-from purse.service.routes.tickets import tickets
+from purse.service.routes import absent, verb_routes
 from purse.service.settings import Settings
 from purse.service.threads import Threads
 from purse.service.tokens import TokenFile
 
 
-def make_app(settings: Settings) -> FastAPI:
-    """The app for these settings; its storage is closed when it shuts down."""
-    tokens = None if settings.tokens is None else TokenFile(settings.tokens)
-    if tokens is not None:
-        tokens.current()  # a file that cannot be read is refused now
-    receivers = [] if settings.webhooks is None else read_file(settings.webhooks)
-    storage = connect(settings.storage)
-    cache = CampaignCache(storage, settings.allow_policy_files)
-    views, threads = LiveViews(storage), Threads()
-    followers = [Follower(storage, each) for each in receivers]
-    now = lambda: storage.now() / 1000  # noqa: E731
-    metrics = Metrics(cache.statuses, cache.account_statuses, now, followers)
+class Service:
+    """The app for some settings; its storage is closed when it shuts down. Starlette's router finds
+    the routes; its own app would add two layers that answer errors, as the middleware here does.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        tokens = None if settings.tokens is None else TokenFile(settings.tokens)
+        if tokens is not None:
+            tokens.current()  # a file that cannot be read is refused now
+        receivers = [] if settings.webhooks is None else read_file(settings.webhooks)
+        self.storage = storage = connect(settings.storage)
+        self.budgets = Budgets(storage, settings.allow_policy_files)
+        self.views, self.threads = LiveViews(storage), Threads()
+        self.followers = [Follower(storage, each) for each in receivers]
+        guard = Guard(tokens, socket=settings.socket is not None)
+        metrics = Metrics(
+            self.budgets.statuses,
+            self.budgets.account_statuses,
+            lambda: storage.now() / 1000,
+            self.followers,
+        )
+        overview = Overview(self.budgets, self.views, settings.storage)
+        self.routes = [
+            *verb_routes(self.budgets, self.threads, metrics),
+            *health_routes(self.budgets, self.threads, metrics),
+            *dashboard_routes(self.views, overview, guard),
+        ]
+        router = Router(
+            self.routes, redirect_slashes=False, default=absent, lifespan=self._lifespan
+        )
+        self._app: ASGIApp = RequestMiddleware(router, settings, guard, metrics)
+        if settings.trusted_proxies:
+            trusted = list(settings.trusted_proxies)
+            self._app = cast(ASGIApp, ProxyHeadersMiddleware(cast(Any, self._app), trusted))
 
     @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        with following(followers):
+    async def _lifespan(self, _: object) -> AsyncIterator[None]:
+        with following(self.followers):
             yield
-        storage.close()
+        self.storage.close()
 
-    app = FastAPI(
-        title="purse",
-        docs_url=None,
-        redoc_url=None,
-        redirect_slashes=False,
-        lifespan=lifespan,
-    )
-    for router in (
-        tickets(cache, threads, metrics),
-        campaigns(cache, threads),
-        account_routes(cache, threads),
-        arm_routes(cache, threads),
-        alert_routes(cache, threads),
-        recommendation_routes(cache, threads),
-        health_routes(cache, threads, metrics),
-    ):
-        # all in one list, tickets first: to look for a route takes time
-        app.router.routes.extend(router.routes)
-    app.include_router(dashboard(views, Overview(cache, views, settings.storage), reader))
-    app.openapi = partial(describe, app)  # type: ignore[method-assign]
-    app.state.views, app.state.cache, app.state.tokens = views, cache, tokens
-    app.state.threads = threads
-    problems.install(app)
-    app.add_middleware(RequestMiddleware, settings=settings, tokens=tokens, metrics=metrics)
-    if settings.trusted_proxies:
-        app.add_middleware(ProxyHeadersMiddleware, trusted_hosts=list(settings.trusted_proxies))
-    return app
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or begin and end with the server."""
+        await self._app(scope, receive, send)

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 from starlette.requests import ClientDisconnect
-from starlette.types import Message, Receive
+from starlette.types import Receive
 
 from purse.errors import InvalidInput
 from purse.service.problems import TOO_LARGE, ProblemError
@@ -30,7 +30,7 @@ class TokenBuckets:
         self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, sender: str) -> float:
-        """Take one request out; returns 0, or the seconds to wait where there is none in it."""
+        """Take one request out; return 0, or the seconds to wait if there is none in it."""
         now = self.clock()
         held, then = self._full.pop(sender, (self.size, now))
         held = min(self.size, held + (now - then) * self.rate)
@@ -42,7 +42,7 @@ class TokenBuckets:
 
 
 async def body_of(receive: Receive, most: int) -> bytes:
-    """The whole body, however it comes; refused as soon as it is larger than allowed."""
+    """Return the whole body, however it comes; refuse it as soon as it is larger than allowed."""
     parts: list[bytes] = []
     size, more = 0, True
     while more:
@@ -70,17 +70,3 @@ def check_query(query: bytes) -> None:
     """Refuse a long query: 10,000 words in one take seconds to be read."""
     if len(query) > MOST_QUERY:
         raise InvalidInput(f"query: has {len(query):,} bytes; at most {MOST_QUERY:,} are taken")
-
-
-def again(body: bytes, receive: Receive) -> Receive:
-    """A body that was read already, to be read again."""
-    waiting = [body]
-
-    async def next_message() -> Message:
-        return (
-            {"type": "http.request", "body": waiting.pop(), "more_body": False}
-            if waiting
-            else await receive()
-        )
-
-    return next_message

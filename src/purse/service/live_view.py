@@ -15,8 +15,9 @@ import anyio
 from anyio.to_thread import run_sync
 
 from purse.base.json import compact
+from purse.campaign.budget_terms import checked_name
+from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
@@ -49,7 +50,7 @@ class ViewVersion(NamedTuple):
 class LiveView:
     """One campaign's history as it grows."""
 
-    def __init__(self, campaign: LocalCampaign) -> None:
+    def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self._followed = FollowedHistory(campaign)
         self._lock = threading.Lock()
@@ -128,7 +129,7 @@ class LiveViews:
             if name in self._views:
                 self._views.move_to_end(name)
                 return self._views[name]
-        opened = LiveView(LocalCampaign.open(name, storage=self.storage))
+        opened = LiveView(Campaign.open(checked_name("name", name), storage=self.storage))
         with self._lock:
             kept = self._views.setdefault(name, opened)
             if len(self._views) > MOST_KEPT:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from purse.campaign.results import ALARM_KINDS
-from purse.campaign.states import CAMPAIGN_STATES
+from purse.campaign.states import ACCOUNT, CAMPAIGN, CAMPAIGN_STATES, RUNNING
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from purse.campaign.results import Status
     from purse.campaign.webhooks.follower import Follower
 
+S = TypeVar("S", "Status", "AccountStatus")
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
 COUNTS = {
@@ -43,33 +44,55 @@ DELIVERIES = {
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class Campaigns:
+# one value for each campaign
+GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
+    "running": (
+        "Whether the campaign gives out tickets.",
+        lambda status: status.status == RUNNING,
+    ),
+    "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
+    "presumed_tickets": (
+        "Tickets that expired and are presumed spent.",
+        lambda status: status.counts["presumed"],
+    ),
+    "settled_tickets": (
+        "Tickets whose cost is known and whose reward is not.",
+        lambda status: status.counts["settled"],
+    ),
+    "cooling_arms": (
+        "Arms whose calls fail, and that are tried one ticket at a time.",
+        lambda status: len(status.cooling),
+    ),
+    "overdue_tickets": (
+        "Tickets past their deadline that no ask has expired yet.",
+        lambda status: status.overdue,
+    ),
+    "alarms": ("Things that a person should look at.", lambda status: len(status.alarms)),
+}
+
+
+class Collected:
+    """Numbers that are made when they are asked for."""
+
+    def describe(self) -> Iterable[Metric]:
+        """Return nothing: what is collected is known only then."""
+        return []
+
+
+class Campaigns(Collected):
     """How all campaigns stand at this moment."""
 
     def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
         self.statuses, self.now = statuses, now
 
-    def describe(self) -> Iterable[Metric]:
-        """Nothing: what is collected is known only then."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
-        """One value for each campaign, and resource."""
+        """Yield one value for each campaign, and resource."""
         try:
             found, up = list(self.statuses()), 1
         except StorageUnavailable:
             found, up = [], 0
         yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
-        for word in AMOUNTS:
-            amounts = GaugeMetricFamily(
-                f"purse_{word}",
-                f"The {word} of a resource, in its own unit.",
-                labels=("campaign", "resource"),
-            )
-            for status in found:
-                for purse in status.purses:
-                    amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
-            yield amounts
+        yield from balances("purse_", "The {} of a resource, in its own unit.", CAMPAIGN, found)
         yield by_word(
             "purse_state",
             "1 for the state that the campaign is in.",
@@ -84,72 +107,61 @@ class Campaigns:
             ALARM_KINDS,
             [(status.name, {alarm.kind for alarm in status.alarms}) for status in found],
         )
-        yield of_each(
-            "purse_running",
-            "Whether the campaign gives out tickets.",
-            found,
-            lambda status: float(status.status == "running"),
-        )
-        yield of_each(
-            "purse_open_tickets",
-            "Tickets that are held.",
-            found,
-            lambda status: float(status.counts["held"]),
-        )
-        yield of_each(
-            "purse_presumed_tickets",
-            "Tickets that expired and are presumed spent.",
-            found,
-            lambda status: float(status.counts["presumed"]),
-        )
-        yield of_each(
-            "purse_settled_tickets",
-            "Tickets whose cost is known and whose reward is not.",
-            found,
-            lambda status: float(status.counts["settled"]),
-        )
-        yield of_each(
-            "purse_cooling_arms",
-            "Arms whose calls fail, and that are tried one ticket at a time.",
-            found,
-            lambda status: float(len(status.cooling)),
-        )
-        yield of_each(
-            "purse_overdue_tickets",
-            "Tickets past their deadline that no ask has expired yet.",
-            found,
-            lambda status: float(status.overdue),
-        )
-        yield of_each(
-            "purse_oldest_ticket_seconds",
-            "The age of the oldest ticket that is held; 0 without any.",
-            found,
-            self.age,
-        )
-        yield of_each(
-            "purse_alarms",
-            "Things that a person should look at.",
-            found,
-            lambda status: float(len(status.alarms)),
-        )
+        oldest = "The age of the oldest ticket that is held; 0 without any."
+        for word, (text, value) in {**GAUGES, "oldest_ticket_seconds": (oldest, self.age)}.items():
+            yield of_each(f"purse_{word}", text, CAMPAIGN, found, value)
         for word, text in COUNTS.items():
-            counter = CounterMetricFamily(f"purse_{word}", text, labels=("campaign",))
+            counter = CounterMetricFamily(f"purse_{word}", text, labels=(CAMPAIGN,))
             for status in found:
                 counter.add_metric((status.name,), status.counts[word])
             yield counter
 
     def age(self, status: Status) -> float:
-        """Seconds since the oldest ticket that is held was asked for."""
+        """Return the seconds since the oldest ticket that is held was asked for."""
         return 0.0 if status.oldest_held is None else max(0.0, self.now() - status.oldest_held)
 
 
+class Accounts(Collected):
+    """How all accounts stand at this moment."""
+
+    def __init__(self, statuses: Callable[[], Iterable[AccountStatus]]) -> None:
+        self.statuses = statuses
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield one value for each account, and resource; none if the storage does not answer."""
+        found: list[AccountStatus] = []
+        with suppress(StorageUnavailable):
+            found = list(self.statuses())
+        text = "The {} of a resource of an account, in its own unit."
+        yield from balances("purse_account_", text, ACCOUNT, found)
+        yield of_each(
+            "purse_account_running",
+            "Whether campaigns below the account may give out tickets.",
+            ACCOUNT,
+            found,
+            lambda status: status.status == RUNNING,
+        )
+
+
+def balances(
+    prefix: str, text: str, label: str, found: Sequence[Status] | Sequence[AccountStatus]
+) -> Iterator[GaugeMetricFamily]:
+    """Yield the amounts of each campaign or account, and resource."""
+    for word in AMOUNTS:
+        gauge = GaugeMetricFamily(prefix + word, text.format(word), labels=(label, "resource"))
+        for status in found:
+            for purse in status.purses:
+                gauge.add_metric((status.name, purse.resource), float(getattr(purse, word)))
+        yield gauge
+
+
 def of_each(
-    name: str, text: str, found: list[Status], value: Callable[[Status], float]
+    name: str, text: str, label: str, found: Sequence[S], value: Callable[[S], float]
 ) -> GaugeMetricFamily:
-    """One value for each campaign."""
-    gauge = GaugeMetricFamily(name, text, labels=("campaign",))
+    """Return one value for each campaign or account."""
+    gauge = GaugeMetricFamily(name, text, labels=(label,))
     for status in found:
-        gauge.add_metric((status.name,), value(status))
+        gauge.add_metric((status.name,), float(value(status)))
     return gauge
 
 
@@ -160,61 +172,22 @@ def by_word(
     words: Iterable[str],
     found: list[tuple[str, set[str]]],
 ) -> GaugeMetricFamily:
-    """1 or 0 for each campaign and word: whether the word is among those found."""
-    gauge = GaugeMetricFamily(name, text, labels=("campaign", label))
+    """Return 1 or 0 for each campaign and word: whether the word is among those found."""
+    gauge = GaugeMetricFamily(name, text, labels=(CAMPAIGN, label))
     for campaign, present in found:
         for word in words:
             gauge.add_metric((campaign, word), float(word in present))
     return gauge
 
 
-class Accounts:
-    """How all accounts stand at this moment."""
-
-    def __init__(self, statuses: Callable[[], Iterable[AccountStatus]]) -> None:
-        self.statuses = statuses
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing: what is collected is known only then."""
-        return []
-
-    def collect(self) -> Iterator[Metric]:
-        """One value for each account, and resource; none where the storage does not answer."""
-        found: list[AccountStatus] = []
-        with suppress(StorageUnavailable):
-            found = list(self.statuses())
-        for word in AMOUNTS:
-            amounts = GaugeMetricFamily(
-                f"purse_account_{word}",
-                f"The {word} of a resource of an account, in its own unit.",
-                labels=("account", "resource"),
-            )
-            for status in found:
-                for purse in status.purses:
-                    amounts.add_metric((status.name, purse.resource), float(getattr(purse, word)))
-            yield amounts
-        running = GaugeMetricFamily(
-            "purse_account_running",
-            "Whether campaigns below the account may give out tickets.",
-            labels=("account",),
-        )
-        for status in found:
-            running.add_metric((status.name,), float(status.status == "running"))
-        yield running
-
-
-class Webhooks:
+class Webhooks(Collected):
     """How the followers of this process stand."""
 
     def __init__(self, followers: Sequence[Follower], now: Callable[[], float]) -> None:
         self.followers, self.now = followers, now
 
-    def describe(self) -> Iterable[Metric]:
-        """Nothing: what is collected is known only then."""
-        return []
-
     def collect(self) -> Iterator[Metric]:
-        """One value for each receiver."""
+        """Yield one value for each receiver."""
         for name, (word, text) in DELIVERIES.items():
             sent = CounterMetricFamily(f"purse_{name}", text, labels=("receiver",))
             for each in self.followers:
@@ -287,5 +260,5 @@ class Metrics:
         times.observe(seconds)
 
     def text(self) -> bytes:
-        """Everything, as Prometheus reads it."""
+        """Return everything, as Prometheus reads it."""
         return generate_latest(self.registry)

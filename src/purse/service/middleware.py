@@ -1,5 +1,5 @@
-"""The middleware around every request: it checks the sender, the size and the rate, and logs and
-counts the answer.
+"""The middleware around every request: it checks the sender, the size and the rate, answers errors
+with problems, and logs and counts the answer.
 """
 
 from __future__ import annotations
@@ -13,28 +13,27 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from purse.errors import PurseError
 from purse.service import problems, request_log
-from purse.service.auth import authenticate, is_public, reject_foreign_request
-from purse.service.limits import TokenBuckets, again, body_of, check_query, check_size
+from purse.service.auth import NEEDS_TOKEN, Guard, is_public
+from purse.service.limits import TokenBuckets, body_of, check_query, check_size
 from purse.service.metrics import Metrics
 from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, ProblemError
 from purse.service.settings import Settings
-from purse.service.tokens import Principal, TokenFile
+from purse.service.tokens import Principal
 
 REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 WITH_BODY = ("POST", "PUT", "PATCH")
-GONE = 499  # what is logged where nobody waits for the answer any more
+GONE = 499  # what is logged if nobody waits for the answer any more
 SAFE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+CAMPAIGN = "/campaigns/{name}"  # how the routes of one campaign begin
 ALIVE = "/healthz"  # never limited: who watches the server must not think it dead
 
 
 class RequestMiddleware:
     """The outermost layer of the app."""
 
-    def __init__(
-        self, app: ASGIApp, *, settings: Settings, tokens: TokenFile | None, metrics: Metrics
-    ) -> None:
-        self.app, self.settings, self.tokens, self.metrics = app, settings, tokens, metrics
+    def __init__(self, app: ASGIApp, settings: Settings, guard: Guard, metrics: Metrics) -> None:
+        self.app, self.settings, self.guard, self.metrics = app, settings, guard, metrics
         self.buckets = None if settings.rate is None else TokenBuckets(settings.rate)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -44,12 +43,9 @@ class RequestMiddleware:
             return
         context = RequestContext(scope, send)
         try:
-            await self.app(scope, await self.admit(context, receive), context.send)
-        except ProblemError as refusal:
-            await problems.response(refusal.kind, refusal.detail, refusal.headers)(
-                scope, receive, context.send
-            )
-        except PurseError as error:
+            await self.admit(context, receive)
+            await self.app(scope, receive, context.send)
+        except (ProblemError, PurseError) as error:
             await problems.answer_to(error)(scope, receive, context.send)
         except ClientDisconnect:
             pass
@@ -58,47 +54,36 @@ class RequestMiddleware:
                 "a request failed", extra={request_log.FACTS: {"request_id": context.request_id}}
             )
             if context.status == GONE:
-                await problems.response(
-                    BROKEN, f"the server's log says more under {context.request_id}"
-                )(scope, receive, context.send)
+                said = f"the server's log says more under {context.request_id}"
+                await problems.response(BROKEN, said)(scope, receive, context.send)
         finally:
             context.finish(self.metrics)
 
-    async def admit(self, context: RequestContext, receive: Receive) -> Receive:
+    async def admit(self, context: RequestContext, receive: Receive) -> None:
         """Let a request in, with its body read; or raise what is answered instead."""
-        scope, headers = context.scope, context.headers
-        scope.setdefault("state", {})["principal"] = None
-        if self.tokens is None:
-            reject_foreign_request(headers)
-        context.principal = scope["state"]["principal"] = authenticate(headers, self.tokens)
+        scope, headers, state = context.scope, context.headers, context.state
+        context.principal = state["principal"] = principal = self.guard.principal(headers)
         if self.buckets is not None and scope["path"] != ALIVE:
             address = (scope.get("client") or ("unknown",))[0]
-            wait = self.buckets.take(
-                f"token {context.principal.name}"
-                if context.principal and context.principal.name
-                else f"address {address}"
-            )
+            named = principal is not None and principal.name
+            wait = self.buckets.take(f"token {named}" if named else f"address {address}")
             if wait:
                 rate = f"{self.buckets.rate:g} requests per second are allowed"
                 raise ProblemError(
                     TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)}
                 )
-        if context.principal is None and not is_public(scope["path"]):
-            raise ProblemError(
-                NO_TOKEN,
-                "send the header Authorization: Bearer TOKEN with a token that is known "
-                "and not expired",
-            )
+        if principal is None and not is_public(scope["path"]):
+            raise ProblemError(NO_TOKEN, NEEDS_TOKEN)
         check_query(scope["query_string"])
         announced = headers.get("content-length", "0")
         check_size(int(announced) if announced.isdecimal() else 0, self.settings.max_body)
         if scope["method"] not in WITH_BODY:
-            return receive
-        body = await body_of(receive, self.settings.max_body)
-        kind = headers.get("content-type", "").partition(";")[0].strip().lower()
-        if body and kind != "application/json":
-            raise ProblemError(NOT_JSON, f"Content-Type {kind!r}: must be application/json")
-        return again(body, receive)
+            return
+        state["body"] = body = await body_of(receive, self.settings.max_body)
+        if body:
+            kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+            if kind != "application/json":
+                raise ProblemError(NOT_JSON, f"Content-Type {kind!r}: must be application/json")
 
 
 class RequestContext:
@@ -112,6 +97,8 @@ class RequestContext:
             name.decode("latin-1"): value.decode("latin-1")
             for name, value in reversed(scope["headers"])
         }
+        self.state = scope.setdefault("state", {})
+        self.state["headers"] = self.headers
         self.principal: Principal | None = None
         self.status = GONE
         given = self.headers.get("x-request-id", "")
@@ -134,17 +121,15 @@ class RequestContext:
     def finish(self, metrics: Metrics) -> None:
         """Log and count the request, by the route and never by the path: a path can be anything."""
         seconds = time.perf_counter() - self.begun
-        route = getattr(self.scope.get("route"), "path", "unknown")
+        route = self.state.get("route", "unknown")
         method = self.scope["method"] if self.scope["method"] in METHODS else "other"
-        campaign = self.scope.get("path_params", {}).get("name")
-        token = None if self.principal is None else self.principal.name
         metrics.answered(method, route, self.status, seconds)
         request_log.request(
             method,
             route,
             self.status,
             seconds,
-            campaign=campaign,
+            campaign=self.scope["path_params"]["name"] if route.startswith(CAMPAIGN) else None,
             request_id=self.request_id,
-            token=token,
+            token=None if self.principal is None else self.principal.name,
         )

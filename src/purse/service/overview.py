@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from purse._version import __version__
+from purse.campaign.campaign import Campaign
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound
 from purse.service import live_view
-from purse.service.campaign_cache import CampaignCache
+from purse.service.budgets import Budgets
 from purse.service.live_view import LiveViews
 from purse.service.policy_files import without_folder
 
@@ -20,8 +21,8 @@ from purse.service.policy_files import without_folder
 class Overview:
     """All campaigns of a storage, read at most every half second, however many look."""
 
-    def __init__(self, cache: CampaignCache, views: LiveViews, storage: str | Storage) -> None:
-        self.cache, self.views = cache, views
+    def __init__(self, budgets: Budgets, views: LiveViews, storage: str | Storage) -> None:
+        self.budgets, self.views = budgets, views
         self.storage = absolute(address_shown(storage))
         self._lock = threading.Lock()
         self._taken, self._latest = -live_view.FRESH, dict[str, Any]()
@@ -36,20 +37,20 @@ class Overview:
 
     def _take(self) -> dict[str, Any]:
         rows = []
-        for name in self.cache.storage.names():
+        for name in self.budgets.storage.names():
             try:
-                status = self.cache.get(name).status()
+                status = self.budgets.get(Campaign, name).status()
             except NotFound:  # it went, and another may have its name
-                self.cache.drop(name)
+                self.budgets.drop(Campaign, name)
                 continue
             summary = self.views.summary(name, status.entries)
             rows.append({"status": without_folder(status.as_dict()), "summary": summary})
-        now = self.cache.storage.now() / 1000
+        now = self.budgets.storage.now() / 1000
         return {"now": now, "version": __version__, "campaigns": rows, "accounts": self._tops()}
 
     def _tops(self) -> list[dict[str, Any]]:
         """The accounts that have none above them, each with all that is below it."""
-        found = list(self.cache.account_statuses())
+        found = list(self.budgets.account_statuses())
         return [status.as_dict() for status in found if not status.account]
 
 

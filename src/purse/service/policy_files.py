@@ -7,12 +7,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from purse.errors import invalid
 from purse.live.damage import is_policy_file
 from purse.service.problems import POLICY_FILE, ProblemError
 
 
 def shown(policy: str) -> str:
-    """A policy as readers see it: a file without its folder.
+    """Return a policy as readers see it: a file without its folder.
 
     >>> shown("/srv/mine.py:beta=1"), shown("exp3++.bwk:beta=1")
     ('mine.py:beta=1', 'exp3++.bwk:beta=1')
@@ -22,15 +23,23 @@ def shown(policy: str) -> str:
 
 
 def without_folder(facts: dict[str, Any]) -> dict[str, Any]:
-    """Status or terms of a campaign, as readers see them."""
+    """Return the status or the terms of a campaign, as readers see them."""
     return {**facts, "policy": shown(facts["policy"])}
 
 
 def refuse_file(name: str, policy: str) -> None:
-    """Refuse to run the policy of a campaign where it is a file."""
+    """Refuse to run the policy of a campaign if it is a file."""
     if is_policy_file(policy):
         raise ProblemError(
             POLICY_FILE,
             f"campaign {name!r} plays the policy file {shown(policy)!r}, which this service does "
             "not run; start it with --allow-policy-files if the file can be trusted",
         )
+
+
+def refuse_new_file(policy: Any) -> None:
+    """Refuse a policy file in the terms of a new campaign, whatever is allowed: whoever sends a
+    request must not choose what code the server runs.
+    """
+    if isinstance(policy, str) and is_policy_file(policy):
+        raise invalid("policy", policy, "must be the name of a policy; a server takes no files")

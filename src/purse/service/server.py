@@ -10,25 +10,22 @@ import sys
 from collections.abc import Mapping
 
 import uvicorn
-from fastapi import FastAPI
 
-from purse.errors import InvalidInput
 from purse.service import request_log
-from purse.service.app import make_app
+from purse.service.app import Service
 from purse.service.connections import BoundedProtocol
+from purse.service.listeners import listening
 from purse.service.overview import address_shown
 from purse.service.settings import Settings
 
-SHUTDOWN_TIMEOUT_S = (
-    60  # seconds that open requests get to finish: longer than a storage is waited for
-)
-BACKLOG = 2048
+# seconds that open requests get to finish: longer than a storage is waited for
+SHUTDOWN_TIMEOUT_S = 60
 
 
 class Server(uvicorn.Server):
     """A server whose streams end when it is told to stop, so that nothing keeps it from going."""
 
-    def __init__(self, app: FastAPI) -> None:
+    def __init__(self, app: Service) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
@@ -36,7 +33,7 @@ class Server(uvicorn.Server):
                 access_log=False,
                 http=BoundedProtocol,
                 ws="none",
-                proxy_headers=False,  # the app looks at them, where it trusts a proxy
+                proxy_headers=False,  # the app looks at them, if it trusts a proxy
                 server_header=False,
                 timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
             )
@@ -45,17 +42,17 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """End the streams, then wait for all other requests."""
-        self.app.state.views.close()
+        self.app.views.close()
         await super().shutdown(sockets)
 
 
 def serve(settings: Settings) -> None:
     """Serve until told to stop; then everything that was answered is on disk."""
-    app = make_app(settings)
-    with listening(settings.host, settings.port) as listener:
+    app = Service(settings)
+    with listening(settings) as (listener, url):
         request_log.configure(settings.log)
         told = {
-            "url": address_of(listener),
+            "url": url,
             "storage": address_shown(settings.storage),
             "tokens": settings.tokens and str(settings.tokens),
         }
@@ -71,29 +68,12 @@ def serve(settings: Settings) -> None:
 
 
 def greeting(told: Mapping[str, object]) -> str:
-    """What a person reads who has started a server on a terminal.
+    """Return what a person reads who has started a server on a terminal.
 
     >>> print(greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
     Dashboard: http://127.0.0.1:8000
     Storage:   sqlite:///purse.db
     Ctrl-C ends it.
     """
-    return f"Dashboard: {told['url']}\nStorage:   {told['storage']}\nCtrl-C ends it."
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; refused in one line where it cannot."""
-    try:
-        return socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
-        )
-    except OSError as error:
-        raise InvalidInput(
-            f"cannot listen on {host} port {port}: {error.strerror or error}"
-        ) from error
-
-
-def address_of(listener: socket.socket) -> str:
-    """Where a socket can be reached."""
-    host, port = listener.getsockname()[:2]
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+    place = "Dashboard" if str(told["url"]).startswith("http") else "Address"
+    return f"{place + ':':11}{told['url']}\nStorage:   {told['storage']}\nCtrl-C ends it."

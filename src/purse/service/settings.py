@@ -26,6 +26,8 @@ class Settings:
     storage: str | Storage = defaults.STORAGE
     host: str = "127.0.0.1"
     port: int = 8000
+    # the path of a Unix socket to listen on instead; whoever can open it may do everything
+    socket: Path | None = None
     # the file of tokens; None: whoever is on this machine may do everything
     tokens: Path | None = None
     rate: float | None = None  # requests per second of one token, or of one address without a token
@@ -56,6 +58,12 @@ class Settings:
                 "trusted_proxies",
                 ", ".join(self.trusted_proxies),
                 "needs tokens, since requests through a proxy are refused without",
+            )
+        if self.trusted_proxies and self.socket is not None:
+            raise invalid(
+                "trusted_proxies",
+                ", ".join(self.trusted_proxies),
+                "must be left out with socket, which has no addresses",
             )
         if self.tokens is None and self.host not in LOOPBACK:
             raise InvalidInput(

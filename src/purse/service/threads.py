@@ -1,4 +1,4 @@
-"""The threads in which routes use the storage: those that write may wait for its lock, and those
+"""The threads in which verbs use the storage: those that write may wait for its lock, and those
 that read have threads of their own.
 """
 
@@ -7,8 +7,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-
-from fastapi import Response
+from typing import TypeVar
 
 from purse.base.problem_types import OF_ERRORS
 from purse.errors import StorageUnavailable
@@ -17,6 +16,7 @@ from purse.service.problems import ProblemError
 WRITERS = 40  # requests that write at once; those that wait together share a transaction
 MOST_WAITING = 200  # requests that wait for one of these threads; more are answered with 503
 READERS = 20  # requests that read at once
+T = TypeVar("T")
 
 
 class Threads:
@@ -32,8 +32,8 @@ class Threads:
         """Requests that wait for a thread that writes."""
         return max(0, self._writing - WRITERS)
 
-    async def write(self, work: Callable[[], Response]) -> Response:
-        """Do what writes; refuse it at once where too many wait already."""
+    async def write(self, work: Callable[[], T]) -> T:
+        """Do what writes; refuse it at once if too many wait already."""
         if self.waiting >= MOST_WAITING:
             raise ProblemError(
                 OF_ERRORS[StorageUnavailable],
@@ -46,6 +46,6 @@ class Threads:
         finally:
             self._writing -= 1
 
-    async def read(self, work: Callable[[], Response]) -> Response:
+    async def read(self, work: Callable[[], T]) -> T:
         """Do what only reads."""
         return await asyncio.get_running_loop().run_in_executor(self._readers, work)

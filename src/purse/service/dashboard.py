@@ -1,0 +1,135 @@
+"""The dashboard: its files, which come from the package, hold no data, and may load nothing from
+elsewhere; and the three routes that tell it of campaigns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+from importlib.resources import files
+from typing import NamedTuple, cast
+
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import Route
+from starlette.types import Scope
+
+from purse.base.plain_validation import choice
+from purse.campaign.time_series import ALL, SPANS, Span
+from purse.errors import unknown
+from purse.service import live_view
+from purse.service.auth import Guard
+from purse.service.live_view import LiveViews
+from purse.service.overview import Overview
+from purse.service.problems import TOO_MANY, ProblemError
+from purse.service.routes import JSON, Operation, answer_json, missing, query_of, route
+
+SPAN = "span"
+FOLDER = "static"
+INDEX = "index.html"
+KINDS = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
+    "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+SAFE = {
+    "Content-Security-Policy": POLICY,
+    # kept by the browser, and asked about each time: a new version shows at once
+    "Cache-Control": "no-cache",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+class Page(NamedTuple):
+    """A file as it is sent."""
+
+    body: bytes
+    kind: str
+    tag: str
+
+    def answer(self, known: str | None) -> Response:
+        """Return the file, or that it is the one which the browser has."""
+        headers = {**SAFE, "ETag": self.tag}
+        if known is not None and self.tag in known:
+            return Response(status_code=304, headers=headers)
+        return Response(self.body, headers=headers, media_type=self.kind)
+
+
+def load() -> dict[str, Page]:
+    """Return all files by name."""
+    found = {}
+    for file in files("purse.service").joinpath(FOLDER).iterdir():
+        if kind := KINDS.get("." + file.name.rpartition(".")[2]):
+            body = file.read_bytes()
+            found[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
+    return found
+
+
+def page_routes() -> Iterator[Route]:
+    """Yield the routes of the page and its files, which tell nothing of any campaign."""
+    known = load()
+
+    async def file(scope: Scope) -> Response:
+        page = known.get(scope["path_params"].get("file", INDEX))
+        if page is None:
+            raise missing(scope)
+        return page.answer(scope["state"]["headers"].get("if-none-match"))
+
+    yield route("/", GET=Operation(None, file))
+    yield route("/dashboard/{file}", GET=Operation(None, file))
+
+
+def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iterator[Route]:
+    """Yield the routes of the page, and the three that tell of campaigns, for who may read."""
+
+    async def look(scope: Scope) -> Response:
+        facts = await views.read(overview.facts)
+        # where the storage is, and so where commands have to write, is for administrators
+        storage = overview.storage if scope["state"]["principal"].may("admin") else None
+        return answer_json({**facts, "storage": storage})
+
+    async def picture(scope: Scope) -> Response:
+        seen = await views.look(scope["path_params"]["name"], span_of(scope))
+        return Response(seen.body, media_type=JSON)
+
+    async def events(scope: Scope) -> Response:
+        name, span = scope["path_params"]["name"], span_of(scope)
+        if views.viewers >= live_view.MOST_VIEWERS:
+            raise ProblemError(
+                TOO_MANY,
+                f"{live_view.MOST_VIEWERS} viewers are here already; wait until one leaves",
+                {"Retry-After": "10"},
+            )
+        await views.look(name, span)  # a problem is answered as one, before the stream begins
+        headers = scope["state"]["headers"]
+
+        def may_look() -> bool:
+            """Whether the token still holds: it may be revoked while somebody looks."""
+            return guard.principal(headers) is not None
+
+        return StreamingResponse(
+            views.events(name, may_look, span),
+            media_type="text/event-stream",
+            headers={"X-Accel-Buffering": "no"},
+        )
+
+    yield from page_routes()
+    yield route("/overview", GET=Operation("read", look))
+    yield route("/campaigns/{name}/picture", GET=Operation("read", picture))
+    yield route("/campaigns/{name}/events", GET=Operation("read", events))
+
+
+def span_of(scope: Scope) -> Span:
+    """Return the part of a history that a query names."""
+    query = query_of(scope)
+    for name in query:
+        if name != SPAN:
+            raise unknown("field of a picture", name, [SPAN])
+    return cast(Span, choice(SPAN, query.get(SPAN, [ALL])[-1], SPANS))

@@ -1,0 +1,87 @@
+"""Where a server listens: on a port, or on a Unix socket that only its owner can open."""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from purse.errors import InvalidInput, invalid
+from purse.service.settings import Settings
+
+BACKLOG = 2048
+PRIVATE = 0o600
+
+
+@contextmanager
+def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
+    """Give a socket that listens, and its address for clients; refuse in one line if it cannot."""
+    if settings.socket is None:
+        with on_port(settings.host, settings.port) as listener:
+            yield listener, address_of(listener)
+        return
+    path = settings.socket.absolute()
+    with on_path(path) as listener:
+        made = path.lstat()
+        try:
+            yield listener, f"unix:{path}"
+        finally:
+            with suppress(OSError):
+                if path.lstat().st_ino == made.st_ino:  # nobody else has taken its place
+                    path.unlink()
+
+
+def on_port(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on a port."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+        )
+    except OSError as error:
+        raise InvalidInput(
+            f"cannot listen on {host} port {port}: {error.strerror or error}"
+        ) from error
+
+
+def address_of(listener: socket.socket) -> str:
+    """Return where a socket can be reached."""
+    host, port = listener.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def on_path(path: Path) -> socket.socket:
+    """Return a Unix socket that listens at a path; what a server that was killed has left there is
+    removed.
+    """
+    remove_stale(path)
+    listener = socket.socket(socket.AF_UNIX)
+    try:
+        listener.bind(str(path))
+        path.chmod(PRIVATE)  # nobody can connect before it listens
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        raise InvalidInput(f"cannot listen on {path}: {error.strerror or error}") from error
+    return listener
+
+
+def remove_stale(path: Path) -> None:
+    """Remove a socket that nobody listens on; refuse a path at which there is anything else."""
+    try:
+        mode = path.lstat().st_mode
+    except OSError:
+        return  # there is nothing, or `bind` says what is wrong
+    if not stat.S_ISSOCK(mode):
+        raise invalid("socket", str(path), "must be a path at which there is no file")
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except ConnectionRefusedError:
+            os.unlink(path)
+        except OSError as error:
+            raise InvalidInput(f"cannot listen on {path}: {error.strerror or error}") from error
+        else:
+            raise invalid("socket", str(path), "must be a path at which no server listens")

@@ -1,0 +1,176 @@
+"""Routes: one for each path, made from the rows of the verbs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import parse_qs
+
+from starlette.responses import Response
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
+from purse.base.json import compact, compact_bytes
+from purse.base.plain_validation import integer
+from purse.base.problem_types import ProblemType
+from purse.campaign.account import Account
+from purse.campaign.budget import MOST_PAGE, PAGE
+from purse.campaign.campaign import Campaign
+from purse.campaign.journal import Entry
+from purse.campaign.verb import Role, Verb, verbs
+from purse.client import wire
+from purse.errors import InvalidInput, PurseError, shorten
+from purse.service.auth import check_role
+from purse.service.budgets import AnyBudget, Budgets
+from purse.service.metrics import Metrics
+from purse.service.policy_files import without_folder
+from purse.service.problems import NO_SUCH_PATH, NOT_ALLOWED, ProblemError
+from purse.service.threads import Threads
+
+CLASSES: tuple[type[AnyBudget], ...] = (Campaign, Account)
+FIRST = ("/asks", "/tell")  # to look for a route takes time, and these are asked for most
+MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
+STEP = 100  # entries of a journal that are read at a time: each may be large
+JSON = "application/json"
+
+Answer = Callable[[Scope], Awaitable[Response]]
+
+
+class Operation(NamedTuple):
+    """What answers the requests of one path and method."""
+
+    role: Role | None  # that it needs; None: everybody may
+    answer: Answer
+
+
+class Endpoint:
+    """The operations of one path. A route calls it directly: Starlette's own way to a function
+    makes a request first.
+    """
+
+    def __init__(self, path: str, operations: Mapping[str, Operation]) -> None:
+        self.path, self.operations = path, operations
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        state, method = scope["state"], scope["method"]
+        state["route"] = self.path
+        operation = self.operations.get(method)
+        if operation is None:
+            raise missing(scope, NOT_ALLOWED, Allow=", ".join(sorted(self.operations)))
+        if operation.role is not None:
+            check_role(state["principal"], operation.role)
+        response = await operation.answer(scope)
+        await response(scope, receive, send)
+
+
+def missing(scope: Scope, kind: ProblemType = NO_SUCH_PATH, **headers: str) -> ProblemError:
+    """Return the error for a path, or a method, that there is not."""
+    said = f"{scope['method']} {shorten(scope['path'])}: {kind.title.lower()}"
+    return ProblemError(kind, said, headers)
+
+
+async def absent(scope: Scope, _receive: Receive, _send: Send) -> None:
+    """Refuse a request for a path that there is not."""
+    raise missing(scope)
+
+
+def route(path: str, **operations: Operation) -> Route:
+    """Return the route of a path, with its operations by method."""
+    return Route(path, Endpoint(path, operations))
+
+
+def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Route]:
+    """Return the routes of all verbs, asks and tells first."""
+    known: dict[str, dict[str, Operation]] = {}
+    for of in CLASSES:
+        for row in verbs(of):
+            answer = answering(of, row, budgets, threads, metrics)
+            known.setdefault(row.address(of), {})[row.method] = Operation(row.role, answer)
+    paths = sorted(known, key=lambda path: not path.endswith(FIRST))
+    return [route(path, **known[path]) for path in paths]
+
+
+def answering(
+    of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
+) -> Answer:
+    """Return what answers the requests of a verb."""
+    parts = [each.name for each in row.arguments.values() if each.place == "path"]
+    run = threads.read if row.method == "GET" else threads.write
+    status = status_of(row)
+    counter = {"ask": metrics.asks, "tell": metrics.tells, "tell_many": metrics.tells}.get(row.name)
+
+    def act(name: str, given: dict[str, Any]) -> Response:
+        if row.lines:
+            text = "".join(journal_lines(lambda **page: budgets.do(of, row, name, page), **given))
+            return Response(text, media_type=wire.LINES)
+        result = budgets.do(of, row, name, given)
+        if counter is not None:
+            several = result if row.key else [result]
+            counter.labels(name).inc(sum(not isinstance(each, PurseError) for each in several))
+        return answer_json(result, row.key, status)
+
+    async def answer(scope: Scope) -> Response:
+        state, path = scope["state"], scope["path_params"]
+        given = row.read(
+            {name: path[name] for name in parts},
+            query_of(scope),
+            read_json(state["body"]) if row.method == "POST" else None,
+            state["headers"].get("idempotency-key"),
+        )
+        return await run(lambda: act(path.get("name", ""), given))
+
+    return answer
+
+
+def status_of(row: Verb) -> int:
+    """Return the status of an answer that is no problem."""
+    return 201 if row.path is None and row.method == "POST" else 200
+
+
+def answer_json(result: Any, key: str = "", status: int = 200) -> Response:
+    """Return a result as a reply; it is built from plain values, so nothing looks at it again."""
+    facts = wire.plain(result)
+    if isinstance(facts, dict) and "policy" in facts:
+        facts = without_folder(facts)
+    return Response(compact_bytes({key: facts} if key else facts), status, media_type=JSON)
+
+
+def journal_lines(
+    page: Callable[..., Iterable[Entry]], after: Any = 0, limit: Any = PAGE
+) -> Iterator[str]:
+    """Yield entries as lines; after `MOST_BYTES` no more.
+
+    page   returns the entries after one, at most `limit`
+    """
+    limit, size = integer("limit", limit, low=1, high=MOST_PAGE), 0
+    while limit > 0 and size < MOST_BYTES:
+        entries = list(page(after=after, limit=min(limit, STEP)))
+        if not entries:
+            return
+        after, limit = entries[-1].seq, limit - len(entries)
+        for entry in entries:
+            terms = "policy" in entry.body  # of a campaign; an account has no policy
+            body = without_folder(entry.body) if terms else entry.body
+            line = compact({**entry._asdict(), "body": body}) + "\n"
+            yield line
+            size += len(line)
+            if size >= MOST_BYTES:
+                return
+
+
+def query_of(scope: Scope) -> dict[str, list[str]]:
+    """Return the words of a query by name."""
+    query = scope["query_string"]
+    return parse_qs(query.decode("latin-1"), keep_blank_values=True) if query else {}
+
+
+def read_json(body: bytes) -> Any:
+    """Return what a body says; no body is an empty object."""
+    try:
+        return json.loads(body) if body else {}
+    except json.JSONDecodeError as error:
+        raise InvalidInput(f"body: is not JSON: {error.msg} at character {error.pos}") from None
+    except (ValueError, RecursionError):
+        raise InvalidInput("body: is not JSON in UTF-8, or is nested too deeply") from None

@@ -1,1 +1,0 @@
-"""The request and response models of the HTTP service."""
