@@ -212,7 +212,7 @@ class Campaign(Budget[Status], SpendingVerb):
         contexts: kinds.Contexts | None = None,
         labels: kinds.Labels | None = None,
     ) -> list[CampaignTicket]:
-        """Ask for tickets.
+        """Return as many tickets as fit, at least one, and hold the most that their arms may cost.
 
         n   at most so many, up to 1,000: as many as fit, and at least one; None: one
         contexts   with `n`, a context for each ticket, in order
@@ -253,7 +253,7 @@ class Campaign(Budget[Status], SpendingVerb):
     def probabilities(
         self, arms: kinds.Allowed | None = None, context: kinds.Context = None
     ) -> dict[str, float]:
-        """Return {arm: the probability of this arm in the next round}.
+        """Return the probability of each arm in the next round.
 
         arms, context   as for `ask`
         """

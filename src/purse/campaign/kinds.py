@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
 
@@ -69,22 +70,22 @@ def pair(text: str) -> tuple[str, Any]:
     return name, amounts(amount)
 
 
-def once(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+def once(field: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dict of pairs. Raise `InvalidInput` if a name stands there twice."""
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise InvalidInput(f"{name!r} is given twice")
+            raise invalid(field, name, "must be given once")
         found[name] = value
     return found
 
 
-def decoded(text: str) -> Any:
+def decoded(field: str, text: str) -> Any:
     """Return what JSON says."""
     try:
         return json.loads(text)
     except ValueError as error:
-        raise InvalidInput(f"{shorten(text)!r} must be JSON: {error}") from None
+        raise invalid(field, text, f"must be JSON: {error}") from None
 
 
 def features(text: str) -> Any:
@@ -94,8 +95,8 @@ def features(text: str) -> Any:
     (['length', 'code'], 3)
     """
     if text.lstrip()[:1] in ("[", "{"):
-        return decoded(text)
-    return int(text) if text.isdecimal() else [name.strip() for name in text.split(",")]
+        return decoded("features", text)
+    return number(text) if text.isdecimal() else [name.strip() for name in text.split(",")]
 
 
 def context(text: str) -> Any:
@@ -105,17 +106,17 @@ def context(text: str) -> Any:
     {'length': 812, 'source': 'chat', 'age': None}
     """
     if text.lstrip()[:1] in ("[", "{"):
-        return decoded(text)
+        return decoded("context", text)
     parts = [[word.strip() for word in part.partition("=")] for part in text.split(",")]
     if not all(name and equals for name, equals, _ in parts):
         raise invalid("context", text, "must be NAME=VALUE,NAME=VALUE")
-    return once((name, number(value) if value else None) for name, _, value in parts)
+    return once("context", ((name, number(value) if value else None) for name, _, value in parts))
 
 
 def noted(text: str) -> Any:
     """Return a number of entries and a digest from ENTRIES:DIGEST."""
-    entries, colon, digest = text.partition(":")
-    return [int(entries), digest] if colon and entries.isdecimal() else text
+    entries, _, digest = text.partition(":")
+    return [number(entries), digest] if digest else text
 
 
 def nested(schema: Schema, depth: int) -> Schema:
@@ -227,7 +228,7 @@ Arms: TypeAlias = Annotated[
         pair,
         "NAME=COST",
         "arm",
-        once,
+        partial(once, "arm"),
     ),
 ]
 Allowed: TypeAlias = Annotated[
@@ -250,7 +251,7 @@ Labels: TypeAlias = Annotated[
         lambda text: text.partition("=")[::2],
         "KEY=VALUE",
         "label",
-        once,
+        partial(once, "label"),
     ),
 ]
 Resources: TypeAlias = Annotated[

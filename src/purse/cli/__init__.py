@@ -18,6 +18,7 @@ from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
 from purse.cli import (
     account,
+    campaign,
     catalog,
     lab,
     recommend,
@@ -27,7 +28,6 @@ from purse.cli import (
     warm,
     webhook,
 )
-from purse.cli.campaign import write
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
 
@@ -59,7 +59,7 @@ def cli() -> None:
 cli.add_sections(
     {
         "Spend a budget": [
-            write.campaign,
+            campaign.campaign,
             account.account,
             recommend.recommend,
             serve.serve,

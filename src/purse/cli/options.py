@@ -14,10 +14,6 @@ from purse.cli import complete
 F = TypeVar("F", bound=Callable[..., Any])
 WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purse lab worlds`"
 
-SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
-
-
-campaign_argument = click.argument("name", shell_complete=complete.campaigns)
 policy_argument = click.argument("policy", shell_complete=complete.policies)
 world_option = click.option(
     "-w",
@@ -68,12 +64,9 @@ class Budget(click.ParamType[float]):
 
 
 class Duration(click.ParamType[float | None]):
-    """A time such as 90, 90s, 30m, 1h, 7d or 4w; or never, unless that is ruled out."""
+    """A time such as 90, 90s, 30m, 1h, 7d or 4w; or never."""
 
     name = "time"
-
-    def __init__(self, *, never: bool = True) -> None:
-        self.never = never
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -81,16 +74,16 @@ class Duration(click.ParamType[float | None]):
         """Return seconds, or None for never; the library checks the range.
 
         >>> Duration().convert("90d", None, None), Duration().convert("never", None, None)
-        (7776000.0, None)
+        (7776000, None)
         """
-        number, seconds = (value[:-1], SECONDS[value[-1]]) if value[-1:] in SECONDS else (value, 1)
-        try:
-            return None if value == "never" and self.never else float(number) * seconds
-        except ValueError:
-            words = "4w or never" if self.never else "or 4w"
+        from purse.campaign.kinds import seconds
+
+        found: float | str | None = seconds(value)
+        if isinstance(found, str):
             raise click.BadParameter(
-                f"{value!r} is not a time; write 90s, 30m, 1h, 7d, {words}"
-            ) from None
+                f"{value!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never"
+            )
+        return found
 
 
 def out_option(help: str, default: str | None = None) -> Callable[[F], F]:
@@ -110,7 +103,7 @@ def stored(function: F) -> F:
         envvar="PURSE_STORAGE",
         show_envvar=True,
         metavar="URL",
-        help="Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE or a server's "
+        help="Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE, unix:SOCKET or a server's "
         "https://HOST, with its token in PURSE_TOKEN.",
     )(function)
 

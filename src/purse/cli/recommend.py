@@ -10,7 +10,6 @@ import click
 from purse.base import exit_codes
 from purse.base.recommendation import CONFIDENCE, CRITERIA, REWARD
 from purse.cli import complete
-from purse.cli.campaign.read import opened
 from purse.cli.options import WORLD_HELP, Budget, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput
@@ -104,7 +103,9 @@ def recommend(
 
 def live(name: str, storage: str, as_json: bool, **question: Any) -> None:
     """Print the best arm of a campaign, and exit with the code that says whether it is certain."""
-    found = opened(name, storage).recommend(**question)
+    from purse.campaign.campaign import Campaign
+
+    found = Campaign.open(name, storage=storage).recommend(**question)
     if as_json:
         print_json(found.as_dict())
     else:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any, TypeAlias
 
 import click
 
 from purse.base.exit_codes import MEANINGS
 from purse.errors import InvalidInput, unknown
+
+Commands: TypeAlias = Mapping[str, Sequence[click.Command]]  # by section
 
 
 class Sections(click.Group):
@@ -22,7 +24,7 @@ class Sections(click.Group):
         self.with_codes = with_codes
         self.sections: dict[str, list[str]] = {}
 
-    def add_sections(self, sections: Mapping[str, Sequence[click.Command]]) -> None:
+    def add_sections(self, sections: Commands) -> None:
         """Add commands under the titles of their sections."""
         for title, commands in sections.items():
             self.sections[title] = [str(command.name) for command in commands]
@@ -51,7 +53,7 @@ class Sections(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, section by section."""
-        return [name for names in self.sections.values() for name in names]
+        return list(self.commands)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, section by section."""
@@ -73,3 +75,27 @@ class Sections(click.Group):
         if self.with_codes:
             with formatter.section("Exit codes"):
                 formatter.write_dl([(str(code), words) for code, words in MEANINGS.items()])
+
+
+class Late(Sections):
+    """A group whose commands are made when the first of them is needed, because that takes a while.
+
+    make   returns them by section
+    """
+
+    def __init__(self, *args: Any, make: Callable[[], Commands], **options: Any) -> None:
+        self.make: Callable[[], Commands] | None = None
+        super().__init__(*args, **options)
+        self.make = make
+
+    @property
+    def commands(self) -> MutableMapping[str, click.Command]:
+        """The commands by name."""
+        if self.make is not None:
+            make, self.make = self.make, None
+            self.add_sections(make())
+        return self.made
+
+    @commands.setter
+    def commands(self, commands: MutableMapping[str, click.Command]) -> None:
+        self.made = commands

@@ -58,8 +58,8 @@ def test_an_account_from_its_creation_to_its_end(tmp_path: Path) -> None:
     below = data(run("account status company --json"))["children"][0]
     assert (below["name"], below["children"][0]["name"]) == ("team-a", "prompts")
     assert run("account list").stdout.splitlines() == [
-        "company\trunning\t0.004 of 100 USD spent\t",
-        "team-a\trunning\t0.004 of 30 USD spent\t",
+        "company\trunning\t0.004 of 100 USD spent",
+        "team-a\trunning\t0.004 of 30 USD spent",
     ]
     assert [each["name"] for each in data(run("account list --json"))["accounts"]] == [
         "company",

@@ -4,10 +4,9 @@ import json
 from pathlib import Path
 
 import pytest
-from purse.campaign.local.campaign import LocalCampaign as Campaign
 
-from purse import Conflict, InvalidInput
-from tests.support.campaign_cli import NEW, Complaint, Run, data
+from purse import Campaign, Conflict, InvalidInput
+from tests.support.campaign_cli import NEW, Run, data
 from tests.support.contexts import last_ask
 
 JSON = '{"length": [0, 8000], "source": ["chat", "code"]}'
@@ -37,30 +36,6 @@ def test_an_ask_has_a_context(run: Run, tmp_path: Path) -> None:
     assert run("probabilities prompts --context length=1,source=chat").stdout.count("\n") == 2
     assert "  context length: -0.9998 to 1\n" in run("status prompts").stdout
     assert "  values clipped to their ranges: 1" in run("status prompts").stdout
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "ask prompts",
-        "ask prompts --context length=1",
-        "ask prompts --context length",
-        "ask prompts --context length=1,length=2",
-        "ask prompts --context length=,source=chat",
-        "ask prompts --context @missing.json",
-        "ask prompts --context {nonsense",
-        "ask prompts -n 2 --context length=1,source=chat",
-        "ask prompts --context length=1,source=chat --context length=1,source=chat",
-        "probabilities prompts --context length=1,source=chat --context length=1,source=chat",
-        "new other --arm a=1 --budget 1 --cost-min 0.1 --features a,a",
-        "new other --arm a=1 --budget 1 --cost-min 0.1 --features {nonsense",
-    ],
-)
-def test_what_does_not_fit_is_refused_in_one_line(
-    run: Run, complaint: Complaint, line: str
-) -> None:
-    run(" ".join(NEW), "--features", JSON)
-    assert complaint(line)
 
 
 def test_an_export_without_contexts(run: Run, tmp_path: Path) -> None:

@@ -5,11 +5,6 @@ import json
 import pytest
 
 from purse.base import exit_codes
-from purse.campaign import defaults
-from purse.cli.campaign import write as verbs
-from purse.cli.campaign.new import new
-from purse.cli.options import Duration
-from purse.policies import DEFAULT
 from tests.support.campaign_cli import NEW, Complaint, Run, data
 
 
@@ -49,8 +44,7 @@ def test_a_repeated_request_gets_the_same_ticket_and_holds_nothing_more(run: Run
     assert data(run("status prompts --json"))["purses"][0]["held"] == first["tickets"][0]["held"][0]
 
 
-def test_reports_from_stdin_stand_alone(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verbs, "BATCH", 2)
+def test_reports_from_stdin_stand_alone(run: Run) -> None:
     run(*NEW)
     run("ask prompts -n 3")
     reports = "".join(
@@ -144,13 +138,6 @@ def test_reports_that_are_refused_are_one_line_and_exit_code_2(
     assert "ticket 1" in complaint("tell prompts 1 --reward 0.6 --cost 0.001")
     run("end prompts")
     assert "ended" in complaint("ask prompts", code=exit_codes.OVER)
-
-
-def test_the_defaults_are_those_of_the_library() -> None:
-    given = {option.name: option.default for option in new.params}
-    assert (given["policy"], given["storage"]) == (DEFAULT, defaults.STORAGE)
-    assert Duration().convert(given["expires_after"], None, None) == defaults.EXPIRES_AFTER
-    assert Duration().convert(given["cooldown"], None, None) == defaults.COOLDOWN
 
 
 def test_cost_and_reward_are_told_apart_and_calls_fail(run: Run) -> None:

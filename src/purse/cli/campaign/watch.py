@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.text import format_digits, format_time
+from purse.campaign.campaign import Campaign
 from purse.campaign.states import OPEN
-from purse.cli.campaign.read import opened
-from purse.cli.options import campaign_argument, stored
+from purse.cli import complete
+from purse.cli.options import stored
+from purse.client.server import Server
 from purse.errors import PurseError
 
 if TYPE_CHECKING:
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from purse.campaign.campaign import Campaign
     from purse.campaign.results import BalanceStatus, CampaignTicket, Status
 
 EVERY = 1.0  # seconds
@@ -38,7 +39,7 @@ PARTS = (
 
 
 @click.command()
-@campaign_argument
+@click.argument("name", shell_complete=complete.campaigns)
 @click.option("--once", is_flag=True, help="Print the view once and exit.")
 @stored
 def watch(name: str, once: bool, storage: str) -> None:
@@ -50,7 +51,11 @@ def watch(name: str, once: bool, storage: str) -> None:
     from rich.console import Console
     from rich.live import Live
 
-    pictures = changes(opened(name, storage))
+    if Server.at(storage, None):
+        raise PurseError(
+            "`watch` needs the database's own address; the dashboard of the server shows the same"
+        )
+    pictures = changes(Campaign.open(name, storage=storage))
     console = Console(highlight=False)
     with suppress(KeyboardInterrupt):
         if once:
@@ -72,12 +77,7 @@ def changes(
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
     from purse.campaign.followed_history import FollowedHistory
-    from purse.campaign.local.campaign import LocalCampaign
 
-    if not isinstance(campaign, LocalCampaign):
-        raise PurseError(
-            "`watch` needs the database's own address; the dashboard of the server shows the same"
-        )
     followed = FollowedHistory(campaign)
     while True:
         history = followed.follow()

@@ -1,0 +1,116 @@
+"""The verbs that `purse campaign` and `purse account` share."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from purse.campaign.budget import Budget
+from purse.campaign.verb import Verb, verbs
+from purse.cli.made import OF, command, name_of, opened
+from purse.cli.options import for_machines, stored
+from purse.cli.output import print_json
+from purse.cli.show import print_rows, show
+from purse.client.server import Server
+
+SPEND, LOOK, STEER, KEEP = TITLES = ("Spend", "Look", "Steer", "Keep and check")
+ELSEWHERE = ("create", "names", "journal", "recommend")  # verbs whose command is another
+OUT = click.Option(
+    ["-o", "--out"],
+    type=click.Path(path_type=Path),
+    help="File, written whole or not at all [default: stdout].",
+)
+
+
+def sections(
+    of: type[Budget[Any]], by_hand: Mapping[str, Sequence[click.Command]]
+) -> dict[str, list[click.Command]]:
+    """Return the commands of a class by section: some by hand, and one for each other verb."""
+    found = {title: [*by_hand.get(title, ())] for title in TITLES}
+    found[LOOK] = [status(of), listed(of), *found[LOOK]]
+    known = {each.name for commands in found.values() for each in commands} | {*ELSEWHERE}
+    for row in verbs(of):
+        if row.name.replace("_", "-") not in known:
+            found[section(row)].append(command(of, row.function.__name__))
+    return found
+
+
+def section(row: Verb) -> str:
+    """Return the title under which the help lists a verb."""
+    return LOOK if row.method == "GET" else STEER if row.role == "admin" else SPEND
+
+
+def written(
+    name: str, run: Callable[..., None], text: str, *params: click.Parameter
+) -> click.Command:
+    """Return a command that is written by hand."""
+    return stored(click.Command(name, callback=run, params=[*params], help=text))
+
+
+def status(of: type[Budget[Any]]) -> click.Command:
+    """Return the command `status`."""
+
+    def run(as_json: bool, storage: str, **typed: str | None) -> None:
+        if name := typed[OF]:
+            show(opened(of, name, storage).status(), as_json)
+        else:
+            show_list(of, as_json, storage)
+
+    whose = {"campaign": "a campaign", "account": "an account and of all below it"}[of.KIND]
+    text = f"Print the balances and alarms of {whose}.\n\nWithout a name, list all {of.KIND}s."
+    return for_machines(written("status", run, text, name_of(of, required=False)))
+
+
+def listed(of: type[Budget[Any]]) -> click.Command:
+    """Return the command `list`."""
+
+    def run(as_json: bool, storage: str) -> None:
+        show_list(of, as_json, storage)
+
+    text = f"""List the {of.KIND}s of a storage.
+
+    Prints a line for each, separated by tabs: {of.KIND}, state, budget, alarms."""
+    return for_machines(written("list", run, text))
+
+
+def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
+    """Print a line for each campaign, or for each account, of a storage."""
+    place: Any = Server.at(storage, None)
+    if place is None:
+        from purse.campaign.kept import connected
+
+        place = connected(storage, None)
+    found = [opened(of, name, place).status() for name in of.names(storage=place)]
+    if as_json:
+        print_json({f"{of.KIND}s": [each.as_dict() for each in found]})
+        return
+    rows = []
+    for each in found:
+        purses = ", ".join(
+            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses
+        )
+        alarms = ", ".join(alarm.kind for alarm in each.alarms)
+        rows.append([each.name, each.status, purses, *([f"! {alarms}"] if alarms else [])])
+    if sys.stdout.isatty():
+        rows = [[*row, ""][:4] for row in rows]  # a place for alarms in every row
+    print_rows([of.KIND, "state", "budget", "alarms"], rows, left=(0, 1, 2, 3))
+    if not found:
+        click.echo(f"There are no {of.KIND}s; `purse {of.KIND} new` creates one", err=True)
+
+
+def export(of: type[Budget[Any]], *more: click.Parameter) -> click.Command:
+    """Return the command `export`."""
+
+    def run(out: Path | None, storage: str, **typed: Any) -> None:
+        name, without = typed.pop(OF), typed.pop("without_contexts", False)
+        given = {"contexts": False} if without else {}
+        count = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
+        if out is not None:
+            click.echo(f"{count} entries written to {out}", err=True)
+
+    text = "Write the journal as JSON lines."
+    return written("export", run, text, name_of(of), OUT, *more)

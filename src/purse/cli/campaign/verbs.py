@@ -1,0 +1,125 @@
+"""The verbs of `purse campaign` that are more than a call of the library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from purse.campaign.campaign import Campaign
+from purse.campaign.kinds import Kind, amounts, number, pair
+from purse.campaign.results import CampaignTicket
+from purse.cli import budgets, complete
+from purse.cli.campaign.tell import tell
+from purse.cli.campaign.watch import watch
+from purse.cli.made import command, content
+from purse.cli.options import stored
+from purse.cli.sections import Commands
+
+
+def commands() -> Commands:
+    """Return the commands by section."""
+    costs = {
+        "cost_min": "the least that a pull costs, as the policy knows it: of all arms, or of each "
+        "as NAME=COST; None: a thousandth of the most",
+        "cost_ceiling": "how high add-arm and set-arm may move the most that an arm costs: of all "
+        "arms, or of one as NAME=COST; None: no higher than --arm says",
+    }
+    own = {name: (Kind({}, cost, "COST|NAME=COST", name), text) for name, text in costs.items()}
+    new = command(Campaign, "create", "new", call=create, own=own)
+    ask = command(Campaign, "_ask", call=ask_for, columns="asked", without=["context"])
+    kept = {"acknowledged": (Kind({}, numbers, "FILE"), "")}
+    audit = command(Campaign, "audit", own=kept)
+    without = click.Option(
+        ["--without-contexts"],
+        is_flag=True,
+        help="Leave out the contexts of asks, to share the journal; it can then be restored only "
+        "if the policy does not see contexts.",
+    )
+    by_hand = {
+        budgets.SPEND: [new, ask, tell],
+        budgets.LOOK: [command(Campaign, "tickets"), command(Campaign, "probabilities"), watch],
+        budgets.KEEP: [budgets.export(Campaign, without), restore, audit],
+    }
+    return budgets.sections(Campaign, by_hand)
+
+
+def create(
+    *, arms: Mapping[str, Any], cost_min: Any = None, cost_ceiling: Any = None, **given: Any
+) -> Campaign:
+    """Create a campaign, and say what a pull is taken to cost if nobody has said it."""
+    made = Campaign.create(
+        arms=arms,
+        cost_min=spread(cost_min, arms, {}),
+        cost_ceiling=spread(cost_ceiling, arms, arms),
+        **given,
+    )
+    if cost_min is None and hasattr(made, "terms"):
+        from purse.campaign.terms import texts
+
+        least = zip(made.terms.arms, texts(made.terms.cost_min), strict=True)
+        said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)
+        click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
+    return made
+
+
+def cost(text: str) -> tuple[str, Any]:
+    """Return an arm and its cost; without a name, that of all arms."""
+    return pair(text) if "=" in text else ("", amounts(text))
+
+
+def spread(
+    costs: list[tuple[str, Any]] | None, arms: Iterable[str], rest: Mapping[str, Any]
+) -> Any:
+    """Return the cost of all arms, or of each, as it was typed.
+
+    rest   the costs of arms that are not named
+    """
+    match costs:
+        case None:
+            return None
+        case [("", str(amount))]:
+            return amount
+    for name, amount in costs:
+        rest = {**rest, name: amount} if name else dict.fromkeys(arms, amount)
+    return rest
+
+
+def ask_for(
+    campaign: Campaign, n: Any = 1, contexts: list[Any] | None = None, **given: Any
+) -> list[CampaignTicket]:
+    """Ask for tickets, and say what an ask may have to wait for."""
+    from purse.base.progress import progress
+
+    terms = getattr(campaign, "terms", None)  # a server has the policy compiled
+    waits = "the server answers" if terms is None else f"compiling {terms.policy}, once"
+    with progress("ask") as bar, bar.busy(waits):
+        if n == 1 and (contexts is None or len(contexts) == 1):
+            return [campaign.ask(context=contexts[0] if contexts else None, **given)]
+        return campaign.ask_many(n, contexts=contexts, **given)
+
+
+@click.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--name", help="Name of the new campaign [default: the name in the journal].")
+@click.option(
+    "--account",
+    metavar="NAME",
+    shell_complete=complete.accounts,
+    help="Account above the new campaign, into which its totals must fit [default: none].",
+)
+@stored
+def restore(file: Path, name: str | None, account: str | None, storage: str) -> None:
+    """Create a campaign from an exported journal.
+
+    The new campaign has an id of its own, so that nothing meant for the old one reaches it.
+    """
+    made = Campaign.restore(file, storage=storage, name=name, account=account)
+    click.echo(str(made.status()))
+
+
+def numbers(path: str) -> list[Any]:
+    """Return the numbers in the lines of a file."""
+    return [number(line.strip()) for line in content(path).splitlines() if line.strip()]

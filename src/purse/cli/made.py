@@ -1,0 +1,240 @@
+"""Commands made from methods: arguments from the signature, help from the docstring."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from purse.campaign import kinds
+from purse.campaign.budget import Budget
+from purse.campaign.kinds import SECONDS, Kind, kind_of, once, pair
+from purse.campaign.verb import NONE, TEXT, WANTED, Argument, arguments_of, said
+from purse.cli import complete
+from purse.cli.options import for_machines, stored
+from purse.cli.show import COLUMNS, show
+from purse.client.server import Server
+from purse.errors import InvalidInput
+
+OF = "of"  # the argument that names the campaign or the account
+FLAGS = {"n": "-n", "request_id": "--request"}  # those that are not made from the name
+COMPLETED = {"account": complete.accounts, "policy": complete.policies}
+SEVERAL = "for several resources as 0.01,500"
+SEEN = "the values of the features, such as length=812,code=0, as JSON"
+HELP = {  # of arguments that Python takes in other shapes
+    "acknowledged": "file with the numbers of tickets whose reports were acknowledged, one in each "
+    "line",
+    "budget": f"the amount that may be spent in all, or in each period; {SEVERAL}",
+    "context": f"{SEEN}, or in a JSON file",
+    "contexts": f"{SEEN}, or in a JSON file; repeat it for each ticket",
+    "cost": f"the true cost; {SEVERAL}",
+    "features": 'what a context holds: names, their number, or JSON such as {"length": [0, 8000], '
+    '"source": ["chat", "code"]}; None: no contexts',
+    "labels": "what the call is for, such as tenant=acme, which stays in the journal",
+    "noted": "length and digest of the journal that an earlier status showed",
+    "reward_range": "the least and the largest reward, such as 0,20 for revenue; None: 0,1",
+}
+ALLOWED, ARMS, TIME = (kind_of(each) for each in (kinds.Allowed, kinds.Arms, kinds.Seconds))
+OF_ARMS = {
+    ALLOWED: "arm that may be chosen; repeat it for several; None: all arms",
+    ARMS: f"arm and the most that a pull of it may cost, {SEVERAL}; repeat it for each arm",
+}
+PLAIN = ("ARM", "TICKET")  # words that need no help
+IN_FILES = [kind_of(each) for each in (kinds.Context, kinds.Contexts)]  # those that @FILE may hold
+MOST = click.Option(
+    ["--most"],
+    multiple=True,
+    metavar="NAME=COST",
+    help="Arm that may be chosen and the most that this call of it may cost, which is held; "
+    "repeat it for each arm.",
+)
+OTHERWISE = re.compile(f"{NONE}([^.;]*)")
+PRINTED = re.compile("(, and|;) print .*")  # what the list of commands need not say
+QUOTED = re.compile("`(\\w+)`")
+
+
+def command(
+    of: type[Budget[Any]],
+    method: str,
+    name: str = "",
+    *,
+    call: Callable[..., Any] | None = None,
+    columns: str = "",
+    own: Mapping[str, tuple[Kind, str]] | None = None,
+    without: Sequence[str] = (),
+) -> click.Command:
+    """Return the command that calls a method of a campaign or an account, and prints its result.
+
+    The first argument stands alone if it has to be given, and the others are options.
+
+    call      what is called instead of the method
+    columns   of the table that is printed; the default is that of the list's name
+    own       kinds and texts of arguments that are typed in another way than elsewhere
+    without   arguments that cannot be typed
+    """
+    function = getattr(of, method)
+    known = {key: each for key, each in arguments_of(function).items() if key not in without}
+    for own_name, (kind, words) in (own or {}).items():
+        known[own_name] = known[own_name]._replace(kind=kind, text=words)
+    terms = arguments_of(of.create)  # type: ignore[attr-defined]
+    row = getattr(function, "row", None)
+    key = row.key if row else method
+    is_new = inspect.ismethod(function)  # a class method: `create`
+    do = call or function
+
+    def run(storage: str, as_json: bool, **typed: Any) -> None:
+        whose, given = typed.pop(OF, ""), read(known, typed)
+        if is_new:
+            result = do(**given, storage=storage).status()
+        else:
+            result = do(opened(of, whose, storage), **given)
+        show(result, as_json, key, columns or key)
+
+    flags = {key: flag(each) for key, each in {**terms, **known}.items()}
+    params: list[click.Parameter] = [] if is_new else [name_of(of)]
+    words = as_typed(text_of(function), flags)
+    if table := ", ".join(COLUMNS.get(columns or key, ())):
+        words += f"\n\nPrints a line for each, separated by tabs: {table}."
+    for place, each in enumerate(known.values()):
+        if place == 0 and each.default is WANTED:
+            params.append(alone(each))
+            if not is_new and each.kind.metavar not in PLAIN:
+                words += f"\n\n{each.kind.metavar}: {help_of(of, each, flags)}"
+        else:
+            params += options(of, each, flags)
+    title = name or method.strip("_").replace("_", "-")
+    short = PRINTED.sub(".", " ".join(words.partition("\n\n")[0].split()))
+    made = click.Command(title, callback=run, params=params, help=words, short_help=short)
+    return stored(for_machines(made))
+
+
+def name_of(of: type[Budget[Any]], *, required: bool = True) -> click.Argument:
+    """Return the argument that names a campaign or an account."""
+    completed = getattr(complete, f"{of.KIND}s")
+    metavar = "NAME" if required else "[NAME]"
+    return click.Argument([OF], metavar=metavar, required=required, shell_complete=completed)
+
+
+def alone(each: Argument) -> click.Argument:
+    """Return an argument that needs no flag."""
+    several = bool(each.kind.one)
+    metavar = f"[{each.kind.metavar}]..." if several else each.kind.metavar
+    return click.Argument(
+        [each.name], metavar=metavar, nargs=-1 if several else 1, required=not several
+    )
+
+
+def flag(each: Argument) -> str:
+    """Return what is typed before an argument."""
+    return FLAGS.get(each.name, "--" + (each.kind.one or each.name).replace("_", "-"))
+
+
+def options(
+    of: type[Budget[Any]], each: Argument, flags: Mapping[str, str]
+) -> Iterator[click.Option]:
+    """Yield the option of an argument; arms that may be chosen have two."""
+    words = help_of(of, each, flags)
+    if each.default is False:
+        yield click.Option([flags[each.name], each.name], is_flag=True, help=words)
+        return
+    metavar = each.kind.metavar + "|@FILE" * (each.kind in IN_FILES)
+    metavar = flags[each.name][2:].upper() if metavar == "TEXT" else metavar
+    yield click.Option(
+        [flags[each.name], each.name],
+        required=each.default is WANTED,
+        multiple=bool(each.kind.one),
+        metavar=metavar,
+        help=words,
+        shell_complete=COMPLETED.get(each.name),
+    )
+    if each.kind is ALLOWED:
+        yield MOST
+
+
+def help_of(of: type[Budget[Any]], each: Argument, flags: Mapping[str, str]) -> str:
+    """Return the help of an argument: its text, as a sentence, and its default."""
+    own = OF_ARMS.get(each.kind) or HELP.get(each.name)
+    text, default = own or as_typed(said(of, each), flags), default_of(each)
+    if each.kind is TIME:
+        text = text.replace("seconds", "time", 1)
+    if each.default is None and (otherwise := OTHERWISE.search(text)):
+        text, default = OTHERWISE.sub("", text), otherwise[1]
+    text = text.replace("None: ", "never: ")
+    if each.kind.one and each.default is not WANTED and "repeat" not in text:
+        text += "; repeat it for several"
+    shown = f" [default: {default}]" if default else ""
+    return text[:1].upper() + text[1:] + shown + "."
+
+
+def default_of(each: Argument) -> str:
+    """Return a default as it would be typed; nothing if there is none, or nothing to say."""
+    value = each.default
+    if value is WANTED or value is None or value is False or value in ("", ()):
+        return ""
+    if each.kind is TIME:
+        unit = [unit for unit in SECONDS if value % SECONDS[unit] == 0][-1]
+        return f"{value // SECONDS[unit]}{unit}"
+    return " and ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def text_of(function: Callable[..., Any]) -> str:
+    """Return what a docstring says besides its arguments and errors."""
+    parts = (inspect.getdoc(function) or "").split("\n\n")
+    return "\n\n".join(
+        part for part in parts if not TEXT.match(part) and not part.startswith("Raise ")
+    )
+
+
+def as_typed(text: str, flags: Mapping[str, str]) -> str:
+    """Return a text of the library in the words of a command line.
+
+    >>> as_typed('Return "all" of `top_up`, for `request_id`', {"request_id": "--request"})
+    'Print all of top-up, for --request'
+    """
+    verbs = {"create": "new", **flags}
+    text = QUOTED.sub(lambda word: verbs.get(word[1], word[1].replace("_", "-")), text)
+    return text.replace("Return", "Print").replace("return", "print").replace('"', "")
+
+
+def read(known: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:
+    """Return what was typed as the method takes it. What was not typed is left out."""
+    given: dict[str, Any] = {}
+    if most := typed.pop(MOST.name, ()):
+        if typed["arms"]:
+            raise InvalidInput("give either --arm or --most: --most names arms that may be chosen")
+        given["arms"] = once("most", map(pair, most))
+    for key, value in typed.items():
+        each = known[key]
+        if isinstance(value, tuple):
+            if value or each.default is WANTED:
+                given[key] = each.kind.several(value_of(each.kind, text) for text in value)
+        elif isinstance(value, str):
+            given[key] = value_of(each.kind, value)
+        elif value:
+            given[key] = value
+    return given
+
+
+def value_of(kind: Kind, text: str) -> Any:
+    """Return a value as it was typed, or as the file has it that @ names."""
+    in_file = kind in IN_FILES and text.startswith("@")
+    return kind.typed(content(text[1:]) if in_file else text)
+
+
+def content(path: str) -> str:
+    """Return the text of a file."""
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeError) as error:
+        why = getattr(error, "strerror", None) or "it is not text"
+        raise InvalidInput(f"cannot read {path!r}: {why}") from None
+
+
+def opened(of: type[Budget[Any]], name: str, storage: Any) -> Any:
+    """Return a campaign or an account; one on a server is not asked for twice."""
+    server = Server.at(storage, None)
+    return of(name, server) if server else of.open(name, storage=storage)

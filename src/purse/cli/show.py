@@ -1,0 +1,105 @@
+"""What verbs of campaigns and accounts return, printed: JSON for machines, lines for people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import click
+
+from purse.base import exit_codes
+from purse.base.text import align_columns
+from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt
+from purse.cli.output import print_json
+from purse.client.wire import plain
+
+SUMS = ("spent", "held", "presumed", "overrun")
+COLUMNS = {
+    "asked": ["ticket", "arm", "probability", "held"],
+    "tickets": ["ticket", "arm", "probability", "held", "state"],
+    "labels": ["key", "value", "tickets", *SUMS],
+    "probabilities": ["arm", "probability"],
+}
+
+
+def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
+    """Print a result.
+
+    key       what JSON calls a list, or a number
+    columns   of a table for people, by their name
+    """
+    if as_json:
+        more = {"ok": result.ok} if isinstance(result, Audit) else {}
+        print_json({key: plain(result)} if key else {**more, **plain(result)})
+    elif isinstance(result, Receipt):
+        show_receipt(result)
+    elif isinstance(result, CampaignTicket):
+        show_tickets([result], COLUMNS["tickets"])
+    elif isinstance(result, Audit):
+        show_audit(result)
+    elif columns == "probabilities":
+        print_rows(COLUMNS[columns], [[arm, f"{chance:.4g}"] for arm, chance in result.items()])
+    elif columns == "labels":
+        show_labels(result)
+    elif columns in COLUMNS:
+        show_tickets(result, COLUMNS[columns])
+    else:
+        click.echo(str(result))
+    if isinstance(result, Audit) and not result.ok:
+        click.get_current_context().exit(exit_codes.DIFFERS)
+
+
+def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
+    """Print a line for each ticket."""
+    rows = [
+        [str(each.id), each.arm or "-", f"{each.probability:.4g}", ",".join(each.held), each.state]
+        for each in tickets
+    ]
+    print_rows(head, [row[: len(head)] for row in rows], left=(1, 4))
+
+
+def show_labels(labels: Sequence[LabelStatus]) -> None:
+    """Print a line for each label."""
+    rows = [
+        [each.key, each.value, str(each.tickets)]
+        + [",".join(getattr(each, amounts)) for amounts in SUMS]
+        for each in labels
+    ]
+    print_rows(COLUMNS["labels"], rows, left=(0, 1))
+    if not labels:
+        click.echo("No ask had such a label; `purse campaign ask --label` gives one", err=True)
+
+
+def show_receipt(receipt: Receipt) -> None:
+    """Print a receipt."""
+    parts = [
+        f"ticket {receipt.ticket} {receipt.state}",
+        *(f"{what} {','.join(getattr(receipt, what))}" for what in ("spent", "refunded")),
+    ]
+    if any(part != "0" for part in receipt.overrun):
+        parts.append(f"overrun {','.join(receipt.overrun)}")
+    marks = [mark for mark in ("duplicate", "late") if getattr(receipt, mark)]
+    click.echo(", ".join(parts) + (f" ({', '.join(marks)})" if marks else ""))
+
+
+def show_audit(found: Audit) -> None:
+    """Print what an audit found."""
+    for line in (*found.notes, *found.findings):
+        click.echo(line)
+    verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
+    earlier = f" ({found.after} of them checked by an earlier audit)" if found.after else ""
+    name = click.get_current_context().params["of"]
+    click.echo(f"{name}: {found.entries} entries{earlier}, {verdict}; digest {found.digest}")
+
+
+def print_rows(
+    head: Sequence[str], rows: Sequence[Sequence[str]], left: Collection[int] = (0,)
+) -> None:
+    """Print rows: aligned under a header on a terminal, else separated by tabs for programs."""
+    if rows and sys.stdout.isatty():
+        for cells in align_columns([head, *rows], left):
+            click.echo("  ".join(cells).rstrip())
+    else:
+        for row in rows:
+            click.echo("\t".join(row))

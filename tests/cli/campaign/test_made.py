@@ -1,0 +1,99 @@
+"""Commands are made from methods: each verb has one, and each argument can be typed."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Self
+
+import click
+import pytest
+
+from purse.campaign import kinds
+from purse.campaign.account import Account
+from purse.campaign.campaign import Campaign
+from purse.campaign.verb import HERE, arguments_of, verbs
+from purse.cli import cli
+from purse.cli.budgets import ELSEWHERE
+from purse.cli.made import command, default_of, flag
+from tests.support.campaign_cli import Run, data
+
+
+def commands(of: type[Campaign] | type[Account]) -> dict[str, click.Command]:
+    group = cli.commands[of.KIND]
+    assert isinstance(group, click.Group)
+    return dict(group.commands)
+
+
+def flags(made: click.Command) -> set[str]:
+    return {flag for each in made.params for flag in each.opts}
+
+
+@pytest.mark.parametrize("of", [Campaign, Account])
+def test_every_verb_has_a_command_and_every_argument_can_be_typed(
+    of: type[Campaign] | type[Account],
+) -> None:
+    found = commands(of)
+    for row in verbs(of):
+        if row.name not in ELSEWHERE:
+            made = found[row.name.replace("_", "-")]
+            typed = flags(made) | {each.name for each in made.params} | {"reports"}  # from stdin
+            arguments = row.arguments.values()
+            assert [each for each in arguments if not {each.name, flag(each)} & typed] == []
+
+
+@pytest.mark.parametrize("of", [Campaign, Account])
+def test_every_term_is_an_option_with_help_and_the_default_of_the_library(
+    of: type[Campaign] | type[Account],
+) -> None:
+    made = commands(of)["new"]
+    terms = [name for name in inspect.signature(of.create).parameters if name not in HERE]
+    assert [each.name for each in made.params][: len(terms)] == terms
+    for each in arguments_of(of.create).values():
+        option = next(param for param in made.params if param.name == each.name)
+        if isinstance(option, click.Option):
+            assert len(option.help or "") > 20
+            assert default_of(each) in (option.help or "")
+
+
+def test_a_new_term_is_an_option_at_once() -> None:
+    class Painted(Campaign):
+        @classmethod
+        def create(  # type: ignore[override]
+            cls, name: kinds.Name, *, colour: str = "red", dries: kinds.Seconds | None = 90
+        ) -> Self:
+            """Paint a campaign, and return it.
+
+            name     of the campaign
+            colour   "red" or "green"
+            dries    seconds until it is dry; None: it stays wet
+
+            Raise `InvalidInput` when it cannot be.
+            """
+            raise NotImplementedError
+
+    made = command(Painted, "create", "new")
+    said = {each.opts[0]: each.help for each in made.params if isinstance(each, click.Option)}
+    assert made.help == "Paint a campaign, and print it."
+    assert said["--colour"] == "Red or green [default: red]."
+    assert said["--dries"] == "Time until it is dry; never: it stays wet [default: 90s]."
+
+
+def test_help_speaks_as_a_command_line_does(run: Run) -> None:
+    for of in (Campaign, Account):
+        for name, made in commands(of).items():
+            text = made.get_help(click.Context(made, info_name=name))
+            assert not [word for word in ("None", "`create`", "return", "as for") if word in text]
+
+
+def test_json_has_the_keys_of_the_api(run: Run) -> None:
+    def keys(line: str) -> set[str]:
+        return set(data(run(f"{line} --json")))
+
+    assert "purses" in keys("new x --arm a=1 --budget 5 --policy uniform --cost-min 1")
+    assert keys("ask x") == keys("tickets x") == {"tickets"}
+    assert "arm" in keys("ticket x 1")
+    assert keys("settle x 1 --cost 1") >= {"ticket", "state", "spent", "refunded"}
+    assert keys("labels x") == {"labels"}
+    assert keys("probabilities x") == {"probabilities"}
+    assert keys("expire x") == {"expired"}
+    assert keys("list") == {"campaigns"}
