@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +10,11 @@ from click.testing import CliRunner, Result
 
 import purse
 from purse import cli
+from purse.campaign.storage.connect import in_memory
 from tests.support.campaign_cli import Complaint, Run
 from tests.support.cli import PROGRESS
+from tests.support.server import served
+from tests.support.service import token_file
 
 
 @pytest.fixture
@@ -51,3 +55,13 @@ def complaint(
         return said
 
     return go
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that wants a token, which the environment has."""
+    file, tokens = token_file(tmp_path)
+    with served(storage=in_memory(), tokens=file) as at:
+        monkeypatch.setenv("PURSE_STORAGE", at.url)
+        monkeypatch.setenv("PURSE_TOKEN", tokens["admin"])
+        yield at.url
