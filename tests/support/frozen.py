@@ -1,0 +1,59 @@
+"""What users have built on: the description of the API and the help of every command, as files.
+
+`python -m tests.support.frozen` renews the files; the difference belongs into the changelog.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+from purse.cli import cli
+
+FOLDER = Path(__file__).parent / "frozen"
+WIDTH = 100  # columns
+
+
+def helps(command: click.Command = cli, path: str = "purse") -> Iterator[tuple[str, str]]:
+    """Yield the name of each command and its help, those in groups after their group."""
+    context = click.Context(
+        command, info_name=path, terminal_width=WIDTH, help_option_names=["-h", "--help"]
+    )
+    yield path, command.get_help(context)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            found = command.get_command(context, name)
+            assert found is not None
+            yield from helps(found, f"{path} {name}")
+
+
+def commands() -> str:
+    """Return the help of all commands."""
+    return "\n\n\n".join(text for _, text in helps()) + "\n"
+
+
+def api() -> str:
+    """Return the description of the API, without its version, in the order of its keys."""
+    from purse.service.openapi import document
+
+    described: dict[str, Any] = json.loads(json.dumps(document()))
+    described["info"]["version"] = "0"
+    return json.dumps(described, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+FILES = {"openapi.json": api, "help.txt": commands}
+
+
+def main() -> None:
+    """Renew the files."""
+    FOLDER.mkdir(exist_ok=True)
+    for name, make in FILES.items():
+        (FOLDER / name).write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
