@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+LONG = 1_000  # entries of what is not shown in an error
+
 
 class PurseError(Exception):
     """The base class of all errors of this package."""
@@ -107,8 +109,24 @@ class MissingExtra(PurseError):
 
 def invalid(field: str, value: object, allowed: str) -> InvalidInput:
     """Return the error for a bad value, on one line: `budget=-1: must be positive`."""
-    shown = shorten(" ".join(repr(value).split()))
-    return InvalidInput(f"{field}={shown}: {allowed}")
+    return InvalidInput(f"{field}={shown(value)}: {allowed}")
+
+
+def shown(value: object) -> str:
+    """Return a value as an error shows it, on one line. Of a long list or dict only the beginning
+    is looked at: it may have a million entries.
+
+    >>> shown([1] * 10**6)
+    '[1, 1, 1, 1, 1, 1, ...]'
+    """
+    if isinstance(value, (list, tuple, dict)):
+        parts = value.values() if isinstance(value, dict) else value
+        sizes = [len(each) for each in parts if isinstance(each, (list, tuple, dict, str))]
+        if max(len(value), *sizes, 0) > LONG:
+            import reprlib  # what `import purse` needs not
+
+            return reprlib.repr(value)
+    return shorten(" ".join(repr(value).split()))
 
 
 def shorten(text: str, most: int = 120) -> str:

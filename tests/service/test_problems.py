@@ -14,6 +14,7 @@ from purse.campaign.storage.storage import Storage
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
 from purse.service import problems
+from purse.service.openapi import document
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 JSON = {"Content-Type": "application/json"}
@@ -263,6 +264,27 @@ def test_very_many_unknown_fields_are_one_short_error(client: TestClient) -> Non
             said = problem(answer, 400, "invalid-input")
             assert said.startswith("unknown field of ")
             assert len(said) < 400
+
+
+DEEP = "[" * 950 + "]" * 950
+MANY = json.dumps([[1] * 10] * 20_000)
+
+
+@pytest.mark.parametrize(
+    "value", [DEEP, MANY, "1" * 4000, str(2**70), '"\\ud800"', '"%s"' % ("x" * 5000)]
+)
+def test_whatever_a_field_holds_is_refused_in_a_short_line_or_taken(value: str) -> None:
+    """Each field of each body, one after the other."""
+    client = running()
+    for path, methods in document()["paths"].items():
+        facts = methods.get("post", {}).get("requestBody")
+        at = path.replace("{name}", "prompts").replace("{ticket}", "1")
+        for field in facts["content"]["application/json"]["schema"]["properties"] if facts else ():
+            given = facts["content"]["application/json"].get("example", {})
+            body = json.dumps({**given, field: "@"}).replace('"@"', value)
+            answer = client.post(at, content=body, headers=JSON)
+            assert answer.status_code < 500, f"{path} {field}: {answer.text}"
+            assert answer.status_code < 400 or len(answer.text) < 3_000, f"{path} {field}"
 
 
 def test_methods_that_are_not_known(client: TestClient) -> None:

@@ -114,8 +114,6 @@ class Features:
         if not isinstance(per_arm, bool):
             raise invalid("per_arm", per_arm, "must be True or False")
         found = cls(tuple(_read_all(declared)), per_arm, n_arms)
-        if len(found.each) > MOST_NAMES:
-            raise invalid("features", len(found.each), f"must be at most {MOST_NAMES}")
         size = found.n_columns * (n_arms if per_arm else 1)
         if size > MOST_NUMBERS:
             raise invalid("features", size, f"must be at most {MOST_NUMBERS} numbers in all")
@@ -247,6 +245,8 @@ def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list
 def _read_all(declared: Any) -> list[Feature]:
     if declared is None:
         return []
+    if isinstance(declared, (Mapping, list, tuple)) and len(declared) > MOST_NAMES:
+        raise invalid("features", len(declared), f"must be at most {MOST_NAMES}")
     if isinstance(declared, Mapping):
         found = [_read(name, form) for name, form in declared.items()]
     elif isinstance(declared, (list, tuple)):

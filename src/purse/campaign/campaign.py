@@ -471,7 +471,9 @@ class Campaign(Budget[Status], SpendingVerb):
         name   of the arm
         """
         from purse.campaign import operators
+        from purse.campaign.read_terms import names
 
+        (name,) = names("name", [name])
         self._kept.do(lambda change: operators.retire_arm(change, name))
         return self.status()
 
@@ -488,7 +490,9 @@ class Campaign(Budget[Status], SpendingVerb):
         `cost_min` to its `cost_ceiling`.
         """
         from purse.campaign import operators
+        from purse.campaign.read_terms import names
 
+        (name,) = names("name", [name])
         low, high = self._kept.bound("cost_min", cost_min), self._kept.bound("cost_max", cost_max)
         self._kept.do(lambda change: operators.set_arm(change, name, low, high))
         return self.status()

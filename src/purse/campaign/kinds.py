@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_ar
 
 from purse.base.plain_validation import integer
 from purse.campaign.results import CampaignTicket
-from purse.errors import InvalidInput, invalid, shorten
+from purse.errors import InvalidInput, invalid, shown
 
 Schema: TypeAlias = dict[str, Any]
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
@@ -145,7 +145,7 @@ def reports(sent: Any) -> list[Report]:
     for place, each in enumerate(sent):
         if not isinstance(each, dict) or set(each) != set(Report._fields):
             fields = ", ".join(Report._fields)
-            raise InvalidInput(f"reports[{place}]={shorten(repr(each))}: must have {fields}")
+            raise InvalidInput(f"reports[{place}]={shown(each)}: must have {fields}")
     return [Report(**each) for each in sent]
 
 

@@ -44,7 +44,8 @@ def load(name: str | ModuleType) -> ModuleType:
         module = load_module("policy", Path(name))
     else:
         stem = name.replace("+", "p").replace(".", "_").replace("-", "_")
-        there = (_FOLDER / f"{stem}.py").is_file()
+        # a file system refuses to look for a longer name
+        there = len(stem) <= 100 and (_FOLDER / f"{stem}.py").is_file()
         module = import_module(f"{__name__}.{stem}") if there else ModuleType(stem)
         if getattr(module, "NAME", None) != name:
             if name in (known := names()):
