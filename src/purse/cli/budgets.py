@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from purse.campaign.verb import Verb, verbs
 from purse.cli.made import OF, command, name_of, opened
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
-from purse.cli.show import print_rows, show
+from purse.cli.show import COLUMNS, lines, print_rows, show
 from purse.client.server import Server
 
 SPEND, LOOK, STEER, KEEP = TITLES = ("Spend", "Look", "Steer", "Keep and check")
@@ -31,7 +31,7 @@ def sections(
 ) -> dict[str, list[click.Command]]:
     """Return the commands of a class by section: some by hand, and one for each other verb."""
     found = {title: [*by_hand.get(title, ())] for title in TITLES}
-    found[LOOK] = [status(of), listed(of), *found[LOOK]]
+    found[LOOK] = [*looks(of), *found[LOOK]]
     known = {each.name for commands in found.values() for each in commands} | {*ELSEWHERE}
     for row in verbs(of):
         if row.name.replace("_", "-") not in known:
@@ -51,30 +51,20 @@ def written(
     return stored(click.Command(name, callback=run, params=[*params], help=text))
 
 
-def status(of: type[Budget[Any]]) -> click.Command:
-    """Return the command `status`."""
+def looks(of: type[Budget[Any]]) -> Iterator[click.Command]:
+    """Yield the commands `status` and `list`."""
 
     def run(as_json: bool, storage: str, **typed: str | None) -> None:
-        if name := typed[OF]:
+        if name := typed.get(OF):
             show(opened(of, name, storage).status(), as_json)
         else:
             show_list(of, as_json, storage)
 
     whose = {"campaign": "a campaign", "account": "an account and of all below it"}[of.KIND]
     text = f"Print the balances and alarms of {whose}.\n\nWithout a name, list all {of.KIND}s."
-    return for_machines(written("status", run, text, name_of(of, required=False)))
-
-
-def listed(of: type[Budget[Any]]) -> click.Command:
-    """Return the command `list`."""
-
-    def run(as_json: bool, storage: str) -> None:
-        show_list(of, as_json, storage)
-
-    text = f"""List the {of.KIND}s of a storage.
-
-    Prints a line for each, separated by tabs: {of.KIND}, state, budget, alarms."""
-    return for_machines(written("list", run, text))
+    yield for_machines(written("status", run, text, name_of(of, required=False)))
+    text = f"List the {of.KIND}s of a storage.{lines([of.KIND, *COLUMNS['list']])}"
+    yield for_machines(written("list", run, text))
 
 
 def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
@@ -97,7 +87,7 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
         rows.append([each.name, each.status, purses, *([f"! {alarms}"] if alarms else [])])
     if sys.stdout.isatty():
         rows = [[*row, ""][:4] for row in rows]  # a place for alarms in every row
-    print_rows([of.KIND, "state", "budget", "alarms"], rows, left=(0, 1, 2, 3))
+    print_rows([of.KIND, *COLUMNS["list"]], rows, left=(0, 1, 2, 3))
     if not found:
         click.echo(f"There are no {of.KIND}s; `purse {of.KIND} new` creates one", err=True)
 

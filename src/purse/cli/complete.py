@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from functools import partial
+from importlib import import_module
 
 import click
 
 from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
-
-if TYPE_CHECKING:
-    from purse.campaign.account import Account
-    from purse.campaign.campaign import Campaign
 
 
 def policies(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
@@ -34,25 +31,17 @@ def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> 
     return [name for name in CRITERIA if name.startswith(typed)]
 
 
-def campaigns(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the campaigns of the storage whose names begin with what was typed."""
-    from purse.campaign.campaign import Campaign
-
-    return names_of(Campaign, context, typed)
-
-
-def accounts(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the accounts of the storage whose names begin with what was typed."""
-    from purse.campaign.account import Account
-
-    return names_of(Account, context, typed)
-
-
-def names_of(kind: type[Campaign] | type[Account], context: click.Context, typed: str) -> list[str]:
-    """Return the names of a kind that begin with what was typed; none where the storage cannot be
-    read: who types a command sees no error then.
+def names_of(
+    kind: str, context: click.Context, parameter: click.Parameter, typed: str
+) -> list[str]:
+    """Return the names of campaigns or accounts that begin with what was typed; none if the storage
+    cannot be read: who types a command sees no error then.
     """
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):
-        return [name for name in kind.names(storage=storage) if name.startswith(typed)]
+        of = getattr(import_module(f"purse.campaign.{kind}"), kind.title())
+        return [name for name in of.names(storage=storage) if name.startswith(typed)]
     return []
+
+
+campaigns, accounts = partial(names_of, "campaign"), partial(names_of, "account")

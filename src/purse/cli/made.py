@@ -16,7 +16,7 @@ from purse.campaign.kinds import SECONDS, Kind, kind_of, once, pair
 from purse.campaign.verb import NONE, TEXT, WANTED, Argument, arguments_of, said
 from purse.cli import complete
 from purse.cli.options import for_machines, stored
-from purse.cli.show import COLUMNS, show
+from purse.cli.show import COLUMNS, lines, show
 from purse.client.server import Server
 from purse.errors import InvalidInput
 
@@ -96,9 +96,7 @@ def command(
 
     flags = {key: flag(each) for key, each in {**terms, **known}.items()}
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
-    words = as_typed(text_of(function), flags)
-    if table := ", ".join(COLUMNS.get(columns or key, ())):
-        words += f"\n\nPrints a line for each, separated by tabs: {table}."
+    words = as_typed(text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
     for place, each in enumerate(known.values()):
         if place == 0 and each.default is WANTED:
             params.append(alone(each))

@@ -84,7 +84,7 @@ def recommend(
     purse recommend -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     """  # noqa: D301 - click reads the backspace as: keep these lines
     simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}
-    given = {field: value for field, value in simulated.items() if value is not None}
+    given: dict[str, Any] = {key: value for key, value in simulated.items() if value is not None}
     if world is None:
         if name is None:
             raise InvalidInput("recommend: name a campaign, or a world with --world")
@@ -98,7 +98,9 @@ def recommend(
     elif budget is None:
         raise InvalidInput("--budget is missing: the budget of each simulated path")
     else:
-        play(world, as_json, **given, **question)
+        import purse
+
+        show(purse.recommend(world, **given, **question), as_json)
 
 
 def live(name: str, storage: str, as_json: bool, **question: Any) -> None:
@@ -106,18 +108,12 @@ def live(name: str, storage: str, as_json: bool, **question: Any) -> None:
     from purse.campaign.campaign import Campaign
 
     found = Campaign.open(name, storage=storage).recommend(**question)
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        click.echo(str(found))
+    show(found, as_json)
     sys.exit(exit_codes.OK if found.certain else exit_codes.UNSURE)
 
 
-def play(world: str, as_json: bool, **options: Any) -> None:
-    """Print how recommendations do in a world."""
-    import purse
-
-    found = purse.recommend(world, **options)
+def show(found: Any, as_json: bool) -> None:
+    """Print a result."""
     if as_json:
         print_json(found.as_dict())
     else:

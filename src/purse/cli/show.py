@@ -18,9 +18,16 @@ SUMS = ("spent", "held", "presumed", "overrun")
 COLUMNS = {
     "asked": ["ticket", "arm", "probability", "held"],
     "tickets": ["ticket", "arm", "probability", "held", "state"],
+    "list": ["state", "budget", "alarms"],
     "labels": ["key", "value", "tickets", *SUMS],
     "probabilities": ["arm", "probability"],
 }
+
+
+def lines(columns: Sequence[str]) -> str:
+    """Return what the help says of a table; nothing if there is none."""
+    names = ", ".join(columns)
+    return f"\n\nPrints a line for each, separated by tabs: {names}." if names else ""
 
 
 def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
