@@ -15,7 +15,7 @@ from purse.campaign.terms import Terms
 from purse.errors import PurseError
 
 CHECKPOINT_EVERY = 50_000  # entries
-PAGE_SIZE = 5_000  # entries read at a time
+PAGE_SIZE = 500  # entries read at a time: larger pages keep the garbage collector busy
 
 
 class ReadCampaign(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import add
 from typing import Any, NamedTuple
 
 import orjson
@@ -35,13 +34,23 @@ class Balance(NamedTuple):
         """What can still be held."""
         return self.budget - self.spent - self.held - self.presumed
 
+    def plus(self, move: Balance) -> Balance:
+        """Return the balance after a move."""
+        return Balance(
+            self.budget + move.budget,
+            self.spent + move.spent,
+            self.held + move.held,
+            self.presumed + move.presumed,
+            self.overrun + move.overrun,
+        )
+
 
 Move = Sequence[Balance]  # what is added to the balance of each resource
 
 
 def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
     """Return balances after a move."""
-    return [Balance._make(map(add, was, more)) for was, more in zip(balances, move, strict=True)]
+    return list(map(Balance.plus, balances, move))
 
 
 @dataclass
