@@ -13,6 +13,7 @@ import apsw
 import pytest
 
 from purse.campaign import allowed, asks, learner, reports
+from purse.campaign.arms import Seen
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.checkpoint import SEAL
 from purse.campaign.commit import Committer
@@ -245,7 +246,8 @@ def use_the_probability_of_now(patch: Patch) -> None:
     def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
             budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
-            now = policy.probabilities(body["t"], budget, [0] * n_arms, [], None)
+            seen = Seen(body["t"], budget, [0] * n_arms, [], None, None)
+            now = policy.probabilities(seen)
             learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
         learn(policy, [], seq, digest)
 
