@@ -5,6 +5,7 @@ room.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import astuple
 from typing import Any
 
 import orjson
@@ -28,7 +29,6 @@ from purse.campaign.time_series import (
     Sample,
     Span,
     TimeSeries,
-    lefts,
     purses,
     sample,
 )
@@ -52,7 +52,8 @@ class History:
         self.terms = terms
         self.asks = self.tells = 0
         self.level = CampaignLevel(terms, balances=[Balance(units) for units in terms.budget])
-        self._arms = [ArmStats(len(terms.resources)) for _ in range(terms.n_arms)]
+        nothing = [0] * len(terms.resources)
+        self._arms = [ArmStats(nothing) for _ in range(terms.n_arms)]
         self._settled = 0  # tickets that wait for their reward
         self._series = TimeSeries(self._point(0))
         self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
@@ -117,7 +118,7 @@ class History:
         facts = [
             [self.asks, self.tells, self._settled, self._at, self._slot, self._second],
             [vars(self.level.head), self.level.balances, self.level.seq],
-            [arm.as_list() for arm in self._arms],
+            [astuple(arm) for arm in self._arms],
             [self._series.first, self._series.width, self._series.points],
             {span: list(series.points) for span, series in self._recent_series.items()},
             list(self._minute.seconds),
@@ -135,13 +136,12 @@ class History:
         parts = [Balance(*each) for each in balances]
         made.level = CampaignLevel(terms, seq, Head(**head), parts)
         made.asks, made.tells, made._settled, made._at, made._slot, made._second = numbers
-        for arm, facts in zip(made._arms, arms, strict=True):
-            arm.take_over(facts)
+        made._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
-        made._series = TimeSeries(sample(first))
-        made._series.width, made._series.points = width, [sample(point) for point in points]
+        made._series = TimeSeries(sample(*first))
+        made._series.width, made._series.points = width, [sample(*point) for point in points]
         for span, kept in recent.items():
-            made._recent_series[span].points.extend(map(sample, kept))
+            made._recent_series[span].points.extend(sample(*point) for point in kept)
         made._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
         made._incidents.take_over(incidents)
         return made
@@ -161,9 +161,8 @@ class History:
             self._minute.begin(second, self.asks, self.tells)
 
     def _point(self, at: int) -> Sample:
-        pulls = tuple(arm.pulls for arm in self._arms)
-        gain = sum(arm.reward for arm in self._arms)
-        return Sample._make((at, *zip(*self.level.balances, strict=True), pulls, gain))
+        pulls = [arm.pulls for arm in self._arms]
+        return Sample(at, self.level.balances, pulls, sum(arm.reward for arm in self._arms))
 
     def _recent(self, now: int) -> tuple[int, Sample]:
         """When the recent time began, and how things stood then."""
@@ -182,17 +181,12 @@ class History:
         (since, before), point = self._recent(now), self._point(self._at)
         seconds = (now - since) / 1000
         made: list[dict[str, float] | None] = []
-        for place, left in enumerate(lefts(point)):
-            paid = (
-                point.spent[place]
-                + point.presumed[place]
-                - before.spent[place]
-                - before.presumed[place]
-            )
+        for was, part in zip(before.balances, point.balances, strict=True):
+            paid = part.spent + part.presumed - was.spent - was.presumed
             if paid <= 0 or seconds <= 0 or self.level.head.status != RUNNING:
                 made.append(None)
                 continue
-            lasts = left * seconds / paid
+            lasts = part.left * seconds / paid
             made.append(
                 {
                     "per_second": paid / seconds / amounts.UNIT,
