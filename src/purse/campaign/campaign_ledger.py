@@ -139,7 +139,7 @@ class CampaignLevel(Level):
             if before.asked.get("initial"):
                 head.owed = sorted([*head.owed, arm])
         elif kind == "told" and after.source in OPEN:
-            self.hear(arm, HEARD, heard=True)
+            head.silent[arm] = HEARD
         if after.reward is not None and before.reward is None and self.terms.reward_range:
             low, high = self.terms.reward_range
             if not low <= after.reward <= high:
@@ -150,11 +150,9 @@ class CampaignLevel(Level):
         if self.head.open and change:
             self.head.open[arm] += change
 
-    def hear(self, arm: int, change: int, *, heard: bool = False) -> None:
+    def hear(self, arm: int, change: int) -> None:
         """Count tickets of an arm that has not brought a reward yet."""
-        if heard:
-            self.head.silent[arm] = HEARD
-        elif self.head.silent[arm] >= 0:
+        if self.head.silent[arm] != HEARD:
             self.head.silent[arm] += change
 
     def change_arm(self, entry: Entry) -> None:
