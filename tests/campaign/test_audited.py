@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from purse.campaign.checkpoint import AUDIT
 from purse.campaign.learner import Learner
 from purse.campaign.local.account import LocalAccount
 from purse.campaign.local.campaign import LocalCampaign
+from purse.campaign.records import AUDIT
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 

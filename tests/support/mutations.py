@@ -15,10 +15,10 @@ import pytest
 from purse.campaign import allowed, asks, learner, reports
 from purse.campaign.arms import Seen
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.checkpoint import SEAL
 from purse.campaign.commit import Committer
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
+from purse.campaign.records import SEAL
 from purse.campaign.states import HELD, TOLD
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock

@@ -22,11 +22,10 @@ import orjson
 from purse.base.json import compact_bytes
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.checkpoint import AUDIT, opened, sealed
 from purse.campaign.entry import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
-from purse.campaign.records import Balance, Head
+from purse.campaign.records import AUDIT, Balance, Head, opened, sealed
 from purse.campaign.replay_journal import Replay
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.rows import Stored

@@ -7,9 +7,9 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Protocol
 
-from purse.campaign.checkpoint import HISTORY, opened, sealed
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
+from purse.campaign.records import HISTORY, opened, sealed
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.errors import PurseError

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from purse.base import amounts
 from purse.base.progress import QUIET_S
 from purse.campaign.arms import Seen
-from purse.campaign.checkpoint import POLICY, opened, sealed
 from purse.campaign.contexts import CONTEXT
+from purse.campaign.records import POLICY, opened, sealed
 from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms

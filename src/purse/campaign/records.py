@@ -1,9 +1,22 @@
-"""What is stored beside the journal: the balances of a level, and its head."""
+"""What is stored beside the journal: the balances of a level, its head, and checkpoints.
+
+A checkpoint is what a journal comes to at one of its entries, so that a reader need not begin at
+the first one. It is a cache, but for those of webhooks. It counts if it is whole and the journal
+still has the digest that it had when the checkpoint was made; otherwise its reader begins at an
+earlier entry.
+
+kind           body
+policy         what the policy has learnt; made every few thousand entries
+history        what the dashboard shows
+audit          what an audit has found to be right
+webhook NAME   how far a receiver was told
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import orjson
@@ -18,6 +31,8 @@ ALARMS = {
     "outside-range": "outside_range",
 }
 Units = Sequence[int]  # one amount of each resource
+POLICY, HISTORY, AUDIT = "policy", "history", "audit"  # kinds of checkpoints
+SEAL = 16  # bytes
 
 
 class Balance(NamedTuple):
@@ -100,3 +115,14 @@ class Head:
         """Count a report that causes an alarm, and record when, ms."""
         self.count(ALARMS[kind])
         self.alarmed[kind] = at
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a body with a digest before it."""
+    return blake2b(body, digest_size=SEAL).digest() + body
+
+
+def opened(body: bytes) -> bytes | None:
+    """Return the body that was sealed; None if it is damaged."""
+    found = bytes(body)[SEAL:]
+    return found if sealed(found) == bytes(body) else None
