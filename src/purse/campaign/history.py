@@ -38,11 +38,6 @@ MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
 
 
-def nothing(_: int) -> Iterable[Entry]:
-    """Find no entries."""
-    return ()
-
-
 class History:
     """What happened in a campaign so far. It watches `level`, which folds the journal: balances,
     tickets and arms are the level's.
@@ -67,7 +62,7 @@ class History:
         return self.level.seq
 
     def fold(
-        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = nothing
+        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = lambda _: ()
     ) -> None:
         """Take in the next entries of the journal, all at once or a few at a time.
 
@@ -282,13 +277,6 @@ class History:
             for arm in shown
         ]
         if len(shown) < len(ranked):
-            rows.append(
-                {
-                    "arm": None,
-                    "pulls": [
-                        sum(point.pulls) - sum(point.pulls[arm] for arm in shown)
-                        for point in points
-                    ],
-                }
-            )
+            others = [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]
+            rows.append({"arm": None, "pulls": others})
         return rows
