@@ -1,6 +1,4 @@
-"""How a campaign went: what the dashboard shows, from watching the fold of its journal, in bounded
-room.
-"""
+"""How a campaign went: what the dashboard shows, from the fold of its journal, in bounded room."""
 
 from __future__ import annotations
 
@@ -39,9 +37,7 @@ SHOWN = 7  # arms with a series of their own; the rest are added up
 
 
 class History:
-    """What happened in a campaign so far. It watches `level`, which folds the journal: balances,
-    tickets and arms are the level's.
-    """
+    """What happened in a campaign so far; balances, tickets and arms are those of `level`."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms

@@ -1,4 +1,4 @@
-"""The state of a level, which is the fold of its journal. Only `fold` changes a level.
+"""The state of a level, which is the fold of its journal. Only entries change a level.
 
 A level is a budget. One below another spends from both: what moves on it moves on all levels above.
 """
