@@ -8,8 +8,8 @@ import pytest
 
 from purse.campaign.account import Account
 from purse.campaign.campaign import Campaign
-from purse.campaign.checkpoint import AUDIT
 from purse.campaign.learner import Learner
+from purse.campaign.records import AUDIT
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 

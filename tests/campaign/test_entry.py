@@ -10,6 +10,7 @@ import pytest
 from purse.campaign import asks, reports
 from purse.campaign.entry import Entry
 from purse.campaign.make_results import receipt
+from purse.campaign.storage.storage import read_entries
 from purse.campaign.ticket import TicketRecord, folded
 from purse.errors import InvalidInput
 from tests.support.game import START, USD, Game, money
@@ -38,7 +39,7 @@ def ticket_of(*rows: tuple[str, dict[str, Any]]) -> TicketRecord:
 
 def test_an_entry_is_read_as_it_was_written() -> None:
     entry = about()[0]
-    assert Entry.read(*entry.row()) == entry
+    assert read_entries([entry.row()]) == [entry]
     assert entry.chain("") != entry.chain("other")
 
 

@@ -50,7 +50,7 @@ def test_an_ask_for_many_gets_as_many_as_fit() -> None:
     game = Game(script=(0,))
     tickets = game.do(asks.ask, 9, "many")
     assert [ticket.arm for ticket in tickets] == [0, 0]  # then red does not fit any more
-    assert game.policy.saw[-1][4] == [1]  # and the policy could choose green alone
+    assert game.policy.saw[-1].allowed == [1]  # and the policy could choose green alone
 
 
 def test_why_nothing_can_be_held_and_on_which_level() -> None:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from purse.campaign.storage.connect import connect
-from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.follower import Follower
+from purse.campaign.webhooks.sending import read_target
 
 LABELS = ("before the message", "after the message", "before the commit", "after the commit")
 SECRET = b"sesame-sesame-sesame-sesame"

@@ -11,6 +11,7 @@ from typing import Any
 
 from purse.campaign import operators
 from purse.campaign.account import Account
+from purse.campaign.arms import Seen
 from purse.campaign.budget import Budget
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign import Campaign
@@ -59,14 +60,14 @@ class Script:
 
     def __init__(self, *arms: int) -> None:
         self.arms = arms
-        self.saw: list[tuple[Any, ...]] = []  # what it was told at each choice
+        self.saw: list[Seen] = []
 
-    def choose(self, t: int, *seen: Any) -> tuple[int, float]:
-        """Return the arm of round t."""
-        self.saw.append((t, *seen))
-        return self.arms[(t - 1) % len(self.arms)], 0.5
+    def choose(self, seen: Seen) -> tuple[int, float]:
+        """Return the arm of a round."""
+        self.saw.append(seen)
+        return self.arms[(seen.t - 1) % len(self.arms)], 0.5
 
-    def probabilities(self, *_: Any) -> list[float]:
+    def probabilities(self, seen: Seen) -> list[float]:
         """Return 1/2 for each of two arms."""
         return [0.5, 0.5]
 

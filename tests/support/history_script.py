@@ -1,4 +1,4 @@
-"""Journals written by hand, and histories that watch their fold."""
+"""Journals written by hand, and their histories."""
 
 from __future__ import annotations
 

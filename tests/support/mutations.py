@@ -13,11 +13,12 @@ import apsw
 import pytest
 
 from purse.campaign import allowed, asks, learner, reports
+from purse.campaign.arms import Seen
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.checkpoint import SEAL
 from purse.campaign.commit import Committer
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
+from purse.campaign.records import SEAL
 from purse.campaign.states import HELD, TOLD
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
@@ -245,7 +246,8 @@ def use_the_probability_of_now(patch: Patch) -> None:
     def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
             budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
-            now = policy.probabilities(body["t"], budget, [0] * n_arms, [], None)
+            seen = Seen(body["t"], budget, [0] * n_arms, [], None, None)
+            now = policy.probabilities(seen)
             learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
         learn(policy, [], seq, digest)
 

@@ -15,9 +15,9 @@ from purse.campaign import asks
 from purse.campaign.commit import written
 from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.transaction import Transaction
-from purse.campaign.webhooks.address import read_target
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower
+from purse.campaign.webhooks.sending import read_target
 from tests.support.game import Script
 
 SECRET = b"sesame-sesame-sesame-sesame"

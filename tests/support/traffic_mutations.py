@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse.campaign import allowed, asks, commit, cooldown, learner, reports
-from purse.campaign.arms import Arms
+from purse.campaign.arms import Arms, Seen
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.learner import Learner
@@ -145,8 +145,8 @@ def forget_the_chance_of_exploration(patch: Patch) -> None:
     ) -> tuple[int, int, float]:
         t, arm, _ = next_round(transaction, left, need, allow, context)
         head = transaction.level.head
-        seen = (t, left, head.open, head.owed, allow, context)
-        return t, arm, transaction.policy.probabilities(*seen)[arm]
+        seen = Seen(t, left, head.open, head.owed, allow, context)
+        return t, arm, transaction.policy.probabilities(seen)[arm]
 
     patch.setattr(asks, "next_round", proud)
 

@@ -18,8 +18,8 @@ import pytest
 from purse import Campaign, Policy, PurseError
 from purse.base import amounts
 from purse.campaign import commit
-from purse.campaign.checkpoint import SEAL
 from purse.campaign.learner import Learner
+from purse.campaign.records import SEAL
 from purse.errors import BudgetHeld
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import account_checks, mutations, period_checks, storages

@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from purse.campaign.campaign import Campaign
-from purse.campaign.storage import postgres, postgres_timeout, sqlite_file
+from purse.campaign.storage import postgres, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from purse.errors import StorageUnavailable
 from tests.support.client_log import TERMS
@@ -35,7 +35,7 @@ def have_no_patience(patch: pytest.MonkeyPatch) -> None:
         ),
     )
     patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
-    patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 1.5)
+    patch.setattr(postgres, "QUERY_TIMEOUT_S", 1.5)
 
 
 @pytest.fixture(autouse=True)
@@ -206,7 +206,7 @@ def test_postgres_stands_still(
         process.suspend()
     try:
         with monkeypatch.context() as patch:
-            patch.setattr(postgres_timeout, "QUERY_TIMEOUT_S", 0.3)
+            patch.setattr(postgres, "QUERY_TIMEOUT_S", 0.3)
             # one waits for an answer, and all others for two seconds for a new connection
             refuses(campaign, ticket, scale(2, 4))
     finally:

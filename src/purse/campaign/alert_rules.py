@@ -9,9 +9,8 @@ from typing import Any
 from purse.errors import invalid
 
 PERCENT = re.compile(r"([1-9][0-9]?|100)%")
-EXHAUSTED = "100%"
-OVERRUN, COOLING_DOWN, EXPIRED = WORDS = ("overrun", "cooling-down", "expired")
-OF_ACCOUNTS = (OVERRUN,)  # the words that accounts have
+WORDS = ("overrun", "cooling-down", "expired")
+OF_ACCOUNTS = ("overrun",)  # the words that accounts have
 
 
 def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = WORDS) -> tuple[str, ...]:
@@ -36,24 +35,5 @@ def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = WORDS) -> tu
 
 
 def place(rule: str) -> tuple[int, int]:
-    """Where a rule stands among others."""
-    return (1, WORDS.index(rule)) if rule in WORDS else (0, percent(rule))
-
-
-def percent(rule: str) -> int:
-    """The number of a percentage.
-
-    >>> percent("80%")
-    80
-    """
-    return int(rule.rstrip("%"))
-
-
-def read_key(key: str) -> tuple[str, list[int]]:
-    """Return the subject and the mark of the key of an event; see `events`.
-
-    >>> read_key("80%:0/0/3")
-    ('80%:0', [0, 3])
-    """
-    subject, *mark = key.split("/")
-    return subject, list(map(int, mark))
+    """Return where a rule stands among others."""
+    return (1, WORDS.index(rule)) if rule in WORDS else (0, int(rule[:-1]))

@@ -5,14 +5,13 @@ not been silent for too long.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from purse.base import amounts
 from purse.campaign import cooldown
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.ledger import Level, fits
+from purse.campaign.ledger import fits
 from purse.campaign.mask import Mask
-from purse.campaign.records import Balance, Units
+from purse.campaign.records import Units
 from purse.campaign.results import write_time
 from purse.campaign.transaction import Transaction
 from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
@@ -20,15 +19,6 @@ from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
 SILENT = 20  # tickets after which an arm that has brought no reward yet may be left out
 SILENT_SHARE = 5  # it gets one ticket in so many
 Need = Callable[[int], Units]  # the most that an arm may cost in an ask
-
-
-class Lack(NamedTuple):
-    """A resource of which a level has too little."""
-
-    is_gone: bool  # it would not fit even if nothing were held
-    level: Level
-    resource: int
-    balance: Balance
 
 
 def needs(level: CampaignLevel, mask: Mask | None) -> Need:
@@ -99,14 +89,14 @@ def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted
     """Say why so much cannot be held: it would not fit even if nothing were held, or it is held
     for others; and on which level.
     """
-    own, *above = transaction.level.chain()
+    own = transaction.level
     lacks = [
-        Lack(need > balance.left + balance.held, level, resource, balance)
-        for level in (own, *above)
+        (need > balance.left + balance.held, level, resource, balance)
+        for level in own.chain()
         for resource, (need, balance) in enumerate(zip(held, level.balances, strict=True))
         if need > balance.left
     ]
-    is_gone, level, resource, balance = max(lacks, key=lambda lack: lack.is_gone)
+    is_gone, level, resource, balance = max(lacks, key=lambda lack: lack[0])
     left, name = amounts.text(balance.left), own.terms.resources[resource]
     text = (
         f"{transaction.campaign.arms.names[arm]!r} may cost {amounts.text(held[resource])} {name} "

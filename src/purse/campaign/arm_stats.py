@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
+from operator import add
 from typing import Any, NamedTuple
 
 from purse.base import amounts
@@ -21,45 +23,33 @@ class ArmSums(NamedTuple):
     costs: tuple[int, ...]  # (d,) units
 
 
+@dataclass(slots=True)
 class ArmStats:
     """What was reported of one arm, from whatever state its tickets were told."""
 
-    __slots__ = ("costs", "cross", "failed", "pulls", "reward", "settled", "squares", "told")
-
-    def __init__(self, n_resources: int) -> None:
-        self.pulls = 0  # asked
-        self.told = 0
-        self.failed = 0
-        self.settled = 0  # pulls whose cost is known, and whose reward is still expected
-        self.reward = 0.0
-        self.costs = [0] * n_resources  # units
-        self.squares = [0.0, 0.0]  # of rewards, and of costs of the first resource
-        self.cross = 0.0  # rewards times costs
+    costs: list[int]  # units
+    pulls: int = 0  # asked
+    told: int = 0
+    failed: int = 0
+    settled: int = 0  # pulls whose cost is known, and whose reward is still expected
+    reward: float = 0.0
+    reward_squares: float = 0.0
+    cost_squares: float = 0.0  # of the first resource
+    cross: float = 0.0  # rewards times costs
 
     def add(self, reward: float, costs: list[int]) -> None:
         """Take in a report."""
         self.told += 1
         self.reward += reward
-        for place, units in enumerate(costs):
-            self.costs[place] += units
+        self.costs = list(map(add, self.costs, costs))
         cost = costs[0] / amounts.UNIT
-        self.squares[0] += reward * reward
-        self.squares[1] += cost * cost
+        self.reward_squares += reward * reward
+        self.cost_squares += cost * cost
         self.cross += reward * cost
 
     def sums(self) -> ArmSums:
         """The sums as they are now."""
         return ArmSums(self.told, self.failed, self.settled, self.reward, tuple(self.costs))
-
-    def as_list(self) -> list[Any]:
-        """All that it knows."""
-        known = [self.pulls, self.told, self.reward, self.costs, self.squares, self.cross]
-        return [*known, self.failed, self.settled]
-
-    def take_over(self, facts: list[Any]) -> None:
-        """Know what `as_list` said."""
-        self.pulls, self.told, self.reward, self.costs, self.squares, self.cross, *rest = facts
-        self.failed, self.settled = rest
 
     def efficiency(self) -> tuple[float | None, list[float] | None]:
         """Reward per cost of the first resource, e = Σr / Σc, and its 95% interval e ± 1.96 s.
@@ -74,8 +64,8 @@ class ArmStats:
         ratio = self.reward / total
         if n < 2:
             return ratio, None
-        rest = max(0.0, self.squares[0] - 2 * ratio * self.cross + ratio * ratio * self.squares[1])
-        margin = Z * sqrt(rest * n / (n - 1)) / total
+        squares = self.reward_squares - 2 * ratio * self.cross + ratio * ratio * self.cost_squares
+        margin = Z * sqrt(max(0.0, squares) * n / (n - 1)) / total
         return ratio, [max(0.0, ratio - margin), ratio + margin]
 
 

@@ -9,21 +9,23 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 
-class ArmRecord(NamedTuple):
-    """An arm that is not as the terms say, in units."""
+class Seen(NamedTuple):
+    """What a policy sees before it chooses."""
 
-    place: int
-    name: str
-    retired: bool
-    cost_min: Sequence[int]  # (d,)
-    cost_max: Sequence[int]  # (d,)
+    t: int  # the round
+    left: list[int]  # (d,) units
+    pending: list[int]  # unfinished tickets of each arm, if the policy counts them
+    owed: Sequence[int]  # arms that owe their initial pull
+    allowed: Sequence[int] | None  # arms that may be chosen; None: all
+    context: Sequence[float] | None
 
 
 class Arms:
     """Arms by their places, not to be changed; places that no arm has yet come last.
 
     terms     of the campaign
-    changed   rows of `ArmRecord`, in the order of their places
+    changed   place, name, whether it is retired, cost_min and cost_max (units) of each arm that is
+              not as the terms say, in the order of their places
     """
 
     def __init__(self, terms: Any, changed: Iterable[Sequence[Any]] = ()) -> None:
@@ -31,13 +33,10 @@ class Arms:
         self.cost_min: list[Sequence[int]] = list(terms.cost_min)
         self.cost_max: list[Sequence[int]] = list(terms.cost_max)
         self.is_retired = [False] * len(terms.arms)
-        for row in changed:
-            arm = ArmRecord(*row)
-            place = slice(arm.place, arm.place + 1)  # a new arm has the next place
-            self.names[place] = [arm.name]
-            self.cost_min[place] = [arm.cost_min]
-            self.cost_max[place] = [arm.cost_max]
-            self.is_retired[place] = [arm.retired]
+        for arm, name, is_retired, cost_min, cost_max in changed:
+            place = slice(arm, arm + 1)  # a new arm has the next place
+            self.names[place], self.is_retired[place] = [name], [is_retired]
+            self.cost_min[place], self.cost_max[place] = [cost_min], [cost_max]
         self.there = [place for place, retired in enumerate(self.is_retired) if not retired]
         self.all_there = len(self.there) == terms.n_arms  # every place has an arm
         self.named = len(terms.arms)  # in the terms

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from purse.campaign import asks as exploration
 from purse.campaign.allowed import Need, allowed_arms, needs, shortage
+from purse.campaign.arms import Seen
 from purse.campaign.contexts import Context
 from purse.campaign.labels import check_keys
 from purse.campaign.ledger import fits
@@ -145,9 +145,8 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
         transaction.policy.begin_period(period.rounds)
     explored = explored_arms(transaction, need, allowed) if level.terms.explore else {}
     rest, numbers = 1 - sum(explored.values()), None if context is None else context.numbers
-    chances = transaction.policy.probabilities(
-        head.rounds + 1, left, head.open, head.owed, allowed, numbers
-    )
+    seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers)
+    chances = transaction.policy.probabilities(seen)
     return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
 
 
@@ -186,13 +185,13 @@ def next_round(
     if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
         when = " in this period" if period else ""
         raise HorizonReached(f"all {terms.horizon} rounds of the horizon have been asked for{when}")
-    seen = (t, left, head.open, head.owed, allowed, context)
+    seen = Seen(t, left, head.open, head.owed, allowed, context)
     explored = explored_arms(transaction, need, allowed) if terms.explore else {}
     rest = 1 - sum(explored.values())
-    drawn = exploration.draw(explored, terms.seed, t) if explored else None
+    drawn = draw(explored, terms.seed, t) if explored else None
     if drawn is not None:
-        return t, drawn, explored[drawn] + rest * transaction.policy.probabilities(*seen)[drawn]
-    arm, chance = transaction.policy.choose(*seen)
+        return t, drawn, explored[drawn] + rest * transaction.policy.probabilities(seen)[drawn]
+    arm, chance = transaction.policy.choose(seen)
     check_choice(transaction, t, arm, chance)
     if explored and arm >= 0:
         return t, arm, explored[arm] + rest * chance
@@ -207,8 +206,8 @@ def explored_arms(
     balances, period = level.balances, level.period
     budget: Units = period.budget(balances) if period else [part.budget for part in balances]
     places = level.arms.there if allowed is None else allowed
-    most = {arm: exploration.scarcity(need(arm), budget) for arm in places}
-    return exploration.chances(level.terms.explore, most)
+    most = {arm: scarcity(need(arm), budget) for arm in places}
+    return chances(level.terms.explore, most)
 
 
 def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:

@@ -22,11 +22,10 @@ import orjson
 from purse.base.json import compact_bytes
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.checkpoint import AUDIT, opened, sealed
 from purse.campaign.entry import Entry
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
-from purse.campaign.records import Balance, Head
+from purse.campaign.records import AUDIT, Balance, Head, opened, sealed
 from purse.campaign.replay_journal import Replay
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.rows import Stored
@@ -52,16 +51,6 @@ class Audit(NamedTuple):
         return not self.findings
 
 
-class Line(NamedTuple):
-    """An entry in the order of the tree."""
-
-    turn: int  # 0 if its level stood alone
-    place: int  # of the level
-    seq: int
-    entry: Entry
-    digest: str
-
-
 def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     """Fold the journals of the whole tree that a level belongs to, and compare what is stored.
 
@@ -81,19 +70,18 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
         lines(storage, place, stored, replays[stored.found.key].level.seq)
         for place, stored in enumerate(tree)
     ]
-    for line in merge(*journals):
-        stored = tree[line.place]
+    for turn, place, _, entry, digest in merge(*journals):
+        stored = tree[place]
         replay = replays[stored.found.key]
-        entry = line.entry
         expected = replay.check_event(entry, expected)
         try:
-            replay.fold(entry, line.turn or None)
+            replay.fold(entry, turn or None)
         except InvalidInput as error:  # all that follows would be wrong, too
             replay.find(str(error))
             break
         if entry.kind != "event":
             expected = replay.expected
-        if replay.level.head.digest != line.digest:
+        if replay.level.head.digest != digest:
             replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
         kept = stored.checkpoint
         if kept is not None and replay.policy is not None and kept[0] == entry.seq:
@@ -123,15 +111,19 @@ def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
     return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
 
 
-def lines(storage: Storage, place: int, stored: Stored, after: int) -> Iterator[Line]:
-    """Yield the entries of a level after one, up to those that are stored."""
+def lines(
+    storage: Storage, place: int, stored: Stored, after: int
+) -> Iterator[tuple[int, int, int, Entry, str]]:
+    """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
+    the level stood alone), place of the level, number, entry and digest.
+    """
     upto = stored.found.seq
     while after < upto:
         page = storage.entries(stored.found.name, after, min(PAGE_SIZE, upto - after))
         if not page:
             return
         for entry, turn, digest in page:
-            yield Line(turn or 0, place, entry.seq, entry, digest)
+            yield turn or 0, place, entry.seq, entry, digest
         after = page[-1][0].seq
 
 

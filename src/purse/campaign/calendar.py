@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import re
 import zoneinfo
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
 from purse.errors import invalid, suggest
 
+LOCAL = ("day", "week", "month")
 HOURS = re.compile(r"([1-9][0-9]{0,3})h")
 HOUR = 3_600_000  # ms
 MILLISECOND = timedelta(milliseconds=1)
@@ -55,12 +55,13 @@ class Calendar(NamedTuple):
         """
         if (length := self.hours) is not None:
             return known + ((after - known) // length + 1) * length
-        zone, place = find_zone(self.time_zone), LOCAL[self.every]
-        anchor = FIRST_MONDAY if self.every == "week" else FIRST_DAY
-        local = (EPOCH + after * MILLISECOND).astimezone(zone).replace(tzinfo=None)
+        zone = find_zone(self.time_zone)
+        local = (EPOCH + after * MILLISECOND).astimezone(zone)
+        days = (local.date() - FIRST_DAY.date()).days
+        months = (local.year - FIRST_DAY.year) * 12 + local.month - 1
         # a few too early: where the offset changes, instants differ from local times by a day
-        count = max(0, periods_between(self.every, anchor.date(), local.date()) - 2)
-        while (end := instant(place(anchor, count), zone)) <= after:
+        count = max(0, {"day": days, "week": days // 7, "month": months}[self.every] - 2)
+        while (end := instant(begin(self.every, count), zone)) <= after:
             count += 1
         return end
 
@@ -71,34 +72,13 @@ class Calendar(NamedTuple):
         return None if found is None else int(found[1]) * HOUR
 
 
-def days_later(anchor: datetime, count: int) -> datetime:
-    """The local time so many days later."""
-    return anchor + timedelta(days=count)
-
-
-def weeks_later(anchor: datetime, count: int) -> datetime:
-    """The local time so many weeks later."""
-    return anchor + timedelta(weeks=count)
-
-
-def months_later(anchor: datetime, count: int) -> datetime:
-    """The local time so many months later, of the first of a month."""
-    years, month = divmod(anchor.month - 1 + count, 12)
-    return anchor.replace(year=anchor.year + years, month=month + 1)
-
-
-LOCAL: dict[str, Callable[[datetime, int], datetime]] = {
-    "day": days_later,
-    "week": weeks_later,
-    "month": months_later,
-}
-
-
-def periods_between(every: str, first: date, last: date) -> int:
-    """About how many local periods lie between two days."""
+def begin(every: str, count: int) -> datetime:
+    """Return the local time at which a period begins, so many after the first one of 1970."""
     if every == "month":
-        return (last.year - first.year) * 12 + last.month - first.month
-    return (last - first).days // (7 if every == "week" else 1)
+        return FIRST_DAY.replace(year=FIRST_DAY.year + count // 12, month=count % 12 + 1)
+    if every == "week":
+        return FIRST_MONDAY + timedelta(weeks=count)
+    return FIRST_DAY + timedelta(days=count)
 
 
 def instant(local: datetime, zone: tzinfo) -> int:

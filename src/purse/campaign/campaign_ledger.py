@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import lt
 from typing import TYPE_CHECKING, Any
 
 from purse.campaign import cooldown
@@ -81,12 +82,14 @@ class CampaignLevel(Level):
 
     def asked(self, entry: Entry) -> None:
         """Issue a ticket, and hold the most that it may cost."""
-        head, ticket = self.head, TicketRecord.issued(entry)
+        head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
-        if "labels" in entry.body:
-            head.labels += [key for key in entry.body["labels"] if key not in head.labels]
-        if "context" in entry.body:
-            self.see(entry.body)
+        move = [Balance(0, 0, units) for units in ticket.held]
+        if "labels" in body:
+            head.labels += [key for key in body["labels"] if key not in head.labels]
+            self.labels.book(body["labels"], 1, move)
+        if "context" in body:
+            self.see(body)
         head.rounds = ticket.t
         head.count("tickets")
         head.count(ticket.state)
@@ -96,7 +99,7 @@ class CampaignLevel(Level):
             self.count_open(ticket.arm, 1)
             self.hear(ticket.arm, 1)
             cooldown.issued(head, ticket.arm, ticket.id, entry.at)
-        self.move(ticket, [Balance(held=units) for units in ticket.held], entry.at, issued=1)
+            self.book(move, entry.at)
 
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""
@@ -107,58 +110,49 @@ class CampaignLevel(Level):
 
     def reported(self, entry: Entry, before: TicketRecord) -> None:
         """Take in an entry about a ticket: its money, its state, and what is counted of its arm."""
-        head, arm = self.head, before.arm
+        head, kind, arm = self.head, entry.kind, before.arm
         after = self.tickets[before.id] = before.after(entry, self.terms.reward_within)
         if after.state != before.state:
             head.count(before.state, -1)
             head.count(after.state)
             self.count_open(arm, (after.state in UNFINISHED) - (before.state in UNFINISHED))
-        is_paid = after.costs is not None and before.costs is None
         if move := moved_between(before, after):
-            self.move(before, move, entry.at)
-        if is_paid and any(part.overrun for part in move):
+            self.book(move, entry.at, before.asked.get("periods", {}))
+            if "labels" in before.asked:
+                self.labels.book(before.asked["labels"], 0, move)
+        if "over" in entry.body:
             head.count("overruns")
             for level in self.chain():
                 level.head.alarmed["overrun"] = entry.at
-        match entry.kind:
-            case "told" | "settled":
-                least = self.arms.cost_min[arm]
-                if is_paid and any(map(int.__lt__, after.costs or (), least)):
-                    head.alarm("below-minimum", entry.at)
-                cooldown.succeeded(head, arm, after.id)
-            case "failed":
-                if self.terms.cooldown is not None:
-                    cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
-            case "voided" | "expired":
-                cooldown.ended(head, arm, after.id)
-        if entry.kind in ("failed", "voided"):
+        if kind == "told" or kind == "settled":
+            least = self.arms.cost_min[arm]
+            if before.costs is None and any(map(lt, after.costs or (), least)):
+                head.alarm("below-minimum", entry.at)
+            cooldown.succeeded(head, arm, after.id)
+        elif kind == "failed":
+            if self.terms.cooldown is not None:
+                cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
+        elif kind == "voided" or kind == "expired":
+            cooldown.ended(head, arm, after.id)
+        if kind == "failed" or kind == "voided":
             self.hear(arm, -1)
             if before.asked.get("initial"):
                 head.owed = sorted([*head.owed, arm])
-        if entry.kind == "told" and after.source in OPEN:
-            self.hear(arm, HEARD, heard=True)
+        elif kind == "told" and after.source in OPEN:
+            head.silent[arm] = HEARD
         if after.reward is not None and before.reward is None and self.terms.reward_range:
             low, high = self.terms.reward_range
             if not low <= after.reward <= high:
                 head.alarm("outside-range", entry.at)
-
-    def move(self, ticket: TicketRecord, move: list[Balance], at: int, issued: int = 0) -> None:
-        """Move the money of a ticket, here, above, and in the sums of its labels."""
-        if ticket.arm != SKIP:
-            self.book(move, at, None if issued else ticket.asked.get("periods", {}))
-        if "labels" in ticket.asked:
-            self.labels.book(ticket.asked["labels"], issued, move)
 
     def count_open(self, arm: int, change: int) -> None:
         """Count unfinished tickets of an arm, if the policy wants to know."""
         if self.head.open and change:
             self.head.open[arm] += change
 
-    def hear(self, arm: int, change: int, *, heard: bool = False) -> None:
+    def hear(self, arm: int, change: int) -> None:
         """Count tickets of an arm that has not brought a reward yet."""
-        if heard:
-            self.head.silent[arm] = HEARD
-        elif self.head.silent[arm] >= 0:
+        if self.head.silent[arm] != HEARD:
             self.head.silent[arm] += change
 
     def change_arm(self, entry: Entry) -> None:

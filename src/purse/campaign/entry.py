@@ -63,13 +63,6 @@ class Entry:
         """Return a new entry."""
         return cls(seq, at, kind, request, ticket, body, orjson.dumps(body).decode())
 
-    @classmethod
-    def read(
-        cls, seq: int, at: int, kind: str, request: str | None, ticket: int | None, text: str
-    ) -> Entry:
-        """Return an entry from the columns of its row."""
-        return cls(seq, at, kind, request, ticket, orjson.loads(text), text)
-
     def row(self) -> tuple[Any, ...]:
         """Return the columns of its row."""
         return self.seq, self.at, self.kind, self.request, self.ticket, self.text

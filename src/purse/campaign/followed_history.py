@@ -7,15 +7,15 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Protocol
 
-from purse.campaign.checkpoint import HISTORY, opened, sealed
 from purse.campaign.entry import Entry
 from purse.campaign.history import History
+from purse.campaign.records import HISTORY, opened, sealed
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.errors import PurseError
 
 CHECKPOINT_EVERY = 50_000  # entries
-PAGE_SIZE = 5_000  # entries read at a time
+PAGE_SIZE = 500  # entries read at a time: larger pages keep the garbage collector busy
 
 
 class ReadCampaign(Protocol):

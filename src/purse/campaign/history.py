@@ -1,10 +1,9 @@
-"""How a campaign went: what the dashboard shows, from watching the fold of its journal, in bounded
-room.
-"""
+"""How a campaign went: what the dashboard shows, from the fold of its journal, in bounded room."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
+from dataclasses import astuple
 from typing import Any
 
 import orjson
@@ -14,11 +13,10 @@ from purse.base.json import compact_bytes
 from purse.campaign.arm_stats import ArmStats, ArmSums, value
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
-from purse.campaign.states import OPEN, RUNNING, SETTLED
+from purse.campaign.states import OPEN, RUNNING, SETTLED, UNFINISHED
 from purse.campaign.terms import Terms
-from purse.campaign.ticket import SKIP
+from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.time_series import (
     ALL,
     LENGTHS,
@@ -29,7 +27,6 @@ from purse.campaign.time_series import (
     Sample,
     Span,
     TimeSeries,
-    lefts,
     purses,
     sample,
 )
@@ -39,31 +36,21 @@ MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
 
 
-def nothing(_: int) -> Iterable[Entry]:
-    """Find no entries."""
-    return ()
-
-
 class History:
-    """What happened in a campaign so far. It watches `level`, which folds the journal: balances,
-    tickets and arms are the level's.
-    """
+    """What happened in a campaign so far; balances, tickets and arms are those of `level`."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.asks = self.tells = 0
-        self._begin(CampaignLevel(terms, balances=[Balance(units) for units in terms.budget]))
-        self._arms = [ArmStats(len(terms.resources)) for _ in range(terms.n_arms)]
+        self.level = CampaignLevel(terms, balances=[Balance(units) for units in terms.budget])
+        nothing = [0] * len(terms.resources)
+        self._arms = [ArmStats(nothing) for _ in range(terms.n_arms)]
         self._settled = 0  # tickets that wait for their reward
-        self._series = TimeSeries(self._point(0, self.level.balances))
+        self._series = TimeSeries(self._point(0))
         self._recent_series = {span: RecentSeries(length) for span, length in LENGTHS.items()}
         self._minute = LastMinute()
         self._incidents = Incidents(terms)
         self._at = self._slot = self._second = 0
-
-    def _begin(self, level: CampaignLevel) -> None:
-        self.level = level
-        level.watchers.append(self.watch)
 
     @property
     def seq(self) -> int:
@@ -71,7 +58,7 @@ class History:
         return self.level.seq
 
     def fold(
-        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = nothing
+        self, entries: Iterable[Entry], load: Callable[[int], Iterable[Entry]] = lambda _: ()
     ) -> None:
         """Take in the next entries of the journal, all at once or a few at a time.
 
@@ -79,40 +66,38 @@ class History:
         """
         level = self.level
         for entry in entries:
+            if entry.at > self._at:
+                self._move(entry.at)
             level.recall(entry, load)
-            level.fold(entry, "")  # its digest would take a tenth of the time
-            level.forget(entry)
-        level.requests.clear()
+            level.apply(entry)  # nobody asks for digests and requests here
+            level.seq = entry.seq
+            if entry.kind == "asked":
+                self.asks += 1
+                if entry.body["arm"] != SKIP:  # else a round that the policy lets pass
+                    self._arms[entry.body["arm"]].pulls += 1
+            elif entry.ticket is not None:
+                self._reported(entry, level.tickets.get(entry.ticket))
         level.labels.rows.clear()
         if len(level.tickets) > MOST_TICKETS:
             level.tickets.clear()  # `load` finds them again
 
-    def watch(self, entry: Entry, before: Sequence[Balance], level: Level) -> None:
-        """Take in an entry that the level has folded; `before` are its balances before."""
-        if entry.at > self._at:
-            self._move(entry.at, before)
-        if entry.ticket is not None:
-            self._about_ticket(entry, self.level)
+    def _reported(self, entry: Entry, ticket: TicketRecord | None) -> None:
         self._incidents.see(entry)
-
-    def _about_ticket(self, entry: Entry, level: CampaignLevel) -> None:
-        ticket, body = level.tickets.get(entry.ticket or 0), entry.body
         if ticket is None:
             return  # a conflict about one that is long finished
-        if entry.kind == "asked":
-            self.asks += 1
-            if ticket.arm != SKIP:  # else a round that the policy lets pass
-                self._arms[ticket.arm].pulls += 1
-        elif entry.kind == "told":
+        arm = self._arms[ticket.arm]
+        if entry.kind == "told":
             self.tells += 1
-            self._arms[ticket.arm].add(body["reward"], body["costs"])
+            arm.add(entry.body["reward"], entry.body["costs"])
         elif entry.kind == "failed":
-            self._arms[ticket.arm].failed += 1
-        settled = level.head.counts.get(SETTLED, 0)
+            arm.failed += 1
+        settled = self.level.head.counts.get(SETTLED, 0)
         if settled != self._settled:
             if ticket.source in OPEN:  # one that was voided before is not expected
-                self._arms[ticket.arm].settled += settled - self._settled
+                arm.settled += settled - self._settled
             self._settled = settled
+        if ticket.state not in UNFINISHED:
+            del self.level.tickets[ticket.id]
 
     def arm_sums(self) -> dict[str, ArmSums]:
         """What the reports of each arm come to, by its name, in the order of the places."""
@@ -124,7 +109,7 @@ class History:
         facts = [
             [self.asks, self.tells, self._settled, self._at, self._slot, self._second],
             [vars(self.level.head), self.level.balances, self.level.seq],
-            [arm.as_list() for arm in self._arms],
+            [astuple(arm) for arm in self._arms],
             [self._series.first, self._series.width, self._series.points],
             {span: list(series.points) for span, series in self._recent_series.items()},
             list(self._minute.seconds),
@@ -140,46 +125,41 @@ class History:
         )
         made = cls(terms)
         parts = [Balance(*each) for each in balances]
-        made._begin(CampaignLevel(terms, seq, Head(**head), parts))
+        made.level = CampaignLevel(terms, seq, Head(**head), parts)
         made.asks, made.tells, made._settled, made._at, made._slot, made._second = numbers
-        for arm, facts in zip(made._arms, arms, strict=True):
-            arm.take_over(facts)
+        made._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
-        made._series = TimeSeries(sample(first))
-        made._series.width, made._series.points = width, [sample(point) for point in points]
+        made._series = TimeSeries(sample(*first))
+        made._series.width, made._series.points = width, [sample(*point) for point in points]
         for span, kept in recent.items():
-            made._recent_series[span].points.extend(map(sample, kept))
+            made._recent_series[span].points.extend(sample(*point) for point in kept)
         made._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
         made._incidents.take_over(incidents)
         return made
 
-    def _move(self, at: int, balances: Sequence[Balance]) -> None:
+    def _move(self, at: int) -> None:
         """Let time pass: keep how things stood where a slot of the series is over."""
         if self._at == 0:
-            self._series = TimeSeries(self._point(at, balances))
+            self._series = TimeSeries(self._point(at))
         elif self._series.slot(at) > self._slot:
-            self._series.add(self._point(self._at, balances))
+            self._series.add(self._point(self._at))
         for recent in self._recent_series.values():
             if self._at and at // recent.width > self._at // recent.width:
-                recent.add(self._point(self._at, balances))
+                recent.add(self._point(self._at))
         self._at, self._slot = at, self._series.slot(at)
         if (second := at // 1000) > self._second:
             self._second = second
             self._minute.begin(second, self.asks, self.tells)
 
-    def _point(self, at: int, balances: Sequence[Balance]) -> Sample:
-        pulls = tuple(arm.pulls for arm in self._arms)
-        gain = sum(arm.reward for arm in self._arms)
-        return Sample._make((at, *zip(*balances, strict=True), pulls, gain))
-
-    def _now(self) -> Sample:
-        return self._point(self._at, self.level.balances)
+    def _point(self, at: int) -> Sample:
+        pulls = [arm.pulls for arm in self._arms]
+        return Sample(at, self.level.balances, pulls, sum(arm.reward for arm in self._arms))
 
     def _recent(self, now: int) -> tuple[int, Sample]:
         """When the recent time began, and how things stood then."""
         start = self._series.first.at
         since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
-        return since, self._now() if self._at <= since else self._series.at(since)
+        return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
     def forecast(self, now: int) -> list[dict[str, float] | None]:
         """When each resource runs out, at the recent rate of spending; None where nothing was spent
@@ -189,20 +169,15 @@ class History:
         least in the last minute), over that time. What is left lasts as long as that rate and what
         is held stay as they are.
         """
-        (since, before), point = self._recent(now), self._now()
+        (since, before), point = self._recent(now), self._point(self._at)
         seconds = (now - since) / 1000
         made: list[dict[str, float] | None] = []
-        for place, left in enumerate(lefts(point)):
-            paid = (
-                point.spent[place]
-                + point.presumed[place]
-                - before.spent[place]
-                - before.presumed[place]
-            )
+        for was, part in zip(before.balances, point.balances, strict=True):
+            paid = part.spent + part.presumed - was.spent - was.presumed
             if paid <= 0 or seconds <= 0 or self.level.head.status != RUNNING:
                 made.append(None)
                 continue
-            lasts = left * seconds / paid
+            lasts = part.left * seconds / paid
             made.append(
                 {
                     "per_second": paid / seconds / amounts.UNIT,
@@ -259,10 +234,10 @@ class History:
         """The points of a span up to the present one; a campaign that is younger shows all."""
         since = now - LENGTHS.get(span, now)
         if since <= self._series.first.at:
-            return [self._series.first, *self._series.points, self._now()]
+            return [self._series.first, *self._series.points, self._point(self._at)]
         if self._at <= since:
-            return [self._now()._replace(at=since)]
-        return [*self._recent_series[span].since(since, self._series), self._now()]
+            return [self._point(self._at)._replace(at=since)]
+        return [*self._recent_series[span].since(since, self._series), self._point(self._at)]
 
     def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
         """One row for each arm; its share of all pulls, and of those after a point."""
@@ -298,13 +273,6 @@ class History:
             for arm in shown
         ]
         if len(shown) < len(ranked):
-            rows.append(
-                {
-                    "arm": None,
-                    "pulls": [
-                        sum(point.pulls) - sum(point.pulls[arm] for arm in shown)
-                        for point in points
-                    ],
-                }
-            )
+            others = [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]
+            rows.append({"arm": None, "pulls": others})
         return rows

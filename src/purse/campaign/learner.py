@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from purse.base import amounts
 from purse.base.progress import QUIET_S
-from purse.campaign.checkpoint import POLICY, opened, sealed
+from purse.campaign.arms import Seen
 from purse.campaign.contexts import CONTEXT
+from purse.campaign.records import POLICY, opened, sealed
 from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
@@ -65,36 +66,27 @@ class Learner:
         ).hexdigest()
         self._steps = compile_steps(self.module, problem, self._game)
 
-    def choose(
-        self,
-        t: int,
-        left: list[int],
-        pending: list[int],
-        owed: Sequence[int],
-        allowed: Sequence[int] | None,
-        context: Sequence[float] | None = None,
-    ) -> tuple[int, float]:
-        """Return the arm of round t, and the probability that it was drawn with."""
-        space = self._game.workspace
-        masked = self._see(left, pending, allowed)
-        if self.sees_contexts:
-            self._see_context(context)
+    def choose(self, seen: Seen) -> tuple[int, float]:
+        """Return an arm, and the probability that it was drawn with."""
+        space, masked = self._game.workspace, self._see(seen)
         if self.terms.initial_rounds:
             space.owed[:] = 0
-            space.owed[list(owed)] = 1
-        self._steps.ask(t, masked)
+            space.owed[list(seen.owed)] = 1
+        self._steps.ask(seen.t, masked)
         return int(space.arms[0]), float(space.probs[0])
 
-    def _see(self, left: list[int], pending: list[int], allowed: Sequence[int] | None) -> bool:
+    def _see(self, seen: Seen) -> bool:
         """Write what the policy sees; return whether arms are masked."""
         space = self._game.workspace
-        space.left_units[:] = left
+        space.left_units[:] = seen.left
         if self.terms.pending:
-            space.pending[:] = pending
-        if allowed is None:
+            space.pending[:] = seen.pending
+        if self.sees_contexts:
+            self._see_context(seen.context)
+        if seen.allowed is None:
             return False
         space.allowed[:] = False
-        space.allowed[list(allowed)] = True
+        space.allowed[list(seen.allowed)] = True
         return True
 
     def _see_context(self, numbers: Sequence[float] | None) -> None:
@@ -107,27 +99,17 @@ class Learner:
         rows = self._game.workspace.context[:, :-1]
         rows[...] = np.array(numbers, np.float32).reshape(rows.shape)
 
-    def probabilities(
-        self,
-        t: int,
-        left: list[int],
-        pending: list[int],
-        owed: Sequence[int],
-        allowed: Sequence[int] | None,
-        context: Sequence[float] | None = None,
-    ) -> list[float]:
-        """Return the probability of each arm in round t."""
+    def probabilities(self, seen: Seen) -> list[float]:
+        """Return the probability of each arm."""
         out: Floats = np.zeros(self.terms.n_arms)
-        if any(allowed is None or arm in allowed for arm in owed):
-            arm, _ = self.choose(t, left, pending, owed, allowed, context)
+        if any(seen.allowed is None or arm in seen.allowed for arm in seen.owed):
+            arm, _ = self.choose(seen)
             if arm >= 0:
                 out[arm] = 1.0
         elif self._steps.look is None:
             raise InvalidInput(f"{self.terms.policy} draws its arm without computing probabilities")
         else:
-            if self.sees_contexts:
-                self._see_context(context)
-            self._steps.look(t, self._see(left, pending, allowed), out)
+            self._steps.look(seen.t, self._see(seen), out)
         return out.tolist()
 
     def begin_period(self, rounds: int) -> None:
@@ -160,10 +142,10 @@ class Learner:
         """Compile what `probabilities` needs, before a lock is taken."""
         if self._steps.look is not None and not self._looks:
             self._looks = True
-            n_arms = self.terms.n_arms
-            self._see(list(self.terms.budget), [0] * n_arms, None)
+            space, terms = self._game.workspace, self.terms
+            space.left_units[:] = terms.budget
             with self._compiling():
-                self._steps.look(self.terms.initial_rounds + 1, False, np.zeros(n_arms))
+                self._steps.look(terms.initial_rounds + 1, False, np.zeros(terms.n_arms))
 
     @contextmanager
     def _compiling(self) -> Iterator[None]:

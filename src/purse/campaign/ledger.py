@@ -1,11 +1,12 @@
-"""The state of a level, which is the fold of its journal. Only `fold` changes a level.
+"""The state of a level, which is the fold of its journal. Only entries change a level.
 
 A level is a budget. One below another spends from both: what moves on it moves on all levels above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from operator import gt
 from typing import TYPE_CHECKING
 
 from purse.campaign.entry import Entry
@@ -18,9 +19,6 @@ if TYPE_CHECKING:
     from purse.campaign.terms import Terms
 
 OWN = "own"  # the key of a level's own period
-
-
-Watcher = Callable[[Entry, Sequence[Balance], "Level"], None]  # entry, balances before, level
 
 
 class Level:
@@ -46,7 +44,6 @@ class Level:
         self.balances = list(balances)
         self.above = above
         self.requests: dict[str, Entry] = {}  # as far as they are known
-        self.watchers: list[Watcher] = []
 
     @property
     def title(self) -> str:
@@ -67,10 +64,7 @@ class Level:
         self.head.digest = entry.chain(self.head.digest) if digest is None else digest
         if entry.request is not None:
             self.requests[entry.request] = entry
-        before = self.balances
         self.apply(entry)
-        for watch in self.watchers:
-            watch(entry, before, self)
         top = self
         while top.above is not None:
             top = top.above
@@ -165,7 +159,4 @@ def fits(need: Units, left: Units) -> bool:
     >>> fits([2, 3], [2, 4]), fits([2, 5], [9, 4])
     (True, False)
     """
-    for units, rest in zip(need, left, strict=True):  # twice as fast as `all`
-        if units > rest:
-            return False
-    return True
+    return not any(map(gt, need, left))

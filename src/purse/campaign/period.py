@@ -52,24 +52,12 @@ class Period(NamedTuple):
         """
         taken = [balance.spent + balance.held + balance.presumed for balance in balances]
         carried = [balance.left if carry == ALL else 0 for balance in balances]
-        budgets = [
-            min(gone + rest + units, LARGEST)
-            for gone, rest, units in zip(taken, carried, allowance, strict=True)
-        ]
-        period = Period(
-            self.number + 1,
-            self.ends,
-            ends,
-            rounds,
-            carried,
-            taken,
-            [balance.held for balance in balances],
-        )
         renewed = [
-            balance._replace(budget=budget)
-            for balance, budget in zip(balances, budgets, strict=True)
+            balance._replace(budget=min(gone + rest + units, LARGEST))
+            for balance, gone, rest, units in zip(balances, taken, carried, allowance, strict=True)
         ]
-        return period, renewed
+        held = [balance.held for balance in balances]
+        return Period(self.number + 1, self.ends, ends, rounds, carried, taken, held), renewed
 
     def after_hold(self, move: Sequence[Balance], carry: str) -> tuple[Period, list[int]]:
         """Return the period after a move of a ticket of an earlier one, and how much of the refund

@@ -1,10 +1,22 @@
-"""What is stored beside the journal: the balances of a level, and its head."""
+"""What is stored beside the journal: the balances of a level, its head, and checkpoints.
+
+A checkpoint is what a journal comes to at one of its entries, so that a reader need not begin at
+the first one. It is a cache, but for those of webhooks. It counts if it is whole and the journal
+still has the digest that it had when the checkpoint was made; otherwise its reader begins at an
+earlier entry.
+
+kind           body
+policy         what the policy has learnt; made every few thousand entries
+history        what the dashboard shows
+audit          what an audit has found to be right
+webhook NAME   how far a receiver was told
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from operator import add
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import orjson
@@ -19,6 +31,8 @@ ALARMS = {
     "outside-range": "outside_range",
 }
 Units = Sequence[int]  # one amount of each resource
+POLICY, HISTORY, AUDIT = "policy", "history", "audit"  # kinds of checkpoints
+SEAL = 16  # bytes
 
 
 class Balance(NamedTuple):
@@ -35,13 +49,23 @@ class Balance(NamedTuple):
         """What can still be held."""
         return self.budget - self.spent - self.held - self.presumed
 
+    def plus(self, move: Balance) -> Balance:
+        """Return the balance after a move."""
+        return Balance(
+            self.budget + move.budget,
+            self.spent + move.spent,
+            self.held + move.held,
+            self.presumed + move.presumed,
+            self.overrun + move.overrun,
+        )
+
 
 Move = Sequence[Balance]  # what is added to the balance of each resource
 
 
 def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
     """Return balances after a move."""
-    return [Balance._make(map(add, was, more)) for was, more in zip(balances, move, strict=True)]
+    return list(map(Balance.plus, balances, move))
 
 
 @dataclass
@@ -91,3 +115,14 @@ class Head:
         """Count a report that causes an alarm, and record when, ms."""
         self.count(ALARMS[kind])
         self.alarmed[kind] = at
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a body with a digest before it."""
+    return blake2b(body, digest_size=SEAL).digest() + body
+
+
+def opened(body: bytes) -> bytes | None:
+    """Return the body that was sealed; None if it is damaged."""
+    found = bytes(body)[SEAL:]
+    return found if sealed(found) == bytes(body) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import sub
 from typing import Any, NamedTuple
 
 from purse.campaign.entry import Entry
@@ -91,17 +90,18 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> list[Balance]:
     is_freed = before.state in OPEN and after.state != before.state
     if not is_paid and not is_freed:
         return []
-    nothing = [0] * len(before.held)
-    spent = overrun = nothing
-    if is_paid and after.costs is not None:
-        spent = after.spent
-        overrun = list(map(sub, after.costs, spent))
-    back = [-part for part in before.held] if is_freed else nothing
-    held, presumed = (back, nothing) if before.state == HELD else (nothing, back)
-    if after.state == PRESUMED and is_freed:
-        presumed = list(before.held)
-    rows = zip(nothing, spent, held, presumed, overrun, strict=True)
-    return [Balance._make(row) for row in rows]
+    move = []
+    costs = after.costs if is_paid and after.costs else [0] * len(before.held)
+    for place, hold in enumerate(before.held):
+        apart = hold if is_freed else 0
+        spent = min(costs[place], apart)
+        over = costs[place] - spent
+        if before.state == HELD:
+            presumed = apart if after.state == PRESUMED else 0
+            move.append(Balance(0, spent, -apart, presumed, over))
+        else:
+            move.append(Balance(0, spent, 0, -apart, over))
+    return move
 
 
 def folded(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:

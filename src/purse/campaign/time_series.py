@@ -6,30 +6,28 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import deque
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, get_args
 
 from purse.base import amounts
 from purse.campaign.entry import Entry
+from purse.campaign.records import Balance
 from purse.campaign.terms import Terms
 
 POINTS = 256
 MINUTE = 60  # seconds
 SLOTS = 240  # of a recent series
 Span = Literal["all", "day", "hour"]
-ALL, DAY, HOUR = SPANS = get_args(Span)
+ALL, DAY, HOUR = get_args(Span)
 LENGTHS = {DAY: 86_400_000, HOUR: 3_600_000}  # ms
 
 
 class Sample(NamedTuple):
-    """How things stood at a time; amounts in units, one for each resource."""
+    """How things stood at a time."""
 
     at: int  # ms
-    budget: tuple[int, ...]
-    spent: tuple[int, ...]
-    held: tuple[int, ...]
-    presumed: tuple[int, ...]
-    overrun: tuple[int, ...]
-    pulls: tuple[int, ...]  # of each arm so far
+    balances: Sequence[Balance]  # of each resource
+    pulls: Sequence[int]  # of each arm so far
     gain: float  # the sum of all rewards
 
 
@@ -110,32 +108,19 @@ class LastMinute:
         return 0, 0
 
 
-def sample(facts: list[Any]) -> Sample:
+def sample(at: int, balances: list[list[int]], pulls: list[int], gain: float) -> Sample:
     """A sample from JSON."""
-    at, *parts, gain = facts
-    return Sample._make((at, *map(tuple, parts), gain))
+    return Sample(at, [Balance(*each) for each in balances], pulls, gain)
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:
     """The counters of each resource over time, as decimal text."""
-    fields = ("budget", "spent", "held", "presumed", "overrun")
-    made: list[dict[str, Any]] = [
-        {
-            field: [amounts.text(getattr(point, field)[place]) for point in points]
-            for field in fields
-        }
-        for place in range(len(points[0].budget))
-    ]
-    for place, purse in enumerate(made):
-        purse["left"] = [amounts.text(lefts(point)[place]) for point in points]
-    return made
-
-
-def lefts(point: Sample) -> list[int]:
-    """What can still be held of each resource."""
     return [
-        budget - spent - held - presumed
-        for budget, spent, held, presumed in zip(*point[1:5], strict=True)
+        {
+            field: [amounts.text(getattr(balance, field)) for balance in balances]
+            for field in (*Balance._fields, "left")
+        }
+        for balances in zip(*(point.balances for point in points), strict=True)
     ]
 
 

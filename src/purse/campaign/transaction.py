@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from purse.base import amounts
 from purse.campaign import events
+from purse.campaign.arms import Seen
 from purse.campaign.calendar import Calendar, data_version
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
@@ -25,30 +26,12 @@ PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users a
 
 
 class Chooser(Protocol):
-    """A policy that chooses. Both take the round, the units left, the unfinished tickets of each
-    arm, the arms that owe their initial pull, the arms that are allowed (None: all), and a context.
-    """
+    """A policy that chooses."""
 
-    def choose(
-        self,
-        t: int,
-        left: list[int],
-        pending: list[int],
-        owed: Sequence[int],
-        allowed: Sequence[int] | None,
-        context: Sequence[float] | None = None,
-    ) -> tuple[int, float]:
+    def choose(self, seen: Seen) -> tuple[int, float]:
         """Return an arm and its probability."""
 
-    def probabilities(
-        self,
-        t: int,
-        left: list[int],
-        pending: list[int],
-        owed: Sequence[int],
-        allowed: Sequence[int] | None,
-        context: Sequence[float] | None = None,
-    ) -> list[float]:
+    def probabilities(self, seen: Seen) -> list[float]:
         """Return the probability of each arm."""
 
     def begin_period(self, rounds: int) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from purse.campaign.webhooks import sending
-from purse.campaign.webhooks.address import NotSent, is_public, read_target
+from purse.campaign.webhooks.sending import NotSent, is_public, read_target
 from tests.support.receiver import answering, drip, endless, receiver
 
 CERTIFICATE = Path(__file__).parents[2] / "client" / "tls"

@@ -17,8 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from purse.errors import StorageUnavailable
-
 MOUNTS = Path("/proc/self/mountinfo")  # of Linux; elsewhere mount points are not known
 
 
@@ -88,12 +86,6 @@ def unescape(path: str) -> str:
     return path
 
 
-def refuse_dangerous(path: str) -> None:
-    """Raise `StorageUnavailable` where others may see this file under another name."""
-    if found := danger(path):
-        raise StorageUnavailable(found)
-
-
 if sys.platform == "linux":  # elsewhere only `file_identity` helps
     from fcntl import F_OFD_SETLK, F_RDLCK, F_UNLCK, fcntl
 
@@ -114,11 +106,7 @@ class Guard:
         for name, place in ((path, IN_USE), (f"{path}-shm", SHARED_IN_USE)):
             with suppress(OSError):  # without it, things are as SQLite leaves them
                 self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), place))
-        self._set(lock=True)
-
-    def unlock(self) -> None:
-        """Let SQLite itself find out whether it is the last user."""
-        self._set(lock=False)
+        self.set(lock=True)
 
     def close(self) -> None:
         """Close the files. To close a file drops SQLite's own locks on it in this process, so no
@@ -127,7 +115,8 @@ class Guard:
         for file, _ in self._files:
             os.close(file)
 
-    def _set(self, *, lock: bool) -> None:
+    def set(self, *, lock: bool) -> None:
+        """Lock, or let SQLite itself find out whether it is the last user."""
         if sys.platform == "linux":
             kind = F_RDLCK if lock else F_UNLCK
             for file, (start, length) in self._files:
@@ -154,7 +143,7 @@ def released(path: str) -> Iterator[None]:
         if guard is not None:
             guard.users -= 1
             if guard.users == 0:
-                guard.unlock()
+                guard.set(lock=False)
         try:
             yield
         finally:

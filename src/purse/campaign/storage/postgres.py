@@ -4,7 +4,8 @@ only the primary is asked.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
@@ -14,11 +15,11 @@ import psycopg
 from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.postgres_timeout import MILLISECONDS, ServerClock, TimeoutConnection
 from purse.campaign.storage.sql import Rows, Statement
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 
-LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer
+LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
+QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still, which tells nobody
 # connections of a process; a server takes 100 in all, unless it is told otherwise
 MOST_WRITERS, MOST_READERS = 16, 8
 IDLE = 0  # a connection without a transaction
@@ -33,12 +34,67 @@ SESSION = (
 # each statement behind a lock sees what was committed before the lock was got
 WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED"
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+MILLISECONDS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 STATE = f"SELECT {MILLISECONDS}, max(version) FROM purse_schema".encode()
 T = TypeVar("T")
 
 
 class ConnectionLost(StorageUnavailable):
     """What became of the transaction is unknown."""
+
+
+class QueryTimeout(psycopg.OperationalError):
+    """The server has not answered in time."""
+
+
+class TimeoutConnection(psycopg.Connection[Any]):
+    """A connection that gives up. What became of a statement is unknown then, as after a lost
+    connection, and the connection is of no more use.
+    """
+
+    _gave_up = False
+
+    def wait(self, gen: Generator[Any, Any, T], *options: Any, **more: Any) -> T:
+        """Wait as psycopg does, which looks up every so often."""
+        deadline = time.monotonic() + (0 if self._gave_up else QUERY_TIMEOUT_S)
+        try:
+            return super().wait(until(gen, deadline), *options, **more)
+        except QueryTimeout:
+            self._gave_up = True
+            raise
+
+
+def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any, T]:
+    """The same steps, up to a time."""
+    try:
+        wanted = next(steps)
+        while True:
+            ready = yield wanted
+            if not ready and time.monotonic() > deadline:
+                raise QueryTimeout(f"no answer within {QUERY_TIMEOUT_S:g} seconds")
+            wanted = steps.send(ready)
+    except StopIteration as end:
+        return end.value
+
+
+class ServerClock:
+    """Ms since 1970 on the server. This machine's clock counts from the server's last answer."""
+
+    def __init__(self) -> None:
+        self._ahead = time.time_ns() // 1_000_000 - monotonic()  # until the server has answered
+
+    def set(self, now: int) -> None:
+        """Take over the server's time."""
+        self._ahead = now - monotonic()
+
+    def now(self) -> int:
+        """The server's time, as far as it is known."""
+        return monotonic() + self._ahead
+
+
+def monotonic() -> int:
+    """Ms on a clock that nobody sets."""
+    return time.monotonic_ns() // 1_000_000
 
 
 class PostgresSession:

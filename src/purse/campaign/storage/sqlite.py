@@ -16,7 +16,6 @@ import orjson
 from purse.base.files import sync_folder
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
-from purse.campaign.storage.file_identity import refuse_dangerous
 from purse.campaign.storage.sql import Rows, Statement
 from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
@@ -79,7 +78,8 @@ class Sqlite(Dialect, SqliteFile):
         SqliteFile.__init__(self, str(path), vfs)
         if not path.parent.is_dir():
             raise StorageUnavailable(f"there is no folder {path.parent}")
-        refuse_dangerous(self.path)
+        if found := self.danger():
+            raise StorageUnavailable(found)
         if not create and (not path.exists() or self._version() == 0):
             raise NoSuchStorage(
                 f"there is no file {self.path} with campaigns; name another with storage=..., on "

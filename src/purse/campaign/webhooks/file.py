@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from purse.campaign.states import CAMPAIGN
-from purse.campaign.webhooks.address import Target, is_address, is_public, read_target
 from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secret
+from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown
 
 KEYS = (

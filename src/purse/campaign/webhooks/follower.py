@@ -15,16 +15,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import orjson
 
 from purse.base.json import compact_bytes
 from purse.campaign.entry import Entry
+from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import message
-from purse.campaign.webhooks.address import NotSent
 from purse.campaign.webhooks.file import Receiver
-from purse.campaign.webhooks.sending import send
+from purse.campaign.webhooks.sending import NotSent, send
 from purse.errors import PurseError
 
 LOGGER = logging.getLogger(__name__)
@@ -35,27 +35,6 @@ FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each furth
 LONGEST_WAIT = 3_600_000  # ms
 GIVE_UP = 3 * 86_400_000  # ms after the first failure
 SLACK = 60_000  # ms by which the clocks of two followers may differ
-
-
-class Journals(Protocol):
-    """The part of a storage that a follower needs."""
-
-    now: Callable[[], int]  # ms since 1970
-
-    def journals(self) -> list[tuple[str, str, int]]:
-        """Return kind, name and number of the last entry of each campaign and account."""
-
-    def created(self, name: str, kind: str) -> Entry:
-        """Return the first entry of a campaign or an account."""
-
-    def events(self, name: str, after: int, limit: int) -> list[Entry]:
-        """Return the events that follow an entry, at most so many."""
-
-    def checkpoint(self, name: str, kind: str) -> Sequence[Any] | None:
-        """Return entry, digest and body of the last checkpoint of a kind."""
-
-    def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
-        """Store a checkpoint in the place of the last one of its kind."""
 
 
 class Progress(NamedTuple):
@@ -105,7 +84,7 @@ class Follower:
     """
 
     def __init__(
-        self, storage: Journals, receiver: Receiver, send: Callable[..., None] = send
+        self, storage: Storage, receiver: Receiver, send: Callable[..., None] = send
     ) -> None:
         self.storage, self.receiver, self.send = storage, receiver, send
         self.kind = f"webhook {receiver.name}"
@@ -225,7 +204,7 @@ class Follower:
 
     def _progress(self, name: str) -> Progress | None:
         row = self.storage.checkpoint(name, self.kind)
-        return None if row is None else Progress(row[0], **orjson.loads(bytes(row[2])))
+        return None if row is None else Progress(row.seq, **orjson.loads(bytes(row.body)))
 
     def _keep(self, name: str, progress: Progress) -> None:
         seq, *_ = progress

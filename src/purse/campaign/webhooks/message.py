@@ -26,6 +26,7 @@ STANDARD, SLACK = FORMATS = ("standard", "slack")
 TYPE = "purse.alert"
 PREFIX = "whsec_"
 LEAST, MOST = 24, 64  # bytes of a secret
+HEADERS = {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
 
 
 def read_secret(text: str) -> bytes:
@@ -53,7 +54,7 @@ def standard(
     signed = f"{facts['key']}.{timestamp}.".encode() + body
     digest = base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
     return {
-        **plain_headers(),
+        **HEADERS,
         "webhook-id": facts["key"],
         "webhook-timestamp": str(timestamp),
         "webhook-signature": f"v1,{digest}",
@@ -71,12 +72,7 @@ def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"
     words += "; an ask was refused" if "refused" in facts else ""
-    return plain_headers(), compact_bytes({"text": html.escape(words, quote=False)})
-
-
-def plain_headers() -> dict[str, str]:
-    """Return the headers of every message."""
-    return {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
+    return HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
 
 
 def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:

@@ -1,23 +1,146 @@
 """Sends one message, safely: to an address that was checked, once, within a time, with no redirect
 followed and hardly anything read.
+
+Only network addresses of the public internet may be called, unless the operator allows others. No
+error shows an address, which may be a secret.
 """
 
 from __future__ import annotations
 
 import http.client
 import io
+import re
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
-
-from purse.campaign.webhooks.address import NotSent, Resolve, Target, checked, resolve
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
 MOST_READ = 65_536  # bytes of status line and headers; the body of an answer is not read
 LEAST_S = 0.001  # of a timeout: 0 would mean that nothing is waited for
+MOST = 2_000  # characters of an address
+MOST_ADDRESSES = 16  # network addresses of one host
+PORTS = {"https": 443, "http": 80}
+PRINTABLE = re.compile(r"[\x21-\x7e]+")
+HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9.])?|[0-9A-Fa-f:.]+")
+# what a resolver may take for a number: 127.0.0.1, 2130706433, 0x7f.1
+NUMBER = re.compile(r"(.*\.)?([0-9]+|0[xX][0-9A-Fa-f]*)\.?")
+ALLOWED = (
+    f"must look like https://HOST/PATH, in at most {MOST:,} characters of ASCII, without a user, "
+    "a password or a fragment"
+)
+NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
+# not public, whatever a version of Python says: protocols, documentation, site-local, IPv4 in IPv6
+CLOSED = tuple(map(ip_network, ("192.0.0.0/24", "3fff::/20", "fec0::/10", "::/96")))
+Resolve = Callable[[str, int], list[Any]]  # rows as `socket.getaddrinfo` returns them
+
+
+class NotSent(Exception):
+    """A message that did not arrive, or perhaps did; the text is a word or two without secrets."""
+
+
+class Target(NamedTuple):
+    """Where a message goes."""
+
+    scheme: str
+    host: str
+    port: int
+    path: str  # with the query
+
+    @property
+    def authority(self) -> str:
+        """The host for a header, with a port that is not the usual one."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+
+
+def read_target(address: str) -> Target:
+    """Return the parts of an address. Raise `ValueError` with what is allowed."""
+    if len(address) > MOST or not PRINTABLE.fullmatch(address):
+        raise ValueError(ALLOWED)
+    try:
+        parts = urlsplit(address)
+        host, port = parts.hostname or "", parts.port
+    except ValueError:
+        raise ValueError(ALLOWED) from None
+    is_odd = parts.scheme not in PORTS or port == 0 or not HOST.fullmatch(host)
+    if is_odd or "@" in parts.netloc or "#" in address or "\\" in address:
+        raise ValueError(ALLOWED)
+    if NUMBER.fullmatch(host) and not is_address(host):
+        raise ValueError("must have a host in numbers written as four of them, as in 192.0.2.1")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(parts.scheme, host, port or PORTS[parts.scheme], path)
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is a network address in its usual form.
+
+    >>> is_address("192.0.2.1"), is_address("::1"), is_address("0177.0.0.1")
+    (True, True, False)
+    """
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def resolve(host: str, port: int) -> list[Any]:
+    """Return the network addresses of a host, as the system finds them."""
+    return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+
+
+def checked(target: Target, look_up: Resolve, *, allow_private: bool) -> list[tuple[int, Any]]:
+    """Return (family, address) of each network address of a host: connect to these, and look up
+    no more.
+
+    Raise `NotSent` if there are none, or if one of them must not be called.
+    """
+    try:
+        rows = look_up(target.host, target.port)
+    except (OSError, UnicodeError):
+        raise NotSent("no such host") from None
+    found = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
+    if not found or len(found) > MOST_ADDRESSES:
+        raise NotSent("no such host")
+    if not allow_private and not all(is_public(str(place[0])) for _, place in found):
+        raise NotSent("address not allowed")
+    return found
+
+
+def is_public(text: str) -> bool:
+    """Whether a network address is one of the public internet, and leads to no other kind.
+
+    >>> [is_public(text) for text in ("1.1.1.1", "127.0.0.1", "169.254.169.254", "10.1.2.3")]
+    [True, False, False, False]
+    >>> [is_public(text) for text in ("2606:4700::1111", "::1", "::ffff:127.0.0.1", "fe80::1%eth0")]
+    [True, False, False, False]
+    """
+    address = ip_address(text)
+    if isinstance(address, IPv6Address):
+        inner = embedded(address)
+        if inner is not None:
+            return is_public(str(inner))
+        if address.scope_id is not None:
+            return False
+    return (
+        address.is_global
+        and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+        and not any(address in network for network in CLOSED)
+    )
+
+
+def embedded(address: IPv6Address) -> IPv4Address | None:
+    """Return the IPv4 address that an IPv6 address leads to, or None."""
+    if address.teredo is not None:
+        return address.teredo[1]
+    if address in NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour
 
 
 def send(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.campaign.periods.test_money import HOUR, begun, is_whole
+from tests.campaign.test_period_money import HOUR, begun, is_whole
 from tests.support.storages import MemoryHarness
 
 # plays the first arm in the first two rounds of a horizon, and then the second

@@ -16,7 +16,7 @@ from purse.campaign.calendar import Calendar
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.transaction import Transaction
 from purse.errors import CampaignPaused
-from tests.campaign.periods.test_money import HOUR, begun, is_whole, period
+from tests.campaign.test_period_money import HOUR, begun, is_whole, period
 from tests.support.campaigns import refusal
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
