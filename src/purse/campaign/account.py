@@ -69,7 +69,5 @@ class Account(Budget[AccountStatus]):
 
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(self) -> Audit:
-        """Fold the journals of the account and of all that is below it, and return where the
-        account differs from them.
-        """
+        """Return where the account differs from its journal and from those of all below it."""
         return self._kept.audited()

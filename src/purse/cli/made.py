@@ -195,7 +195,8 @@ def as_typed(text: str, flags: Mapping[str, str]) -> str:
     """
     verbs = {"create": "new", **flags}
     text = QUOTED.sub(lambda word: verbs.get(word[1], word[1].replace("_", "-")), text)
-    return text.replace("Return", "Print").replace("return", "print").replace('"', "")
+    text = text.replace("return it", "print its status").replace('"', "")
+    return text.replace("Return", "Print").replace("return", "print")
 
 
 def read(known: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def test_a_new_term_is_an_option_at_once() -> None:
 
     made = command(Painted, "create", "new")
     said = {each.opts[0]: each.help for each in made.params if isinstance(each, click.Option)}
-    assert made.help == "Paint a campaign, and print it."
+    assert made.help == "Paint a campaign, and print its status."
     assert said["--colour"] == "Red or green [default: red]."
     assert said["--dries"] == "Time until it is dry; never: it stays wet [default: 90s]."
 
