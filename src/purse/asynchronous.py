@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
 from collections.abc import AsyncIterator, Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
@@ -16,10 +17,10 @@ from purse.campaign.budget import PAGE, Budget
 from purse.campaign.campaign import Campaign
 from purse.campaign.journal import Entry
 from purse.campaign.results import CampaignTicket
-from purse.campaign.spending import SpendingVerb
+from purse.campaign.spending import AsyncSpending, SpendingVerb
 from purse.errors import PurseError
 
-THREADS = ThreadPoolExecutor(64, "purse-async")  # calls at once; more of them wait
+MOST = 64  # calls at once in a process; more of them wait
 B = TypeVar("B", bound=Budget[Any])
 B_co = TypeVar("B_co", bound=Budget[Any], covariant=True)
 A = TypeVar("A")
@@ -27,16 +28,29 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+threads = ThreadPoolExecutor(MOST, "purse-async")
+
+
+def renew() -> None:
+    """Begin without threads: a child of `fork` has none of its parent's."""
+    global threads
+    threads = ThreadPoolExecutor(MOST, "purse-async")
+
+
+os.register_at_fork(after_in_child=renew)
+
+
 async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
     """Return what a call in a thread returns. A call that has not begun when it is cancelled never
-    begins; one that has begun goes on, and `undo` is called in its thread with what it returns.
+    begins; one that has begun goes on, and `undo` is called in a thread with what it returns. The
+    end of a program waits for both.
     """
-    work: Future[R] = THREADS.submit(call)
+    work: Future[R] = threads.submit(call)
     try:
         return await asyncio.wrap_future(work)
     except asyncio.CancelledError:
         if undo is not None and work.done():
-            THREADS.submit(undone, undo, work)
+            threads.submit(undone, undo, work)
         elif undo is not None:
             work.add_done_callback(partial(undone, undo))
         raise
@@ -78,16 +92,11 @@ def made(make: Callable[P, R], kind: Callable[[R], A]) -> staticmethod[P, Corout
     return staticmethod(method)
 
 
-def let_go(campaign: Campaign, ticket: CampaignTicket) -> None:
-    """Cancel a ticket that nobody knows of."""
-    with suppress(PurseError):
-        campaign.void(ticket)
-
-
-def let_all_go(campaign: Campaign, tickets: list[CampaignTicket]) -> None:
+def let_go(campaign: Campaign, found: CampaignTicket | list[CampaignTicket]) -> None:
     """Cancel tickets that nobody knows of."""
-    for ticket in tickets:
-        let_go(campaign, ticket)
+    for ticket in found if isinstance(found, list) else [found]:
+        with suppress(PurseError):
+            campaign.void(ticket)
 
 
 class AsyncBudget(Generic[B_co]):
@@ -112,7 +121,7 @@ class AsyncBudget(Generic[B_co]):
                 yield entry
 
     async def close(self) -> None:
-        """Let go of the connections to a server."""
+        """Let go of the connections to a server. A storage stays connected: others may use it."""
         self.blocking.close()
 
     async def __aenter__(self) -> Self:
@@ -138,14 +147,18 @@ class AsyncAccount(AsyncBudget[Account]):
     audit = awaited(Account.audit)
 
 
-class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb):
+class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     """`Campaign`, for coroutines.
 
-    A cancelled call that has not begun is not made. One that has begun goes on in its thread. A
-    cancelled `ask` without a `request_id` voids its ticket, so that no hold is left that nobody
-    knows of; with a `request_id` the same ask returns the same ticket later.
+    `AsyncCampaign(campaign)` has the verbs of a campaign that is open already.
+
+    A cancelled call that has not begun is not made. One that has begun goes on in its thread, and
+    the end of the program waits for it. A cancelled `ask` without a `request_id` voids its ticket,
+    so that no hold is left that nobody knows of; with a `request_id` the same ask returns the same
+    ticket later.
     """
 
+    _call = AsyncSpending
     create = made(Campaign.create, lambda kept: AsyncCampaign(kept))
     open = made(Campaign.open, lambda kept: AsyncCampaign(kept))
     names = made(Campaign.names, list)
@@ -159,7 +172,7 @@ class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb):
     export = awaited(Campaign.export)
     audit = awaited(Campaign.audit)
     ask = awaited(Campaign.ask, let_go)
-    ask_many = awaited(Campaign.ask_many, let_all_go)
+    ask_many = awaited(Campaign.ask_many, let_go)
     probabilities = awaited(Campaign.probabilities)
     tell = awaited(Campaign.tell)
     tell_many = awaited(Campaign.tell_many)

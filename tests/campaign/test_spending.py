@@ -3,40 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, Conflict, InvalidInput
-from purse.campaign.spending import SpendingVerb
+from purse import AsyncCampaign, BudgetExhausted, Campaign, Conflict, InvalidInput
 from tests.support.campaigns import counts, made, purse, refusal
 from tests.support.loops import in_loop
 
 
-class AsyncVerbs(SpendingVerb):
-    """A campaign whose verbs are coroutines."""
-
-    def __init__(self, campaign: Any) -> None:
-        self.campaign = campaign
-
-    async def ask(self, *given: Any, **named: Any) -> Any:
-        await asyncio.sleep(0)
-        return self.campaign.ask(*given, **named)
-
-    async def tell(self, *given: Any) -> Any:
-        return self.campaign.tell(*given)
-
-    async def settle(self, *given: Any) -> Any:
-        return self.campaign.settle(*given)
-
-    async def fail(self, *given: Any) -> Any:
-        return self.campaign.fail(*given)
-
-    async def void(self, *given: Any) -> Any:
-        return self.campaign.void(*given)
-
-
-@pytest.fixture(params=["with", "async with", "coroutines"])
+@pytest.fixture(params=["with", "async with"])
 def spend(request: pytest.FixtureRequest) -> Any:
     """Runs a block `body(call)` in each kind of context."""
     kind: str = request.param
@@ -46,10 +23,9 @@ def spend(request: pytest.FixtureRequest) -> Any:
             with campaign.spending(*given, **named) as call:
                 body(call)
             return call
-        verbs = campaign if kind == "async with" else AsyncVerbs(campaign)
 
         async def block() -> Any:
-            async with verbs.spending(*given, **named) as call:
+            async with AsyncCampaign(campaign).spending(*given, **named) as call:
                 body(call)
             return call
 
@@ -128,20 +104,45 @@ def test_refusals_leave_the_block(spend: Any) -> None:
     refusal(Conflict, spend, again, lambda call: call.tell(0.0, "0.1"), "same")
 
 
-def test_a_cancelled_ask_holds_nothing() -> None:
-    for kind in (lambda campaign: campaign, AsyncVerbs):
-        campaign = made()
+def test_a_cancelled_ask_holds_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    campaign, begun, go_on, real = made(), threading.Event(), threading.Event(), Campaign._ask
 
-        async def cancelled(campaign: Any = campaign, kind: Any = kind) -> None:
-            async def block() -> None:
-                async with kind(campaign).spending():
-                    raise AssertionError("it was cancelled before")
+    def slow(*given: Any, **named: Any) -> Any:
+        begun.set()
+        assert go_on.wait(30)
+        return real(*given, **named)
 
-            task = asyncio.ensure_future(block())
-            await asyncio.sleep(0)
-            await asyncio.sleep(0)
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+    monkeypatch.setattr(Campaign, "_ask", slow)
 
-        in_loop(cancelled())
-        assert counts(campaign).get("held", 0) == 0
+    async def cancelled() -> None:
+        async def block() -> None:
+            async with AsyncCampaign(campaign).spending():
+                raise AssertionError("it was cancelled before")
+
+        task = asyncio.ensure_future(block())
+        assert await asyncio.to_thread(begun.wait, 30)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        go_on.set()
+        while not counts(campaign).get("void"):
+            await asyncio.sleep(0.001)
+
+    in_loop(asyncio.wait_for(cancelled(), 30))
+    assert counts(campaign) == {"tickets": 1, "void": 1}
+
+
+def test_each_class_has_its_own_kind_of_block() -> None:
+    """The other kind is an error before anything is asked for."""
+    campaign = made()
+
+    async def wrong() -> None:
+        async with campaign.spending():  # type: ignore[attr-defined]
+            pass
+
+    with pytest.raises(TypeError, match="asynchronous context manager"):
+        in_loop(wrong())
+    blocks: Any = AsyncCampaign(campaign).spending()
+    with pytest.raises(TypeError, match="context manager"), blocks:
+        pass
+    assert counts(campaign) == {}

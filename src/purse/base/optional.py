@@ -21,6 +21,22 @@ def needs(what: str, extra: str) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def everything(what: str) -> Iterator[None]:
+    """Say in one line which package is missing of those that purse depends on: a client of a server
+    has few of them.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] == "purse":
+            raise
+        raise MissingExtra(
+            f"{what} needs all that purse depends on, and {error.name} is not installed; in the "
+            "clone: pip install ."
+        ) from error
+
+
 def scipy(module: str, what: str) -> Any:
     """A module of SciPy, which is imported late: it takes as long as a simulation.
 

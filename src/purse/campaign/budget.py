@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
+from purse.base.optional import everything
 from purse.base.plain_validation import flag, integer
 from purse.base.request_ids import request_of
 from purse.campaign import defaults, kinds
@@ -63,7 +64,8 @@ class Budget(Generic[S]):
         if server := Server.at(storage, token):
             server.do(cls, row_of(cls.create), "", given)  # type: ignore[attr-defined]
             return cls(given["name"], server)
-        from purse.campaign import kept
+        with everything(f"a {cls.KIND} at {storage!r}"):
+            from purse.campaign import kept
 
         exist_ok = flag("exist_ok", given.pop("exist_ok"))
         return cls(given["name"], kept.created(cls.KIND, given, storage, token, exist_ok))
@@ -77,12 +79,15 @@ class Budget(Generic[S]):
         storage, token   as for `create`
 
         Raise `NotFound` when the storage has none of this name.
+        Raise `InvalidInput` when none can have it.
         """
+        kinds.checked_name("name", name)
         if server := Server.at(storage, token):
             found = cls(name, server)
             found.status()
             return found
-        from purse.campaign import kept
+        with everything(f"a {cls.KIND} at {storage!r}"):
+            from purse.campaign import kept
 
         return cls(name, kept.opened(cls.KIND, name, kept.connected(storage, token)))
 
@@ -95,7 +100,8 @@ class Budget(Generic[S]):
         """
         if server := Server.at(storage, token):
             return cast(list[str], server.do(cls, row_of(cls.names), "", {}))
-        from purse.campaign import kept
+        with everything(f"a {cls.KIND} at {storage!r}"):
+            from purse.campaign import kept
 
         return kept.connected(storage, token).names(cls.KIND)
 

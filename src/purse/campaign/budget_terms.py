@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 from purse.base import amounts
 from purse.campaign import defaults
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
+from purse.campaign.kinds import checked_name
 from purse.campaign.period import PeriodTerms, is_period_end, read_periods
 from purse.campaign.read_terms import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
 
 ID = re.compile(r"[0-9a-f]{16}")
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 
 class BudgetTerms:
@@ -132,15 +132,3 @@ class AccountTerms(BudgetTerms):
         if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
             raise InvalidInput("these are not the terms of an account as they were written")
         return self
-
-
-def checked_name(field: str, name: Any) -> str:
-    """Return the name of a campaign or of an account. Raise `InvalidInput` if it is not one."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise invalid(
-            field,
-            name,
-            "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a "
-            "letter or digit",
-        )
-    return name

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from purse.base.default_policy import DEFAULT
+from purse.base.optional import everything
 from purse.base.plain_validation import choice, flag, integer
 from purse.base.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
 from purse.base.request_ids import request_of
@@ -18,7 +19,7 @@ from purse.campaign.budget import LARGEST, Budget, Place
 from purse.campaign.journal import without_contexts
 from purse.campaign.kinds import MOST, Report, number_of
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.spending import SpendingVerb
+from purse.campaign.spending import Spending, SpendingVerb
 from purse.campaign.states import CAMPAIGN, OPEN, STATES
 from purse.campaign.verb import of_all, verb
 from purse.client.server import Server
@@ -48,7 +49,7 @@ T = TypeVar("T")
 REASON = 200  # characters of a reason that the journal keeps
 
 
-class Campaign(Budget[Status], SpendingVerb):
+class Campaign(Budget[Status], SpendingVerb[Spending]):
     """A campaign: a budget, its tickets and the policy that chooses the arms, kept in a storage.
 
     `create` makes a new campaign and `open` opens an existing one. Any number of threads and
@@ -56,6 +57,7 @@ class Campaign(Budget[Status], SpendingVerb):
     """
 
     KIND, STATUS, ALERTS = CAMPAIGN, Status, WORDS
+    _call = Spending
 
     @classmethod
     @of_all("POST", "admin", CampaignExists, CampaignEnded, NotFound)
@@ -665,7 +667,8 @@ class Campaign(Budget[Status], SpendingVerb):
         """
         if Server.at(storage, None):
             raise PurseError("a journal is restored on the machine of the database, by its address")
-        from purse.campaign import kept
+        with everything(f"a {cls.KIND} at {storage!r}"):
+            from purse.campaign import kept
 
         made = kept.restored(file, storage, name, account)
         return cls(made.name, made)

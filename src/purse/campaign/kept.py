@@ -15,11 +15,12 @@ from typing import IO, Any, TypeVar, cast
 from purse.campaign.account_results import LevelStatus
 from purse.campaign.arms import Arms
 from purse.campaign.audit import audit
-from purse.campaign.budget_terms import AccountTerms, checked_name
+from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer, Operation, written
 from purse.campaign.contexts import Context, read_context
 from purse.campaign.entry import Entry
+from purse.campaign.kinds import checked_name
 from purse.campaign.ledger import Level
 from purse.campaign.make_results import account_status, balances, campaign_status
 from purse.campaign.mask import Mask, read_mask

@@ -7,6 +7,7 @@ the words of errors. Only the shape of reports, of tickets and of NAME=COST is c
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -184,10 +185,22 @@ REPORT: Schema = {
     },
 }
 
-Name: TypeAlias = Annotated[
-    str,
-    Kind({"type": "string", "pattern": r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"}, metavar="NAME"),
-]
+OF_BUDGETS = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+
+def checked_name(field: str, name: Any) -> str:
+    """Return the name of a campaign or of an account. Raise `InvalidInput` if it is not one."""
+    if not isinstance(name, str) or not re.fullmatch(OF_BUDGETS, name):
+        raise invalid(
+            field,
+            name,
+            "must be 1 to 100 letters, digits, dots, dashes or underscores, beginning with a "
+            "letter or digit",
+        )
+    return name
+
+
+Name: TypeAlias = Annotated[str, Kind({"type": "string", "pattern": OF_BUDGETS}, metavar="NAME")]
 ArmName: TypeAlias = Annotated[str, Kind(NAME, metavar="ARM")]
 Tickets: TypeAlias = Annotated[
     Iterable[int],

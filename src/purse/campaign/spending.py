@@ -1,15 +1,13 @@
-"""`with campaign.spending() as call:` asks before the block and reports after it.
-
-It needs nothing but the verbs of the object that it is mixed into. They may block, or be
-coroutines.
+"""`with campaign.spending() as call:` asks before the block and reports after it. For
+`AsyncCampaign` it is `async with`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 from purse.errors import Conflict, PurseError, TicketError
 
@@ -17,36 +15,7 @@ if TYPE_CHECKING:
     from purse.campaign.results import CampaignTicket, Receipt
 
 
-class SpendingVerb:
-    """The verb of those who make one call after another."""
-
-    def spending(
-        self,
-        request_id: str | None = None,
-        *,
-        arms: Sequence[str] | Mapping[str, Any] | None = None,
-        context: Any = None,
-        labels: Mapping[str, str] | None = None,
-    ) -> Spending:
-        """Return a context manager that asks for a ticket and reports how its call ended.
-
-        request_id, arms, context, labels   as for `ask`
-
-        Use it with `with` or `async with`, once. Inside, `ticket` and `arm` say what to call;
-        `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note what is reported at the
-        end of the block. Without such a note:
-
-        - an `Exception` that leaves the block is reported as a failure that cost nothing;
-        - after a clean end nothing is reported: the cost is unknown, so the hold stays until it
-          expires, and then counts as spent at its maximum until a report comes;
-        - the same holds for a cancelled task and Ctrl-C, as the call may be billed.
-
-        Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
-        """
-        return Spending(self, request_id, {"arms": arms, "context": context, "labels": labels})
-
-
-class Spending:
+class Call:
     """One ticket, from ask to report; the last note counts.
 
     ticket    what `ask` returned
@@ -55,15 +24,15 @@ class Spending:
 
     ticket: CampaignTicket
 
-    def __init__(self, campaign: Any, request_id: str | None, wishes: dict[str, Any]) -> None:
+    def __init__(self, campaign: Any, request_id: str | None, **wishes: Any) -> None:
         self._campaign = campaign
-        self._asked = (request_id,), wishes
+        self._request, self._wishes = request_id, wishes
         self._note: tuple[str, tuple[Any, ...]] | None = None
         self.receipt: Receipt | None = None
 
     @property
     def arm(self) -> str | None:
-        """The arm to pull; None where the round passes without a pull."""
+        """The arm to pull; None if the round passes without a pull."""
         return self.ticket.arm
 
     def tell(self, reward: Any, cost: Any) -> None:
@@ -78,8 +47,22 @@ class Spending:
         """Note that the call did not work, and what it cost all the same."""
         self._note = "fail", (cost, reason)
 
-    def __enter__(self) -> Spending:
-        self.ticket = self._campaign.ask(*self._asked[0], **self._asked[1])
+    def _report(self, error: BaseException | None) -> tuple[str, tuple[Any, ...]]:
+        """Return the verb and its values; no verb if nothing is known of the cost."""
+        if self._note is None and isinstance(error, Exception):
+            return "fail", (0, f"{type(error).__name__}: {error}")
+        return self._note or ("", ())
+
+    def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
+        """Return the errors that may hide: the caller reported already, and that stands."""
+        return (Conflict, TicketError) if self._note is None and error is not None else ()
+
+
+class Spending(Call):
+    """A call by a campaign whose verbs block, for `with`."""
+
+    def __enter__(self) -> Self:
+        self.ticket = self._campaign.ask(self._request, **self._wishes)
         return self
 
     def __exit__(
@@ -93,18 +76,12 @@ class Spending:
             with suppress(*self._expected(error)):
                 self.receipt = getattr(self._campaign, verb)(self.ticket, *values)
 
-    async def __aenter__(self) -> Spending:
-        import asyncio  # what a client that blocks needs not
 
-        asked = asyncio.ensure_future(
-            awaited(self._campaign.ask, *self._asked[0], **self._asked[1])
-        )
-        try:
-            self.ticket = await asyncio.shield(asked)
-        except asyncio.CancelledError:
-            with suppress(PurseError):  # a refusal, or a round without a pull: nothing is held
-                await awaited(self._campaign.void, await asked)
-            raise
+class AsyncSpending(Call):
+    """A call by a campaign whose verbs are awaited, for `async with`."""
+
+    async def __aenter__(self) -> Self:
+        self.ticket = await self._campaign.ask(self._request, **self._wishes)
         return self
 
     async def __aexit__(
@@ -116,25 +93,38 @@ class Spending:
         verb, values = self._report(error)
         if verb:
             with suppress(*self._expected(error)):
-                self.receipt = await awaited(getattr(self._campaign, verb), self.ticket, *values)
-
-    def _report(self, error: BaseException | None) -> tuple[str, tuple[Any, ...]]:
-        """Return the verb and its values; no verb where nothing is known of the cost."""
-        if self._note is None and isinstance(error, Exception):
-            return "fail", (0, f"{type(error).__name__}: {error}")
-        return self._note or ("", ())
-
-    def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
-        """Return the errors that may hide: the caller reported already, and that stands."""
-        return (Conflict, TicketError) if self._note is None and error is not None else ()
+                self.receipt = await getattr(self._campaign, verb)(self.ticket, *values)
 
 
-async def awaited(verb: Callable[..., Any], *values: Any, **named: Any) -> Any:
-    """Await a verb that is a coroutine; run one that blocks in a thread, and await that."""
-    import asyncio  # as above
-    import inspect
+C = TypeVar("C", bound=Call)
 
-    if inspect.iscoroutinefunction(verb):
-        return await verb(*values, **named)
-    found = await asyncio.to_thread(verb, *values, **named)
-    return await found if inspect.isawaitable(found) else found
+
+class SpendingVerb(Generic[C]):
+    """The verb of those who make one call after another."""
+
+    _call: type[C]
+
+    def spending(
+        self,
+        request_id: str | None = None,
+        *,
+        arms: Sequence[str] | Mapping[str, Any] | None = None,
+        context: Any = None,
+        labels: Mapping[str, str] | None = None,
+    ) -> C:
+        """Return a context manager that asks for a ticket and reports how its call ended.
+
+        request_id, arms, context, labels   as for `ask`
+
+        Use it with `with`, that of an `AsyncCampaign` with `async with`, once. Inside, `ticket` and
+        `arm` say what to call; `tell(reward, cost)`, `settle(cost)` or `fail(cost, reason)` note
+        what is reported at the end of the block. Without such a note:
+
+        - an `Exception` that leaves the block is reported as a failure that cost nothing;
+        - after a clean end nothing is reported: the cost is unknown, so the hold stays until it
+          expires, and then counts as spent at its maximum until a report comes;
+        - the same holds for a cancelled task and Ctrl-C, as the call may be billed.
+
+        Exceptions leave the block as they are. Raise what `ask` and the verb noted raise.
+        """
+        return self._call(self, request_id, arms=arms, context=context, labels=labels)

@@ -18,7 +18,8 @@ from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
-from purse.campaign.budget_terms import ID, BudgetTerms, checked_name
+from purse.campaign.budget_terms import ID, BudgetTerms
+from purse.campaign.kinds import checked_name
 from purse.campaign.period import is_period_end, read_periods
 from purse.campaign.read_terms import (
     Table,

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-import inspect
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
 from purse.base import amounts
 from purse.campaign.arms import Arms
+from purse.campaign.campaign import Campaign
 from purse.errors import invalid
 
 
 def check_campaign(field: str, campaign: Any) -> None:
     """Raise `InvalidInput` where a campaign cannot pay single calls in dollars."""
-    if inspect.iscoroutinefunction(getattr(campaign, "ask", None)):
+    if not isinstance(campaign, Campaign):
         raise invalid(field, campaign, "must be a purse.Campaign; its verbs run in threads here")
     if len(campaign.status().purses) != 1:
         raise invalid(field, campaign, "must have one resource, dollars")
 
 
-def largest_costs(campaign: Any) -> dict[str, Decimal]:
+def largest_costs(campaign: Campaign) -> dict[str, Decimal]:
     """Return {arm: the most that a call may cost} of a campaign.
 
     As it is now; on a server, as it was created, and the server refuses what is not so any more.
@@ -36,7 +36,7 @@ def largest_costs(campaign: Any) -> dict[str, Decimal]:
 
 
 @lru_cache(maxsize=64)
-def created_with(campaign: Any) -> dict[str, Decimal]:
+def created_with(campaign: Campaign) -> dict[str, Decimal]:
     """Return what the first entry of the journal says, which never changes."""
     first = next(iter(campaign.journal())).body
     most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])

@@ -11,15 +11,17 @@ very call may cost. Calls that LiteLLM would make without asking are refused.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import logging
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from purse.asynchronous import AsyncCampaign
 from purse.base import validation
 from purse.base.optional import needs
-from purse.campaign.spending import awaited
+from purse.campaign.results import CampaignTicket
 from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
 from purse.integrations.campaign_costs import check_campaign
 from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
@@ -145,20 +147,21 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                     0, 0, f"{own[REFUSED]}; group {model!r} has no campaign to pay a fallback"
                 )
             return healthy_deployments
+        waited = AsyncCampaign(campaign)
         given.pop(REFUSED, None)  # of an earlier request, where the caller keeps the metadata
         try:
             offers = await asyncio.to_thread(
                 offers_of, campaign, model, healthy_deployments, messages, request, self
             )
-            ticket = await self._ask(campaign, offers)
+            ticket = await self._ask(waited, offers)
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
         except AskRefused as error:
             given[REFUSED] = f"campaign {campaign.name!r}: {error}"
-            raise await self._exhausted(campaign, given[REFUSED]) from error
+            raise await self._exhausted(waited, given[REFUSED]) from error
         except InvalidInput as error:
             raise BadRequestError(shorten(str(error), 400), model, "purse") from error
-        attempt = Attempt(campaign, ticket)
+        attempt = Attempt(waited, ticket)
         await self._attempts.add(attempt)
         offer = offers[str(ticket.arm)]
         if offer.answer_tokens is not None:
@@ -166,28 +169,22 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         own.update({KEY: attempt.key, TICKET: attempt.names()})
         return offer.deployments
 
-    async def _ask(self, campaign: Any, offers: Mapping[str, Offer]) -> Any:
+    async def _ask(self, campaign: AsyncCampaign, offers: Mapping[str, Offer]) -> CampaignTicket:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
         until = time.monotonic() + self.wait
         most = {arm: offer.most for arm, offer in offers.items()}
         arms = list(most) if None in most.values() else most
         while True:
-            asked = asyncio.ensure_future(awaited(campaign.ask, arms=arms))
             try:
-                return await asyncio.shield(asked)
-            except asyncio.CancelledError:
-                ticket = (await asyncio.gather(asked, return_exceptions=True))[0]
-                if not isinstance(ticket, BaseException):
-                    await awaited(campaign.void, ticket)
-                raise
+                return await campaign.ask(arms=arms)
             except (ArmsCoolingDown, BudgetHeld) as error:
                 pause = max(STEP, getattr(error, "seconds", 0))
                 if time.monotonic() + pause > until:
                     raise
             await asyncio.sleep(pause)
 
-    async def _exhausted(self, campaign: Any, reason: str) -> BudgetExceededError:
-        purse = (await awaited(campaign.status)).purses[0]
+    async def _exhausted(self, campaign: AsyncCampaign, reason: str) -> BudgetExceededError:
+        purse = (await campaign.status()).purses[0]
         return BudgetExceededError(float(purse.spent), float(purse.budget), reason)
 
     async def async_pre_call_deployment_hook(
@@ -268,9 +265,14 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
 
     async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
         try:
-            found = await awaited(judge, answer, messages)
+            found: Any
+            if inspect.iscoroutinefunction(judge):
+                found = await judge(answer, messages)
+            else:
+                found = await asyncio.to_thread(judge, answer, messages)
+                found = await found if inspect.isawaitable(found) else found
             if found is not None:
-                await awaited(attempt.campaign.reward, attempt.ticket, found)
+                await attempt.campaign.reward(attempt.ticket, found)
         except Exception:  # the cost stands; the reward may still come by hand
             ticket = attempt.ticket
             log.exception("no reward for ticket %s of campaign %s", ticket.id, ticket.campaign)

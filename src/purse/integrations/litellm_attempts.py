@@ -8,7 +8,6 @@ that says something about the money counts.
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 import logging
 import secrets
@@ -18,8 +17,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from purse.asynchronous import AsyncCampaign, let_go
 from purse.campaign.results import CampaignTicket
-from purse.campaign.spending import awaited
 from purse.errors import Conflict, PurseError
 
 KEY = "purse_attempt"  # in the metadata of a request
@@ -37,7 +36,7 @@ class Attempt:
     ended     whether the money is reported
     """
 
-    campaign: Any
+    campaign: AsyncCampaign
     ticket: CampaignTicket
     key: str = field(default_factory=lambda: secrets.token_hex(8))
     begun: float = field(default_factory=time.monotonic)
@@ -55,7 +54,7 @@ class Attempt:
             return False
         self.ended = True
         try:
-            await awaited(getattr(self.campaign, verb), self.ticket, *values)
+            await getattr(self.campaign, verb)(self.ticket, *values)
         except Conflict as error:  # somebody else reported by the ticket's number: that stands
             log.warning("ticket %s of %s: %s", self.ticket.id, self.ticket.campaign, error)
         except PurseError:
@@ -71,7 +70,6 @@ class Attempts:
     def __init__(self) -> None:
         self._by_key: dict[str, Attempt] = {}
         self._latest: WeakKeyDictionary[asyncio.Task[Any], Attempt] = WeakKeyDictionary()
-        self._voids: set[asyncio.Future[Any]] = set()
 
     def __len__(self) -> int:
         return len(self._by_key)
@@ -116,11 +114,5 @@ class Attempts:
             return
         attempt.ended = True
         self.forget(attempt)
-        void, loop = attempt.campaign.void, asyncio.get_running_loop()
-        work = (
-            loop.create_task(void(attempt.ticket))
-            if inspect.iscoroutinefunction(void)
-            else loop.run_in_executor(None, void, attempt.ticket)
-        )
-        self._voids.add(work)
-        work.add_done_callback(self._voids.discard)
+        loop = asyncio.get_running_loop()  # whose end waits for this
+        loop.run_in_executor(None, let_go, attempt.campaign.blocking, attempt.ticket)

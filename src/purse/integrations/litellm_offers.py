@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
+from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput
 from purse.integrations.campaign_costs import largest_costs
 from purse.integrations.litellm_campaigns import arm_of
@@ -41,7 +42,7 @@ class Settings(Protocol):
 
 
 def offers_of(
-    campaign: Any,
+    campaign: Campaign,
     group: str,
     deployments: list[dict[str, Any]],
     messages: Any,

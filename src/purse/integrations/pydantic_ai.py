@@ -19,9 +19,11 @@ from dataclasses import replace
 from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
+from purse.asynchronous import AsyncCampaign
 from purse.base import validation
 from purse.base.optional import needs
-from purse.campaign.spending import Spending, awaited
+from purse.campaign.campaign import Campaign
+from purse.campaign.spending import AsyncSpending, Call
 from purse.errors import InvalidInput, invalid
 from purse.integrations.campaign_costs import check_campaign, largest_costs
 
@@ -60,7 +62,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
 
     def __init__(
         self,
-        campaign: Any,
+        campaign: Campaign,
         models: Mapping[str, Any],
         *,
         reward: Reward | None = None,
@@ -126,7 +128,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
 
     def _spending(
         self, messages: Any, settings: ModelSettings | None, parameters: ModelRequestParameters
-    ) -> Spending:
+    ) -> AsyncSpending:
         """Return the context of one request, which holds the most that it may cost.
 
         A prompt has at most as many tokens as bytes; what that makes of a long one is not above the
@@ -143,10 +145,9 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
                 arm: min(price(model, usage), largest.get(arm, Decimal("Infinity")))
                 for arm, model in self.models.items()
             }
-        spending: Spending = self.campaign.spending(arms=arms)
-        return spending
+        return AsyncCampaign(self.campaign).spending(arms=arms)
 
-    def _settle(self, call: Spending, model: Model, response: ModelResponse) -> None:
+    def _settle(self, call: Call, model: Model, response: ModelResponse) -> None:
         usage = response.usage
         if usage.input_tokens or usage.output_tokens:
             call.settle(price(model, usage))
@@ -158,14 +159,14 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
                 call.ticket.campaign,
             )
 
-    async def _rewarded(self, call: Spending, response: Any, messages: Any) -> None:
+    async def _rewarded(self, call: Call, response: Any, messages: Any) -> None:
         if self.reward is None:
             return
         try:
             found: Any = self.reward(response, messages)
             found = await found if inspect.isawaitable(found) else found
             if found is not None:
-                await awaited(self.campaign.reward, call.ticket, found)
+                await AsyncCampaign(self.campaign).reward(call.ticket, found)
         except asyncio.CancelledError:
             raise
         except Exception:  # the cost stands; the reward may still come by hand
@@ -202,7 +203,7 @@ def price(model: Model, usage: RequestUsage) -> Decimal:
     return found.total_price.quantize(Decimal("1e-9"), ROUND_UP)
 
 
-def with_ticket(response: ModelResponse, call: Spending) -> ModelResponse:
+def with_ticket(response: ModelResponse, call: Call) -> ModelResponse:
     """Return the response with the number of its ticket."""
     names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
     return replace(response, metadata={**(response.metadata or {}), TICKET: names})

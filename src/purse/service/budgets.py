@@ -12,7 +12,6 @@ from typing import Any, TypeAlias, TypeVar
 from purse.campaign.account import Account
 from purse.campaign.account_results import AccountStatus
 from purse.campaign.budget import Budget
-from purse.campaign.budget_terms import checked_name
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import Status
 from purse.campaign.states import CAMPAIGN
@@ -43,7 +42,7 @@ class Budgets:
                 self._open.move_to_end(key)
                 found: B = self._open[key]
                 return found
-        return self.put(of.open(checked_name("name", name), storage=self.storage))
+        return self.put(of.open(name, storage=self.storage))
 
     def put(self, budget: B) -> B:
         """Keep a budget, and return it; the one that is here already if another thread was

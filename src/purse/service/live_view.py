@@ -15,7 +15,6 @@ import anyio
 from anyio.to_thread import run_sync
 
 from purse.base.json import compact
-from purse.campaign.budget_terms import checked_name
 from purse.campaign.campaign import Campaign
 from purse.campaign.followed_history import FollowedHistory
 from purse.campaign.storage.storage import Storage
@@ -129,7 +128,7 @@ class LiveViews:
             if name in self._views:
                 self._views.move_to_end(name)
                 return self._views[name]
-        opened = LiveView(Campaign.open(checked_name("name", name), storage=self.storage))
+        opened = LiveView(Campaign.open(name, storage=self.storage))
         with self._lock:
             kept = self._views.setdefault(name, opened)
             if len(self._views) > MOST_KEPT:

@@ -1,0 +1,235 @@
+"""Verbs that are awaited: many at once, cancelled ones, and those of a program that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import purse
+from purse import AsyncCampaign, Campaign
+from purse.asynchronous import MOST, in_thread
+from purse.campaign.storage.connect import in_memory
+from tests.support.loops import in_loop
+from tests.support.server import LONG, served
+
+TERMS: dict[str, Any] = {
+    "arms": {"small": "0.01", "large": "0.05"},
+    "budget": "25",
+    "policy": "uniform",
+}
+
+
+@pytest.fixture(params=["file", "tcp", "socket"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """The address of a file, or of a server."""
+    if request.param == "file":
+        yield f"sqlite:///{tmp_path}/purse.db"
+        return
+    listens = {"socket": tmp_path / "purse.sock"} if request.param == "socket" else {}
+    with served(storage=in_memory(), **listens) as at:
+        yield at.url
+
+
+class Slow:
+    """Lets asks go on, after they are done and before they return, when a test wants it."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.done, self.go_on, real = threading.Event(), threading.Event(), Campaign._ask
+
+        def slow(campaign: Any, *given: Any, **named: Any) -> Any:
+            found = real(campaign, *given, **named)
+            self.done.set()
+            assert self.go_on.wait(LONG)
+            return found
+
+        monkeypatch.setattr(Campaign, "_ask", slow)
+
+
+async def counted(campaign: AsyncCampaign, **wanted: int) -> None:
+    """Wait until a campaign has counted so many."""
+    until = time.monotonic() + LONG
+    while True:
+        counts = (await campaign.status()).counts
+        if all(counts[name] == number for name, number in wanted.items()):
+            return
+        assert time.monotonic() < until, counts
+        await asyncio.sleep(0.01)
+
+
+def test_fifty_asks_at_once(place: str) -> None:
+    async def use() -> None:
+        async with await AsyncCampaign.create("prompts", **TERMS, storage=place) as campaign:
+            tickets = await asyncio.gather(*(campaign.ask() for _ in range(50)))
+            assert sorted(ticket.id for ticket in tickets) == list(range(1, 51))
+            receipts = await asyncio.gather(
+                *(campaign.tell(ticket, 0.5, "0.001") for ticket in tickets)
+            )
+            assert {receipt.state for receipt in receipts} == {"told"}
+            status = await campaign.status()
+            assert (status.counts["told"], status.purses[0].held) == (50, "0")
+            assert (await campaign.audit(full=True)).ok
+
+    in_loop(use())
+
+
+def test_an_open_campaign_is_awaited_too(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purse.campaign.budget.PAGE", 2)
+    monkeypatch.setattr("purse.asynchronous.PAGE", 2)
+    campaign = Campaign.create("prompts", **TERMS, storage=place)
+
+    async def use() -> None:
+        waited = AsyncCampaign(campaign)
+        assert (waited.name, repr(waited)) == ("prompts", f"<Async{repr(campaign)[1:]}")
+        for _ in range(4):
+            await waited.ask()
+        assert [entry.seq async for entry in waited.journal()] == [1, 2, 3, 4, 5]
+        with pytest.raises(purse.errors.NotFound, match="there is no campaign 'other'"):
+            await AsyncCampaign.open("other", storage=place)
+
+    in_loop(use())
+
+
+@pytest.mark.parametrize("verb", ["ask", "ask_many"])
+def test_a_cancelled_ask_is_void(place: str, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
+    given = () if verb == "ask" else (3,)
+    tickets = 1 if verb == "ask" else 3
+
+    async def use() -> None:
+        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
+        slow = Slow(monkeypatch)
+        task = asyncio.ensure_future(getattr(campaign, verb)(*given))
+        assert await asyncio.to_thread(slow.done.wait, LONG)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task  # at once, however long the ask takes
+        await counted(campaign, held=tickets)
+        slow.go_on.set()
+        await counted(campaign, held=0, void=tickets)
+
+    in_loop(use())
+
+
+def test_a_cancelled_ask_with_a_name_can_be_asked_for_again(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def use() -> None:
+        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
+        slow = Slow(monkeypatch)
+        task = asyncio.ensure_future(campaign.ask("mine"))
+        assert await asyncio.to_thread(slow.done.wait, LONG)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        slow.go_on.set()
+        ticket = await campaign.ask("mine")
+        assert (ticket.id, ticket.state) == (1, "held")
+        await counted(campaign, tickets=1, void=0)
+
+    in_loop(use())
+
+
+def test_an_ask_that_is_done_when_it_is_cancelled_is_void(
+    place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event loop is busy until the thread has finished."""
+
+    async def use() -> None:
+        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
+        slow = Slow(monkeypatch)
+        slow.go_on.set()
+        task = asyncio.ensure_future(campaign.ask())
+        await asyncio.sleep(0)
+        assert slow.done.wait(LONG)
+        time.sleep(0.1)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await counted(campaign, held=0, void=1)
+
+    in_loop(use())
+
+
+def test_a_cancelled_call_that_has_not_begun_never_begins() -> None:
+    calls: list[int] = []
+
+    def call() -> int:
+        calls.append(1)
+        return 1
+
+    async def use() -> None:
+        go_on = threading.Event()
+        blocked = [asyncio.ensure_future(in_thread(go_on.wait)) for _ in range(MOST)]
+        late = asyncio.ensure_future(in_thread(call, calls.append))
+        await asyncio.sleep(0)
+        late.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await late
+        go_on.set()
+        await asyncio.wait(blocked)
+        await asyncio.gather(*(in_thread(calls.copy) for _ in range(2 * MOST)))
+
+    in_loop(use())
+    assert calls == []
+
+
+ENDING = """
+import asyncio, os, signal, sys, threading, time
+from purse.campaign.campaign import Campaign
+done, real = threading.Event(), Campaign._ask
+def slow(*given, **named):
+    found = real(*given, **named)
+    done.set()
+    time.sleep(0.2)
+    return found
+Campaign._ask = slow
+from purse import AsyncCampaign
+async def main():
+    campaign = await AsyncCampaign.open("prompts", storage=sys.argv[1])
+    asks = [asyncio.ensure_future(campaign.ask()) for _ in range(3)]
+    await asyncio.to_thread(done.wait)
+    if sys.argv[2] == "cancel":
+        [ask.cancel() for ask in asks]
+    elif sys.argv[2] == "interrupt":
+        os.kill(os.getpid(), signal.SIGINT)
+        await asyncio.sleep(60)
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("how", ["cancel", "leave", "interrupt"])
+def test_the_end_of_a_program_leaves_no_hold(place: str, how: str) -> None:
+    """Asks that are on their way when `asyncio.run` ends are cancelled by it."""
+    campaign = Campaign.create("prompts", **TERMS, storage=place)
+    ended = subprocess.run(
+        [sys.executable, "-c", ENDING, place, how], capture_output=True, text=True, timeout=300
+    )
+    assert ended.returncode == (-signal.SIGINT if how == "interrupt" else 0), ended.stderr
+    assert "Exception ignored" not in ended.stderr
+    counts = campaign.status().counts
+    assert counts["held"] == 0
+    assert counts["void"] == counts["tickets"] >= 1
+
+
+def test_a_child_of_a_fork_has_threads_of_its_own() -> None:
+    async def seven() -> int:
+        return await in_thread(lambda: 7)
+
+    assert in_loop(seven()) == 7
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(LONG))
+        with suppress(BaseException):
+            os._exit(0 if in_loop(seven()) == 7 else 1)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
