@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
-from tests.support.server import Served, served
-from tests.support.service import empty
 from tests.support.storages import START
+
+if TYPE_CHECKING:
+    from tests.support.server import Served
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[tuple[Storage, Served]]:
     """A server without tokens, and where it keeps campaigns."""
+    from tests.support.server import served
+
     storage = in_memory()
     with served(storage=storage) as found:
         yield storage, found
@@ -24,6 +28,8 @@ def server() -> Iterator[tuple[Storage, Served]]:
 @pytest.fixture
 def storage(server: tuple[Storage, Served]) -> Storage:
     """The storage of the server, which is empty; its clock stands still."""
+    from tests.support.service import empty
+
     kept, _ = server
     empty(kept)
     kept.now = lambda: START

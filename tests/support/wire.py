@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from http.client import HTTPMessage
+from typing import Any, NamedTuple, TypeAlias
 
-from purse.client.connection import Connection
-from purse.client.exchange import Answer, Lost, Request
-
-from purse.campaign.campaign import Campaign
+from purse import Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.client import Server
 from tests.support.service import HERE, PROMPTS, TestClient, service
 
 TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
+Answer: TypeAlias = tuple[int, HTTPMessage, bytes]
+
+
+class Sent(NamedTuple):
+    """A request."""
+
+    method: str
+    path: str
+    content: bytes
 
 
 class Wire:
@@ -20,34 +28,40 @@ class Wire:
 
     def __init__(self, client: TestClient) -> None:
         self.client = client
-        self.trouble: list[Callable[[Request[Any]], Answer | Lost]] = []
-        self.sent: list[Request[Any]] = []
+        self.trouble: list[Callable[[Sent], Answer]] = []
+        self.sent: list[Sent] = []
 
-    def send(self, request: Request[Any]) -> Answer | Lost:
-        request.content()  # raises an error for what cannot be sent
+    def send(self, method: str, path: str, content: bytes, timeout: float) -> Answer:
+        request = Sent(method, path, content)
         self.sent.append(request)
         return self.trouble.pop(0)(request) if self.trouble else self.deliver(request)
 
-    def deliver(self, request: Request[Any]) -> Answer:
+    def deliver(self, request: Sent) -> Answer:
+        headers = {"Content-Type": "application/json"}
         answer = self.client.request(
-            request.method,
-            request.path,
-            params=request.query,
-            content=request.content(),
-            headers={"Content-Type": "application/json"},
+            request.method, request.path, content=request.content, headers=headers
         )
-        return Answer(answer.status_code, answer.text)
+        return answer.status_code, headed(answer.headers), answer.content
 
-    def refuse(self, request: Request[Any]) -> Lost:
-        return Lost("ConnectionRefusedError: refused")
+    def refuse(self, request: Sent) -> Answer:
+        raise ConnectionRefusedError("refused")
 
-    def lose(self, request: Request[Any]) -> Lost:
+    def lose(self, request: Sent) -> Answer:
         """Do what is asked and drop the answer."""
         self.deliver(request)
-        return Lost("TimeoutError: no answer")
+        raise TimeoutError("no answer")
 
-    def busy(self, status: int, **more: str) -> Callable[[Request[Any]], Answer]:
-        return lambda request: Answer(status, "<html>", **more)
+    def busy(self, status: int, text: bytes = b"<html>", **more: str) -> Callable[[Sent], Answer]:
+        headers = {name.replace("_", "-"): value for name, value in more.items()}
+        return lambda request: (status, headed(headers), text)
+
+
+def headed(facts: Any) -> HTTPMessage:
+    """Headers, as the standard library has them."""
+    headers = HTTPMessage()
+    for name, value in facts.items():
+        headers[name] = value
+    return headers
 
 
 class Far:
@@ -56,13 +70,13 @@ class Far:
     def __init__(self, **terms: Any) -> None:
         self.storage = in_memory()
         self.wire = Wire(service(self.storage))
-        self.connection = Connection(HERE)
-        vars(self.connection)["_sender"] = self.wire
+        self.server = Server(HERE)
+        vars(self.server)["_links"] = self.wire
         self.campaign = self.create("prompts", **terms)
         self.waits: list[float] = []
 
     def create(self, name: str, **terms: Any) -> Campaign:
-        return Campaign.create(name, **{**TERMS, **terms}, storage=self.connection)
+        return Campaign.create(name, **{**TERMS, **terms}, storage=self.server)
 
     @property
     def here(self) -> Campaign:

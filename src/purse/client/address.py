@@ -27,12 +27,16 @@ class Address(NamedTuple):
     path: str  # before that of each request; of a socket, its own
 
     @property
+    def door(self) -> str:
+        """Host and port, as a proxy is told them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @property
     def authority(self) -> str:
-        """What the header Host says."""
+        """What the header Host says: no port if it is the usual one."""
         if self.scheme == UNIX:
             return "localhost"
-        shown = f"[{self.host}]" if ":" in self.host else self.host
-        return shown if self.port == PORTS[self.scheme] else f"{shown}:{self.port}"
+        return self.door.removesuffix(f":{PORTS[self.scheme]}")
 
 
 def is_server(place: object) -> bool:
@@ -48,28 +52,26 @@ def address_of(url: str) -> Address:
     """Return the parts of an address. Raise `InvalidInput` if it is none."""
     try:
         parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port
+        scheme, host, port, path = parts.scheme, parts.hostname or "", parts.port, parts.path
         host = host if host.isascii() else host.encode("idna").decode()
+        known = url.isprintable() and (scheme == UNIX or scheme in PORTS)
     except (TypeError, ValueError, AttributeError):
         raise invalid("storage", url, ALLOWED) from None
     if "@" in parts.netloc:
         raise InvalidInput(f"storage: {ALLOWED}, without a name or a password")
-    if parts.scheme == UNIX:
+    if known and scheme == UNIX:
         path = url.partition(":")[2].removeprefix("//")
-        if not path.startswith("/") or not path.isprintable():
-            raise invalid("storage", url, ALLOWED)
-        return Address(url, UNIX, "", 0, path)
-    written = parts.path.isascii() and url.isprintable() and " " not in url
-    if not host or not written or parts.query or parts.fragment:
-        raise invalid("storage", url, ALLOWED)
-    scheme = parts.scheme
-    return Address(url.rstrip("/"), scheme, host, port or PORTS[scheme], parts.path.rstrip("/"))
+        if path.startswith("/"):
+            return Address(url, UNIX, "", 0, path)
+    elif known and host and path.isascii() and " " not in url and not parts.query + parts.fragment:
+        return Address(url.rstrip("/"), scheme, host, port or PORTS[scheme], path.rstrip("/"))
+    raise invalid("storage", url, ALLOWED)
 
 
 def secret_of(token: str | None) -> str:
     """Return a token: the given one, or that of the environment; "" if there is none."""
     secret = os.environ.get(VARIABLE, "").strip() if token is None else token
-    if not isinstance(secret, str) or not secret.isascii() or not (secret + " ").isprintable():
+    if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable():
         # without the value: it is secret
         raise InvalidInput(f"token: must be what `purse token new` printed ({VARIABLE} or token=)")
     return secret
@@ -94,7 +96,7 @@ def proxy_for(address: Address) -> Proxy | None:
     from urllib.request import getproxies_environment, proxy_bypass
 
     found = getproxies_environment().get(address.scheme)
-    if not found or proxy_bypass(address.host):
+    if not found or proxy_bypass(address.door):
         return None
     try:
         parts = urlsplit(found if "://" in found else f"http://{found}")

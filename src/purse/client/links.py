@@ -11,10 +11,11 @@ import select
 import socket
 import time
 from collections import deque
-from http.client import HTTPException, HTTPResponse
+from http.client import HTTPException, HTTPMessage, HTTPResponse
 from typing import TYPE_CHECKING, Any
 
 from purse.client.address import UNIX, Address, proxy_for
+from purse.errors import PurseError
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -31,6 +32,8 @@ class Links:
     """
 
     def __init__(self, address: Address, headers: str) -> None:
+        self._idle: deque[socket.socket] = deque()
+        self._process = os.getpid()
         self._address, self._proxy = address, proxy_for(address)
         self._head = f"Host: {address.authority}\r\n{headers}"
         self._base = "" if address.scheme == UNIX else address.path
@@ -38,27 +41,21 @@ class Links:
             self._base = f"http://{address.authority}{address.path}"
             self._head += self._proxy.header
         self._trust: SSLContext | None = None
-        self.renew()
-
-    def renew(self) -> None:
-        """Begin without connections, in a child process too: these belong to the parent."""
-        self._idle: deque[socket.socket] = deque()
-        self._process = os.getpid()
 
     def send(
         self, method: str, target: str, content: bytes, timeout: float
-    ) -> tuple[int, dict[str, str], bytes]:
+    ) -> tuple[int, HTTPMessage, bytes]:
         """Send a request and return status, headers and body of its answer.
 
         timeout   seconds for all of it, however slowly the bytes come
 
-        Raise one of `LOST` if no answer comes.
+        Raise one of `LOST` if no answer comes, and `PurseError` if one is too long.
         """
         deadline = time.monotonic() + timeout
         head = f"{method} {self._base}{target} HTTP/1.1\r\n{self._head}"
-        head += f"Content-Length: {len(content)}\r\n"
-        head += "Content-Type: application/json\r\n\r\n" if content else "\r\n"
-        message = head.encode("ascii") + content
+        if method == "POST":
+            head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
+        message = f"{head}\r\n".encode("ascii") + content
         while True:
             kept = self._kept()
             try:
@@ -71,14 +68,15 @@ class Links:
 
     def _exchange(
         self, link: socket.socket, message: bytes, method: str, deadline: float
-    ) -> tuple[int, dict[str, str], bytes]:
+    ) -> tuple[int, HTTPMessage, bytes]:
         try:
-            link.settimeout(left(deadline))
-            link.sendall(message)
+            send_all(link, message, deadline)
             answer = read_answer(link, method, deadline)
             text = answer.read(LARGEST + 1)
             if len(text) > LARGEST:
-                raise HTTPException(f"an answer of more than {LARGEST:,} bytes")
+                raise PurseError(f"{self._address.url} answers with more than {LARGEST:,} bytes")
+            if answer.length:
+                raise HTTPException("an answer that broke off")
         except BaseException:
             link.close()
             raise
@@ -86,12 +84,13 @@ class Links:
             link.close()
         else:
             self._idle.append(link)
-        return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+        return answer.status, answer.headers, text
 
     def _kept(self) -> socket.socket | None:
         """Return a connection that is open and idle; None if there is none."""
-        if self._process != os.getpid():
-            self.renew()
+        if self._process != os.getpid():  # a child of a fork: these are the parent's, too
+            self.close()
+            self._process = os.getpid()
         while True:
             try:
                 link = self._idle.pop()
@@ -105,16 +104,20 @@ class Links:
             link.close()
 
     def _connect(self, deadline: float) -> socket.socket:
-        address, proxy = self._address, self._proxy
-        if address.scheme == UNIX:
-            link = socket.socket(socket.AF_UNIX)
-            link.settimeout(left(deadline))
-            link.connect(address.path)
-            return link
-        first = (address.host, address.port) if proxy is None else (proxy.host, proxy.port)
-        link = socket.create_connection(first, left(deadline))
+        address, first = self._address, self._proxy or self._address
+        unix = address.scheme == UNIX
+        wait = left(deadline)
+        link = (
+            socket.socket(socket.AF_UNIX)
+            if unix
+            else socket.create_connection((first.host, first.port), wait)
+        )
         try:
-            link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            if unix:
+                link.settimeout(wait)
+                link.connect(address.path)
+            else:
+                link.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             return self._secured(link, deadline) if address.scheme == "https" else link
         except BaseException:
             link.close()
@@ -123,9 +126,9 @@ class Links:
     def _secured(self, link: socket.socket, deadline: float) -> socket.socket:
         """Return the connection with TLS on it, through the proxy if there is one."""
         if self._proxy is not None:
-            host = f"{self._address.host}:{self._address.port}"
-            message = f"CONNECT {host} HTTP/1.1\r\nHost: {host}\r\n{self._proxy.header}\r\n"
-            link.sendall(message.encode("ascii"))
+            door = self._address.door
+            message = f"CONNECT {door} HTTP/1.1\r\nHost: {door}\r\n{self._proxy.header}\r\n"
+            send_all(link, message.encode("ascii"), deadline)
             answer = read_answer(link, "CONNECT", deadline)
             if answer.status != 200:
                 raise OSError(f"the proxy answered {answer.status} {answer.reason}")
@@ -138,12 +141,14 @@ class Links:
 
     def close(self) -> None:
         """Close all connections that are idle."""
-        while self._idle:
-            self._idle.pop().close()
+        try:
+            while True:
+                self._idle.pop().close()
+        except IndexError:
+            pass
 
     def __del__(self) -> None:
-        if getattr(self, "_process", None) == os.getpid():
-            self.close()
+        self.close()
 
 
 def left(deadline: float) -> float:
@@ -152,6 +157,14 @@ def left(deadline: float) -> float:
     if seconds <= 0:
         raise TimeoutError("the answer was too slow")
     return seconds
+
+
+def send_all(link: socket.socket, message: bytes, deadline: float) -> None:
+    """Send all of a message until a deadline."""
+    rest = memoryview(message)
+    while rest:
+        link.settimeout(left(deadline))
+        rest = rest[link.send(rest) :]
 
 
 def read_answer(link: socket.socket, method: str, deadline: float) -> HTTPResponse:

@@ -6,11 +6,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
+from purse.base.plain_validation import integer, number
 from purse.base.request_ids import request_of
 from purse.client import wire
 from purse.client.address import address_of, is_server, secret_of
@@ -23,7 +24,11 @@ from purse.errors import (
     shorten,
 )
 
+T = TypeVar("T")
+
 if TYPE_CHECKING:
+    from http.client import HTTPMessage
+
     from purse.campaign.budget import Budget
     from purse.campaign.verb import Verb
     from purse.client.links import Links
@@ -32,6 +37,7 @@ TIMEOUT, RETRIES = 10.0, 5
 AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
 SHORTEST, LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
 LONGEST_PAUSE = 60.0  # seconds that a server may ask for
+PERHAPS = "an earlier attempt of this call, which got no answer, may have created it"
 
 
 class Server:
@@ -53,7 +59,9 @@ class Server:
         retries: int = RETRIES,
     ) -> None:
         self._address, self._secret = address_of(url), secret_of(token)
-        self.url, self.timeout, self.retries = self._address.url, timeout, retries
+        self.url = self._address.url
+        self.timeout = number("timeout", timeout, above=0)
+        self.retries = integer("retries", retries, low=0)
 
     @cached_property
     def _links(self) -> Links:
@@ -72,10 +80,10 @@ class Server:
         return place
 
     def do(self, of: type[Budget[Any]], row: Verb, name: str, given: dict[str, Any]) -> Any:
-        """Send a verb and return its result, or raise its error."""
+        """Do a verb and return its result, or raise its error."""
         if "request_id" in row.arguments:
             given["request_id"] = request_of(given.get("request_id"))
-        path = row.address(of).replace("{name}", quote(str(name), safe=""))
+        path = row.address(of).replace("{name}", quote(name, safe=""))
         query: dict[str, Any] = {}
         body: dict[str, Any] = {}
         for key, value in given.items():
@@ -84,66 +92,65 @@ class Server:
                 continue
             value = argument.kind.sent(value, name)
             if argument.place == "path":
-                path = path.replace(f"{{{key}}}", quote(str(value), safe=""))
+                path = path.replace(f"{{{key}}}", str(value))
             else:
                 (query if argument.place == "query" else body)[argument.field] = value
-        target = path + ("?" + urlencode(query, doseq=True) if query else "")
-        content = wire.encoded(body) if body else b""
-        text = self.send(row.method, target, content, row.timeout or self.timeout)
-        try:
+        if query:
+            path += "?" + urlencode(query, doseq=True, errors="backslashreplace")
+        read = wire.reader(row.returns(of))
+
+        def result(text: bytes) -> Any:
             if row.lines:
                 answer = [json.loads(line) for line in text.splitlines()]
             else:
                 answer = json.loads(text)[row.key] if row.key else json.loads(text)
-            read = wire.reader(row.returns(of))
             return answer if read is None else read(answer)
-        except (AttributeError, KeyError, TypeError, ValueError):
-            said = shorten(text.decode("utf-8", "replace"))
-            raise StorageUnavailable(f"{self.url}: an answer that cannot be read: {said}") from None
 
-    def send(self, method: str, target: str, content: bytes, timeout: float) -> bytes:
-        """Send a request until an answer comes, and return it. Raise the error that the server
-        answered with, or `StorageUnavailable` after all attempts.
+        content = wire.encoded(body) if body else b""
+        return self.send(row.method, path, content, result, row.timeout or self.timeout)
+
+    def send(
+        self, method: str, path: str, content: bytes, read: Callable[[bytes], T], timeout: float
+    ) -> T:
+        """Send a request until an answer comes that can be read, and return what it says. Raise the
+        error that the server answered with, or `StorageUnavailable` after all attempts.
         """
         from purse.client.links import LOST
 
-        trouble, wait = "", 0.0
         for attempt in range(self.retries + 1):
-            if attempt:
+            wait = ""  # seconds that the server asks for
+            try:
+                status, headers, text = self._links.send(method, path, content, timeout)
+                if status < 300:
+                    return read(text)
+            except LOST as error:
+                trouble = f"{type(error).__name__}: {error}"
+            except (AttributeError, KeyError, TypeError, ValueError):
+                trouble = f"an answer that cannot be read: {said(text)}"
+            else:
+                refused = self._refusal(status, headers, text)
+                if status not in AGAIN or isinstance(refused, ArmsCoolingDown):
+                    if attempt and isinstance(refused, CampaignExists):
+                        refused = CampaignExists(f"{refused}; {PERHAPS}")
+                    raise refused
+                trouble, wait = str(refused), headers.get("Retry-After", "")
+            if attempt < self.retries:
                 from random import uniform  # which takes a while to import, and is seldom needed
 
-                time.sleep(wait + uniform(0, min(LONGEST, SHORTEST * 2**attempt)))
-            try:
-                status, headers, text = self._links.send(method, target, content, timeout)
-            except LOST as error:
-                trouble, wait = f"{type(error).__name__}: {error}", 0.0
-                continue
-            if status < 300:
-                return text
-            refused = self._refusal(status, headers, text)
-            if status not in AGAIN or isinstance(refused, ArmsCoolingDown):
-                if attempt and isinstance(refused, CampaignExists):
-                    raise CampaignExists(
-                        f"{refused}; an earlier attempt of this call, which got no answer, may "
-                        "have created it"
-                    )
-                raise refused
-            after = headers.get("retry-after", "")
-            wait = min(float(after), LONGEST_PAUSE) if after.isdecimal() else 0.0
-            trouble = str(refused)
+                asked = min(float(wait), LONGEST_PAUSE) if wait.isdecimal() else 0.0
+                time.sleep(asked + uniform(0, min(LONGEST, SHORTEST * 2**attempt)))
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )
 
-    def _refusal(self, status: int, headers: Mapping[str, str], text: bytes) -> PurseError:
+    def _refusal(self, status: int, headers: HTTPMessage, text: bytes) -> PurseError:
         """Return the error that an answer stands for."""
         try:
             error = wire.error_of(json.loads(text))
         except (KeyError, TypeError, ValueError):
-            if location := headers.get("location"):
+            if location := headers.get("Location"):
                 return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
-            said = shorten(text.decode("utf-8", "replace"))
-            return PurseError(f"the server answered {status}: {said}")
+            return PurseError(f"the server answered {status}: {said(text)}")
         if status == 401:
             return PurseError(
                 f"{self.url} wants a token that it knows and that has not expired: give token=, "
@@ -153,4 +160,10 @@ class Server:
 
     def close(self) -> None:
         """Close the connections."""
-        self._links.close()
+        if "_links" in vars(self):
+            self._links.close()
+
+
+def said(text: bytes) -> str:
+    """Return the beginning of an answer, for people."""
+    return shorten(text.decode("utf-8", "replace"))
