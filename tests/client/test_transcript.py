@@ -1,0 +1,198 @@
+"""One transcript of all verbs, with refusals, wherever a campaign is kept: equal results, equal
+words.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import ssl
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from purse import Account, AsyncAccount, AsyncCampaign, Campaign
+from purse.campaign.storage.connect import in_memory
+from purse.campaign.verb import verbs
+from purse.errors import PurseError
+from tests.support.loops import in_loop
+from tests.support.server import LONG, served
+from tests.support.transcript import STEPS, Step, shape, still
+
+ACCOUNTS = ("company", "team")
+TLS = Path(__file__).parent / "tls"  # a key and a certificate made for tests, of no other use
+Played = list[tuple[Step, Any]]
+
+
+class Player:
+    """Plays the steps in a place, by verbs that block."""
+
+    campaign: Any = Campaign
+    account: Any = Account
+
+    def __init__(self, place: Any, clock: list[int]) -> None:
+        self.place, self.clock = place, clock
+        self.opened: dict[str, Any] = {}
+
+    async def play(self) -> Played:
+        return [(step, await self.outcome(step)) for step in STEPS]
+
+    async def outcome(self, step: Step) -> Any:
+        try:
+            return shape(await self.do(step))
+        except PurseError as error:
+            return shape(error)
+
+    async def do(self, step: Step) -> Any:
+        of, verb, given, named = step
+        if of == "clock":
+            self.clock[0] += given[0] * 1000
+            return None
+        if of in ("Campaign", "Account"):
+            kind = self.campaign if of == "Campaign" else self.account
+            found = await self.call(getattr(kind, verb), *given, **named, storage=self.place)
+            return found.name if hasattr(found, "name") else found
+        if of not in self.opened:
+            kind = self.account if of in ACCOUNTS else self.campaign
+            self.opened[of] = await self.call(kind.open, of, storage=self.place)
+        found = getattr(self.opened[of], verb)
+        if verb == "journal":
+            return await self.listed(found(*given))
+        if verb == "export":
+            file = StringIO()
+            return await self.call(found, file, **named), file.getvalue()
+        return await self.call(found, *given, **named)
+
+    async def call(self, verb: Any, *given: Any, **named: Any) -> Any:
+        return verb(*given, **named)
+
+    async def listed(self, entries: Any) -> list[Any]:
+        return list(entries)
+
+
+class AsyncPlayer(Player):
+    """Plays the steps by verbs that are awaited."""
+
+    campaign, account = AsyncCampaign, AsyncAccount
+
+    async def call(self, verb: Any, *given: Any, **named: Any) -> Any:
+        return await verb(*given, **named)
+
+    async def listed(self, entries: Any) -> list[Any]:
+        return [entry async for entry in entries]
+
+
+@pytest.fixture
+def clock() -> Iterator[list[int]]:
+    with still() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def expected() -> Played:
+    """What a campaign in the memory of this process answers."""
+    with still() as clock:
+        return in_loop(Player(in_memory(), clock).play())
+
+
+def same(found: Played, expected: Played) -> None:
+    differ = [
+        f"{step}\n    {answer}\n    {wanted}"
+        for (step, answer), (_, wanted) in zip(found, expected, strict=True)
+        if answer != wanted
+    ]
+    assert not differ, "\n".join(differ)
+
+
+def test_every_verb_is_played_and_every_refusal_is_a_line(expected: Played) -> None:
+    of_accounts = [step.of in ("Account", *ACCOUNTS) for step, _ in expected]
+    for kind in (Campaign, Account):
+        played = {
+            step.verb
+            for (step, _), of_account in zip(expected, of_accounts, strict=True)
+            if of_account == (kind is Account)
+        }
+        assert {row.name for row in verbs(kind)} <= played
+    words = [answer[1] for _, answer in expected if isinstance(answer, tuple) and len(answer) == 3]
+    assert len(words) > 100
+    assert not [each for each in words if "\n" in each]
+
+
+def test_sqlite(expected: Played, clock: list[int], tmp_path: Path) -> None:
+    same(in_loop(Player(f"sqlite:///{tmp_path}/purse.db", clock).play()), expected)
+
+
+def test_postgres(expected: Played, clock: list[int], postgres_address: str) -> None:
+    same(in_loop(Player(postgres_address, clock).play()), expected)
+
+
+@pytest.mark.parametrize("player", [Player, AsyncPlayer])
+def test_http(expected: Played, clock: list[int], player: type[Player]) -> None:
+    with served(storage=in_memory()) as at:
+        same(in_loop(player(at.url, clock).play()), expected)
+
+
+def test_a_unix_socket(expected: Played, clock: list[int], tmp_path: Path) -> None:
+    with served(storage=in_memory(), socket=tmp_path / "purse.sock") as at:
+        same(in_loop(Player(at.url, clock).play()), expected)
+
+
+def test_tls(expected: Played, clock: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(TLS / "certificate.pem"))
+    with served(storage=in_memory()) as at, encrypted(at.port) as url:
+        same(in_loop(Player(url, clock).play()), expected)
+
+
+@contextmanager
+def encrypted(port: int) -> Iterator[str]:
+    """A proxy that speaks TLS before a server, until the block ends."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")
+
+    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while data := await reader.read(65536):
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inner, outer = await asyncio.open_connection("127.0.0.1", port)
+        with suppress(asyncio.CancelledError):  # the end of the block
+            await asyncio.gather(copy(reader, outer), copy(inner, writer), return_exceptions=True)
+
+    async def listen(ready: Future[int], loops: list[Any]) -> None:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        loops += [asyncio.get_running_loop(), done := asyncio.Event()]
+        ready.set_result(server.sockets[0].getsockname()[1])
+        await done.wait()
+
+    ready, loops = Future[int](), list[Any]()
+    with ThreadPoolExecutor(1) as thread:
+        ended = thread.submit(asyncio.run, listen(ready, loops))
+        yield f"https://localhost:{ready.result(LONG)}"
+        loops[0].call_soon_threadsafe(loops[1].set)
+        ended.result(LONG)
+
+
+def test_coroutines_on_a_file(expected: Played, clock: list[int], tmp_path: Path) -> None:
+    same(in_loop(AsyncPlayer(f"sqlite:///{tmp_path}/purse.db", clock).play()), expected)
+
+
+@pytest.mark.parametrize(
+    ("blocking", "waiting"), [(Campaign, AsyncCampaign), (Account, AsyncAccount)]
+)
+def test_every_verb_has_its_awaited_form(blocking: Any, waiting: Any) -> None:
+    names = {name for name, _ in inspect.getmembers(blocking, inspect.isroutine) if name[0] != "_"}
+    for name in names:
+        found, verb = getattr(waiting, name), getattr(blocking, name)
+        assert inspect.signature(found).parameters == inspect.signature(verb).parameters
+        assert inspect.getdoc(found) == inspect.getdoc(verb)
+        if name != "spending":  # what it returns is for `async with`
+            assert inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found)
