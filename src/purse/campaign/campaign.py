@@ -214,7 +214,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         contexts: kinds.Contexts | None = None,
         labels: kinds.Labels | None = None,
     ) -> list[CampaignTicket]:
-        """Return as many tickets as fit, at least one, and hold the most that their arms may cost.
+        """Ask which arms to pull, and hold the most that they may cost; return as many tickets as
+        fit, at least one.
 
         n   at most so many, up to 1,000: as many as fit, and at least one; None: one
         contexts   with `n`, a context for each ticket, in order
@@ -385,7 +386,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """Report that the call of a ticket did not work, and return a receipt.
 
         ticket   as for `tell`
-        cost     what it cost all the same, as for `tell`; 0: nothing
+        cost     what it cost all the same, as `tell` takes it
         reason   for people; the journal keeps the first 200 printable characters
 
         The cost is spent, the rest of the hold released, and nothing is learnt. An arm owes an

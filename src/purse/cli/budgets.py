@@ -18,7 +18,8 @@ from purse.cli.show import COLUMNS, lines, print_rows, show
 from purse.client.server import Server
 
 SPEND, LOOK, STEER, KEEP = TITLES = ("Spend", "Look", "Steer", "Keep and check")
-ELSEWHERE = ("create", "names", "journal", "recommend")  # verbs whose command is another
+# verbs whose command has another name
+ELSEWHERE = ("create", "names", "journal", "recommend", "tell_many")
 OUT = click.Option(
     ["-o", "--out"],
     type=click.Path(path_type=Path),
@@ -32,9 +33,9 @@ def sections(
     """Return the commands of a class by section: some by hand, and one for each other verb."""
     found = {title: [*by_hand.get(title, ())] for title in TITLES}
     found[LOOK] = [*looks(of), *found[LOOK]]
-    known = {each.name for commands in found.values() for each in commands} | {*ELSEWHERE}
+    known = {each.name for commands in found.values() for each in commands}
     for row in verbs(of):
-        if row.name.replace("_", "-") not in known:
+        if row.name not in ELSEWHERE and row.name.replace("_", "-") not in known:
             found[section(row)].append(command(of, row.function.__name__))
     return found
 

@@ -23,7 +23,9 @@ from purse.errors import InvalidInput
 OF = "of"  # the argument that names the campaign or the account
 FLAGS = {"n": "-n", "request_id": "--request"}  # those that are not made from the name
 COMPLETED = {"account": complete.accounts, "policy": complete.policies}
-SEVERAL = "for several resources as 0.01,500"
+IN_PYTHON, SEVERAL = (
+    f"for several resources {words}" for words in ("a list, or {resource: amount}", "as 0.01,500")
+)
 SEEN = "the values of the features, such as length=812,code=0, as JSON"
 HELP = {  # of arguments that Python takes in other shapes
     "acknowledged": "file with the numbers of tickets whose reports were acknowledged, one in each "
@@ -31,7 +33,6 @@ HELP = {  # of arguments that Python takes in other shapes
     "budget": f"the amount that may be spent in all, or in each period; {SEVERAL}",
     "context": f"{SEEN}, or in a JSON file",
     "contexts": f"{SEEN}, or in a JSON file; repeat it for each ticket",
-    "cost": f"the true cost; {SEVERAL}",
     "features": 'what a context holds: names, their number, or JSON such as {"length": [0, 8000], '
     '"source": ["chat", "code"]}; None: no contexts',
     "labels": "what the call is for, such as tenant=acme, which stays in the journal",
@@ -195,8 +196,8 @@ def as_typed(text: str, flags: Mapping[str, str]) -> str:
     """
     verbs = {"create": "new", **flags}
     text = QUOTED.sub(lambda word: verbs.get(word[1], word[1].replace("_", "-")), text)
-    text = text.replace("return it", "print its status").replace('"', "")
-    return text.replace("Return", "Print").replace("return", "print")
+    text = text.replace(IN_PYTHON, SEVERAL).replace("return it", "print its status")
+    return text.replace("Return", "Print").replace("return", "print").replace('"', "")
 
 
 def read(known: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:
