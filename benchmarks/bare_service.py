@@ -10,24 +10,32 @@ import sys
 
 import orjson
 import uvicorn
-from fastapi import FastAPI, Request, Response
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
-app = FastAPI()
 ASKED, TOLD = (json.loads(text) for text in sys.argv[1:3]) if sys.argv[2:] else ({}, {})
 
 
-@app.post("/campaigns/{name}/asks")
-async def ask(name: str, request: Request) -> Response:
-    """What an ask was answered with."""
+async def ask(request: Request) -> Response:
+    """Answer with what an ask was answered with."""
     await request.json()
     return Response(orjson.dumps(ASKED), media_type="application/json")
 
 
-@app.post("/campaigns/{name}/tickets/{id}/tell")
-async def tell(name: str, id: int, request: Request) -> Response:
-    """What a tell was answered with."""
+async def tell(request: Request) -> Response:
+    """Answer with what a tell was answered with."""
     await request.json()
     return Response(orjson.dumps(TOLD), media_type="application/json")
+
+
+app = Starlette(
+    routes=[
+        Route("/campaigns/{name}/asks", ask, methods=["POST"]),
+        Route("/campaigns/{name}/tickets/{ticket}/tell", tell, methods=["POST"]),
+    ]
+)
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ from benchmarks.machine import machine
 from purse import Campaign
 from purse.campaign.kinds import MOST
 
-PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "fastapi", "uvicorn")
+PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "starlette", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"
 ONE, EIGHT, MANY = Crowd(), Crowd(8), Crowd(32)
 THREADS, MIXED = Crowd(1, 32), Crowd(4, 8)

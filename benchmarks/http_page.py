@@ -6,7 +6,7 @@ from typing import Any
 
 from benchmarks.tables import markdown_table, number
 
-PACKAGES = ("purse", "fastapi", "starlette", "uvicorn", "uvloop", "httptools", "apsw")
+PACKAGES = ("purse", "starlette", "uvicorn", "uvloop", "httptools", "apsw")
 BARE, HEALTH, PLAIN, OURS, LOCAL = (
     "a bare route, plain generator",
     "a health check, plain generator",
@@ -55,8 +55,8 @@ def part(facts: dict[str, Any]) -> str:
             f"`python -m benchmarks.http_service` measures this part alone; {versions}. Each "
             "request is sent after the answer to the last one; the processes that send share the "
             f"machine's {facts['machine']['cores']} cores with the service. A pair is an ask and a "
-            "tell, each on disk in SQLite before it is answered. The bare route is one of FastAPI "
-            "in the same server: it reads the JSON of the same requests and answers with the same "
+            "tell, each on disk in SQLite before it is answered. The bare route is one of "
+            "Starlette in the same server: it reads the JSON of the same requests and answers with the same "
             "bodies, and neither checks, stores nor logs anything. The plain generator sends with "
             "Python's own library over connections that stay open. CPU time is that of one "
             "request, the least of several turns. Before it began "

@@ -15,7 +15,7 @@ from typing import Any
 HERE = Path(__file__).parent
 TYPES = HERE / "purse.d.ts"
 DIGEST = "// SHA-256 of the API's types: "
-# what the description says beside the types; it may differ between versions of FastAPI
+# what the description says beside the types
 PROSE = ("title", "description", "summary", "example", "examples")
 
 

@@ -41,16 +41,16 @@ async function create(): Promise<void> {
 
 /** Tell what a ticket brought and cost, or that its call did not work. */
 async function use(ticket: Ticket): Promise<void> {
-  const params = { path: { name: NAME, id: ticket.id } };
+  const params = { path: { name: NAME, ticket: ticket.id } };
   let body: ReturnType<typeof call>;
   try {
     body = call(ticket.arm ?? "");
   } catch (failure) {
     const body = { reason: String(failure) };
-    await sent(() => client.POST("/campaigns/{name}/tickets/{id}/fail", { params, body }));
+    await sent(() => client.POST("/campaigns/{name}/tickets/{ticket}/fail", { params, body }));
     return;
   }
-  await sent(() => client.POST("/campaigns/{name}/tickets/{id}/tell", { params, body }));
+  await sent(() => client.POST("/campaigns/{name}/tickets/{ticket}/tell", { params, body }));
 }
 
 await create();

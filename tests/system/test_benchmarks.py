@@ -181,7 +181,7 @@ def of_campaigns() -> dict[str, Any]:
 
 def of_http() -> dict[str, Any]:
     return {
-        "machine": {**MACHINE, "fastapi": "0.162.4"},
+        "machine": {**MACHINE, "starlette": "1.10.0"},
         "load_before": 0.1,
         "seconds": 4,
         "rows": [
@@ -367,7 +367,7 @@ def test_the_part_on_http_has_a_bare_route_beside_it() -> None:
     text = http_page.part(of_http())
     assert "| ask and tell, plain generator | 0.9 | 0.25 | 400 | 0.50 | 800 | 0.50 | 800 |" in text
     assert "| ask and tell, without HTTP |  | 0.25 | 1,000 | 1.25 |" in text
-    assert "fastapi 0.162.4" in text
+    assert "starlette 1.10.0" in text
     assert text in page.markdown(measured(), None, None, None, None, of_http())
 
 
