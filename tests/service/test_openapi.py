@@ -30,9 +30,9 @@ from purse.campaign.results import (
 from purse.campaign.states import STATES
 from purse.campaign.verb import verbs
 from purse.service.auth import is_public
-from purse.service.problems import KINDS, MEDIA_TYPE
+from purse.service.problems import MEDIA_TYPE
 from tests.support import api_examples
-from tests.support.service import PROMPTS, bearer, service, token_file
+from tests.support.service import PROMPTS, bearer, problem_kinds, service, token_file
 from tests.support.soak import SOAK, scale
 
 EXAMPLES = scale(10, 300)
@@ -231,7 +231,7 @@ def test_the_scheme_is_a_bearer_token_and_every_problem_is_named_somewhere() -> 
         for media in answer["content"].values()
         for word in media.get("examples", ())
     }
-    slugs = {kind.slug for kind in KINDS if kind.status not in (405, 500)}
+    slugs = {kind.slug for kind in problem_kinds() if kind.status not in (405, 500)}
     assert slugs - {"no-such-path"} <= named
 
 

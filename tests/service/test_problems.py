@@ -13,9 +13,8 @@ from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.client.wire import error_of
 from purse.errors import PurseError, StorageUnavailable
-from purse.service import problems
 from purse.service.openapi import document
-from tests.support.service import PROMPTS, TestClient, problem, running, service
+from tests.support.service import PROMPTS, TestClient, problem, problem_kinds, running, service
 
 JSON = {"Content-Type": "application/json"}
 KINDS = [
@@ -49,7 +48,7 @@ def test_every_error_is_a_problem_of_its_own_and_a_client_raises_it_again(
 
 
 def test_no_two_problems_share_a_word() -> None:
-    words = [kind.slug for kind in problems.KINDS]
+    words = [kind.slug for kind in problem_kinds()]
     assert len(set(words)) == len(words)
 
 

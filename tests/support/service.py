@@ -7,10 +7,11 @@ import warnings
 from pathlib import Path
 from typing import Any, cast
 
+from purse.base.problem_types import OF_ERRORS, ProblemType
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
-from purse.service import tokens
+from purse.service import problems, tokens
 from purse.service.app import Service
 from purse.service.routes import Endpoint
 from purse.service.settings import Settings
@@ -72,6 +73,12 @@ def operations_of(app: Service) -> dict[tuple[str, str], str | None]:
         for route in app.routes
         for method, operation in cast(Endpoint, route.endpoint).operations.items()
     }
+
+
+def problem_kinds() -> list[ProblemType]:
+    """All kinds of problems that the service answers with."""
+    own = [kind for kind in vars(problems).values() if isinstance(kind, ProblemType)]
+    return [*OF_ERRORS.values(), *own]
 
 
 def problem(response: Any, status: int, word: str) -> str:

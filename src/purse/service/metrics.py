@@ -6,14 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from purse.campaign.results import ALARM_KINDS
-from purse.campaign.states import ACCOUNT, CAMPAIGN, CAMPAIGN_STATES, RUNNING
+from purse.campaign.states import CAMPAIGN_STATES, RUNNING
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from purse.campaign.results import Status
     from purse.campaign.webhooks.follower import Follower
 
-S = TypeVar("S", "Status", "AccountStatus")
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
 COUNTS = {
@@ -36,6 +36,12 @@ COUNTS = {
     "outside_range": "Reports of a reward outside the declared range.",
     "clipped": "Values of contexts outside their declared range.",
 }
+# counts that fall, too
+OPEN = {
+    "open_tickets": ("held", "Tickets that are held."),
+    "presumed_tickets": ("presumed", "Tickets that expired and are presumed spent."),
+    "settled_tickets": ("settled", "Tickets whose cost is known and whose reward is not."),
+}
 DELIVERIES = {
     "events_delivered": ("delivered", "Events that a receiver was told of."),
     "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
@@ -44,165 +50,138 @@ DELIVERIES = {
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-# one value for each campaign
-GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
-    "running": (
-        "Whether the campaign gives out tickets.",
-        lambda status: status.status == RUNNING,
-    ),
-    "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
-    "presumed_tickets": (
-        "Tickets that expired and are presumed spent.",
-        lambda status: status.counts["presumed"],
-    ),
-    "settled_tickets": (
-        "Tickets whose cost is known and whose reward is not.",
-        lambda status: status.counts["settled"],
-    ),
-    "cooling_arms": (
-        "Arms whose calls fail, and that are tried one ticket at a time.",
-        lambda status: len(status.cooling),
-    ),
-    "overdue_tickets": (
-        "Tickets past their deadline that no ask has expired yet.",
-        lambda status: status.overdue,
-    ),
-    "alarms": ("Things that a person should look at.", lambda status: len(status.alarms)),
-}
-
-
 class Collected:
     """Numbers that are made when they are asked for."""
+
+    def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
+        self.collect = collect
 
     def describe(self) -> Iterable[Metric]:
         """Return nothing: what is collected is known only then."""
         return []
 
 
-class Campaigns(Collected):
-    """How all campaigns stand at this moment."""
+class Family:
+    """Makes the numbers of several campaigns, accounts or receivers; each has a label."""
 
-    def __init__(self, statuses: Callable[[], Iterable[Status]], now: Callable[[], float]) -> None:
-        self.statuses, self.now = statuses, now
+    def __init__(self, prefix: str, label: str) -> None:
+        self.prefix, self.label = prefix, label
 
-    def collect(self) -> Iterator[Metric]:
-        """Yield one value for each campaign, and resource."""
-        try:
-            found, up = list(self.statuses()), 1
-        except StorageUnavailable:
-            found, up = [], 0
-        yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
-        yield from balances("purse_", "The {} of a resource, in its own unit.", CAMPAIGN, found)
-        yield by_word(
-            "purse_state",
-            "1 for the state that the campaign is in.",
-            "state",
-            CAMPAIGN_STATES,
-            [(status.name, {status.status}) for status in found],
-        )
-        yield by_word(
-            "purse_alarm",
-            "1 for each kind of alarm that is raised.",
-            "kind",
-            ALARM_KINDS,
-            [(status.name, {alarm.kind for alarm in status.alarms}) for status in found],
-        )
-        oldest = "The age of the oldest ticket that is held; 0 without any."
-        for word, (text, value) in {**GAUGES, "oldest_ticket_seconds": (oldest, self.age)}.items():
-            yield of_each(f"purse_{word}", text, CAMPAIGN, found, value)
-        for word, text in COUNTS.items():
-            counter = CounterMetricFamily(f"purse_{word}", text, labels=(CAMPAIGN,))
-            for status in found:
-                counter.add_metric((status.name,), status.counts[word])
-            yield counter
+    def gauge(
+        self, word: str, text: str, rows: Iterable[tuple[tuple[str, ...], float]], *more: str
+    ) -> Metric:
+        """Return numbers, each with the value of the label, and of `more` labels."""
+        found = GaugeMetricFamily(self.prefix + word, text, labels=(self.label, *more))
+        for labels, value in rows:
+            found.add_metric(labels, float(value))
+        return found
 
-    def age(self, status: Status) -> float:
-        """Return the seconds since the oldest ticket that is held was asked for."""
-        return 0.0 if status.oldest_held is None else max(0.0, self.now() - status.oldest_held)
+    def counter(self, word: str, text: str, rows: Iterable[tuple[str, float]]) -> Metric:
+        """Return numbers that only grow."""
+        found = CounterMetricFamily(self.prefix + word, text, labels=(self.label,))
+        for name, value in rows:
+            found.add_metric((name,), value)
+        return found
+
+    def balances(
+        self, text: str, found: Sequence[Status] | Sequence[AccountStatus]
+    ) -> Iterator[Metric]:
+        """Yield the amounts of each resource."""
+        for word in AMOUNTS:
+            rows = [
+                ((status.name, purse.resource), float(getattr(purse, word)))
+                for status in found
+                for purse in status.purses
+            ]
+            yield self.gauge(word, text.format(word), rows, "resource")
 
 
-class Accounts(Collected):
-    """How all accounts stand at this moment."""
+def of_campaigns(
+    statuses: Callable[[], Iterable[Status]], now: Callable[[], float]
+) -> Iterator[Metric]:
+    """Yield how all campaigns stand at this moment."""
+    try:
+        found, up = list(statuses()), 1
+    except StorageUnavailable:
+        found, up = [], 0
+    family = Family("purse_", "campaign")
 
-    def __init__(self, statuses: Callable[[], Iterable[AccountStatus]]) -> None:
-        self.statuses = statuses
+    def each(word: str, text: str, value: Callable[[Status], float]) -> Metric:
+        return family.gauge(word, text, [((status.name,), value(status)) for status in found])
 
-    def collect(self) -> Iterator[Metric]:
-        """Yield one value for each account, and resource; none if the storage does not answer."""
-        found: list[AccountStatus] = []
-        with suppress(StorageUnavailable):
-            found = list(self.statuses())
-        text = "The {} of a resource of an account, in its own unit."
-        yield from balances("purse_account_", text, ACCOUNT, found)
-        yield of_each(
-            "purse_account_running",
-            "Whether campaigns below the account may give out tickets.",
-            ACCOUNT,
-            found,
-            lambda status: status.status == RUNNING,
-        )
-
-
-def balances(
-    prefix: str, text: str, label: str, found: Sequence[Status] | Sequence[AccountStatus]
-) -> Iterator[GaugeMetricFamily]:
-    """Yield the amounts of each campaign or account, and resource."""
-    for word in AMOUNTS:
-        gauge = GaugeMetricFamily(prefix + word, text.format(word), labels=(label, "resource"))
-        for status in found:
-            for purse in status.purses:
-                gauge.add_metric((status.name, purse.resource), float(getattr(purse, word)))
-        yield gauge
-
-
-def of_each(
-    name: str, text: str, label: str, found: Sequence[S], value: Callable[[S], float]
-) -> GaugeMetricFamily:
-    """Return one value for each campaign or account."""
-    gauge = GaugeMetricFamily(name, text, labels=(label,))
-    for status in found:
-        gauge.add_metric((status.name,), float(value(status)))
-    return gauge
-
-
-def by_word(
-    name: str,
-    text: str,
-    label: str,
-    words: Iterable[str],
-    found: list[tuple[str, set[str]]],
-) -> GaugeMetricFamily:
-    """Return 1 or 0 for each campaign and word: whether the word is among those found."""
-    gauge = GaugeMetricFamily(name, text, labels=(CAMPAIGN, label))
-    for campaign, present in found:
-        for word in words:
-            gauge.add_metric((campaign, word), float(word in present))
-    return gauge
+    yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
+    yield from family.balances("The {} of a resource, in its own unit.", found)
+    states = [
+        ((status.name, word), float(status.status == word))
+        for status in found
+        for word in CAMPAIGN_STATES
+    ]
+    yield family.gauge("state", "1 for the state that the campaign is in.", states, "state")
+    alarms = [
+        ((status.name, word), float(any(alarm.kind == word for alarm in status.alarms)))
+        for status in found
+        for word in ALARM_KINDS
+    ]
+    yield family.gauge("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
+    yield each("running", "Whether the campaign gives out tickets.", is_running)
+    for word, (count, text) in OPEN.items():
+        rows = [((status.name,), status.counts[count]) for status in found]
+        yield family.gauge(word, text, rows)
+    yield each(
+        "cooling_arms",
+        "Arms whose calls fail, and that are tried one ticket at a time.",
+        lambda status: len(status.cooling),
+    )
+    yield each(
+        "overdue_tickets",
+        "Tickets past their deadline that no ask has expired yet.",
+        lambda status: status.overdue,
+    )
+    yield each(
+        "oldest_ticket_seconds",
+        "The age of the oldest ticket that is held; 0 without any.",
+        lambda status: age(status.oldest_held, now()),
+    )
+    yield each("alarms", "Things that a person should look at.", lambda status: len(status.alarms))
+    for word, text in COUNTS.items():
+        yield family.counter(word, text, [(status.name, status.counts[word]) for status in found])
 
 
-class Webhooks(Collected):
-    """How the followers of this process stand."""
+def of_accounts(statuses: Callable[[], Iterable[AccountStatus]]) -> Iterator[Metric]:
+    """Yield how all accounts stand at this moment; nothing if the storage does not answer."""
+    found: list[AccountStatus] = []
+    with suppress(StorageUnavailable):
+        found = list(statuses())
+    family = Family("purse_account_", "account")
+    yield from family.balances("The {} of a resource of an account, in its own unit.", found)
+    running = [((status.name,), is_running(status)) for status in found]
+    text = "Whether campaigns below the account may give out tickets."
+    yield family.gauge("running", text, running)
 
-    def __init__(self, followers: Sequence[Follower], now: Callable[[], float]) -> None:
-        self.followers, self.now = followers, now
 
-    def collect(self) -> Iterator[Metric]:
-        """Yield one value for each receiver."""
-        for name, (word, text) in DELIVERIES.items():
-            sent = CounterMetricFamily(f"purse_{name}", text, labels=("receiver",))
-            for each in self.followers:
-                sent.add_metric((each.receiver.name,), each.counts[word])
-            yield sent
-        oldest = GaugeMetricFamily(
-            "purse_oldest_event_seconds",
-            "The age of the oldest event that a receiver was not told of yet; 0 without any.",
-            labels=("receiver",),
-        )
-        for each in self.followers:
-            made = [waiting.made / 1000 for waiting in list(each.waiting.values())]
-            age = max(0.0, self.now() - min(made)) if made else 0.0
-            oldest.add_metric((each.receiver.name,), age)
-        yield oldest
+def of_webhooks(followers: Sequence[Follower], now: Callable[[], float]) -> Iterator[Metric]:
+    """Yield how the followers of this process stand."""
+    family = Family("purse_", "receiver")
+    for name, (word, text) in DELIVERIES.items():
+        counts = [(each.receiver.name, each.counts[word]) for each in followers]
+        yield family.counter(name, text, counts)
+    text = "The age of the oldest event that a receiver was not told of yet; 0 without any."
+    waiting = {
+        each.receiver.name: [event.made / 1000 for event in list(each.waiting.values())]
+        for each in followers
+    }
+    rows = [((name,), age(min(made, default=None), now())) for name, made in waiting.items()]
+    yield family.gauge("oldest_event_seconds", text, rows)
+
+
+def is_running(status: Status | AccountStatus) -> float:
+    """Return 1 for what is running, and 0 for all else."""
+    return float(status.status == RUNNING)
+
+
+def age(since: float | None, now: float) -> float:
+    """Return the seconds since a time; 0 if there is none."""
+    return 0.0 if since is None else max(0.0, now - since)
 
 
 class Metrics:
@@ -215,37 +194,29 @@ class Metrics:
         now: Callable[[], float],
         followers: Sequence[Follower],
     ) -> None:
-        self.registry = CollectorRegistry()
-        self.registry.register(Webhooks(followers, now))
-        self.registry.register(Campaigns(statuses, now))
-        self.registry.register(Accounts(accounts))
+        self.registry = registry = CollectorRegistry()
+        registry.register(Collected(partial(of_webhooks, followers, now)))
+        registry.register(Collected(partial(of_campaigns, statuses, now)))
+        registry.register(Collected(partial(of_accounts, accounts)))
+        answer = ("method", "route", "status")
         self.requests = Counter(
-            "purse_http_requests",
-            "Requests answered.",
-            ("method", "route", "status"),
-            registry=self.registry,
+            "purse_http_requests", "Requests answered.", answer, registry=registry
         )
         self.seconds = Histogram(
             "purse_http_seconds",
             "How long answers took.",
-            ("route", "status"),
+            answer[1:],
             buckets=SECONDS,
-            registry=self.registry,
+            registry=registry,
         )
         # looked up once for each kind of answer
         self._of_answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        self.asks = Counter(
-            "purse_process_asks",
+        given, taken = (
             "Tickets that this process has given out.",
-            ("campaign",),
-            registry=self.registry,
-        )
-        self.tells = Counter(
-            "purse_process_tells",
             "Reports that this process has taken.",
-            ("campaign",),
-            registry=self.registry,
         )
+        self.asks = Counter("purse_process_asks", given, ("campaign",), registry=registry)
+        self.tells = Counter("purse_process_tells", taken, ("campaign",), registry=registry)
 
     def answered(self, method: str, route: str, status: int, seconds: float) -> None:
         """Count a request."""

@@ -8,7 +8,7 @@ import inspect
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple
+from typing import Any
 
 from purse._version import __version__
 from purse.base.json import compact_bytes
@@ -18,7 +18,6 @@ from purse.campaign.kinds import Schema
 from purse.campaign.verb import TEXT, WANTED, Verb, row_of, verbs
 from purse.client import wire
 from purse.errors import ArmsCoolingDown, InvalidInput, NotFound, PurseError, StorageUnavailable
-from purse.service import metrics
 from purse.service.budgets import AnyBudget
 from purse.service.problems import (
     FOREIGN,
@@ -31,91 +30,25 @@ from purse.service.problems import (
     WRONG_ROLE,
 )
 from purse.service.routes import CLASSES, JSON, status_of
-from purse.service.schemas import (
-    PROBLEM,
-    PROBLEM_NAME,
-    REF,
-    REFUSED,
-    REFUSED_NAME,
-    argument_schema,
-    schema_of,
-)
+from purse.service.schemas import REF, argument_schema, schema_of
 
-SUMMARY = "Bandits with knapsacks under a budget that cannot be overspent"
-ABOUT = (
-    "Ask for a ticket, pull its arm, tell what it brought and cost. A repeat of an ask with the "
-    "same `request_id`, or of a report, has no second effect,\n"
-    "so that whatever got no answer can be sent again. Amounts are decimal text. Every error is a "
-    "problem (RFC 9457)."
-)
-TOKEN = "A token of `purse token new`. None is needed on this machine without a tokens file."
 MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
-SECONDS: Schema = {
-    "Retry-After": {
-        "description": "Seconds to wait.",
-        "required": True,
-        "schema": {"type": "string", "pattern": "^[0-9]+$"},
-    }
-}
-SCHEME: Schema = {
-    "WWW-Authenticate": {
-        "description": "How to send a token.",
-        "required": True,
-        "schema": {"type": "string"},
-    }
-}
-HEADERS = {401: SCHEME, 429: SECONDS, 503: SECONDS}
-KEY: Schema = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": "The same as `request_id` in the body; one of them is enough.",
-    "schema": {"type": "string", "pattern": r"^[\x21-\x7e]{1,200}$"},
-}
+HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
 LINES = (
     "An entry as JSON on each line: at most `limit`, and fewer once they have 4 MB. Go on with "
     "`after` at the last entry's `seq` until an answer is empty."
 )
-HEALTH: Schema = {
-    "type": "object",
-    "required": ["status"],
-    "properties": {"status": {"type": "string", "enum": ["ok"]}},
-    "additionalProperties": False,
-}
 
 
-class Watch(NamedTuple):
-    """An operation that is no verb."""
-
-    path: str
-    name: str
-    public: bool  # whether it needs no token
-    text: str
-    media: str = JSON
-    schema: Schema = HEALTH
-
-
-WATCH = (
-    Watch("/healthz", "alive", True, "Say whether the server is alive."),
-    Watch("/readyz", "ready", True, "Say whether the storage answers."),
-    Watch(
-        "/metrics",
-        "metrics",
-        False,
-        "Return numbers for Prometheus.",
-        metrics.MEDIA_TYPE,
-        {"type": "string"},
-    ),
-)
+def stored(name: str) -> Any:
+    """Return what a file of this package holds."""
+    return json.loads(files("purse.service").joinpath(name).read_text("utf-8"))
 
 
 @cache
 def examples() -> dict[str, Any]:
     """Return what a test has recorded of each operation: a body, if it takes one, and an answer."""
-    found: dict[str, Any] = json.loads(
-        files("purse.service").joinpath("examples.json").read_text("utf-8")
-    )
-    return found
+    return dict(stored("examples.json"))
 
 
 def operation_id(of: type[AnyBudget], row: Verb) -> str:
@@ -140,7 +73,8 @@ def parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
             text = schema.pop("description")
             place = {"name": each.field, "in": each.place, "required": each.default is WANTED}
             found.append({**place, "schema": schema, "description": text})
-    return [*found, KEY] if "request_id" in row.arguments else found
+    key = [{"$ref": "#/components/parameters/Key"}] if "request_id" in row.arguments else []
+    return found + key
 
 
 def content(media: str, schema: Schema, example: Any) -> Schema:
@@ -180,8 +114,12 @@ def refusals(*kinds: ProblemType) -> dict[str, Schema]:
         }
         found[str(status)] = {
             "description": "; ".join(kind.title for kind in alike.values()) + ".",
-            "headers": HEADERS.get(status, {}),
-            "content": {MEDIA_TYPE: {"schema": {"$ref": REF + PROBLEM_NAME}, "examples": shown}},
+            "headers": {
+                header: {"$ref": f"#/components/headers/{header}"}
+                for header in [HEADERS.get(status)]
+                if header
+            },
+            "content": {MEDIA_TYPE: {"schema": {"$ref": REF + "Problem"}, "examples": shown}},
         }
     return found
 
@@ -228,43 +166,24 @@ def operation(of: type[AnyBudget], row: Verb, known: dict[str, Schema]) -> Schem
     }
 
 
-def watching(of: Watch) -> Schema:
-    """Return the description of an operation that is no verb."""
-    example = examples().get(of.name, {}).get("answer")
-    done = {"200": {"description": "Done.", "content": content(of.media, of.schema, example)}}
-    return {
-        "operationId": of.name,
-        "tags": ["watch"],
-        "summary": of.text,
-        "description": of.text,
-        **({} if of.public else {"security": [{"token": []}], "x-role": "read"}),
-        "responses": done | (refusals() if of.public else refusals(NO_TOKEN, WRONG_ROLE)),
-    }
-
-
 @cache
 def document() -> Schema:
-    """Return the OpenAPI document."""
-    known: dict[str, Schema] = {PROBLEM_NAME: PROBLEM, REFUSED_NAME: REFUSED}
-    paths: dict[str, Schema] = {}
+    """Return the OpenAPI document: what is stored, with the verbs, and with problems and examples
+    of the operations that are none.
+    """
+    described: Schema = stored("openapi_base.json")
+    described["info"]["version"] = __version__
+    others, paths = described["paths"], dict[str, Schema]()
     for of in CLASSES:
         for row in verbs(of):
             item = paths.setdefault(row.address(of), {})
-            item[row.method.lower()] = operation(of, row, known)
-    for each in WATCH:
-        paths[each.path] = {"get": watching(each)}
-    token = {"type": "http", "scheme": "bearer", "description": TOKEN}
-    return {
-        "openapi": "3.1.0",
-        "info": {
-            "title": "purse",
-            "version": __version__,
-            "summary": SUMMARY,
-            "description": ABOUT,
-        },
-        "paths": paths,
-        "components": {"schemas": known, "securitySchemes": {"token": token}},
-    }
+            item[row.method.lower()] = operation(of, row, described["components"]["schemas"])
+    for item in others.values():
+        (one,) = item.values()
+        (media,) = one["responses"]["200"]["content"].values()
+        media["example"] = examples()[one["operationId"]]["answer"]
+        one["responses"] |= refusals(*([NO_TOKEN, WRONG_ROLE] if "security" in one else []))
+    return {**described, "paths": paths | others}
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from purse.base.problem_types import OF_ERRORS, ProblemType, facts, kind_of, numbers_of
+from purse.base.problem_types import ProblemType, facts, kind_of, numbers_of
 from purse.errors import ArmsCoolingDown, PurseError
 from purse.service.request_log import LOGGER
 
@@ -28,19 +28,6 @@ TOO_LARGE = ProblemType("too-large", 413, "The body is too large")
 NOT_JSON = ProblemType("not-json", 415, "The body must be JSON")
 TOO_MANY = ProblemType("too-many-requests", 429, "Too many requests")
 BROKEN = ProblemType("internal", 500, "Something went wrong in the server")
-KINDS = (
-    *OF_ERRORS.values(),
-    NO_TOKEN,
-    WRONG_ROLE,
-    POLICY_FILE,
-    FOREIGN,
-    NO_SUCH_PATH,
-    NOT_ALLOWED,
-    TOO_LARGE,
-    NOT_JSON,
-    TOO_MANY,
-    BROKEN,
-)
 
 
 class ProblemError(Exception):

@@ -14,7 +14,6 @@ from purse.errors import PurseError
 from purse.service.budgets import AnyBudget
 
 REF = "#/components/schemas/"
-PROBLEM_NAME, REFUSED_NAME = "Problem", "Refused"
 # results whose names are longer than an API needs
 NAMES = {
     "BalanceStatus": "Purse",
@@ -36,34 +35,6 @@ TYPES: dict[Any, Schema] = {
         "description": get_args(results.Amount)[1],
     },
 }
-PROBLEM: Schema = {
-    "type": "object",
-    "description": "Why a request was refused (RFC 9457).",
-    "required": ["type", "title", "status", "detail"],
-    "properties": {
-        "type": {
-            "type": "string",
-            "description": "`urn:purse:problem:` and a word that says which error this is.",
-        },
-        "title": {"type": "string", "description": "The same for all errors of this type."},
-        "status": {"type": "integer", "minimum": 400, "maximum": 599},
-        "detail": {
-            "type": "string",
-            "description": "One line that names what is wrong and what is allowed.",
-        },
-        "seconds": {
-            "type": "number",
-            "description": "Until an arm may be tried again, if all cool down.",
-        },
-    },
-}
-REFUSED: Schema = {
-    "type": "object",
-    "description": "Why one report of several was not taken; the others were.",
-    "required": ["error"],
-    "properties": {"error": {"$ref": REF + PROBLEM_NAME}},
-    "additionalProperties": False,
-}
 
 
 def schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
@@ -72,7 +43,7 @@ def schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
     if hint in TYPES:
         return TYPES[hint]
     if hint is PurseError:
-        return {"$ref": REF + REFUSED_NAME}
+        return {"$ref": REF + "Refused"}
     if origin is Annotated:
         text = next((each for each in parts[1:] if isinstance(each, str)), None)
         found = schema_of(parts[0], known)
