@@ -7,14 +7,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from hashlib import sha256
 from importlib.resources import files
-from typing import NamedTuple, cast
+from typing import NamedTuple, cast, get_args
 
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 from starlette.types import Scope
 
 from purse.base.plain_validation import choice
-from purse.campaign.time_series import ALL, SPANS, Span
+from purse.campaign.time_series import ALL, Span
 from purse.errors import unknown
 from purse.service import live_view
 from purse.service.auth import Guard
@@ -132,4 +132,4 @@ def span_of(scope: Scope) -> Span:
     for name in query:
         if name != SPAN:
             raise unknown("field of a picture", name, [SPAN])
-    return cast(Span, choice(SPAN, query.get(SPAN, [ALL])[-1], SPANS))
+    return cast(Span, choice(SPAN, query.get(SPAN, [ALL])[-1], get_args(Span)))
