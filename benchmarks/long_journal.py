@@ -18,7 +18,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.machine import most_memory
-from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import FollowedHistory
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets

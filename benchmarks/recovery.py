@@ -12,7 +12,7 @@ import apsw
 
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
-from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import FollowedHistory
 from purse.campaign.local.campaign import LocalCampaign as Campaign
 
 AT_ONCE = 1_000  # tickets

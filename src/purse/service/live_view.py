@@ -15,7 +15,7 @@ import anyio
 from anyio.to_thread import run_sync
 
 from purse.base.json import compact
-from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import FollowedHistory
 from purse.campaign.local.campaign import LocalCampaign
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
