@@ -6,10 +6,9 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import followed_history, history
+from purse.campaign import history
 from purse.campaign.campaign import Campaign
-from purse.campaign.followed_history import FollowedHistory
-from purse.campaign.history import History
+from purse.campaign.history import FollowedHistory, History
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 
@@ -38,7 +37,7 @@ def restarted(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, followed: FollowedHistory
 ) -> FollowedHistory:
     """Return a history that begins where another one leaves a checkpoint."""
-    monkeypatch.setattr(followed_history, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(history, "CHECKPOINT_EVERY", 1)
     before = followed.follow()
     other = FollowedHistory(campaign)
     assert other.history.seq == before.seq > 0

@@ -51,6 +51,21 @@ class ArmStats:
         """The sums as they are now."""
         return ArmSums(self.told, self.failed, self.settled, self.reward, tuple(self.costs))
 
+    def as_dict(self) -> dict[str, Any]:
+        """The arm as JSON has it; means are None before the first report."""
+        ratio, interval = self.efficiency()
+        told = self.told
+        return {
+            "pulls": self.pulls,
+            "told": told,
+            "settled": self.settled,
+            "failed": self.failed,
+            "mean_reward": self.reward / told if told else None,
+            "mean_costs": [units / told / amounts.UNIT for units in self.costs] if told else None,
+            "efficiency": ratio,
+            "interval": interval,
+        }
+
     def efficiency(self) -> tuple[float | None, list[float] | None]:
         """Reward per cost of the first resource, e = Σr / Σc, and its 95% interval e ± 1.96 s.
 

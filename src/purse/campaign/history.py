@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import astuple
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
-from purse.base import amounts
 from purse.base.json import compact_bytes
 from purse.campaign.arm_stats import ArmStats, ArmSums, value
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.records import Balance, Head
+from purse.campaign.records import HISTORY, Balance, Head, opened, sealed
 from purse.campaign.states import OPEN, RUNNING, SETTLED, UNFINISHED
+from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.time_series import (
@@ -27,13 +28,17 @@ from purse.campaign.time_series import (
     Sample,
     Span,
     TimeSeries,
+    forecast,
     purses,
     sample,
 )
+from purse.errors import PurseError
 
 RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
 MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
+CHECKPOINT_EVERY = 50_000  # entries
+PAGE_SIZE = 500  # entries read at a time: larger pages keep the garbage collector busy
 
 
 class History:
@@ -161,31 +166,14 @@ class History:
         since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
         return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
-    def forecast(self, now: int) -> list[dict[str, float] | None]:
-        """When each resource runs out, at the recent rate of spending; None where nothing was spent
-        of late, or the campaign does not run.
-
-        The rate is how much spent + presumed grew in the last eighth of the campaign's life (at
-        least in the last minute), over that time. What is left lasts as long as that rate and what
-        is held stay as they are.
-        """
-        (since, before), point = self._recent(now), self._point(self._at)
-        seconds = (now - since) / 1000
-        made: list[dict[str, float] | None] = []
-        for was, part in zip(before.balances, point.balances, strict=True):
-            paid = part.spent + part.presumed - was.spent - was.presumed
-            if paid <= 0 or seconds <= 0 or self.level.head.status != RUNNING:
-                made.append(None)
-                continue
-            lasts = part.left * seconds / paid
-            made.append(
-                {
-                    "per_second": paid / seconds / amounts.UNIT,
-                    "seconds": lasts,
-                    "at": now / 1000 + lasts,
-                }
-            )
-        return made
+    def forecasts(self, now: int) -> list[dict[str, float] | None]:
+        """When each resource runs out; None where the campaign does not run."""
+        since, before = self._recent(now)
+        is_running = self.level.head.status == RUNNING
+        return [
+            forecast(was, part, since, now) if is_running else None
+            for was, part in zip(before.balances, self.level.balances, strict=True)
+        ]
 
     def summary(self, now: int) -> dict[str, Any]:
         """What a list of campaigns shows, seen at a time (ms)."""
@@ -199,7 +187,7 @@ class History:
             "value": value(
                 self.level.arms.names, self._arms, paid, is_limited=self.terms.horizon is not None
             ),
-            "forecasts": self.forecast(now),
+            "forecasts": self.forecasts(now),
         }
 
     def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
@@ -247,15 +235,7 @@ class History:
         return [
             {
                 "arm": name,
-                "pulls": arm.pulls,
-                "told": arm.told,
-                "settled": arm.settled,
-                "failed": arm.failed,
-                "mean_reward": arm.reward / arm.told if arm.told else None,
-                "mean_costs": [units / arm.told / amounts.UNIT for units in arm.costs]
-                if arm.told
-                else None,
-                **dict(zip(("efficiency", "interval"), arm.efficiency(), strict=True)),
+                **arm.as_dict(),
                 "share": arm.pulls / all_pulls,
                 "recent_share": new / all_recent,
             }
@@ -276,3 +256,54 @@ class History:
             others = [sum(point.pulls) - sum(point.pulls[arm] for arm in shown) for point in points]
             rows.append({"arm": None, "pulls": others})
         return rows
+
+
+class ReadCampaign(Protocol):
+    """A campaign whose storage this process reaches."""
+
+    name: str
+
+    @property
+    def terms(self) -> Terms:
+        """What it was created with."""
+
+    @property
+    def storage(self) -> Storage:
+        """What keeps it."""
+
+
+class FollowedHistory:
+    """The history of one campaign as it grows: it begins at the last checkpoint, and leaves
+    checkpoints for the next who looks.
+    """
+
+    def __init__(self, campaign: ReadCampaign) -> None:
+        self.campaign = campaign
+        self.history = self._kept_history() or History(campaign.terms)
+        self._kept = self.history.seq
+
+    def _kept_history(self) -> History | None:
+        """Return the history at its last checkpoint; None where it is damaged, or of another
+        journal.
+        """
+        name, storage = self.campaign.name, self.campaign.storage
+        row = storage.checkpoint(name, HISTORY)
+        if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
+            return None
+        body = opened(row.body)
+        return None if body is None else History.from_json(self.campaign.terms, body)
+
+    def follow(self) -> History:
+        """Return the history up to the last entry of the journal."""
+        level, storage, name = self.history.level, self.campaign.storage, self.campaign.name
+        while page := storage.entries(name, level.seq, PAGE_SIZE):
+            self.history.fold((entry for entry, _, _ in page), self._load)
+            level.head.digest = page[-1][2]
+        if level.seq >= self._kept + CHECKPOINT_EVERY:
+            self._kept, body = level.seq, sealed(self.history.to_json())
+            with suppress(PurseError):  # a checkpoint only saves time
+                storage.keep(name, HISTORY, level.seq, level.head.digest, body)
+        return self.history
+
+    def _load(self, ticket: int) -> list[Entry]:
+        return self.campaign.storage.about(self.campaign.name, ticket)

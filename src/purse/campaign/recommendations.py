@@ -12,8 +12,8 @@ from purse.base.text import count
 from purse.campaign.arm_stats import ArmSums
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.followed_history import FollowedHistory, ReadCampaign
 from purse.campaign.fork_safety import reset_after_fork
+from purse.campaign.history import FollowedHistory, ReadCampaign
 from purse.campaign.terms import Terms
 from purse.engine.job import make_policy, sees_contexts
 from purse.errors import InvalidInput

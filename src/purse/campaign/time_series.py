@@ -124,6 +124,22 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
     ]
 
 
+def forecast(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
+    """When a resource runs out, at the rate at which spent + presumed grew since a time (ms); None
+    where nothing was spent. What is left lasts as long as that rate and what is held stay as they
+    are.
+    """
+    paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
+    if paid <= 0 or seconds <= 0:
+        return None
+    lasts = part.left * seconds / paid
+    return {
+        "per_second": paid / seconds / amounts.UNIT,
+        "seconds": lasts,
+        "at": now / 1000 + lasts,
+    }
+
+
 KEPT = 10  # of each kind
 KINDS = ("overrun", "conflict", "presumed", "outside-range")  # kinds of alarms
 

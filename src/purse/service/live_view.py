@@ -16,7 +16,7 @@ from anyio.to_thread import run_sync
 
 from purse.base.json import compact
 from purse.campaign.campaign import Campaign
-from purse.campaign.followed_history import FollowedHistory
+from purse.campaign.history import FollowedHistory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NotFound, PurseError

@@ -76,7 +76,7 @@ def changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
-    from purse.campaign.followed_history import FollowedHistory
+    from purse.campaign.history import FollowedHistory
 
     followed = FollowedHistory(campaign)
     while True:
