@@ -56,10 +56,10 @@ def part(facts: dict[str, Any]) -> str:
             "request is sent after the answer to the last one; the processes that send share the "
             f"machine's {facts['machine']['cores']} cores with the service. A pair is an ask and a "
             "tell, each on disk in SQLite before it is answered. The bare route is one of "
-            "Starlette in the same server: it reads the JSON of the same requests and answers with the same "
-            "bodies, and neither checks, stores nor logs anything. The plain generator sends with "
-            "Python's own library over connections that stay open. CPU time is that of one "
-            "request, the least of several turns. Before it began "
+            "Starlette in the same server: it reads the JSON of the same requests and answers with "
+            "the same bodies, and neither checks, stores nor logs anything. The plain generator "
+            "sends with Python's own library over connections that stay open. CPU time is that of "
+            "one request, the least of several turns. Before it began "
             f"{number(facts['load_before'])} processes were busy.",
             table,
         ]

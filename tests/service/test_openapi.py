@@ -15,9 +15,9 @@ from schemathesis.checks import CHECKS, load_all_checks
 from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.account import Account
 from purse.campaign.budget import LARGEST
-from purse.campaign.budget_terms import NAME
 from purse.campaign.campaign import Campaign
 from purse.campaign.journal import Entry
+from purse.campaign.kinds import OF_BUDGETS
 from purse.campaign.results import (
     Alarm,
     BalanceStatus,
@@ -106,7 +106,7 @@ def aim(case: Any) -> None:
     name and the number are possible ones.
     """
     given = case.path_parameters
-    if NAME.fullmatch(str(given.get("name", ""))):
+    if re.fullmatch(OF_BUDGETS, str(given.get("name", ""))):
         given["name"] = next(
             (name for words, name in ELSEWHERE.items() if re.search(words, case.path)), "prompts"
         )
