@@ -12,10 +12,12 @@ from typing import Any
 
 import click
 
+from purse.base.json import compact
 from purse.cli import cli
 
 FOLDER = Path(__file__).parent / "frozen"
 WIDTH = 100  # columns
+TEXTS = ("description", "example", "examples", "summary", "title")
 
 
 def helps(command: click.Command = cli, path: str = "purse") -> Iterator[tuple[str, str]]:
@@ -37,15 +39,30 @@ def commands() -> str:
 
 
 def api() -> str:
-    """Return the description of the API, without its version, in the order of its keys."""
+    """Return the shape of the API: a line for each operation and each type, without its texts."""
     from purse.service.openapi import document
 
-    described: dict[str, Any] = json.loads(json.dumps(document()))
-    described["info"]["version"] = "0"
-    return json.dumps(described, indent=1, sort_keys=True, ensure_ascii=False) + "\n"
+    described = json.loads(json.dumps(document()))
+    lines = [
+        f"{method.upper()} {path} {compact(shape(operation))}"
+        for path, methods in described["paths"].items()
+        for method, operation in methods.items()
+    ]
+    types = described["components"]["schemas"].items()
+    lines += [f"{name} {compact(shape(each))}" for name, each in types]
+    return "\n".join(sorted(lines)) + "\n"
 
 
-FILES = {"openapi.json": api, "help.txt": commands}
+def shape(part: Any) -> Any:
+    """Return a part of the description without texts and examples."""
+    if isinstance(part, list):
+        return [shape(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    return {name: shape(part[name]) for name in sorted(part) if name not in TEXTS}
+
+
+FILES = {"openapi.txt": api, "help.txt": commands}
 
 
 def main() -> None:

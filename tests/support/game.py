@@ -12,7 +12,6 @@ from typing import Any
 from purse.campaign import operators
 from purse.campaign.account import Account
 from purse.campaign.arms import Seen
-from purse.campaign.budget import Budget
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign import Campaign
 from purse.campaign.campaign_ledger import CampaignLevel
@@ -49,7 +48,7 @@ def account_terms(name: str, budget: Any, **more: Any) -> AccountTerms:
     return AccountTerms.of({**usual(Account), **given}).begun_at(START)
 
 
-def usual(of: type[Budget[Any]]) -> dict[str, Any]:
+def usual(of: type[Account] | type[Campaign]) -> dict[str, Any]:
     """Return the defaults of all that `create` takes."""
     parameters = inspect.signature(of.create).parameters
     return {name: each.default for name, each in parameters.items()}

@@ -67,7 +67,7 @@ def test_a_refund_counts_by_the_period_of_the_account(carry: str, left: str, ver
     harness = MemoryHarness()
     account = Account.create("team", budget=10, every="6h", carry=carry, storage=harness.storage())
     more = {"expires_after": 3600 if verb == "late" else None, "every": "5h", "carry": "all"}
-    below = campaign(account.storage, "c", **more)  # type: ignore[attr-defined]
+    below = campaign(account.storage, "c", **more)
     ticket = below.ask()
     harness.clock += 6 * HOUR
     if verb == "late":
@@ -158,7 +158,7 @@ def test_holds_of_a_restored_campaign_count_as_asked_for_when_it_joined(same: bo
     file = StringIO()
     below.export(file)
     file.seek(0)
-    storage = account.storage  # type: ignore[attr-defined]
+    storage = account.storage
     name = "team"
     if not same:
         account = Account.create("other", budget=10, every="6h", storage=storage)
@@ -180,8 +180,8 @@ def test_and_are_dropped_once_that_period_has_ended() -> None:
     file = StringIO()
     below.export(file)
     file.seek(0)
-    account = Account.create("other", budget=10, every="6h", storage=below.storage)  # type: ignore[attr-defined]
-    copy = Campaign.restore(file, storage=below.storage, name="copy", account="other")  # type: ignore[attr-defined]
+    account = Account.create("other", budget=10, every="6h", storage=below.storage)
+    copy = Campaign.restore(file, storage=below.storage, name="copy", account="other")
     harness.clock += 6 * HOUR
     copy.void(ticket.id)
     assert balance(account) == ("0", "0", "0", "10", "0")
