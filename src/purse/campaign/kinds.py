@@ -97,7 +97,8 @@ def features(text: str) -> Any:
     """
     if text.lstrip()[:1] in ("[", "{"):
         return decoded("features", text)
-    return number(text) if text.isdecimal() else [name.strip() for name in text.split(",")]
+    count = number(text)
+    return [name.strip() for name in text.split(",")] if isinstance(count, str) else count
 
 
 def context(text: str) -> Any:

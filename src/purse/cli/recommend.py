@@ -32,15 +32,15 @@ SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 )
 @click.option(
     "--confidence",
-    type=float,
+    type=str,
     default=CONFIDENCE,
     show_default=True,
     help="How sure the answer has to be.",
 )
 @click.option(
     "--within",
-    type=float,
-    default=0.0,
+    type=str,
+    default="0",
     show_default=True,
     help="By how much the best arm may be missed.",
 )
@@ -83,6 +83,9 @@ def recommend(
     \b
     purse recommend -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     """  # noqa: D301 - click reads the backspace as: keep these lines
+    from purse.campaign.kinds import number
+
+    question |= {key: number(question[key]) for key in ("confidence", "within")}
     simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}
     given: dict[str, Any] = {key: value for key, value in simulated.items() if value is not None}
     if world is None:
