@@ -35,7 +35,7 @@ PAGES = {
         "Spend a budget",
         "A `Campaign` keeps a budget in a database, for processes and machines that spend it "
         "together; a `Policy` plays in memory.",
-        ("purse.campaign", "purse.live", "purse.base.recommendation"),
+        ("purse.campaign", "purse.asynchronous", "purse.live", "purse.base.recommendation"),
     ),
     "replay": Page(
         "Replay your data",
@@ -71,11 +71,12 @@ PAGES = {
 }
 ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
-          ("policy", "world", "gpu")), "purse.client.connection.Connection")  # fmt: skip
-INTERNAL = ("purse.base", "purse.report", "purse.kernels", "purse.cli", "purse.service")
+          ("policy", "world", "gpu")), "purse.client.Server")  # fmt: skip
+INTERNAL = ("purse.base", "purse.campaign.storage", "purse.cli", "purse.kernels", "purse.paper",
+            "purse.report", "purse.service")  # fmt: skip
 # a result that lies there for the client's sake
 RESULTS = ("purse.base.recommendation",)
-MADE_BY_USERS = ("Connection", "KnapsackEnv", "Policy")  # classes that are called
+MADE_BY_USERS = ("KnapsackEnv", "Policy", "Server")  # classes that are called
 RETURNED = "What they return"
 SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading
 LONGEST = 40  # characters of a default value that a signature shows

@@ -49,6 +49,7 @@ class Budget(Generic[S]):
         self.name = name
         if isinstance(at, Server):
             self._server = at
+            kinds.checked_name("name", name)  # it is a part of paths
         else:
             self._kept = at
 
@@ -81,7 +82,6 @@ class Budget(Generic[S]):
         Raise `NotFound` when the storage has none of this name.
         Raise `InvalidInput` when none can have it.
         """
-        kinds.checked_name("name", name)
         if server := Server.at(storage, token):
             found = cls(name, server)
             found.status()
@@ -89,7 +89,8 @@ class Budget(Generic[S]):
         with everything(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
-        return cls(name, kept.opened(cls.KIND, name, kept.connected(storage, token)))
+        storage = kept.connected(storage, token)
+        return cls(name, kept.opened(cls.KIND, kinds.checked_name("name", name), storage))
 
     @classmethod
     @of_all("GET", "read", key="names")
