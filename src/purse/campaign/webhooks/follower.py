@@ -184,8 +184,6 @@ class Follower:
             else:
                 headers, body = message.standard(receiver.secret, first.body, event, now // 1000)
             self.send(receiver.target, headers, body, allow_private=receiver.allow_private)
-        except NotSent as error:
-            return str(error)
         except Exception as error:
             return described(error)
         return None
@@ -204,19 +202,19 @@ class Follower:
 
     def _progress(self, name: str) -> Progress | None:
         row = self.storage.checkpoint(name, self.kind)
-        return None if row is None else Progress(row.seq, **orjson.loads(bytes(row.body)))
+        return None if row is None else Progress(row.seq, *orjson.loads(bytes(row.body)))
 
     def _keep(self, name: str, progress: Progress) -> None:
-        seq, *_ = progress
-        body = {word: part for word, part in progress._asdict().items() if word != "seq"}
-        self.storage.keep(name, self.kind, seq, "", compact_bytes(body))
+        seq, *rest = progress
+        self.storage.keep(name, self.kind, seq, "", compact_bytes(rest))
 
 
 def described(error: Exception) -> str:
     """Return what a log may say of an error: the text of one that is not ours may hold an address
     or a secret.
     """
-    return str(error) if isinstance(error, PurseError) else type(error).__name__
+    is_ours = isinstance(error, (NotSent, PurseError))
+    return str(error) if is_ours else type(error).__name__
 
 
 def deliver(followers: Sequence[Follower]) -> None:
