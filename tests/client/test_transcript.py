@@ -4,11 +4,13 @@ words.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
+import select
+import socket
+import socketserver
 import ssl
+import threading
 from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from io import StringIO
 from pathlib import Path
@@ -21,7 +23,7 @@ from purse.campaign.storage.connect import in_memory
 from purse.campaign.verb import verbs
 from purse.errors import PurseError
 from tests.support.loops import in_loop
-from tests.support.server import LONG, served
+from tests.support.server import served
 from tests.support.transcript import STEPS, Step, shape, still
 
 ACCOUNTS = ("company", "team")
@@ -154,31 +156,29 @@ def encrypted(port: int) -> Iterator[str]:
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(TLS / "certificate.pem", TLS / "key.pem")
 
-    async def copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while data := await reader.read(65536):
-                writer.write(data)
-                await writer.drain()
-        finally:
-            writer.close()
+    class Door(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            with (
+                suppress(OSError),
+                context.wrap_socket(self.request, server_side=True) as outside,
+                socket.create_connection(("127.0.0.1", port)) as inside,
+            ):
+                both = [outside, inside]
+                while True:
+                    ready = [outside] if outside.pending() else select.select(both, [], [])[0]
+                    for one, other in (both, both[::-1]):
+                        if one in ready:
+                            if not (data := one.recv(65536)):
+                                return
+                            other.sendall(data)
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        inner, outer = await asyncio.open_connection("127.0.0.1", port)
-        with suppress(asyncio.CancelledError):  # the end of the block
-            await asyncio.gather(copy(reader, outer), copy(inner, writer), return_exceptions=True)
-
-    async def listen(ready: Future[int], loops: list[Any]) -> None:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        loops += [asyncio.get_running_loop(), done := asyncio.Event()]
-        ready.set_result(server.sockets[0].getsockname()[1])
-        await done.wait()
-
-    ready, loops = Future[int](), list[Any]()
-    with ThreadPoolExecutor(1) as thread:
-        ended = thread.submit(asyncio.run, listen(ready, loops))
-        yield f"https://localhost:{ready.result(LONG)}"
-        loops[0].call_soon_threadsafe(loops[1].set)
-        ended.result(LONG)
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Door) as server:
+        server.daemon_threads = True
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+        thread.start()
+        yield f"https://localhost:{server.server_address[1]}"
+        server.shutdown()
+        thread.join()
 
 
 def test_coroutines_on_a_file(expected: Played, clock: list[int], tmp_path: Path) -> None:
