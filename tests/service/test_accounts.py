@@ -58,7 +58,13 @@ def test_mistakes_are_problems() -> None:
     assert client.post("/accounts", json={**TEAM, "exist_ok": True}).status_code == 201
     other = {**TEAM, "name": "b", "account": "none"}
     problem(client.post("/accounts", json=other), 404, "not-found")
-    wrong: list[Any] = [{"budget": -1}, {"name": "a/b"}, {"more": 1}, {"resources": []}]
+    wrong: list[Any] = [
+        {"budget": -1},
+        {"account": ""},
+        {"name": "a/b"},
+        {"more": 1},
+        {"resources": []},
+    ]
     for part in wrong:
         problem(client.post("/accounts", json={**TEAM, **part}), 400, "invalid-input")
 

@@ -213,7 +213,7 @@ def created(
 ) -> Kept:
     """Return a new level with the terms that are given, or the one that has them already."""
     above: list[AccountTerms] = []
-    if given["account"]:
+    if given["account"] is not None:
         storage = connected(storage, token)
         above = terms_above(storage, checked_name("account", given["account"]))
         inherited = ("resources", "time_zone") if given["every"] else ("resources",)

@@ -73,7 +73,8 @@ def schema_of(hint: Any, known: dict[str, Schema]) -> Schema:
 def argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
     """Return the schema of an argument, with its text."""
     schema = {**argument.kind.schema}
-    if argument.optional and argument.place == "body" and schema:
+    nothing = argument.optional or argument.default is None
+    if nothing and argument.place == "body" and schema:
         schema = {"anyOf": [schema, {"type": "null"}]}
     if argument.default not in (WANTED, None):
         schema["default"] = argument.default
