@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from purse.campaign.results import ALARM_KINDS
 from tests.support.deployment import DEPLOY, instruction, read_yaml
-from tests.support.service import PROMPTS, bearer, routes_of, service, token_file
+from tests.support.service import PROMPTS, bearer, operations_of, service, token_file
 
 PROMETHEUS: dict[str, Any] = read_yaml("prometheus.yml")
 SERVICES: dict[str, Any] = read_yaml("compose.yaml")["services"]
@@ -138,7 +138,7 @@ def test_prometheus_scrapes_the_service_at_its_port_and_route() -> None:
     host, port = target.split(":")
     assert host in SERVICES
     assert port == instruction("EXPOSE")
-    assert JOB["metrics_path"] in {route.path for route in routes_of(service().app)}
+    assert JOB["metrics_path"] in {path for _, path in operations_of(service().app)}
     assert any(f'job="{JOB["job_name"]}"' in rule["expr"] for rule in RULES)
 
 

@@ -32,6 +32,7 @@ SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 )
 @click.option(
     "--confidence",
+    metavar="SHARE",
     type=str,
     default=CONFIDENCE,
     show_default=True,
@@ -39,6 +40,7 @@ SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 )
 @click.option(
     "--within",
+    metavar="X",
     type=str,
     default="0",
     show_default=True,
