@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from copy import copy
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,8 @@ TEXTS = ("description", "example", "examples", "summary", "title")
 
 def helps(command: click.Command = cli, path: str = "purse") -> Iterator[tuple[str, str]]:
     """Yield the name of each command and its help, those in groups after their group."""
+    command = copy(command)
+    command._help_option = None  # which may be from a test without -h
     context = click.Context(
         command, info_name=path, terminal_width=WIDTH, help_option_names=["-h", "--help"]
     )
