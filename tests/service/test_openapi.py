@@ -217,6 +217,11 @@ def test_every_operation_is_described(path: str, method: str, facts: dict[str, A
     assert facts.get("security") == (None if is_public(path) else [{"token": []}])
 
 
+def test_the_document_is_valid() -> None:
+    """By the schema of OpenAPI 3.1."""
+    schema.validate()
+
+
 def test_operations_have_different_names() -> None:
     names = [facts["operationId"] for _, _, facts in OPERATIONS]
     assert len(set(names)) == len(names)
