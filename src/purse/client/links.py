@@ -5,16 +5,16 @@ They are kept, and shared by threads. A child of `fork` makes its own.
 
 from __future__ import annotations
 
-import io
 import os
 import select
 import socket
 import time
 from collections import deque
-from http.client import HTTPException, HTTPMessage, HTTPResponse
-from typing import TYPE_CHECKING, Any
+from http.client import HTTPException, HTTPMessage
+from typing import TYPE_CHECKING
 
 from purse.client.address import UNIX, Address, proxy_for
+from purse.client.deadline import left, read_answer, send_all
 from purse.errors import PurseError
 
 if TYPE_CHECKING:
@@ -149,46 +149,3 @@ class Links:
 
     def __del__(self) -> None:
         self.close()
-
-
-def left(deadline: float) -> float:
-    """Return the seconds until a deadline. Raise `TimeoutError` if it has passed."""
-    seconds = deadline - time.monotonic()
-    if seconds <= 0:
-        raise TimeoutError("the answer was too slow")
-    return seconds
-
-
-def send_all(link: socket.socket, message: bytes, deadline: float) -> None:
-    """Send all of a message until a deadline."""
-    rest = memoryview(message)
-    while rest:
-        link.settimeout(left(deadline))
-        rest = rest[link.send(rest) :]
-
-
-def read_answer(link: socket.socket, method: str, deadline: float) -> HTTPResponse:
-    """Return an answer, of which the head has been read."""
-    answer = HTTPResponse(Patient(link, deadline), method=method)  # type: ignore[arg-type]
-    answer.begin()
-    return answer
-
-
-class Patient(io.RawIOBase):
-    """Reads from a socket until a deadline, however slowly the bytes come."""
-
-    def __init__(self, link: socket.socket, deadline: float) -> None:
-        self._link, self._deadline = link, deadline
-
-    def makefile(self, _: str) -> io.BufferedReader:
-        """Return what `http.client` reads an answer from."""
-        return io.BufferedReader(self)
-
-    def readable(self) -> bool:
-        """Whether it can be read: always."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read what is there, or wait for it until the deadline."""
-        self._link.settimeout(left(self._deadline))
-        return self._link.recv_into(buffer)

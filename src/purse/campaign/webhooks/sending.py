@@ -7,21 +7,21 @@ error shows an address, which may be a secret.
 
 from __future__ import annotations
 
-import http.client
-import io
 import re
 import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
 from functools import cache
+from http.client import HTTPException
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from purse.client.deadline import TooLong, left, read_answer, send_all
+
 SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
 MOST_READ = 65_536  # bytes of status line and headers; the body of an answer is not read
-LEAST_S = 0.001  # of a timeout: 0 would mean that nothing is waited for
 MOST = 2_000  # characters of an address
 MOST_ADDRESSES = 16  # network addresses of one host
 PORTS = {"https": 443, "http": 80}
@@ -166,8 +166,8 @@ def send(
     deadline = time.monotonic() + seconds
     try:
         places = checked(target, look_up, allow_private=allow_private)
-        with connected(target, places, deadline, context) as open_socket:
-            status = answer(target, Bounded(open_socket, deadline), headers, body)
+        with connected(target, places, deadline, context) as link:
+            status = answer(target, link, headers, body, deadline)
     except ssl.SSLError as error:
         timed_out = isinstance(error, TimeoutError) or "timed out" in str(error)
         raise NotSent("timeout" if timed_out else "TLS failed") from None
@@ -175,7 +175,9 @@ def send(
         raise NotSent("timeout") from None
     except OSError:
         raise NotSent("connection failed") from None
-    except (http.client.HTTPException, ValueError):
+    except TooLong:
+        raise NotSent("answer too long") from None
+    except (HTTPException, ValueError):
         raise NotSent("bad answer") from None
     if 300 <= status < 400:
         raise NotSent("redirect")
@@ -190,11 +192,11 @@ def connected(
     for number, (family, place) in enumerate(places, 1):
         made = socket.socket(family, socket.SOCK_STREAM)
         try:
-            made.settimeout(remaining(deadline))
+            made.settimeout(left(deadline))
             made.connect(place)
             if target.scheme == "http":
                 return made
-            made.settimeout(remaining(deadline))
+            made.settimeout(left(deadline))
             return (context or trusted()).wrap_socket(made, server_hostname=target.host)
         except BaseException as error:
             made.close()
@@ -206,54 +208,15 @@ def connected(
     raise NotSent("no such host")
 
 
-def answer(target: Target, bounded: Any, headers: Mapping[str, str], body: bytes) -> int:
+def answer(
+    target: Target, link: socket.socket, headers: Mapping[str, str], body: bytes, deadline: float
+) -> int:
     """Return the status of the answer to a message."""
-    connection = http.client.HTTPConnection(target.host, target.port)
-    connection.sock = bounded
-    connection.request("POST", target.path, body, {"Host": target.authority, **headers})
-    return connection.getresponse().status
-
-
-class Bounded(io.RawIOBase):
-    """The part of a socket that `http.client` needs. It ends at a deadline and after `MOST_READ`
-    bytes, whatever the other side does.
-    """
-
-    def __init__(self, open_socket: socket.socket, deadline: float) -> None:
-        self._socket, self._deadline, self._most = open_socket, deadline, MOST_READ
-
-    def sendall(self, data: bytes) -> None:
-        """Send all of it."""
-        self._socket.settimeout(remaining(self._deadline))
-        self._socket.sendall(data)
-
-    def makefile(self, mode: str) -> io.BufferedReader:
-        """Return a file to read from."""
-        return io.BufferedReader(self)
-
-    def close(self) -> None:
-        """Leave the socket open: its owner closes it."""
-
-    def readable(self) -> bool:
-        """Return True."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill a part of the buffer; return the number of bytes."""
-        self._socket.settimeout(remaining(self._deadline))
-        count = self._socket.recv_into(memoryview(buffer)[: max(1, self._most)])
-        self._most -= count
-        if self._most < 0:
-            raise NotSent("answer too long")
-        return count
-
-
-def remaining(deadline: float) -> float:
-    """Return the seconds until the deadline. Raise `TimeoutError` if it has passed."""
-    left = deadline - time.monotonic()
-    if left <= 0:
-        raise TimeoutError
-    return max(left, LEAST_S)
+    lines = {"Host": target.authority, "Content-Length": str(len(body)), **headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
+    message = f"POST {target.path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body
+    send_all(link, message, deadline)
+    return read_answer(link, "POST", deadline, MOST_READ).status
 
 
 @cache
