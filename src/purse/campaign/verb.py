@@ -76,7 +76,7 @@ class Verb:
     key: str = ""  # of the list, or of the number, in the answer
     lines: bool = False  # whether the answer is JSON lines
     plays: bool = False  # whether the policy is run
-    timeout: float | None = None  # seconds, where the client's own are too few
+    timeout: float | None = None  # seconds, if the client's own are too few
 
     @property
     def name(self) -> str:
@@ -115,7 +115,7 @@ class Verb:
     def read(
         self, path: Mapping[str, str], query: Mapping[str, list[str]], body: Any, key: str | None
     ) -> dict[str, Any]:
-        """Return the arguments of a request. Raise `InvalidInput` where one is missing or unknown.
+        """Return the arguments of a request. Raise `InvalidInput` if one is missing or unknown.
 
         key   the header Idempotency-Key, which means the same as `request_id`
         """
@@ -234,7 +234,7 @@ def texts(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def said(of: type[Budget[Any]], argument: Argument) -> str:
-    """Return the text of an argument; that of another method where it says `as for` this one, and
+    """Return the text of an argument; that of another method if it says `as for` this one, and
     its own words for None if it has some.
     """
     same = SAME.match(argument.text)
