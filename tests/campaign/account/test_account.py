@@ -173,7 +173,7 @@ def test_exist_ok(storage: Any) -> None:
     assert "other budget" in other
     campaign(storage, "c", "a")
     refusal(CampaignExists, Account.create, "c", budget=2, storage=storage, exist_ok=True)
-    taken = refusal(CampaignExists, campaign, storage, "a", "", exist_ok=True)
+    taken = refusal(CampaignExists, campaign, storage, "a", None, exist_ok=True)
     assert taken.startswith("there is an account 'a' already")
 
 
