@@ -1,5 +1,5 @@
 """Errors as the service and the command line name them. The service answers with a slug, and the
-client raises the error that the slug stands for. A slug stays when its error gets another name.
+client raises the error that the slug stands for.
 """
 
 from __future__ import annotations
