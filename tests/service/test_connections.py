@@ -11,6 +11,7 @@ from purse.campaign.storage.connect import in_memory
 from purse.service import connections
 from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS
+from tests.support.sockets import all_of
 
 SOON = 0.3  # seconds
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -22,15 +23,6 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 def connected(port: int) -> Iterator[socket.socket]:
     with socket.create_connection(("127.0.0.1", port), LONG) as line:
         yield line
-
-
-def all_of(line: socket.socket) -> bytes:
-    """What comes until the server closes the connection; it has to."""
-    parts = []
-    with suppress(ConnectionResetError):
-        while part := line.recv(65536):
-            parts.append(part)
-    return b"".join(parts)
 
 
 def answer(line: socket.socket) -> bytes:

@@ -25,6 +25,7 @@ from purse.service.listeners import listening
 from purse.service.settings import Settings
 from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS, bearer, problem, service, token_file
+from tests.support.sockets import all_of
 
 SOON = 0.3  # seconds
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: x\r\n"
@@ -42,15 +43,6 @@ def connected(path: Path) -> Iterator[socket.socket]:
         line.settimeout(LONG)
         line.connect(str(path))
         yield line
-
-
-def all_of(line: socket.socket) -> bytes:
-    """What comes until the server closes the connection; it has to."""
-    parts = []
-    with suppress(ConnectionResetError):
-        while part := line.recv(65536):
-            parts.append(part)
-    return b"".join(parts)
 
 
 def exchange(path: Path, request: bytes) -> bytes:

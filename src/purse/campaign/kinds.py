@@ -36,7 +36,7 @@ class Kind:
 
 
 def number(text: str) -> Any:
-    """Return a number, or the text where it is none, which the library refuses."""
+    """Return a number; text that is no number stays text, and the library refuses it."""
     for read in (int, float):
         try:
             return read(text)
