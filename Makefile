@@ -19,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the sourc
 
 .PHONY: demo test pytest coverage lint docs images paper leaderboard bench soak numba-versions clean
 
-demo: $(STAMP)-report
+demo: $(STAMP)-lab
 	$(BIN)/purse compare
 
 # mypy keeps one core busy at most, so it runs beside the tests
@@ -44,13 +44,13 @@ docs: $(STAMP)-docs
 images: $(STAMP)-test
 	$(BIN)/python docs/images.py
 
-paper: $(STAMP)-report
+paper: $(STAMP)-lab
 	$(BIN)/purse lab paper
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
-leaderboard: $(STAMP)-report
+leaderboard: $(STAMP)-lab
 	$(BIN)/purse lab leaderboard --suite 1
 	$(BIN)/purse lab leaderboard --suite 2
 	$(BIN)/purse lab leaderboard --suite 3
@@ -78,8 +78,14 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 # without compiling all of it beforehand, most of which is never imported
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
+
+$(STAMP)-lab: pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable ".[lab]" && touch $@
+
+# the pip that comes with Python may be too old for dependency groups
 $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
-	$(START) && $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable ".[$*]" && $(call TOOK,set-up once) > $@
+	$(START) && $(INSTALL) "pip>=25.1" && $(INSTALL) --editable . --group $* && $(call TOOK,set-up once) > $@
 
 clean:
 	rm -rf $(VENV) purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage

@@ -18,7 +18,7 @@ def markdown(facts: dict[str, Any]) -> str:
         "# Contexts, measured",
         "What policies gain where there are [contexts](../contexts.md), as shares of an optimum.\n"
         "`python -m benchmarks.contexts` measures all of it and writes this page; it needs the "
-        "extra `examples`.",
+        "group `examples`.",
         "Budgets are parts of what the dearest arm costs in all rounds, or so many times "
         f"{LARGEST} (“calls”): then there is hardly any money.\n"
         "A share is the mean of 20 paths; the stop rule is `retry`.\n"

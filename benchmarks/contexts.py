@@ -1,7 +1,7 @@
 """What contexts are worth, and what each policy gets of it: `python -m benchmarks.contexts`.
 
 All parts take about ten minutes on one core; with names of parts it measures these alone. Needs the
-extra `examples`. Numbers go to docs/contexts/shares.json, and the page beside them is written from
+group `examples`. Numbers go to docs/contexts/shares.json, and the page beside them is written from
 that file.
 """
 

@@ -44,7 +44,8 @@ def requirements(which: str) -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     bounds = [
         need
-        for need in (*project["dependencies"], *project["optional-dependencies"]["gpu"])
+        for extra in ("lab", "gpu")
+        for need in project["optional-dependencies"][extra]
         if need.startswith("numba")
     ]
     if which == "newest":
@@ -60,7 +61,7 @@ def check(which: str) -> bool:
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
     install = ["-m", "pip", "install", "--quiet", "--upgrade", "--no-compile", "--editable"]
     subprocess.run(
-        [python, *install, f"{ROOT}[scipy]", *TOOLS, *requirements(which)], check=True, cwd=ROOT
+        [python, *install, f"{ROOT}[lab]", *TOOLS, *requirements(which)], check=True, cwd=ROOT
     )
     found = subprocess.run([python, "-c", VERSIONS], check=True, capture_output=True, text=True)
     tests = subprocess.run(

@@ -285,6 +285,6 @@ def test_gymnasium_is_not_loaded_and_said_to_be_missing(
     monkeypatch.delitem(sys.modules, "purse.gym")
     with pytest.raises(
         purse.PurseError,
-        match=r"""^purse\.gym needs the extra 'gym'; in the clone: pip install "\.\[gym\]"$""",
+        match=r"^purse\.gym needs gymnasium: pip install 'purse-bandits\[gym\]'$",
     ):
         import_module("purse.gym")

@@ -74,6 +74,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts, html, validation
+from purse.base.optional import needs
 from purse.base.text import count
 from purse.errors import InvalidInput, invalid
 
@@ -517,7 +518,8 @@ class Run:
         Its columns are path, gain, rounds, spent, ended (the world had no more rounds) and pulls of
         each arm. With several resources, spent is an array.
         """
-        import polars as pl
+        with needs("a frame", "lab"):
+            import polars as pl
 
         spent = self.spent[:, 0] if len(self.budget) == 1 else self.spent
         return pl.DataFrame(

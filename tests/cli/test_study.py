@@ -153,8 +153,8 @@ def test_run_status_and_show(command: Command, unpublished: None, study: Path) -
     code, out, err = command("lab run mine.toml")
     assert code == 0
     assert "B = 40" in out
-    assert out.endswith("Results are in purse-results/mine\n")
-    assert err == "No report: the report needs the extra\n"
+    assert out.endswith("The report is purse-results/mine/report.html\n")
+    assert err == ""
     code, out, _ = command("lab status mine.toml")
     assert code == 0
     assert out.startswith(

@@ -225,4 +225,5 @@ def test_a_client_alone_says_what_it_cannot_do(at: Served) -> None:
     Campaign.create("prompts", **TERMS, storage=at.url)
     name, *said = loaded(WITHOUT, at.url)
     assert name == "prompts"
-    assert "needs all that purse depends on, and" in " ".join(said)
+    assert "a campaign at 'sqlite:///purse.db' needs" in " ".join(said)
+    assert said[-3:] == ["pip", "install", "purse-bandits"]

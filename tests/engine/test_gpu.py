@@ -104,10 +104,16 @@ def test_a_state_that_a_gpu_cannot_hold_is_refused() -> None:
 
 def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr("purse.engine.gpu")
-    monkeypatch.setitem(sys.modules, "purse.engine.gpu", None)
+    for name in ("purse.engine.gpu", "purse.compiler.cuda_patches"):
+        monkeypatch.delitem(sys.modules, name)
+
+    def missing() -> None:
+        raise ImportError("numba-cuda is not installed")
+
+    monkeypatch.setattr("purse.compiler.numba_contract.cuda_parts", missing)
     with pytest.raises(
-        purse.PurseError,
-        match=r"""^device="cuda" needs the extra 'gpu'; in the clone: pip install "\.\[gpu\]"$""",
+        purse.errors.MissingExtra,
+        match=r"""^device="cuda" needs the extra gpu: pip install 'purse-bandits\[gpu\]'$""",
     ):
         purse.simulate("uniform", "misleading_ratio", 10, device="cuda")
 

@@ -20,8 +20,8 @@ def test_without_the_package_one_line_names_the_extra() -> None:
         [sys.executable, "-c", CODE, *words], capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines() == [
-        "MissingExtra: purse.integrations.litellm needs the extra 'litellm'; in the clone: "
-        'pip install ".[litellm]"',
-        "MissingExtra: purse.integrations.pydantic_ai needs the extra 'pydantic-ai'; in the clone: "
-        'pip install ".[pydantic-ai]"',
+        "MissingExtra: purse.integrations.litellm needs litellm: "
+        "pip install 'purse-bandits[litellm]'",
+        "MissingExtra: purse.integrations.pydantic_ai needs pydantic_ai: "
+        "pip install 'purse-bandits[pydantic-ai]'",
     ]

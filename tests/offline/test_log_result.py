@@ -90,7 +90,7 @@ def test_nothing_is_written_where_the_extra_is_missing(
     log: LogResult, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(MissingExtra, match="the report needs the extra"):
+    with pytest.raises(MissingExtra, match="the report needs altair"):
         log.publish(tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

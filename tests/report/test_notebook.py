@@ -1,14 +1,12 @@
 from __future__ import annotations
 
 import re
-import sys
 from base64 import b64decode
 
 import pytest
 
 import purse
 from purse import InvalidInput
-from purse.errors import MissingExtra
 from purse.study.results import Study
 
 
@@ -52,13 +50,3 @@ def test_a_study_gives_its_figures_by_name(study: Study) -> None:
 def test_a_study_is_one_line_in_a_list(study: Study) -> None:
     line = "<Study '<u> on small & square': one policy, one world, two budgets, three paths>"
     assert repr([study]) == f"[{line}]"
-
-
-def test_without_charts_there_are_still_tables(
-    study: Study, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fresh = Study(study.data, study.frames, study.facts)
-    monkeypatch.setitem(sys.modules, "altair", None)
-    assert fresh._repr_mimebundle_()["text/html"].startswith("<p>small &amp; square</p><table>")
-    with pytest.raises(MissingExtra):
-        fresh.plot()

@@ -285,8 +285,7 @@ def test_without_the_extra_one_line_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(
-        PurseError,
-        match=r"""^the report needs the extra 'report'; .* pip install "\.\[report\]"$""",
+        PurseError, match=rf"^the report needs {missing}: pip install 'purse-bandits\[lab\]'$"
     ):
         page_of(one_budget)
 

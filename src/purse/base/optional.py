@@ -1,52 +1,60 @@
-"""Packages that come with an extra, imported late; one line where they are missing."""
+"""Packages that not every installation has: imported late, and one line if one is missing."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from purse.errors import MissingExtra
 
+LAB = ("numba", "polars", "scipy", "altair", "jinja2", "markdown_it", "vl_convert")
+
 
 @contextmanager
-def needs(what: str, extra: str) -> Iterator[None]:
-    """Say in one line which extra brings a package that is missing."""
+def needs(what: str, extra: str = "") -> Iterator[None]:
+    """Say in one line which package is missing, and what to tell pip.
+
+    what    what needs the package
+    extra   the extra that brings it; none: purse itself depends on it, and a client of a server
+            does without
+    """
     try:
         yield
     except ImportError as error:
-        raise MissingExtra(
-            f'{what} needs the extra {extra!r}; in the clone: pip install ".[{extra}]"'
-        ) from error
-
-
-@contextmanager
-def everything(what: str) -> Iterator[None]:
-    """Say in one line which package is missing of those that purse depends on: a client of a server
-    has few of them.
-    """
-    try:
-        yield
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.partition(".")[0] == "purse":
+        missing = (error.name or "").partition(".")[0]
+        if missing == "purse" or not (missing or extra):
             raise
+        project = f"'purse-bandits[{extra}]'" if extra else "purse-bandits"
         raise MissingExtra(
-            f"{what} needs all that purse depends on, and {error.name} is not installed; in the "
-            "clone: pip install ."
+            f"{what} needs {missing or f'the extra {extra}'}: pip install {project}"
         ) from error
+
+
+def check_lab(what: str, *packages: str) -> None:
+    """Raise `MissingExtra` if a package of the extra `lab` is missing, before any work is done.
+
+    what       what needs them
+    packages   those that it needs; none: all
+    """
+    with needs(what, "lab"):
+        for name in packages or LAB:
+            if find_spec(name) is None:
+                raise ModuleNotFoundError(name=name)
 
 
 def scipy(module: str, what: str) -> Any:
-    """A module of SciPy, which is imported late: it takes as long as a simulation.
+    """Return a module of SciPy, which is imported late: it takes as long as a simulation.
 
-    what   what it is for, where it is missing
+    what   what needs it
     """
-    with needs(what, "scipy"):
+    with needs(what, "lab"):
         return import_module(f"scipy.{module}")
 
 
 def extra(name: str) -> Any:
-    """The library `altair`, `vl_convert` or `jinja2`, or one line that says how to get it."""
-    with needs("the report", "report"):
+    """Return a library that makes reports, which is imported late: `altair`, for one."""
+    with needs("the report", "lab"):
         return import_module(name)

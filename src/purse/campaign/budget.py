@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
-from purse.base.optional import everything
+from purse.base.optional import needs
 from purse.base.plain_validation import flag, integer
 from purse.base.request_ids import request_of
 from purse.campaign import defaults, kinds
@@ -65,7 +65,7 @@ class Budget(Generic[S]):
         if server := Server.at(storage, token):
             server.do(cls, row_of(cls.create), "", given)  # type: ignore[attr-defined]
             return cls(given["name"], server)
-        with everything(f"a {cls.KIND} at {storage!r}"):
+        with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
         exist_ok = flag("exist_ok", given.pop("exist_ok"))
@@ -86,7 +86,7 @@ class Budget(Generic[S]):
             found = cls(name, server)
             found.status()
             return found
-        with everything(f"a {cls.KIND} at {storage!r}"):
+        with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
         storage = kept.connected(storage, token)
@@ -101,7 +101,7 @@ class Budget(Generic[S]):
         """
         if server := Server.at(storage, token):
             return cast(list[str], server.do(cls, row_of(cls.names), "", {}))
-        with everything(f"a {cls.KIND} at {storage!r}"):
+        with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
         return kept.connected(storage, token).names(cls.KIND)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
 from purse.base.default_policy import DEFAULT
-from purse.base.optional import everything
+from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer
 from purse.base.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
 from purse.base.request_ids import request_of
@@ -668,7 +668,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         if Server.at(storage, None):
             raise PurseError("a journal is restored on the machine of the database, by its address")
-        with everything(f"a {cls.KIND} at {storage!r}"):
+        with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
         made = kept.restored(file, storage, name, account)

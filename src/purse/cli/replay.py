@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
+from purse.base.optional import check_lab
 from purse.cli.options import Budget, F, json_option, out_option, seed_option, workers_option
 from purse.cli.results import results_of
-from purse.cli.study import print_files, where, wrote
+from purse.cli.study import print_files, where
 
 COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
@@ -155,6 +156,7 @@ def replay(
     purse replay log.csv --features length,code --save-prior prior.npz
     purse replay export.jsonl uniform fixed:arm=1
     """  # noqa: D301 - click reads the backspace as: keep these lines
+    check_lab("replay")
     import purse
 
     if prior is not None:
@@ -170,7 +172,7 @@ def replay(
     if budgets:
         given["budgets"] = budgets
     played = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
-    files = wrote(played, target)
+    files = played.publish(target)
     if as_json:
         print_files(target, files, rows=played.frame().to_dicts())
     else:

@@ -114,7 +114,7 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
         print_openapi()
         return
     settings["log"] = log or ("text" if sys.stderr.isatty() else "json")
-    with needs("the service", "serve"):
+    with needs("serve", "serve"):
         from purse.service.server import serve as run
         from purse.service.settings import Settings
 
@@ -123,7 +123,7 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
 
 def print_openapi() -> None:
     """Print the document that the service has at /openapi.json, whatever its settings."""
-    with needs("the service", "serve"):
+    with needs("serve", "serve"):
         from purse.service.openapi import document
 
     click.echo(json.dumps(document(), indent=1, ensure_ascii=False))

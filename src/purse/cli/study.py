@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
 
+from purse.base.optional import check_lab
 from purse.cli import complete
 from purse.cli.options import (
     WORLD_HELP,
@@ -23,7 +24,7 @@ from purse.cli.options import (
 )
 from purse.cli.output import print_gains, print_hanging, print_json, print_regrets
 from purse.cli.results import COMPARISON, RESULTS, comparison_of, folder_of, kept, with_names
-from purse.errors import InvalidInput, MissingExtra
+from purse.errors import InvalidInput
 
 if TYPE_CHECKING:
     from purse.study.results import Study
@@ -33,13 +34,6 @@ DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
 study_argument = click.argument(
     "study", metavar="[NAME|FOLDER|STUDY.TOML]", type=click.Path(path_type=Path), required=False
 )
-
-
-class Publishable(Protocol):
-    """A result that can be written as a page."""
-
-    def publish(self, folder: Path) -> list[Path]:
-        """Write the page and its figures, and return the files."""
 
 
 @click.command()
@@ -86,6 +80,7 @@ def compare(
     Finished parts are not computed again: an interrupted run continues where it stopped, and
     comparisons share what they have in common.
     """
+    check_lab("compare")
     from purse.study import compare as defaults
     from purse.study.plan import Plan, WorldLike
 
@@ -133,6 +128,7 @@ def run(
     only what is new. Prints the regrets, and writes the report (HTML), its figures (PNG, SVG, CSV)
     and the results (Parquet).
     """
+    check_lab("lab run")
     from purse.study import manifest, study_file
     from purse.study.compare import run as run_plan
 
@@ -250,7 +246,7 @@ def found(study: Path | None) -> Path:
 
 def present(study: Study, target: Path, as_json: bool) -> None:
     """Write the report and print the regrets."""
-    files = wrote(study, target)
+    files = study.publish(target)
     if as_json:
         print_files(target, files, worlds=study.facts.worlds, rows=study.table().to_dicts())
     else:
@@ -263,20 +259,6 @@ def print_files(target: Path, files: list[Path], **content: Any) -> None:
     print_json({"folder": str(target), "files": [str(file) for file in files], **content})
 
 
-def wrote(result: Publishable, target: Path) -> list[Path]:
-    """Write the report and return its files, the page first.
-
-    Where a package that it needs is not installed, print a line that says so and return no files.
-    """
-    try:
-        return result.publish(target)
-    except MissingExtra as error:
-        click.echo(f"No report: {error}", err=True)
-        return []
-
-
 def where(target: Path, files: list[Path]) -> str:
     """Return a line that says where the results and the report are."""
-    if not files:
-        return f"Results are in {target}"
     return f"Results and figures are in {target}\nThe report is {files[0]}"

@@ -9,7 +9,6 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from purse.base.optional import needs
 from purse.cli.options import (
     Budget,
     device_option,
@@ -49,8 +48,7 @@ def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: b
     verdicts, and writes paper.html (one file), paper.md and pictures. An interrupted run continues
     where it stopped.
     """
-    with needs("the page", "report"):
-        from purse.paper import study
+    from purse.paper import study
 
     report = study(folder, quick=quick, n_workers=workers, device=device)
     if as_json:

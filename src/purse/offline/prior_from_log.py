@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.base.optional import check_lab
 from purse.kernels.prior import Prior, write_prior
 from purse.offline.feature_columns import Wanted
 from purse.offline.log import read_log
@@ -48,6 +49,7 @@ def prior_from_log(
 
     Raise `InvalidInput` when a column is missing or a value is not allowed.
     """
+    check_lab("prior_from_log", "numba", "polars")
     source = data if isinstance(data, Source) else read(data)
     log = read_log(
         source,

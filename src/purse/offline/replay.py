@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from purse.base import validation
+from purse.base.optional import check_lab
 from purse.errors import InvalidInput, invalid, shorten
 from purse.offline.column_names import NO_PROBABILITY, aligned, guesses
 from purse.offline.estimates import NO_LIMIT, ask, estimate
@@ -92,6 +93,7 @@ def replay(
     Raise `InvalidInput` when the data has none of these forms, or when a campaign chose nearly all
     its arms with probability 1.
     """
+    check_lab("replay", "numba", "polars")
     from purse.offline.journal_log import is_journal
 
     game: dict[str, Any] = {"n_paths": n_paths, "thorough": thorough, "seed": seed}

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.base.optional import check_lab
 from purse.base.processes import usable_cores
 from purse.base.progress import Progress, progress
 from purse.compiler.jit import NO_FOLDER, code_folder
@@ -66,6 +67,7 @@ def warm(
     Raise `PurseError` where no folder can be written, and `InvalidInput` when a value is not
     allowed.
     """
+    check_lab("warm", "numba")
     workers = validation.workers(n_workers) or usable_cores()
     folder = code_folder()
     if folder is None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from purse.base import validation
 from purse.base.files import make_folder, write_text
-from purse.base.optional import extra
+from purse.base.optional import check_lab
 from purse.base.progress import progress
 from purse.paper.claims import claims
 from purse.paper.finding import Finding
@@ -47,7 +47,7 @@ def study(
     takes small budgets and few paths. `device` is "cpu", or "cuda" for an NVIDIA GPU; it changes no
     number.
     """
-    extra("vl_convert")  # says at once, and not after minutes of play, where it is missing
+    check_lab("the study of the paper")
     validation.choice("device", device, DEVICES)
     target = make_folder(Path(folder))
     every = claims()

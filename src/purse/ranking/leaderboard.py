@@ -15,6 +15,7 @@ import numpy as np
 
 from purse import policies
 from purse.base import validation
+from purse.base.optional import check_lab
 from purse.base.progress import Progress, progress
 from purse.engine.job import Job
 from purse.errors import InvalidInput
@@ -62,6 +63,7 @@ def leaderboard(
 
     Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.
     """
+    check_lab("leaderboard", "numba", "polars", "scipy")
     version = validation.choice("suite", suite, tuple(SUITES))
     chosen = tuple(names or players_of(version))
     how: dict[str, Any] = {

@@ -11,6 +11,7 @@ from typing import Any
 
 from purse.base import validation
 from purse.base.files import PARTS, remove_abandoned, write_atomically
+from purse.base.optional import check_lab
 from purse.base.progress import progress
 from purse.base.text import count_in_words
 from purse.engine.delay import check_device
@@ -103,6 +104,7 @@ def run(
 
     shared   whether studies in folders beside this one share finished shards with it
     """
+    check_lab("compare", "numba", "polars")
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     check_device(device, plan.delay)

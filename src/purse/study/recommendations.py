@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, html, validation
+from purse.base.optional import check_lab
 from purse.base.progress import Progress, progress
 from purse.base.recommendation import CONFIDENCE, RATIO, REWARD, Criterion, check_confidence
 from purse.base.text import align_columns, count, format_digits, join_words
@@ -126,6 +127,7 @@ def recommend(
     Raise `InvalidInput` when a value is not allowed, or when the means of the world change: then
     no arm is best.
     """
+    check_lab("recommend on a world", "numba")
     question, confidence = read_question(by, units_of(cap), within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
     place = make(world, budget)

@@ -13,6 +13,7 @@ import numpy as np
 
 from purse import worlds
 from purse.base import amounts, html, validation
+from purse.base.optional import check_lab
 from purse.base.progress import Progress, progress
 from purse.base.text import align_columns, count, first_paragraph, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
@@ -103,6 +104,7 @@ def regrets(
 
     Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
     """
+    check_lab("regrets", "numba", "polars")
     n_paths = validation.integer("n_paths", n_paths, low=1)
     how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
     how["device"] = validation.choice("device", device, DEVICES)

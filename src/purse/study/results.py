@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base import html
 from purse.base.files import make_folder, write_text
+from purse.base.optional import needs
 from purse.base.text import align_columns, count_in_words, format_mean
-from purse.errors import InvalidInput, MissingExtra, PurseError, unknown
+from purse.errors import InvalidInput, PurseError, unknown
 from purse.report.data import StudyData, StudyFacts, TableData, TableFacts
 from purse.report.prose.optimum import optimum_tables
 from purse.study import manifest, summary
@@ -37,7 +37,8 @@ class Study(StudyData):
         Raise `PurseError` when the study is not finished, and `InvalidInput` when the folder holds
         none that this version of purse has made.
         """
-        import polars as pl
+        with needs("a study", "lab"):
+            import polars as pl
 
         target, stored = Path(folder), manifest.load(Path(folder))
         if stored["made"] is None:
@@ -59,7 +60,7 @@ class Study(StudyData):
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the study as one HTML file and return its path.
 
-        Raise `MissingExtra` when the extra `report` is not installed.
+        Raise `MissingExtra` when the extra `lab` is not installed.
         """
         write_text(Path(path), self.html())
         return Path(path)
@@ -126,7 +127,7 @@ class Study(StudyData):
         name   "regret", "gain", "left", "shares", "runs" or "growth"; not every study has all
 
         Raise `InvalidInput` when the study has no such figure, and `MissingExtra` when the extra
-        `report` is not installed.
+        `lab` is not installed.
         """
         drawn = {figure.name: figure for figure in self._figures}
         name = next(iter(drawn)) if name is None else name
@@ -146,13 +147,8 @@ class Study(StudyData):
         return f"<{type(self).__name__} {facts.title!r}: {', '.join(parts)}>"
 
     def _repr_html_(self) -> str:
-        """Return the first figure and the tables of regrets, for notebooks; the tables alone where
-        the packages that make figures are not installed.
-        """
-        picture = ""
-        with suppress(MissingExtra):
-            picture = self.plot()._repr_html_()
-        return picture + "".join(
+        """Return the first figure and the tables of regrets, for notebooks."""
+        return self.plot()._repr_html_() + "".join(
             html.table(head, rows, title=world)
             for world, (head, *rows) in (*self.grids(), *self.optimum_grids())
         )

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import check_lab
 from purse.engine import cpu
 from purse.engine.draws import contexts, draws
 from purse.engine.job import make_job, sees_contexts
@@ -57,6 +58,7 @@ def check_policy(
 
     Raise `AssertionError` when one of these does not hold.
     """
+    check_lab("check_policy", "numba")
     check_code(policy)
     how: dict[str, Any] = {"plays": plays, "quick": quick}
     if world is not None:

@@ -48,7 +48,7 @@ def lp_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -
     horizon   the number of rounds; None: the world's own
 
     Raise `InvalidInput` when the means of the world change from round to round, and `MissingExtra`
-    when there are several resources and the extra `scipy` is not installed.
+    when there are several resources and the extra `lab` is not installed.
 
     >>> lp_optimum("bernoulli:rewards=[.9,.6],costs=[.8,.3]", budget=50, horizon=100).value
     72.0

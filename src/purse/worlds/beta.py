@@ -29,7 +29,7 @@ def beta(
     `concentration`. Its cost has mean `costs[i]` and the same k, stretched to [cost_min, cost_max].
     Rewards and costs have shape (K,).
 
-    It needs the extra `scipy`.
+    It needs the extra `lab`.
 
     Both enter as 32 equally likely values, the mean of each of 32 quantile cells, so the means are
     exact.

@@ -140,7 +140,9 @@ def test_opening_and_looking_take_no_write_lock(tmp_path: Path) -> None:
 
 def test_postgres_without_its_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingExtra, match=r"needs the extra 'postgres'"):
+    with pytest.raises(
+        MissingExtra, match=r"PostgreSQL needs psycopg: pip install 'purse-bandits\[postgres\]'$"
+    ):
         connect("postgresql://localhost/purse")
 
 
