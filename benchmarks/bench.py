@@ -49,6 +49,7 @@ def measure() -> dict[str, Any]:
         "asks": asks.measure(),
         "memory": memory.measure(),
         "sizes": memory.sizes(),
+        "lab": sum(memory.sizes("lab").values()),
     }
 
 

@@ -1,5 +1,5 @@
 """How much memory and disk it takes: the most memory of fresh processes that simulate, study and
-replay, and the size of an installation without extras. `python -m benchmarks.memory` prints both.
+replay, and the size of an installation. `python -m benchmarks.memory` prints both.
 """
 
 from __future__ import annotations
@@ -86,21 +86,24 @@ def measure() -> dict[str, float]:
     return found
 
 
-def sizes() -> dict[str, float]:
-    """The size of purse and of all that it needs without extras in MB, largest first."""
+def sizes(extra: str = "") -> dict[str, float]:
+    """The size of purse and of all that it needs in MB, with one extra or with none, largest
+    first.
+    """
     from packaging.requirements import Requirement
 
     found: dict[str, float] = {}
-    names = ["purse-bandits"]
-    while names:
-        package = distribution(names.pop())
+    wanted = [("purse-bandits", extra)]
+    while wanted:
+        name, chosen = wanted.pop()
+        package = distribution(name)
         if package.name not in found:
             found[package.name] = size(package)
             needs = map(Requirement, package.requires or ())
-            names += [
-                each.name
+            wanted += [
+                (each.name, "")
                 for each in needs
-                if each.marker is None or each.marker.evaluate({"extra": ""})
+                if each.marker is None or each.marker.evaluate({"extra": chosen})
             ]
     return dict(sorted(found.items(), key=lambda item: -item[1]))
 
@@ -118,7 +121,7 @@ def main() -> None:
         print(most_memory())
         return
     measure()
-    for name, megabytes in sizes().items():
+    for name, megabytes in sizes("lab").items():
         say(f"{name}: {megabytes:.1f} MB")
 
 

@@ -200,7 +200,8 @@ def memory_part(cpu: dict[str, Any]) -> list[str]:
         f"text files, and a replay plays {HORIZON:,} rounds of them with its default policies.",
         memory_table(cpu),
         f"An installation without extras takes {number(sum(sizes.values()))} MB as pip unpacks "
-        f"it, and what Python compiles from it besides. The largest: {largest} MB.",
+        f"it, and what Python compiles from it besides. The largest: {largest} MB. With the extra "
+        f"`lab` it takes {number(cpu['lab'])} MB.",
     ]
 
 

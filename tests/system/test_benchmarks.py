@@ -101,7 +101,8 @@ def measured() -> dict[str, Any]:
         "ask_tell_microseconds": {"exp3.bwk": 7.0, "exp3++.bwk": 8.0, "ucb-bv1": 9.0},
         "asks": [{"policy": "replan", "asked": "both", "microseconds": 6.5}],
         "memory": {"a simulation": 117.5},
-        "sizes": {"llvmlite": 171.0, "purse-bandits": 9.0},
+        "sizes": {"numpy": 53.0, "purse-bandits": 9.0},
+        "lab": 480.0,
     }
 
 
@@ -399,7 +400,8 @@ def test_the_page_says_what_was_measured_and_on_what() -> None:
     assert "billion rounds a second" not in text
     assert "| both | `replan` | 6.5 |" in text
     assert "| a simulation | 118 MB |" in text
-    assert "An installation without extras takes 180 MB" in text
+    assert "An installation without extras takes 62 MB" in text
+    assert "With the extra `lab` it takes 480 MB." in text
 
 
 def test_the_page_has_the_gpu_with_its_own_machine() -> None:
