@@ -22,28 +22,11 @@ OTHERS = ("dask", "distributed", "gymnasium", "joblib", "litellm", "numba_cuda",
 EXTRAS = (*LAB, *SERVE, *OTHERS)
 
 
-class Missing:
-    """Finds none of these packages, as if they were not installed."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self.names = frozenset(names)
-
-    def find_spec(self, name: str, *_: object) -> None:
-        """Raise the error of a package that is not installed."""
-        if name.partition(".")[0] in self.names:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-def hide(*names: str) -> None:
-    """Hide packages from all imports of this process from now on."""
-    sys.meta_path.insert(0, Missing(names))
-
-
 def printed(code: str, folder: Path, hidden: Sequence[str] = EXTRAS) -> list[str]:
     """Run Python code in a process of its own, in a folder, without packages; return the lines that
     it prints.
     """
-    begin = f"from tests.support.base_only import hide\nhide(*{tuple(hidden)!r})\n"
+    begin = f"import sys\nsys.modules |= dict.fromkeys({tuple(hidden)!r})\n"
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", begin + code],
         capture_output=True,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
@@ -33,6 +34,12 @@ def needs(what: str, extra: str = "") -> Iterator[None]:
         ) from error
 
 
+@cache
+def is_installed(package: str) -> bool:
+    """Return whether a package can be imported."""
+    return find_spec(package) is not None
+
+
 def check_lab(what: str, *packages: str) -> None:
     """Raise `MissingExtra` if a package of the extra `lab` is missing, before any work is done.
 
@@ -41,7 +48,7 @@ def check_lab(what: str, *packages: str) -> None:
     """
     with needs(what, "lab"):
         for name in packages or LAB:
-            if find_spec(name) is None:
+            if not is_installed(name):
                 raise ModuleNotFoundError(name=name)
 
 
