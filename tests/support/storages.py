@@ -187,4 +187,4 @@ def counts(campaign: Any) -> dict[str, int]:
 
 def kinds(campaign: Any) -> list[str]:
     """Return the kinds of all entries."""
-    return [entry.kind for entry, _, _ in campaign.storage.entries(campaign.name, 0, 10**6)]
+    return [entry.kind for entry in campaign.storage.entries(campaign.name, 0, 10**6)]

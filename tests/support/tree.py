@@ -93,7 +93,7 @@ def execute(storage: Storage, statement: str, *values: Any) -> list[Any]:
 def forge(storage: Storage, name: str, kind: str, change: Change) -> None:
     """Change the body of an entry of a kind, and make all digests right again."""
     ((key, head),) = execute(storage, f"SELECT id, head FROM purse_levels WHERE name = '{name}'")
-    entries = [entry for entry, _, _ in storage.entries(name, 0, 10_000)]
+    entries = list(storage.entries(name, 0, 10_000))
     which = [entry for entry in entries if entry.kind == kind]
     forged = which[len(which) // 2]
     change(forged.body)

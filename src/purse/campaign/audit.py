@@ -119,7 +119,7 @@ def lines(
     """
     upto = stored.found.seq
     while after < upto:
-        page = storage.entries(stored.found.name, after, min(PAGE_SIZE, upto - after))
+        page = storage.digested(stored.found.name, after, min(PAGE_SIZE, upto - after))
         if not page:
             return
         for entry, turn, digest in page:

@@ -188,7 +188,7 @@ def test_the_time_is_the_servers(make_harness: Any, monkeypatch: pytest.MonkeyPa
     storage = harness.connect()
     campaign = Campaign.create("late", **TERMS, storage=storage)
     campaign.ask()
-    (entry,) = [each for each, _, _ in storage.entries("late", 1, 1)]
+    (entry,) = list(storage.entries("late", 1, 1))
     assert now - 1 < entry.at / 1000 < now + 600
     clock: Any = storage.db._clock
     clock.set(5_000)  # until the next answer
@@ -273,7 +273,7 @@ def test_a_database_of_another_encoding_keeps_a_campaign(
     storage = connect(postgres_server.get_uri(database=name))
     campaign = Campaign.create("c", **TERMS, storage=storage)
     ticket = campaign.ask("über")
-    assert [each.request for each, _, _ in storage.entries("c", 1, 1)] == ["über"]
+    assert [each.request for each in storage.entries("c", 1, 1)] == ["über"]
     assert campaign.tell(ticket, reward=1, cost=1).state == "told"
     assert storage.names() == ["c"]
     assert campaign.audit().ok

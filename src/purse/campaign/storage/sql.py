@@ -75,7 +75,8 @@ SET tickets = purse_balances.tickets + excluded.tickets,
 _ENTRY = "SELECT seq, at, kind, request, ticket, body"
 _OF = f"FROM purse_journal WHERE level = {THIS}"
 TICKETS = f"{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket > ? ORDER BY ticket LIMIT ?"
-ENTRIES = f"{_ENTRY}, turn, digest {_OF} AND seq > ? ORDER BY seq LIMIT ?"
+ENTRIES = f"{_ENTRY} {_OF} AND seq > ? ORDER BY seq LIMIT ?"
+DIGESTED = f"{_ENTRY}, turn, digest {_OF} AND seq > ? ORDER BY seq LIMIT ?"
 EVENTS = f"""{_ENTRY} {_OF} AND seq IN (
   SELECT seq {_OF} AND kind = 'event' AND seq > ? ORDER BY seq LIMIT ?
 ) ORDER BY seq"""
