@@ -84,7 +84,7 @@ class CampaignLevel(Level):
         """Issue a ticket, and hold the most that it may cost."""
         head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
         self.tickets[ticket.id] = ticket
-        move = [Balance(0, 0, units) for units in ticket.held]
+        move = [(0, 0, units, 0, 0) for units in ticket.held]
         if "labels" in body:
             head.labels += [key for key in body["labels"] if key not in head.labels]
             self.labels.book(body["labels"], 1, move)
@@ -96,9 +96,11 @@ class CampaignLevel(Level):
         if ticket.arm != SKIP:
             if ticket.arm in head.owed:
                 head.owed = [arm for arm in head.owed if arm != ticket.arm]
-            self.count_open(ticket.arm, 1)
+            if head.open:
+                head.open[ticket.arm] += 1
             self.hear(ticket.arm, 1)
-            cooldown.issued(head, ticket.arm, ticket.id, entry.at)
+            if head.cooling:
+                cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at)
 
     def see(self, body: dict[str, Any]) -> None:
@@ -115,7 +117,8 @@ class CampaignLevel(Level):
         if after.state != before.state:
             head.count(before.state, -1)
             head.count(after.state)
-            self.count_open(arm, (after.state in UNFINISHED) - (before.state in UNFINISHED))
+            if head.open:  # the policy wants to know
+                head.open[arm] += (after.state in UNFINISHED) - (before.state in UNFINISHED)
         if move := moved_between(before, after):
             self.book(move, entry.at, before.asked.get("periods", {}))
             if "labels" in before.asked:
@@ -128,7 +131,8 @@ class CampaignLevel(Level):
             least = self.arms.cost_min[arm]
             if before.costs is None and any(map(lt, after.costs or (), least)):
                 head.alarm("below-minimum", entry.at)
-            cooldown.succeeded(head, arm, after.id)
+            if head.cooling:
+                cooldown.succeeded(head, arm, after.id)
         elif kind == "failed":
             if self.terms.cooldown is not None:
                 cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
@@ -144,11 +148,6 @@ class CampaignLevel(Level):
             low, high = self.terms.reward_range
             if not low <= after.reward <= high:
                 head.alarm("outside-range", entry.at)
-
-    def count_open(self, arm: int, change: int) -> None:
-        """Count unfinished tickets of an arm, if the policy wants to know."""
-        if self.head.open and change:
-            self.head.open[arm] += change
 
     def hear(self, arm: int, change: int) -> None:
         """Count tickets of an arm that has not brought a reward yet."""

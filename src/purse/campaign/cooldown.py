@@ -41,8 +41,6 @@ class CoolDown(NamedTuple):
 
 def find(head: Head, arm: int) -> CoolDown | None:
     """Return the cool-down of an arm."""
-    if not head.cooling:
-        return None
     return next((CoolDown(*row) for row in head.cooling if row[0] == arm), None)
 
 

@@ -13,7 +13,7 @@ from purse.base import validation
 from purse.base.amounts import LARGEST
 from purse.campaign.calendar import Calendar, data_version
 from purse.campaign.defaults import CARRY, TIME_ZONE
-from purse.campaign.records import Balance, Units
+from purse.campaign.records import Balance, Move, Units
 from purse.errors import invalid
 
 NONE, ALL = CARRIES = ("none", "all")  # what is carried over of the money left
@@ -59,17 +59,17 @@ class Period(NamedTuple):
         held = [balance.held for balance in balances]
         return Period(self.number + 1, self.ends, ends, rounds, carried, taken, held), renewed
 
-    def after_hold(self, move: Sequence[Balance], carry: str) -> tuple[Period, list[int]]:
+    def after_hold(self, move: Move, carry: str) -> tuple[Period, list[int]]:
         """Return the period after a move of a ticket of an earlier one, and how much of the refund
         is dropped, (d,).
         """
-        refund = [-(part.spent + part.held + part.presumed) for part in move]
+        refund = [-(spent + held + presumed) for _, spent, held, presumed, _ in move]
         dropped = [0] * len(refund) if carry == ALL else refund
         carried = [
             had + more - gone for had, more, gone in zip(self.carried, refund, dropped, strict=True)
         ]
         before = [had - more for had, more in zip(self.before, refund, strict=True)]
-        held = [had + part.held for had, part in zip(self.held, move, strict=True)]
+        held = [had + part[2] for had, part in zip(self.held, move, strict=True)]
         return self._replace(carried=carried, before=before, held=held), dropped
 
 

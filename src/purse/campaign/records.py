@@ -49,18 +49,17 @@ class Balance(NamedTuple):
         """What can still be held."""
         return self.budget - self.spent - self.held - self.presumed
 
-    def plus(self, move: Balance) -> Balance:
+    def plus(self, part: tuple[int, int, int, int, int]) -> Balance:
         """Return the balance after a move."""
+        budget, spent, held, presumed, overrun = self
+        more, paid, apart, unknown, over = part
         return Balance(
-            self.budget + move.budget,
-            self.spent + move.spent,
-            self.held + move.held,
-            self.presumed + move.presumed,
-            self.overrun + move.overrun,
+            budget + more, spent + paid, held + apart, presumed + unknown, overrun + over
         )
 
 
-Move = Sequence[Balance]  # what is added to the balance of each resource
+# what is added to each counter of each resource; as balances they would take twice as long
+Move = Sequence[tuple[int, int, int, int, int]]
 
 
 def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:

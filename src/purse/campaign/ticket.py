@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from purse.campaign.entry import Entry
-from purse.campaign.records import Balance, Units
+from purse.campaign.records import Move, Units
 from purse.campaign.states import FAILED, HELD, OPEN, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 
 SKIP = -1  # the arm of a round that passes without a pull
@@ -82,7 +82,7 @@ class TicketRecord(NamedTuple):
         return self.deadline if waits else None
 
 
-def moved_between(before: TicketRecord, after: TicketRecord) -> list[Balance]:
+def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     """Return what a ticket moves of each resource from one of its states to the next; an empty
     list: no money moves.
     """
@@ -98,9 +98,9 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> list[Balance]:
         over = costs[place] - spent
         if before.state == HELD:
             presumed = apart if after.state == PRESUMED else 0
-            move.append(Balance(0, spent, -apart, presumed, over))
+            move.append((0, spent, -apart, presumed, over))
         else:
-            move.append(Balance(0, spent, 0, -apart, over))
+            move.append((0, spent, 0, -apart, over))
     return move
 
 
