@@ -43,7 +43,7 @@ def book_on_the_nearest_account_alone(patch: Patch) -> None:
 
 def forget_refunds_above(patch: Patch) -> None:
     """Only what is taken is booked on accounts, and not what comes back."""
-    book_on(patch, lambda _, move: 0 if sum(part.held for part in move) < 0 else 9)
+    book_on(patch, lambda _, move: 0 if sum(held for _, _, held, _, _ in move) < 0 else 9)
 
 
 def look_at_the_campaign_only(patch: Patch) -> None:

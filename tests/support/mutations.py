@@ -84,7 +84,8 @@ def book_another_amount(patch: Patch) -> None:
     book = Level.book
 
     def careless(level: Level, move: Any, *more: Any) -> None:
-        book(level, [part._replace(spent=max(0, part.spent - 1)) for part in move], *more)
+        less = [(budget, max(0, spent - 1), *rest) for budget, spent, *rest in move]
+        book(level, less, *more)
 
     patch.setattr(Level, "book", careless)
 
