@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base.amounts import unit_array
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.random import U, at, uniform
 from purse.lab import World
 from purse.types import Floats, Ints

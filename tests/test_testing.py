@@ -9,7 +9,7 @@ import pytest
 
 import purse
 from purse import policies, worlds
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
 from purse.testing.games import contextual_worlds, standard_world

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 
 ENDS = [(0, 0), (0, 4), (-2, 3), (3, -1), (5, 5), (-7, -7)]
 

@@ -16,7 +16,8 @@ from purse import worlds
 from purse.compiler import jit
 from purse.compiler.blocks import Block
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.jit import WHOLE, bind, cold, direct, kernel
+from purse.compiler.jit import WHOLE, bind, direct
+from purse.compiler.kernel import cold, kernel
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
@@ -24,7 +25,7 @@ from purse.offline import log_draw
 from tests.support.processes import fresh_process
 
 HELPER = """\
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 
 ARM = 1
 

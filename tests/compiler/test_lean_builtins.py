@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.compiler.jit import BlockFunction, cold, kernel
+from purse.compiler.jit import BlockFunction
+from purse.compiler.kernel import cold, kernel
 from purse.compiler.lean_builtins import LEAN, PREFIX, with_lean_builtins
 
 PAIRS = [

@@ -6,7 +6,8 @@ from typing import Any
 
 import numba
 
-from purse.compiler.jit import PART, WHOLE, bind, cold, kernel
+from purse.compiler.jit import PART, WHOLE, bind
+from purse.compiler.kernel import cold, kernel
 from purse.compiler.linking import Part, with_parts
 from purse.compiler.numba_contract import LEAN
 

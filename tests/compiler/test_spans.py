@@ -11,7 +11,8 @@ import pytest
 from numba import types
 
 from purse.compiler.blocks import Block
-from purse.compiler.jit import BlockFunction, kernel
+from purse.compiler.jit import BlockFunction
+from purse.compiler.kernel import kernel
 from purse.compiler.spans import Span, WholeTuple, WholeUniTuple, span_type
 from purse.compiler.stack_arrays import vector
 from tests.support.processes import fresh_process

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.compiler.stack_arrays import beside, copy, matrix, vector
 
 LANES = 4

@@ -9,7 +9,7 @@ import pytest
 
 import purse
 from purse.base.progress import Progress
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.engine import counterfactual, cpu
 from purse.engine.counterfactual import BLOCK
 from purse.engine.draws import draws

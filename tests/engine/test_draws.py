@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.engine.draws import draws
 from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.dependent_rounding import dependent_round
 from purse.kernels.random import POLICY, U, at, stream, uniform
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.distributions import (
     AREA,
     EDGES,

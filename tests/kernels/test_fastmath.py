@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.fastmath import EDGE, LOWEST, exp, fma, log, times_exp
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.random import (
     POLICY,
     REFEREE,

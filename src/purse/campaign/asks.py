@@ -15,7 +15,7 @@ from purse.campaign.records import Units
 from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.transaction import Transaction
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.errors import (
     AskRefused,
     BudgetExhausted,

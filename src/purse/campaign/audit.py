@@ -203,7 +203,6 @@ def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
             seq, digest, body = rest[4]
             if not policy.begin_at((seq, digest, b64decode(body))):
                 return False  # other code has made it
-            policy.compile_ask()
     for name, (seq, rest) in same.items():
         replays[name].policy = policies.get(name)
         take_over(replays[name].level, seq, *rest[:4])

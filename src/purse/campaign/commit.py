@@ -116,9 +116,6 @@ class Committer:
         try:
             if any(operation.asks for operation in operations):
                 self.policy = self.policy or recovered(self.terms, self.storage)
-                self.policy.compile_ask()  # before others have to wait for it
-                if self.terms.explore or any(operation.looks for operation in operations):
-                    self.policy.compile_look()
             # asks first: the policy has learnt what is in the journal, not the reports among these
             if len(operations) > 1:
                 operations.sort(key=lambda operation: not operation.asks)

@@ -9,7 +9,7 @@ import threading
 from typing import Protocol
 from weakref import WeakSet
 
-from purse.compiler.numba_contract import COMPILER_LOCK
+from purse.compiler.jit import COMPILING
 
 
 class ResetsInChild(Protocol):
@@ -55,11 +55,11 @@ def _before() -> None:
         item.settle()
         _resting.append(item)
     # last: who compiles inside a transaction has to finish it first
-    COMPILER_LOCK.acquire()
+    COMPILING.acquire()
 
 
 def _in_parent() -> None:
-    COMPILER_LOCK.release()
+    COMPILING.release()
     while _resting:
         _resting.pop().go_on()
     _forking.release()
@@ -67,7 +67,7 @@ def _in_parent() -> None:
 
 def _in_child() -> None:
     global _forking
-    COMPILER_LOCK.release()  # a thread of the parent that compiled would never do it here
+    COMPILING.release()  # a thread of the parent that compiled would never do it here
     _forking = threading.Lock()
     _resting.clear()
     for item in list(_renewed):

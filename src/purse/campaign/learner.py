@@ -4,11 +4,8 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from hashlib import sha256
-from threading import Timer
 from typing import Any
 
 import numpy as np
@@ -16,7 +13,6 @@ import orjson
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.base.progress import QUIET_S
 from purse.campaign.arms import Seen
 from purse.campaign.contexts import CONTEXT
 from purse.campaign.records import POLICY, opened, sealed
@@ -24,15 +20,13 @@ from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
-from purse.engine.steps import DONE, CallBuffer, compile_steps, new_game, tell
+from purse.engine.steps import DONE, CallBuffer, make_steps, new_game, tell
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 from purse.live.save_file import layout
 from purse.types import Floats
 
-LOGGER = logging.getLogger(__name__)
 WORD = 8  # bytes
 PAGE_SIZE = 5_000  # reports read at a time
 CHECKPOINT_EVERY = 5_000  # entries
@@ -57,14 +51,13 @@ class Learner:
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
         self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
-        self._chooses, self._learns, self._looks = False, False, False  # whether that is compiled
         state, self._whole = in_one(self.module.init(params, problem))
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + self._whole.tobytes()
         ).hexdigest()
-        self._steps = compile_steps(self.module, problem, self._game)
+        self._steps = make_steps(self.module, problem, self._game)
 
     def choose(self, seen: Seen) -> tuple[int, float]:
         """Return an arm, and the probability that it was drawn with."""
@@ -119,46 +112,7 @@ class Learner:
         game, length = self._game.game, self.terms.horizon
         if length is not None and game.horizon != rounds + length:
             self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
-            self._steps = compile_steps(self.module, self.terms.problem, self._game)
-
-    def compile_ask(self) -> None:
-        """Compile what an ask needs, which takes seconds, before a lock is taken.
-
-        The first ask chooses. There may be reports before the next one, which learns, too.
-        """
-        if not self._chooses:
-            with self._compiling():
-                _ = self._steps.ask
-            self._chooses = True
-        elif not self._learns:
-            self._compile_tell()
-
-    def _compile_tell(self) -> None:
-        with self._compiling():
-            _ = self._steps.tell
-        self._learns = True
-
-    def compile_look(self) -> None:
-        """Compile what `probabilities` needs, before a lock is taken."""
-        if self._steps.look is not None and not self._looks:
-            self._looks = True
-            space, terms = self._game.workspace, self.terms
-            space.left_units[:] = terms.budget
-            with self._compiling():
-                self._steps.look(terms.initial_rounds + 1, False, np.zeros(terms.n_arms))
-
-    @contextmanager
-    def _compiling(self) -> Iterator[None]:
-        """Log what is being compiled where that takes long; say in one line why it fails."""
-        words = ("%s: compiling %s, once", self.terms.name, self.terms.policy)
-        timer = Timer(QUIET_S, LOGGER.info, words)
-        timer.daemon = True
-        timer.start()
-        try:
-            with compile_errors(self.terms.policy, self.module):
-                yield
-        finally:
-            timer.cancel()
+            self._steps = make_steps(self.module, self.terms.problem, self._game)
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
@@ -173,8 +127,6 @@ class Learner:
         for number, body in told:
             if number <= self.seq or body["from"] not in OPEN:
                 continue
-            if not self._learns:
-                self._compile_tell()
             arm, reward = body["arm"], body["reward"]
             if bounds is not None:
                 reward = scaled(reward, *bounds)

@@ -11,22 +11,35 @@ from array import array
 from struct import Struct
 from typing import Any
 
-import numba
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-import purse.compiler.span_access  # noqa: F401  # tells numba what to do with spans
-from purse.compiler.numba_contract import cgutils, ir
-from purse.compiler.spans import pack_array, span_type
+from purse.compiler.kernel import Intrinsic
 
 FLOAT, INT = Struct("d"), Struct("q")
+FLOAT64, INT64, UINT64, BOOL = (np.dtype(each).str for each in ("f8", "i8", "u8", "?"))
+
+
+class Kind:
+    """What a value in a block consists of.
+
+    tree   for a number its type in NumPy's letters, such as "<f8"; for an array (type, dimensions,
+           whether it is read only); for a tuple its class, and the trees of its items
+    """
+
+    def __init__(self, tree: Any) -> None:
+        self.tree = tree
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kind) and self.tree == other.tree
+
+    def __hash__(self) -> int:
+        return hash(self.tree)
 
 
 class Block:
     """The block of one value: a number, an array in C order, or a tuple of such values.
 
-    kind      numba's type of the value
+    kind      what the value consists of
     address   where the block lies; valid as long as the `Block` lives
 
     The block holds numbers as they are now, and arrays by their address: compiled code sees what is
@@ -34,82 +47,36 @@ class Block:
     """
 
     def __init__(self, value: Any) -> None:
-        looks: list[Any] = []  # all that the type depends on: much quicker than to ask numba
         words: list[Any] = []
-        _flatten(value, looks, words)
-        key = tuple(looks)
-        if key not in _kinds:
-            _kinds[key] = span_type(_check(numba.typeof(value)))
-        self.kind = _kinds[key]
+        self.kind = Kind(_flatten(value, words))
         self._memory = array("q", words)
         self._value = value  # the arrays must live as long as the block
         self.address, _ = self._memory.buffer_info()
 
 
-_kinds: dict[tuple[Any, ...], Any] = {}
-
-
-def _flatten(value: Any, looks: list[Any], words: list[Any]) -> None:
-    """Append the words of a value, and what its type depends on."""
+def _flatten(value: Any, words: list[Any]) -> Any:
+    """Append the words of a value; return the tree of its kind."""
     if isinstance(value, tuple):
-        looks += (type(value), len(value))
-        for item in value:
-            _flatten(item, looks, words)
-    elif isinstance(value, np.ndarray):
-        looks += (value.dtype.num, value.ndim, value.flags.num)
+        return type(value), *[_flatten(item, words) for item in value]
+    if isinstance(value, np.ndarray):
+        if not value.flags.c_contiguous:
+            raise TypeError("a block cannot hold an array that is not in C order")
         words += (value.ctypes.data, *value.shape)
-    else:
-        number = int(value) if isinstance(value, (int, np.integer, np.bool_)) else 0
-        looks += (type(value), number >= 2**63)
-        words.append(number if number < 2**63 else number - 2**64)
-        if isinstance(value, float):
-            words[-1:] = INT.unpack(FLOAT.pack(value))
+        return value.dtype.str, value.ndim, not value.flags.writeable
+    if isinstance(value, float):
+        words += INT.unpack(FLOAT.pack(value))
+        return FLOAT64
+    if not isinstance(value, (int, np.bool_, np.int64, np.uint64)):
+        raise TypeError(f"a block cannot hold {type(value).__name__}")
+    number = int(value)
+    words.append(number if number < 2**63 else number - 2**64)
+    if isinstance(value, (bool, np.bool_)):
+        return BOOL
+    return UINT64 if isinstance(value, np.uint64) or number >= 2**63 else INT64
 
 
-def _check(kind: Any) -> Any:
-    """Return the type where a block can hold it."""
-    if isinstance(kind, types.BaseTuple):
-        for part in kind.types:
-            _check(part)
-    elif not (
-        (isinstance(kind, types.Array) and kind.layout == "C")
-        or (isinstance(kind, types.Integer) and kind.bitwidth == 64)
-        or kind in (types.boolean, types.float64)
-    ):
-        raise TypeError(f"a block cannot hold {kind}")
-    return kind
+def _no_memory(*args: Any) -> Any:
+    raise TypeError("plain Python reads no block")
 
 
-def _load(typingctx: Any, address: Any, kind: Any) -> Any:
-    """The value whose block lies at `address`; `kind` is its type, a constant."""
-    target = kind.instance_type
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.inttoptr(args[0], ir.IntType(64).as_pointer())
-        count = 0
-
-        def word() -> Any:
-            nonlocal count
-            count += 1
-            return builder.load(builder.gep(place, [ir.IntType(64)(count - 1)]))
-
-        def array_at(kind: Any) -> Any:
-            data = context.get_value_type(types.CPointer(kind.dtype))
-            address = builder.inttoptr(word(), data)
-            return pack_array(context, builder, kind, address, [word() for _ in range(kind.ndim)])
-
-        def read(kind: Any) -> Any:
-            if isinstance(kind, types.BaseTuple):
-                return context.make_tuple(builder, kind, [read(part) for part in kind.types])
-            if isinstance(kind, types.Array):
-                return array_at(kind)
-            if isinstance(kind, types.Boolean):
-                return builder.trunc(word(), cgutils.bool_t)
-            return builder.bitcast(word(), context.get_value_type(kind))
-
-        return read(target)
-
-    return target(address, kind), codegen
-
-
-load: Any = intrinsic(_load)
+load: Any = Intrinsic("purse.compiler.intrinsics:load", _no_memory)

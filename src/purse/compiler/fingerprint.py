@@ -1,36 +1,26 @@
-"""A hash of compiled code and of everything that it reaches."""
+"""A hash of a kernel's code and of everything that it reaches."""
 
 from __future__ import annotations
 
 from enum import Enum
 from hashlib import sha256
-from pathlib import Path
-from secrets import token_hex
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-import numba
 import numpy as np
 
-from purse.compiler.numba_contract import LEAN, READS_INTRINSICS, Dispatcher, Intrinsic, config
-
-# where edits of intrinsics cannot be seen, no process takes another's machine code for its own
-SALT = "" if READS_INTRINSICS else token_hex(8)
-# what becomes of code also depends on how it is compiled
-COMPILER = sha256(
-    b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
-)
+from purse.compiler.blocks import Kind
+from purse.compiler.kernel import Intrinsic, Kernel
 
 
 def fingerprint(value: Any) -> str:
-    """A hash of a function and of everything that it reaches through global names: code, constants,
-    types, options, level of optimisation.
+    """Return a hash of a function and of everything that it reaches through global names: code,
+    constants, types. It is the same whether there is a compiler or not.
 
     The NamedTuples of each module count too, named or not: numba knows arguments by their class,
     fields in order.
     """
-    level = int(config.OPT)
-    digest = sha256(f"{numba.__version__} {LEAN} {level}{SALT} {COMPILER.hexdigest()}".encode())
+    digest = sha256()
     seen: set[int] = set()
 
     def add(*items: Any) -> None:
@@ -55,10 +45,15 @@ def fingerprint(value: Any) -> str:
                 visit(scope[name], code.co_names)
 
     def visit(item: Any, names: tuple[str, ...] = ()) -> None:
-        if isinstance(item, Dispatcher):
-            add(item.targetoptions)
+        if isinstance(item, Kernel):
+            add(item.inline)
             item = item.py_func
         elif isinstance(item, Intrinsic):
+            add(item.code)
+        elif hasattr(item, "targetoptions"):  # a function that numba's own decorator was given
+            add(item.targetoptions)
+            item = item.py_func
+        elif isinstance(getattr(item, "__wrapped__", None), FunctionType):  # numba's own intrinsics
             item = item.__wrapped__
         if isinstance(item, FunctionType):
             if id(item) not in seen:
@@ -74,18 +69,14 @@ def fingerprint(value: Any) -> str:
                     visit(found, names)
         elif isinstance(item, np.ndarray):
             add(item.dtype, item.shape, item.tobytes())
+        elif isinstance(item, Kind):
+            visit(item.tree)
         elif isinstance(item, tuple):
             add(type(item).__qualname__, len(item))
             for part in item:
                 visit(part)
         elif isinstance(item, (int, float, str, np.generic)):
             add(item)
-        elif isinstance(item, numba.types.BaseNamedTuple):
-            visit(item.instance_class)
-            for part in item.types:
-                visit(part)
-        elif isinstance(item, numba.types.Type):
-            add(str(item))
         elif isinstance(item, type):
             add(item.__module__, item.__qualname__, getattr(item, "_fields", ()))
             add(*item) if issubclass(item, Enum) else None

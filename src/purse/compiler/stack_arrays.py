@@ -1,122 +1,29 @@
 """Small arrays on the stack, for kernels: what never leaves the loop stays in registers, on a CPU
-as on a GPU.
+as on a GPU. How compiled code makes them is said in `purse.compiler.intrinsics`.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
-from numba import types
-from numba.extending import intrinsic
+import numpy as np
 
-from purse.compiler.numba_contract import cgutils, ir, populate_array
-from purse.compiler.spans import array_type, pack_array
+from purse.compiler.kernel import Intrinsic
 
 
-def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any:
-    """Room for an array, not cleared; it lives as long as the function that the kernels are inlined
-    into.
-    """
-    item = context.get_data_type(kind.dtype)
-    room = cgutils.alloca_once(builder, ir.ArrayType(item, math.prod(shape)))
-    data = builder.bitcast(room, item.as_pointer())
-    sizes = [context.get_constant(types.intp, size) for size in shape]
-    return pack_array(context, builder, kind, data, sizes)
+def _room(shape: Any, like: float) -> Any:
+    return np.zeros(shape, np.int64 if isinstance(like, int) else np.float64)
 
 
-def _vector(typingctx: Any, size: Any, like: Any) -> Any:
-    """An array of `size` numbers of the type of `like`; the size is a constant."""
-    kind = array_type(typingctx, types.unliteral(like), 1)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _array(context, builder, kind, (size.literal_value,))
-
-    return kind(size, like), codegen
+def _on_a_gpu(*args: Any) -> Any:
+    raise TypeError("only a GPU lays the arrays of several paths side by side")
 
 
-def _matrix(typingctx: Any, rows: Any, columns: Any, like: Any) -> Any:
-    """A `rows` x `columns` array of numbers of the type of `like`; the sizes are constants."""
-    kind = array_type(typingctx, types.unliteral(like), 2)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _array(context, builder, kind, (rows.literal_value, columns.literal_value))
-
-    return kind(rows, columns, like), codegen
-
-
-def _beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: Any) -> Any:
-    """Arrays like those of `rows`, a NamedTuple, in `room` from item `start` on, where those of
-    `lanes` paths, a constant, lie side by side.
-
-    Items are 8 bytes each. Neighbouring paths have neighbouring items, and `lane` says which path
-    is meant.
-    """
-    beside = types.NamedTuple(
-        [types.Array(kind.dtype, kind.ndim, "A") for kind in rows.types], rows.instance_class
-    )
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        def word(value: int) -> Any:
-            return context.get_constant(types.intp, value)
-
-        first, mine = (
-            context.cast(builder, value, kind, types.intp)
-            for value, kind in zip(args[2:4], (start, lane), strict=True)
-        )
-        offset = builder.mul(builder.add(first, mine), word(8))
-        data = builder.bitcast(
-            context.make_array(room)(context, builder, args[1]).data, ir.IntType(8).as_pointer()
-        )
-        arrays = []
-        for k, (old, new) in enumerate(zip(rows.types, beside.types, strict=True)):
-            like = context.make_array(old)(context, builder, builder.extract_value(args[0], k))
-            shape = cgutils.unpack_tuple(builder, like.shape)
-            step = word(8 * lanes.literal_value)
-            steps = []
-            for size in shape:
-                steps.append(step)
-                step = builder.mul(step, size)
-            array = context.make_array(new)(context, builder)
-            here = builder.bitcast(builder.gep(data, [offset]), array.data.type)
-            populate_array(context, array, data=here, shape=shape, strides=steps, itemsize=word(8))
-            arrays.append(array._getvalue())
-            offset = builder.add(offset, step)
-        return context.make_tuple(builder, signature.return_type, arrays)
-
-    return beside(rows, room, start, lane, lanes), codegen
-
-
-def _copy(typingctx: Any, source: Any, target: Any) -> Any:
-    """Copy the items of each array of a NamedTuple into those of another."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        for k, kinds in enumerate(zip(source.types, target.types, strict=True)):
-            pair = [
-                context.make_array(kind)(context, builder, builder.extract_value(value, k))
-                for kind, value in zip(kinds, args, strict=True)
-            ]
-            shape = cgutils.unpack_tuple(builder, pair[0].shape)
-            with cgutils.loop_nest(builder, shape, context.get_value_type(types.intp)) as index:
-                here, there = (
-                    cgutils.get_item_pointer2(
-                        context,
-                        builder,
-                        array.data,
-                        shape,
-                        cgutils.unpack_tuple(builder, array.strides),
-                        kind.layout,
-                        index,
-                    )
-                    for kind, array in zip(kinds, pair, strict=True)
-                )
-                builder.store(builder.load(here), there)
-        return context.get_dummy_value()
-
-    return types.none(source, target), codegen
-
-
-vector: Any = intrinsic(prefer_literal=True)(_vector)
-matrix: Any = intrinsic(prefer_literal=True)(_matrix)
-beside: Any = intrinsic(prefer_literal=True)(_beside)
-copy: Any = intrinsic(_copy)
+CODE = "purse.compiler.intrinsics"
+# an array of so many numbers of the type of `like`, the last argument; sizes are constants
+vector: Any = Intrinsic(f"{CODE}:vector", _room, prefer_literal=True)
+matrix: Any = Intrinsic(
+    f"{CODE}:matrix", lambda rows, columns, like: _room((rows, columns), like), prefer_literal=True
+)
+beside: Any = Intrinsic(f"{CODE}:beside", _on_a_gpu, prefer_literal=True)
+copy: Any = Intrinsic(f"{CODE}:copy", _on_a_gpu)

@@ -13,7 +13,8 @@ import numpy as np
 
 from purse.base.processes import usable_cores
 from purse.base.progress import Progress
-from purse.compiler.jit import BlockFunction, attach, compile_errors, row_kernel
+from purse.compiler.jit import BlockFunction, compile_errors
+from purse.compiler.kernel import attach, row_kernel
 from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of, world_parts

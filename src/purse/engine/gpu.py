@@ -21,7 +21,9 @@ from numba import cuda, typeof, types
 from purse.base.progress import Progress
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError, compiling
 from purse.compiler.fingerprint import fingerprint
-from purse.compiler.jit import compile_errors, with_globals
+from purse.compiler.jit import compile_errors
+from purse.compiler.kernel import attached
+from purse.compiler.machine_code import compilable
 from purse.compiler.stack_arrays import beside, copy, matrix, vector
 from purse.engine.cpu import (
     bind_policy,
@@ -177,9 +179,9 @@ def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
         "BLOCK": launch.block,
         "NEAR": launch.near > 0,
     }
-    scope = {**threads.__globals__, "play": game, **sizes}
-    mark = fingerprint(with_globals(threads, scope, threads.__name__))
-    return with_globals(threads, scope, f"{threads.__name__}_{mark}"), mark
+    code = attached(threads, {"play": game, **sizes})
+    mark = fingerprint(code)
+    return compilable(code, mark), mark
 
 
 _kernels: dict[str, Any] = {}

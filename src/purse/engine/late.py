@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import BlockFunction, attach, cold, kernel, row_kernel
+from purse.compiler.jit import BlockFunction
+from purse.compiler.kernel import attach, cold, kernel, row_kernel
 from purse.engine import steps
 from purse.engine.job import Job, world_parts
 from purse.engine.open_tickets import (

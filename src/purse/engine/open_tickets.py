@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.engine.job import Job
 from purse.engine.rules import RETRY, Game, mark_allowed, replace_arm
 from purse.engine.workspace import Workspace

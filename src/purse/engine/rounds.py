@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.engine.rules import (
     HOLD,
     RETRY,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import U, uniform
 from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
 

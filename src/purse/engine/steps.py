@@ -1,18 +1,27 @@
-"""The loop's steps one at a time, for live use: the same kernels, called from Python."""
+"""The loop's steps one at a time, for live use: the same kernels, called from Python.
+
+They run as plain Python, at once, and as machine code once they have been in use for a while.
+"""
 
 from __future__ import annotations
 
+import logging
 import math
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import partial
+from importlib.util import find_spec
 from struct import Struct
+from threading import Thread
+from time import perf_counter
 from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.blocks import Block, load
-from purse.compiler.jit import attach_call, bind, direct, kernel
+from purse.compiler.blocks import Block, Kind, load
+from purse.compiler.jit import attach_call, bind, compile_errors
+from purse.compiler.kernel import Kernel, kernel
+from purse.compiler.plain import in_numpy, plain
 from purse.engine.job import scratch_of
 from purse.engine.rounds import UNSET
 from purse.engine.rules import (
@@ -39,11 +48,13 @@ from purse.engine.workspace import (
 from purse.kernels.random import POLICY, REFEREE, at, stream
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
-choose: Any = None  # these are bound by `purse.compiler.jit.bind`
+LOGGER = logging.getLogger(__name__)
+PATIENCE_S = 2.0  # that plain Python may take before steps are compiled, which takes some seconds
+choose: Any = None  # these are bound by `make_steps`
 update: Any = None
 probabilities: Any = None
 step: Any = None
-GAME: Any = None  # the type of the `LiveGame`
+GAME: Any = None  # the kind of the `LiveGame`
 PLAYS = 1
 RESOURCES = 1
 INITIAL_PULLS = False
@@ -123,48 +134,91 @@ class LiveGame(NamedTuple):
     path: int  # 0 for a live policy: which path's random numbers it meets
 
 
-class BoundSteps(NamedTuple):
-    """The steps of one policy for games of one kind; the first three take a block."""
+class Step:
+    """A step of games of one kind: plain Python, and machine code once that is there.
 
-    look: Any
-    ask: Any
-    tell: Any
-    hold: Any
-    replace: Any
+    plain     takes the game and what follows
+    machine   takes the address of the game's block instead
+    """
+
+    def __init__(self, step: Kernel, at: Callable[..., int], kind: Kind, *example: Any) -> None:
+        self.plain = plain(step)
+        self.machine: Callable[..., int] | None = None
+        self._bound, self._example = partial(bind, at, step=step, GAME=kind), example
+
+    def compile(self) -> None:
+        """Have machine code, from the disk cache or compiled now."""
+        if self.machine is None:
+            self.machine = self._bound().direct(0, *self._example)
 
 
-class CompiledSteps:
-    """The steps of one live game, each compiled when it is first needed.
+class StepsOfKind:
+    """The steps of one policy for games of one kind; `look` is None if the policy cannot tell its
+    probabilities.
 
-    Steps that all policies share see none of a policy's own types, which other processes may not
-    know.
+    spent   seconds that plain Python has taken
+    """
+
+    def __init__(self, look: Step | None, ask: Step, tell: Step) -> None:
+        self.look, self.ask, self.tell = look, ask, tell
+        self.spent = 0.0
+        self._thread: Thread | None = None
+
+    def compile(self) -> None:
+        """Have machine code of all of them."""
+        for step in (self.ask, self.tell, self.look):
+            if step is not None:
+                step.compile()
+
+    def took(self, seconds: float) -> None:
+        """Count the time of plain Python; compile in the background once it adds up."""
+        self.spent += seconds
+        if self.spent < PATIENCE_S or (self._thread and self._thread.is_alive()):
+            return
+        self.spent = -math.inf  # once
+        if find_spec("numba") is not None:
+            self._thread = Thread(target=self._compile_quietly, name="purse-compile")
+            self._thread.start()
+
+    def _compile_quietly(self) -> None:
+        """Compile; go on in plain Python if that fails."""
+        try:
+            self.compile()
+        except Exception as error:
+            LOGGER.warning("steps stay in plain Python: %s", error)
+
+
+class Steps:
+    """The steps of one live game.
 
     look      takes the round, whether arms are masked, and where to write; None: the policy cannot
               tell its probabilities
+    ask       takes the round, and whether arms are masked
+    tell      takes the round
     hold, replace   as the functions of these names
     """
 
-    def __init__(self, bound: BoundSteps, block: Block) -> None:
-        self._bound, self._block = bound, block  # the game that `look`, `ask` and `tell` work on
+    def __init__(self, kind: StepsOfKind, live: LiveGame, block: Block, sizes: Any) -> None:
+        self._kind, self._block = kind, block
+        self._live = live._replace(params=in_numpy(live.params))
         self.look: Callable[[int, bool, Floats], int] | None = (
-            None if bound.look is None else partial(bound.look, block.address)
+            partial(self._do, "look", kind.look) if kind.look else None
         )
-        self.hold: Callable[[Game, Workspace, Ints], int] = bound.hold
-        self.replace: Callable[..., bool] = bound.replace
+        self.ask: Callable[[int, bool], int] = partial(self._do, "ask", kind.ask)
+        self.tell: Callable[[int], int] = partial(self._do, "tell", kind.tell)
+        self.hold: Callable[[Game, Workspace, Ints], int] = plain(attach_call(hold, **sizes))
+        self.replace: Callable[..., bool] = plain(attach_call(replace))
 
-    def compile(self) -> None:
-        """Compile the steps of every round now."""
-        _ = self.ask, self.tell
-
-    @cached_property
-    def ask(self) -> Callable[[int, bool], int]:
-        """The step that takes the round, and whether arms are masked."""
-        return partial(direct(self._bound.ask, self._block.address, 1, False), self._block.address)
-
-    @cached_property
-    def tell(self) -> Callable[[int], int]:
-        """The step that takes the round."""
-        return partial(direct(self._bound.tell, self._block.address, 1), self._block.address)
+    def _do(self, name: str, step: Step, *args: Any) -> int:
+        """Do a step by the quickest way there is."""
+        if step.machine is not None:
+            code = partial(step.machine, self._block.address)
+            setattr(self, name, code)  # from now on without a look at what there is
+            return code(*args)
+        began = perf_counter()
+        outcome = int(step.plain(self._live, *args))
+        self._kind.took(perf_counter() - began)
+        return outcome
 
 
 def new_game(
@@ -371,14 +425,14 @@ def tell_at(block: int, t: int) -> int:
     return int(step(load(block, GAME), t))
 
 
-_steps: dict[tuple[Any, ...], BoundSteps] = {}
+_steps: dict[tuple[Any, ...], StepsOfKind] = {}
 
 
-def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> CompiledSteps:
-    """Return the steps; each is compiled when it is first needed.
+def make_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Steps:
+    """Return the steps of a live game, which work on the arrays of `live`.
 
-    They work on the arrays of `live`, which must stay the same ones. What is compiled is found
-    again by its parts: to look through its code takes milliseconds.
+    They run as plain Python at first, those of a policy that says `COMPILED` as machine code. Games
+    of one kind share them, and find them by their parts.
     """
     block = Block(live)
     sizes = {"PLAYS": problem.plays, "RESOURCES": problem.n_resources}
@@ -386,11 +440,15 @@ def compile_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Compi
     shows = getattr(policy, "probabilities", None)
     parts = (policy.choose, policy.update, shows, *sizes.values(), *initial.values(), block.kind)
     if parts not in _steps:
-        game = {"GAME": block.kind}
-        asks = bind(ask_at, step=attach_call(ask, choose=policy.choose, **initial, **sizes), **game)
-        tells = bind(tell_at, step=attach_call(tell, update=policy.update, **sizes), **game)
-        looks = None
-        if shows is not None:
-            looks = bind(look_at, step=attach_call(look, probabilities=shows, **sizes), **game)
-        _steps[parts] = BoundSteps(looks, asks, tells, bind(hold, **sizes), bind(replace))
-    return CompiledSteps(_steps[parts], block)
+        asks = attach_call(ask, choose=policy.choose, **initial, **sizes)
+        tells = attach_call(tell, update=policy.update, **sizes)
+        looks = attach_call(look, probabilities=shows, **sizes) if shows else None
+        _steps[parts] = StepsOfKind(
+            Step(looks, look_at, block.kind, 1, False, np.zeros(1)) if looks else None,
+            Step(asks, ask_at, block.kind, 1, False),
+            Step(tells, tell_at, block.kind, 1),
+        )
+    if getattr(policy, "COMPILED", False):
+        with compile_errors(policy.NAME, policy):
+            _steps[parts].compile()
+    return Steps(_steps[parts], live, block, sizes)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.engine.rules import short_of
 from purse.kernels.random import U
 from purse.types import Bools, Floats, Ints, Problem

@@ -3,8 +3,8 @@
 from purse.base.validation import choice as choice
 from purse.base.validation import integer as integer
 from purse.base.validation import number as number
-from purse.compiler.jit import cold as cold
-from purse.compiler.jit import kernel as kernel
+from purse.compiler.kernel import cold as cold
+from purse.compiler.kernel import kernel as kernel
 from purse.kernels import sumtree as sumtree
 from purse.kernels.change_test import ChangeTest as ChangeTest
 from purse.kernels.change_test import begin_afresh as begin_afresh

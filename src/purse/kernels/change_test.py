@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import log
 from purse.types import Floats, Ints
 

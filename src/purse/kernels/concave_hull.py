@@ -24,7 +24,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import uniform
 from purse.kernels.weights import pick, total
 from purse.types import SKIP, Floats, Now, Play

@@ -17,7 +17,7 @@ import math
 from typing import NamedTuple
 
 from purse.base import validation
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.errors import invalid
 from purse.kernels.fastmath import log
 from purse.types import Floats

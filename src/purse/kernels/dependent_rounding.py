@@ -20,7 +20,7 @@ applications to approximation algorithms. Journal of the ACM 53(3), 2006.
 
 from __future__ import annotations
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.random import U, uniform
 from purse.types import Floats, Ints
 

@@ -37,7 +37,7 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import exp, fma, log
 from purse.kernels.random import SIDE, U, bits, uniform
 from purse.types import Floats

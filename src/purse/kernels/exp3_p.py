@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base.validation import number
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import exp, times_exp
 from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.change_test import FIRST_BLOCK, ChangeTest, begin_afresh, block_mean
 from purse.kernels.fastmath import exp
 from purse.types import Floats

@@ -10,19 +10,9 @@ from decimal import Decimal, localcontext
 from typing import Any
 
 import numpy as np
-from numba import types
-from numba.extending import intrinsic
 
-from purse.compiler.jit import kernel
-
-
-def _fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.fma(*args)
-
-    return types.float64(types.float64, types.float64, types.float64), codegen
+from purse.compiler import plain
+from purse.compiler.kernel import Intrinsic, kernel
 
 
 def _powers() -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -56,7 +46,7 @@ def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
     return np.array(rows)
 
 
-fma: Any = intrinsic(_fma)
+fma: Any = Intrinsic("purse.compiler.intrinsics:fma", plain.fma)
 # LN2_HIGH is a multiple of 2^-32
 LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 POWERS = _powers()

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import uniform
 from purse.kernels.weights import pick
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem

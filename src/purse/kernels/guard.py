@@ -17,7 +17,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.fading_means import FadingMeans
 from purse.kernels.information import PRIOR
 from purse.types import Floats, Ints

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import attach, cold, kernel
+from purse.compiler.kernel import attach, cold, kernel
 from purse.kernels.fastmath import log
 from purse.kernels.random import uniform
 from purse.types import SKIP, STOP, Floats, Now, Play, Problem

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.fading_means import FadingMeans
 from purse.kernels.fastmath import exp, log
 from purse.kernels.small_lp import SmallLp

@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base.validation import number
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.distributions import normal
 from purse.kernels.fading_means import FadingMeans
 from purse.kernels.guard import GuardStakes, find_safe, too_risky

@@ -6,7 +6,7 @@ equally likely.
 
 from __future__ import annotations
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import uniform
 from purse.types import SKIP, Floats, Now, Play
 

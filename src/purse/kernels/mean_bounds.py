@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import exp, log
 
 STEPS = 6  # of Newton's method; tests hold the bounds against bisection

@@ -34,7 +34,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.fastmath import exp
 from purse.kernels.index_rules import find_largest, share_largest, take_largest
 from purse.kernels.primal_dual import common_budget, project

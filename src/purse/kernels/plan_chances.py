@@ -7,7 +7,7 @@ plan's average pull does. Arms with equal numbers share what the solution gives 
 
 from __future__ import annotations
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.masks import is_allowed
 from purse.kernels.small_lp import SmallLp
 from purse.types import Floats, Now

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.fastmath import exp
 from purse.types import Floats, Ints, Problem
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 
 U = np.uint64
 STEP = U(0x9E3779B97F4A7C15)

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.types import Floats
 
 PRIOR_REWARD = 0.5

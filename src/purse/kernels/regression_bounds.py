@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.regression import Regression, predict
 from purse.types import Floats
 

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.types import Floats, Ints
 
 TOLERANCE = 1e-10  # of the best column's gain

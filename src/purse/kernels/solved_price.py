@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.pace_price import Pace
 from purse.kernels.primal_dual import project
 from purse.kernels.random import uniform

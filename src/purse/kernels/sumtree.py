@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.compiler.jit import kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.random import U
 from purse.types import Floats
 

@@ -45,7 +45,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.base import validation
-from purse.compiler.jit import attach, kernel
+from purse.compiler.kernel import attach, kernel
 from purse.kernels.weights import draw_weighted, show_weighted, smallest
 from purse.types import Floats, Now, Play, Problem
 

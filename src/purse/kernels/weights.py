@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform
 from purse.types import Floats, Now, Play

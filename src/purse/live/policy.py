@@ -15,7 +15,6 @@ from purse import policies
 from purse.base import validation
 from purse.base.features import Feature, Features
 from purse.base.spec import absolute
-from purse.compiler.jit import compile_errors
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
 from purse.engine.steps import (
@@ -24,7 +23,7 @@ from purse.engine.steps import (
     NO_ARM,
     NO_PULL,
     CallBuffer,
-    compile_steps,
+    make_steps,
     new_game,
 )
 from purse.errors import (
@@ -145,9 +144,7 @@ class Policy(Reports):
         self._buffer = CallBuffer(problem)
         state = module.init(params, problem)
         self._game = new_game(module, params, state, game, self._buffer, problem)
-        with compile_errors(self.name, module):
-            self._steps = compile_steps(module, problem, self._game)
-            self._steps.compile()
+        self._steps = make_steps(module, problem, self._game)
         super().__init__(problem, self._game.workspace.left_units)
         self._counts_pending = bool(getattr(module, "PENDING", False))
         self._allowed = self._buffer.workspace.allowed.data.cast("B")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts
-from purse.engine.steps import DONE, WRONG, CallBuffer, CompiledSteps, LiveGame
+from purse.engine.steps import DONE, WRONG, CallBuffer, LiveGame, Steps
 from purse.live.account import Account, Round, read_choice
 from purse.types import Ticket
 
@@ -23,7 +23,7 @@ class Reports(Account):
     stop: str
     _game: LiveGame
     _buffer: CallBuffer
-    _steps: CompiledSteps
+    _steps: Steps
     _counts_pending: bool
     _sees: bool  # whether there are contexts and the policy looks at them
     _initial: set[int]

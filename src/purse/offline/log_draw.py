@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.random import U, at, bits, shuffled, uniform
 from purse.types import Floats, Ints, Words
 from purse.worlds._draw import Tables, draw_any

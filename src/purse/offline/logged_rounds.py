@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.compiler.jit import cold
+from purse.compiler.kernel import cold
 from purse.kernels.random import U, at, uniform
 from purse.types import Floats, Ints
 

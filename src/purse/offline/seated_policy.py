@@ -6,7 +6,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from purse.compiler.jit import attach
+from purse.compiler.kernel import attach
 from purse.engine.job import Job
 from purse.kernels.random import U, at, mix, uniform
 from purse.offline.logged_rounds import (

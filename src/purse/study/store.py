@@ -104,7 +104,7 @@ class Store:
             sums = counterfactual.counterfactual_sums(job, rounds, shown, n_workers)
             return pl.DataFrame({"shadow": sums})
 
-        code = counterfactual.compiled_sums(job.world).py_func.__name__
+        code = counterfactual.compiled_sums(job.world).mark
         return self.keep(f"{key_of(job)}-{len(runs)}-{code}", make)
 
     def own_clock(

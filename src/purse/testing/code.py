@@ -8,7 +8,7 @@ from typing import Any
 
 from purse import policies
 from purse.base import spec
-from purse.compiler.numba_contract import Dispatcher
+from purse.compiler.kernel import Kernel
 
 
 def check_code(policy: str | ModuleType) -> None:
@@ -25,7 +25,7 @@ def check_code(policy: str | ModuleType) -> None:
 
 def _visit(kernel: Any, seen: set[Any]) -> None:
     """Look through a kernel and those that it calls."""
-    if not isinstance(kernel, Dispatcher) or kernel in seen:
+    if not isinstance(kernel, Kernel) or kernel in seen:
         return
     seen.add(kernel)
     function: FunctionType = kernel.py_func

@@ -24,7 +24,8 @@ from numpy.typing import ArrayLike
 
 from purse import worlds
 from purse.base import amounts, validation
-from purse.compiler.jit import bind, kernel
+from purse.compiler.jit import bind
+from purse.compiler.kernel import kernel
 from purse.errors import InvalidInput
 from purse.types import Floats, Ints, World, cap_array
 from purse.worlds._tables import costs_per_arm, per_arm

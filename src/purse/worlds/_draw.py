@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from purse.compiler.jit import cold, kernel
+from purse.compiler.kernel import cold, kernel
 from purse.kernels.random import U, at, bits, shuffled, uniform
 from purse.types import Floats, Ints, Words
 
