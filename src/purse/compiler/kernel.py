@@ -164,9 +164,8 @@ class Form(ABC):
         """Return the globals that a function names, in this form."""
         names = names_in(function.__code__)
         scope = function.__globals__
-        kept = {name: scope[name] for name in ("__builtins__", "__name__") if name in scope}
         found = {name: self.of(scope[name], names) for name in names & scope.keys()}
-        return {**kept, **found}
+        return {"__builtins__": scope["__builtins__"], "__name__": scope["__name__"], **found}
 
     def _of_module(self, module: ModuleType, names: frozenset[str]) -> Any:
         """Return a copy of a module that holds kernels, or of one whose submodules do."""

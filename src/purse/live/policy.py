@@ -135,6 +135,7 @@ class Policy(Reports):
     ) -> None:
         self.features = features or unnamed(problem)
         module, params = make_policy(policy, problem)
+        self._module = module
         self.name = policy if isinstance(policy, str) else file_of(module) or module.NAME
         self.t = 0  # rounds asked for so far
         self.gain = 0.0

@@ -1,4 +1,4 @@
-"""Compile ahead what simulations, replays and campaigns compile when they first need it."""
+"""Compile ahead what simulations and replays compile when they first need it."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
 
 import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import check_lab
 from purse.base.processes import usable_cores
-from purse.base.progress import Progress, progress
+from purse.base.progress import progress
 from purse.compiler.jit import NO_FOLDER, code_folder
-from purse.engine.job import make_job, sees_contexts
+from purse.engine.job import sees_contexts
 from purse.errors import PurseError
-from purse.live.policy import Policy
 from purse.offline import table_replay
 from purse.offline.log import Log
 from purse.offline.queue_replay import replay
@@ -27,7 +25,7 @@ from purse.study.compile_ahead import Task, compile_all
 from purse.study.shard import JobSpec
 from purse.types import World
 
-# those of `compare`, `replay` and campaigns; and what all are measured against
+# those of `compare` and `replay`; and what all are measured against
 DEFAULT_POLICIES = tuple(
     dict.fromkeys((*compare.DEFAULT_POLICIES, *table_replay.DEFAULT_POLICIES, "fixed:arm=0"))
 )
@@ -36,29 +34,15 @@ WORLD, WITH_CONTEXTS = "bernoulli:rewards=[.5,.5],costs=[.5,.5]", "linear_contex
 BUDGET = 10.0
 
 
-class StepsSpec(NamedTuple):
-    """How the steps of a live policy are compiled."""
-
-    policy: str | ModuleType
-    world: str | World
-
-    def compile(self, shown: Progress) -> None:
-        """Compile what asks and what tells, or load them from the disk cache."""
-        name = self.policy if isinstance(self.policy, str) else self.policy.NAME
-        with shown.busy(f"compiling {name} for live use, once"):
-            problem = make_job(self.policy, self.world, BUDGET).problem
-            Policy.of(problem, self.policy, seed=0, stop="hold")
-
-
 def warm(
     policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
     *,
     n_workers: int | None = None,
 ) -> Path:
-    """Compile policies for simulations, replays and live use, on all cores.
+    """Compile policies for simulations and replays, on all cores.
 
     policies    a policy or a list of them, as for `purse.compare`; by default those that
-                `compare`, `replay` and campaigns take where none is named
+                `compare` and `replay` take if none is named
     n_workers   processes that compile at the same time; None: as many as there are cores
 
     Code is compiled for one play in each round and one resource. Return the folder in whose
@@ -77,7 +61,7 @@ def warm(
     with progress("compiling") as bar:
         done = iter(range(1, 2 * len(recipes) + 1))
 
-        def take(recipe: JobSpec | StepsSpec) -> None:
+        def take(recipe: JobSpec) -> None:
             recipe.compile(bar)
             bar.show(next(done) / (2 * len(recipes)))
 
@@ -85,14 +69,11 @@ def warm(
     return folder
 
 
-def recipes_of(policy: str | ModuleType) -> list[JobSpec | StepsSpec]:
-    """Return what is compiled of a policy: its loops in worlds of our own and in logs, and its
-    steps.
-    """
+def recipes_of(policy: str | ModuleType) -> list[JobSpec]:
+    """Return what is compiled of a policy: its loops in worlds of our own and in logs."""
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
     world = WITH_CONTEXTS if sees_contexts(module) else WORLD
-    found: list[JobSpec | StepsSpec] = [JobSpec(policy, world, BUDGET, 0, "exit")]
-    found.append(StepsSpec(policy, world))
+    found = [JobSpec(policy, world, BUDGET, 0, "exit")]
     if not sees_contexts(module):
         found.append(JobSpec(policy, logged_world(), BUDGET, 0, "exit"))
     return found

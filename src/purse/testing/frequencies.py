@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.blocks import Block
 from purse.engine.draws import contexts, draws
+from purse.engine.steps import make_steps
 from purse.errors import AskRefused
 from purse.live.account import read_choice
 from purse.live.policy import Policy
@@ -72,13 +72,13 @@ def count_choices(live: Policy, tally: Tally, allowed: list[int] | None, context
     knows = live._steps.look is not None
     chances = live.probabilities(allowed, context) if knows else np.zeros(live.problem.n_arms)
     seen, stated = np.zeros_like(chances), np.zeros_like(chances)
-    space, at_seed = live._game.workspace, live._steps.ask.func  # type: ignore[attr-defined]
+    space = live._game.workspace
     live._see(live.features.encode(context))
     left, owed = space.left_units.copy(), space.owed.copy()
     for seed in range(1, KEYS + 1):
         live._mask(allowed)
-        block = Block(live._game._replace(game=live._game.game._replace(seed=seed)))
-        at_seed(block.address, live.t + 1, masked)
+        game = live._game._replace(game=live._game.game._replace(seed=seed))
+        make_steps(live._module, live.problem, game).ask(live.t + 1, masked)
         space.left_units[:], space.owed[:] = left, owed
         arms, probs = read_choice(space)
         if arms[0] == STOP:
