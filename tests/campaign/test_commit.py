@@ -15,7 +15,7 @@ from purse import InvalidInput
 from purse.campaign import asks
 from purse.campaign.campaign import Campaign
 from purse.campaign.commit import Operation
-from purse.campaign.learner import Learner, recovered
+from purse.campaign.learner import recovered
 from purse.campaign.storage.rows import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
@@ -281,27 +281,6 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     assert there.ask("again").id == 7
     assert there.probabilities() == Campaign.open("c", storage=harness.storage()).probabilities()
     assert there.audit().ok
-
-
-def test_what_takes_long_to_compile_is_compiled_before_the_level_is_locked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    campaign = MemoryHarness().create("c", **{**TERMS, "policy": "exp3.bwk"})
-    done: list[str] = []
-    change = campaign.storage.change
-    for name in ("compile_ask", "compile_look"):
-        compiled = getattr(Learner, name)
-        monkeypatch.setattr(
-            Learner,
-            name,
-            lambda policy, name=name, compiled=compiled: done.append(name) or compiled(policy),
-        )
-    monkeypatch.setattr(
-        campaign.storage, "change", lambda *wanted: done.append("locked") or change(*wanted)
-    )
-    campaign.probabilities()
-    campaign.ask()
-    assert done == ["compile_ask", "compile_look", "locked", "compile_ask", "locked"]
 
 
 def test_who_only_looks_writes_nothing() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from purse import Campaign
 from purse.campaign.storage.rows import Wants
-from purse.compiler.numba_contract import COMPILER_LOCK
+from purse.compiler.jit import COMPILING
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
 
@@ -194,7 +194,7 @@ def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_for
     compiling, finish = threading.Event(), threading.Event()
 
     def compile_for_a_while() -> None:
-        with COMPILER_LOCK:
+        with COMPILING:
             compiling.set()
             finish.wait(0.2)
 
@@ -203,8 +203,8 @@ def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_for
     assert compiling.wait(10)
     child = os.fork()
     if child == 0:
-        os._exit(0 if COMPILER_LOCK._lock.acquire(timeout=5) else 1)
+        os._exit(0 if COMPILING.acquire(timeout=5) else 1)
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with COMPILER_LOCK:  # and so can the parent
+    with COMPILING:  # and so can the parent
         pass

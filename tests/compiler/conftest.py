@@ -17,7 +17,7 @@ with warnings.catch_warnings(record=True) as seen:
     game = "POLICY", "misleading_ratio", 300
     run = purse.simulate(*game, n_paths=3, n_workers=1, seed=7)
 (loop,) = cpu.compiled_loop(job.make_job(*game)).by_kind.values()
-stats = loop.stats
+stats = loop.machine_code.stats
 print(json.dumps({
     "numbers": [run.gain.tolist(), run.pulls.tolist()],
     "hits": sum(stats.cache_hits.values()),

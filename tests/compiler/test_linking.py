@@ -6,9 +6,10 @@ from typing import Any
 
 import numba
 
-from purse.compiler.jit import PART, WHOLE, bind
+from purse.compiler.jit import bind
 from purse.compiler.kernel import cold, kernel
 from purse.compiler.linking import Part, with_parts
+from purse.compiler.machine_code import MACHINE_CODE, PART, WHOLE
 from purse.compiler.numba_contract import LEAN
 
 inner: Any = None
@@ -52,8 +53,9 @@ def expected(x: int) -> int:
     return policy + (policy + 3 * (x + 1)) + (policy + 1)
 
 
-def compiled(function: Any) -> Any:
+def compiled(part: Any) -> Any:
     """What numba has compiled for whole numbers; not from a cache."""
+    function = MACHINE_CODE.of(part)
 
     def caller(x: int) -> Any:
         return function(x)

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.kernel import kernel
+from purse.compiler.jit import bind
 from purse.compiler.stack_arrays import beside, copy, matrix, vector
 
 LANES = 4
@@ -19,7 +19,7 @@ class PairState(NamedTuple):
     counts: Any
 
 
-@kernel
+@bind
 def on_the_stack(x: float, n: int) -> tuple[float, int, int]:
     values = vector(3, 0.0)
     counts = matrix(2, 5, 0)
@@ -31,12 +31,12 @@ def on_the_stack(x: float, n: int) -> tuple[float, int, int]:
     return values[0] + values[1] + values[2], counts[1, 4], counts.shape[0] * counts.shape[1]
 
 
-@kernel
+@bind
 def into_lane(rows: PairState, room: Any, start: int, lane: int) -> None:
     copy(rows, beside(rows, room, start, lane, LANES))
 
 
-@kernel
+@bind
 def out_of_lane(like: PairState, room: Any, start: int, lane: int, out: PairState) -> None:
     copy(beside(like, room, start, lane, LANES), out)
 

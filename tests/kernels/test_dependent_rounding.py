@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.compiler.kernel import cold
+from purse.compiler.jit import bind
 from purse.kernels.dependent_rounding import dependent_round
 from purse.kernels.random import POLICY, U, at, stream, uniform
 
@@ -79,7 +79,7 @@ def keys(seed: int, n: int) -> list[U]:
     return [U(at(own, t)) for t in range(1, n + 1)]
 
 
-@cold
+@bind
 def fill_counts(keys: Any, marginals: Any, arms: Any, counts: Any) -> None:
     for key in keys:
         dependent_round(key, marginals, arms)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from purse.compiler.kernel import cold
+from purse.compiler.jit import bind
 from purse.kernels.distributions import (
     AREA,
     EDGES,
@@ -26,19 +26,19 @@ WORD = 2**64
 SURPRISE = 1.95  # the Kolmogorov-Smirnov distance times sqrt(n) is larger once in a thousand
 
 
-@cold
+@bind
 def fill_normals(key: Any, out: Any, digits: Any) -> None:
     for i in range(out.shape[0]):
         out[i], digits[i], key = normal(key)
 
 
-@cold
+@bind
 def fill_gammas(key: Any, mould: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         out[i], key = gamma(key, mould)
 
 
-@cold
+@bind
 def fill_betas(keys: Any, a: Any, b: Any, out: Any) -> None:
     for i in range(out.shape[0]):
         x, key = gamma(keys[i], a)

@@ -9,29 +9,29 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.compiler.kernel import cold
+from purse.compiler.jit import bind
 from purse.kernels.fastmath import EDGE, LOWEST, exp, fma, log, times_exp
 
 
-@cold
+@bind
 def fill_exp(x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         out[i] = exp(x[i])
 
 
-@cold
+@bind
 def fill_times_exp(x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         out[i] = times_exp(3.0, x[i])
 
 
-@cold
+@bind
 def fill_log(x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         out[i] = log(x[i])
 
 
-@cold
+@bind
 def one_fma(a: Any, b: Any, c: Any) -> float:
     return fma(a, b, c)
 

@@ -231,18 +231,6 @@ def test_a_file_with_a_ticket_that_does_not_fit_is_refused(
     assert "ticket" in refusal(InvalidInput, Policy.load, path)
 
 
-def test_steps_that_all_policies_share_are_compiled_once_for_types_of_none() -> None:
-    shared = []
-    for name in ("exp3++.bwk", "exp3++.price"):
-        policy = make(name, budget=1, stop="retry")
-        policy.void(policy.ask())
-        assert policy.tell(policy.ask(), 1, 0.6)
-        assert not policy.tell(policy.ask(), 1, 0.6)
-        shared.append((policy._steps.hold, policy._steps.replace))
-    assert shared[0] == shared[1]
-    assert [len(step.signatures) for step in shared[0]] == [1, 1]
-
-
 def test_threads_may_ask_and_tell_at_once() -> None:
     policy = make(budget="50")
 

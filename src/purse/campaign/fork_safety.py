@@ -6,10 +6,10 @@ from __future__ import annotations
 
 import os
 import threading
-from typing import Protocol
+from typing import Any, Protocol
 from weakref import WeakSet
 
-from purse.compiler.jit import COMPILING
+from purse.compiler.jit import compiler_locks
 
 
 class ResetsInChild(Protocol):
@@ -34,6 +34,7 @@ class QuiescesBeforeFork(ResetsInChild, Protocol):
 _renewed: WeakSet[ResetsInChild] = WeakSet()
 _settled: WeakSet[QuiescesBeforeFork] = WeakSet()
 _resting: list[QuiescesBeforeFork] = []
+_compiling: list[Any] = []  # locks of the compiler that the fork holds
 _forking = threading.Lock()  # one fork at a time
 left_behind: list[object] = []  # connections of the parent: closing them here would disturb it
 
@@ -55,11 +56,18 @@ def _before() -> None:
         item.settle()
         _resting.append(item)
     # last: who compiles inside a transaction has to finish it first
-    COMPILING.acquire()
+    for lock in compiler_locks():
+        lock.acquire()
+        _compiling.append(lock)
+
+
+def _let_compile() -> None:
+    while _compiling:
+        _compiling.pop().release()
 
 
 def _in_parent() -> None:
-    COMPILING.release()
+    _let_compile()
     while _resting:
         _resting.pop().go_on()
     _forking.release()
@@ -67,7 +75,7 @@ def _in_parent() -> None:
 
 def _in_child() -> None:
     global _forking
-    COMPILING.release()  # a thread of the parent that compiled would never do it here
+    _let_compile()  # a thread of the parent that compiled would never do it here
     _forking = threading.Lock()
     _resting.clear()
     for item in list(_renewed):

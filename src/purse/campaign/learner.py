@@ -114,6 +114,10 @@ class Learner:
             self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
             self._steps = make_steps(self.module, self.terms.problem, self._game)
 
+    def expect_many(self) -> None:
+        """Expect a whole journal: say about how long that takes if there is no compiler."""
+        self._steps.expect_many()
+
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
         """Take in the reports among the entries up to `seq`, each with the number of its entry;
         those seen before are left out. `digest` is that of the journal up to `seq`.
@@ -191,6 +195,8 @@ def catch_up(learner: Learner, storage: Storage) -> bool:
             return False
         if not rows:
             return True
+        if len(rows) == PAGE_SIZE:
+            learner.expect_many()
         learner.learn(parsed(rows), rows[-1][0], rows[-1][1])
 
 

@@ -73,6 +73,7 @@ class Replay:
         self.decides = True  # choices are made again, unless another version of the policy did
         if isinstance(level, CampaignLevel):
             terms, self.policy = level.terms, Learner(level.terms)
+            self.policy.expect_many()
             now = getattr(self.policy.module, "VERSION", 0)
             self.decides = terms.policy_version in (0, now)
             if not self.decides:

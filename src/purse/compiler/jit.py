@@ -5,6 +5,7 @@ Nothing here imports numba before something has to be compiled.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -15,16 +16,23 @@ from typing import Any, cast
 
 from purse.base.optional import needs
 from purse.compiler.blocks import Block, Kind, load
+from purse.compiler.error_text import explain
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.kernel import Kernel, attached
 from purse.errors import PurseError
 
-# who compiles holds it from the import of numba on; a fork waits for it
+# held while numba is imported or told what to compile; a fork waits for it
 COMPILING = RLock()
 NO_FOLDER = (
     "no folder for compiled code can be written, so every process compiles again; set "
     "NUMBA_CACHE_DIR to a folder that this user may write"
 )
+
+
+def compiler_locks() -> list[Any]:
+    """Return what a fork has to wait for: our lock, and numba's own once it is imported."""
+    loaded = sys.modules.get("purse.compiler.numba_contract")
+    return [COMPILING] if loaded is None else [COMPILING, loaded.COMPILER_LOCK]
 
 
 @contextmanager
@@ -45,12 +53,13 @@ def compile_errors(name: str, module: ModuleType | None = None) -> Iterator[None
 
     module   the policy's; its lines are named before others
     """
-    with compiler(name) as machine_code:
-        try:
-            yield
-        except machine_code.NumbaError as error:
-            why = machine_code.explain(str(error), getattr(module, "__file__", None))
-            raise PurseError(f"{name} does not compile: {why}") from error
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith("numba."):
+            raise
+        why = explain(str(error), getattr(module, "__file__", None))
+        raise PurseError(f"{name} does not compile: {why}") from error
 
 
 class Bound:
@@ -89,11 +98,11 @@ _bound: dict[tuple[Any, str], Bound] = {}
 
 
 def bind(function: Callable[..., Any], **parts: Any) -> Any:
-    """Return the function's code with `parts` as globals, compiled when it is called.
+    """Return the code of a function or kernel with `parts` as globals, compiled when it is called.
 
     Kernels and constants are bound alike: as globals the compiler sees through both.
     """
-    bound = Bound(attached(function, parts))
+    bound = Bound(attached(getattr(function, "py_func", function), parts))
     return _bound.setdefault((function, bound.mark), bound)
 
 
@@ -125,6 +134,11 @@ class BlockFunction:
     def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
         self.function: Any = attach_call(function, **parts)
         self.by_kind: dict[Kind, Bound] = {}
+
+    @cached_property
+    def mark(self) -> str:
+        """The fingerprint of its code and constants."""
+        return fingerprint(self.function)
 
     def __call__(self, args: tuple[Any, ...]) -> Any:
         """Call the function with these arguments."""

@@ -41,6 +41,13 @@ class Kernel:
 
         return plain(self)(*args)
 
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba's own functions look for when they call it."""
+        from purse.compiler.machine_code import MACHINE_CODE
+
+        return MACHINE_CODE.of(self)._numba_type_
+
     def __reduce__(self) -> Any:
         """Travel by name to other processes if it is one of ours: a copy would not be known by the
         fingerprint.

@@ -26,7 +26,6 @@ from numba.extending import intrinsic
 
 import purse.compiler.span_access  # noqa: F401  # tells numba what to do with spans
 from purse.compiler.blocks import Kind
-from purse.compiler.error_text import explain as explain
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import NO_FOLDER
 from purse.compiler.kernel import Form, Intrinsic, Kernel, with_globals
@@ -47,7 +46,6 @@ from purse.compiler.numba_contract import (
     config,
     normalize_signature,
 )
-from purse.compiler.numba_contract import NumbaError as NumbaError
 from purse.compiler.spans import span_type
 
 PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}

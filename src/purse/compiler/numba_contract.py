@@ -11,7 +11,6 @@ slower fallback and a warning of one line:
     libraries of code of our own       numba's, half as long again to compile         the same
     what our own types rest on         numba's arrays and ranges, longer to compile   the same
     hooks of the disk cache            `cache=True`, loads more slowly                the same
-    what an intrinsic computes         no disk cache: a fingerprint would miss edits  the same
     entry points                       calls through the dispatcher, slower           the same
     CUDA: what makes kernels fast      numba-cuda's own way, slower                   the same
     CUDA: `compile_ir`                 none: a GPU would give other bits than a CPU
@@ -76,8 +75,6 @@ def supported(options: dict[str, Any]) -> dict[str, Any]:
 
 # what there is no fallback for
 CPUDispatcher: Any = part("numba.core.registry", "CPUDispatcher")
-Dispatcher: Any = part("numba.core.dispatcher", "Dispatcher")
-NumbaError: Any = part("numba.core.errors", "NumbaError")
 TypingError: Any = part("numba.core.errors", "TypingError")
 ForceLiteralArg: Any = part("numba.core.errors", "ForceLiteralArg")
 COMPILER_LOCK: Any = part("numba.core.compiler_lock", "global_compiler_lock")
@@ -203,12 +200,6 @@ UNTRACKED: Any = _own("numba.core.imputils", "RefType.UNTRACKED")
 TypingContext: Any = _own("numba.core.typing", "Context")
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
-READS_INTRINSICS = _has(
-    "_Intrinsic.__wrapped__",
-    "compiled code is not kept on disk",
-    lambda: part("numba.core.extending", "_Intrinsic")("probe", _probe).__wrapped__ is _probe,
-)
-Intrinsic: Any = part("numba.core.extending", "_Intrinsic") if READS_INTRINSICS else ()
 ENTRY_POINTS = _has(
     "CompileResult.entry_point",
     "live policies answer more slowly",

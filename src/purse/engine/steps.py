@@ -9,7 +9,6 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.util import find_spec
 from struct import Struct
 from threading import Thread
 from time import perf_counter
@@ -18,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from purse.base.optional import is_installed
 from purse.compiler.blocks import Block, Kind, load
 from purse.compiler.jit import attach_call, bind, compile_errors
 from purse.compiler.kernel import Kernel, kernel
@@ -49,6 +49,7 @@ from purse.kernels.random import POLICY, REFEREE, at, stream
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 LOGGER = logging.getLogger(__name__)
+SAMPLE = 1_000  # steps of a journal after which their time is told
 PATIENCE_S = 2.0  # that plain Python may take before steps are compiled, which takes some seconds
 choose: Any = None  # these are bound by `make_steps`
 update: Any = None
@@ -155,13 +156,12 @@ class Step:
 class StepsOfKind:
     """The steps of one policy for games of one kind; `look` is None if the policy cannot tell its
     probabilities.
-
-    spent   seconds that plain Python has taken
     """
 
-    def __init__(self, look: Step | None, ask: Step, tell: Step) -> None:
-        self.look, self.ask, self.tell = look, ask, tell
-        self.spent = 0.0
+    def __init__(self, name: str, look: Step | None, ask: Step, tell: Step) -> None:
+        self.name, self.look, self.ask, self.tell = name, look, ask, tell
+        self._spent = 0.0  # seconds of plain Python
+        self._sample: list[float] | None = None  # seconds of the first steps of a journal
         self._thread: Thread | None = None
 
     def compile(self) -> None:
@@ -170,13 +170,26 @@ class StepsOfKind:
             if step is not None:
                 step.compile()
 
+    def expect_many(self) -> None:
+        """Expect a whole journal: say about how long that takes if there is no compiler."""
+        if not is_installed("numba"):
+            self._sample = []
+
     def took(self, seconds: float) -> None:
-        """Count the time of plain Python; compile in the background once it adds up."""
-        self.spent += seconds
-        if self.spent < PATIENCE_S or (self._thread and self._thread.is_alive()):
-            return
-        self.spent = -math.inf  # once
-        if find_spec("numba") is not None:
+        """Count a step of plain Python; compile in the background once they add up."""
+        self._spent += seconds
+        if self._sample is not None:
+            self._sample.append(seconds)
+            if len(self._sample) == SAMPLE:
+                LOGGER.warning(
+                    "plain Python takes %.1f s for %d steps of %s, numba a hundredth of it: "
+                    "pip install 'purse-bandits[lab]'",
+                    *(sum(self._sample), SAMPLE, self.name),
+                )
+                self._sample = None
+        # a child has none of the threads of its parent
+        at_work = self._thread is not None and self._thread.is_alive()
+        if self._spent > PATIENCE_S and not at_work and is_installed("numba"):
             self._thread = Thread(target=self._compile_quietly, name="purse-compile")
             self._thread.start()
 
@@ -185,7 +198,8 @@ class StepsOfKind:
         try:
             self.compile()
         except Exception as error:
-            LOGGER.warning("steps stay in plain Python: %s", error)
+            self._spent = -math.inf  # not again
+            LOGGER.warning("steps of %s stay in plain Python: %s", self.name, error)
 
 
 class Steps:
@@ -208,6 +222,10 @@ class Steps:
         self.tell: Callable[[int], int] = partial(self._do, "tell", kind.tell)
         self.hold: Callable[[Game, Workspace, Ints], int] = plain(attach_call(hold, **sizes))
         self.replace: Callable[..., bool] = plain(attach_call(replace))
+
+    def expect_many(self) -> None:
+        """Expect a whole journal: say about how long that takes if there is no compiler."""
+        self._kind.expect_many()
 
     def _do(self, name: str, step: Step, *args: Any) -> int:
         """Do a step by the quickest way there is."""
@@ -444,6 +462,7 @@ def make_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Steps:
         tells = attach_call(tell, update=policy.update, **sizes)
         looks = attach_call(look, probabilities=shows, **sizes) if shows else None
         _steps[parts] = StepsOfKind(
+            policy.NAME,
             Step(looks, look_at, block.kind, 1, False, np.zeros(1)) if looks else None,
             Step(asks, ask_at, block.kind, 1, False),
             Step(tells, tell_at, block.kind, 1),

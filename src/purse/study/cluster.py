@@ -78,7 +78,7 @@ def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str
         if key_of(made) != key:
             raise PurseError(
                 f"a worker (purse {__version__}) has other code than this machine: "
-                "all need the same purse, numba and policy files"
+                "all need the same purse and the same policy files"
             )
         _jobs[key] = made
     shard = Shard(_jobs[key], key, first, n_paths)

@@ -110,10 +110,10 @@ def bytes_per_path(job: Job) -> int:
 
 
 def key_of(job: Job) -> str:
-    """A hash of everything that decides the numbers: compiled code, parameters, first state, world,
+    """A hash of everything that decides the numbers: code, parameters, first state, world,
     problem, game, checkpoints and delay.
     """
-    digest = sha256(compiled_loop(job).name.encode())
+    digest = sha256(compiled_loop(job).mark.encode())
 
     def add(part: Any) -> None:
         if isinstance(part, tuple):
