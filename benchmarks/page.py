@@ -225,7 +225,7 @@ def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:
     found = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
     low, high = sizes(cpu)[0], sizes(cpu)[-1]
     return [
-        "**No reference counts** (`purse.compiler.jit`). The loop and the policy's kernels are "
+        "**No reference counts** (`purse.compiler.machine_code`). The loop and the policy's kernels are "
         "compiled into one function without numba's run-time: nothing in it "
         "allocates, raises or counts references, and the machine code is kept on disk "
         "under a fingerprint of all the code that it reaches.",

@@ -74,17 +74,6 @@ Cache.load_overload = lambda self, sig, context: self._load(sig, context)
 """,
         ["FunctionCache._load_overload: compiled code loads more slowly"],
     ),
-    "intrinsic": (
-        """
-from numba.core.extending import _Intrinsic
-usual = _Intrinsic.__init__
-def init(self, *args, **options):
-    usual(self, *args, **options)
-    del self.__wrapped__
-_Intrinsic.__init__ = init
-""",
-        ["_Intrinsic.__wrapped__: compiled code is not kept on disk"],
-    ),
     "entry_point": (
         """
 from numba.core.compiler import CompileResult

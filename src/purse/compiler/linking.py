@@ -12,7 +12,6 @@ import gc
 from types import CodeType
 from typing import Any
 
-from purse.compiler.lean_builtins import with_lean_builtins
 from purse.compiler.numba_contract import (
     CLOSURE_PASSES,
     NEEDLESS_PASSES,
@@ -20,7 +19,6 @@ from purse.compiler.numba_contract import (
     Compiler,
     JITCodeLibrary,
 )
-from purse.compiler.typing_memory import remember
 
 
 class Part(JITCodeLibrary):  # type: ignore[misc]
@@ -126,13 +124,8 @@ class PartCompiler(LeanCompiler):
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         kind = type(self).library
-        memory = remember(typing, rest[2].forceinline)
-        super().__init__(memory, target, library or kind(target.codegen(), kind.__name__), *rest)
+        super().__init__(typing, target, library or kind(target.codegen(), kind.__name__), *rest)
         self.state.library.enable_object_caching()
-
-    def compile_extra(self, function: Any) -> Any:
-        """Compile the function."""
-        return super().compile_extra(with_lean_builtins(function))
 
 
 class WholeCompiler(PartCompiler):

@@ -24,7 +24,6 @@ import numpy as np
 from numba import types
 from numba.extending import intrinsic
 
-import purse.compiler.span_access  # noqa: F401  # tells numba what to do with spans
 from purse.compiler.blocks import Kind
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import NO_FOLDER

@@ -9,7 +9,7 @@ slower fallback and a warning of one line:
     wrapper and inlining options       compiled without them, slower, not on disk     the same
     a dispatcher class of our own      plain `njit`, twice the time to compile        the same
     libraries of code of our own       numba's, half as long again to compile         the same
-    what our own types rest on         numba's arrays and ranges, longer to compile   the same
+    what spans rest on                 numba's arrays, longer to compile              the same
     hooks of the disk cache            `cache=True`, loads more slowly                the same
     entry points                       calls through the dispatcher, slower           the same
     CUDA: what makes kernels fast      numba-cuda's own way, slower                   the same
@@ -175,9 +175,6 @@ def _types() -> bool:
     return (
         "_struct_proxy_cache" in found
         and all(callable(part("numba.np.arrayobj", name)) for name in names)
-        and all(
-            part("numba.core.imputils", name) for name in ("iternext_impl", "RefType.UNTRACKED")
-        )
         and isinstance(part("numba.core.typing", "Context"), type)
     )
 
@@ -188,15 +185,13 @@ OWN_TYPES = LINKS_PARTS and _has(
 
 
 def _own(module: str, name: str) -> Any:
-    """Return a part that our own types need."""
+    """Return a part that spans need."""
     return part(module, name) if OWN_TYPES else None
 
 
 struct_proxies: Any = part("numba.core.cgutils", "_struct_proxy_cache") if OWN_TYPES else {}
 getitem_array_tuple: Any = _own("numba.np.arrayobj", "getitem_array_tuple")
 setitem_array: Any = _own("numba.np.arrayobj", "setitem_array")
-iternext_impl: Any = _own("numba.core.imputils", "iternext_impl")
-UNTRACKED: Any = _own("numba.core.imputils", "RefType.UNTRACKED")
 TypingContext: Any = _own("numba.core.typing", "Context")
 CACHE_HOOKS = _has("FunctionCache._load_overload", "compiled code loads more slowly", _hooks)
 FunctionCache: Any = part("numba.core.caching", "FunctionCache") if CACHE_HOOKS else object
