@@ -42,7 +42,7 @@ def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[Any, steps.StepsOfKind]:
     return made
 
 
-def play(campaign: Campaign, rounds: int) -> list[tuple[str, float]]:
+def play(campaign: Campaign, rounds: int) -> list[tuple[str | None, float]]:
     chosen = []
     for _ in range(rounds):
         ticket = campaign.ask()
