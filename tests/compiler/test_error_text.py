@@ -9,6 +9,7 @@ from purse.compiler.error_text import explain
 from purse.errors import PurseError
 
 ALLOCATES = r"a kernel makes an array, a list or a dict, and kernels never allocate"
+WORLD = "bernoulli:rewards=[.5,.5],costs=[.5,.5]"
 EXAMPLE = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
 
 
@@ -29,7 +30,7 @@ def test_a_policy_that_does_not_compile_names_its_line(
     path.write_text(source.replace(line, instead, 1))
     number = source[: source.index(line)].count("\n") + 1
     with pytest.raises(PurseError) as caught:
-        purse.Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
+        purse.simulate(str(path), WORLD, 10, n_paths=1)
     text = str(caught.value)
     first, second, *_ = [*instead.splitlines(), ""]
     places = [(number, first), (number + 1, second)]
@@ -46,7 +47,7 @@ def test_a_helper_without_the_decorator_is_named(tmp_path: Path) -> None:
     with pytest.raises(
         PurseError, match=r"`best = best_arm\(state, now\)`: best_arm lacks @kernel$"
     ):
-        purse.Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
+        purse.simulate(str(path), WORLD, 10, n_paths=1)
 
 
 def test_the_colours_of_a_terminal_are_left_out() -> None:

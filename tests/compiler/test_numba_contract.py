@@ -133,7 +133,7 @@ def test_a_part_without_a_fallback_is_named_in_one_line(
     take: str, name: str, tmp_path: Path
 ) -> None:
     found = fresh_process(
-        f"{take}\nimport json\ntry:\n    import purse.compiler.jit\n"
+        f"{take}\nimport json\ntry:\n    import purse.compiler.machine_code\n"
         "except Exception as error:\n    print(json.dumps([type(error).__name__, str(error)]))",
         cache=tmp_path,
     )

@@ -45,6 +45,7 @@ from purse.engine.workspace import (
     pay,
     scale_left,
 )
+from purse.errors import PurseError
 from purse.kernels.random import POLICY, REFEREE, at, stream
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
@@ -234,7 +235,13 @@ class Steps:
             setattr(self, name, code)  # from now on without a look at what there is
             return code(*args)
         began = perf_counter()
-        outcome = int(step.plain(self._live, *args))
+        try:
+            outcome = int(step.plain(self._live, *args))
+        except Exception as error:
+            raise PurseError(
+                f"{self._kind.name} fails as plain Python, {type(error).__name__}: {error}; "
+                "`purse.testing.check_policy` tells more"
+            ) from error
         self._kind.took(perf_counter() - began)
         return outcome
 
