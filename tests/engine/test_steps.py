@@ -1,0 +1,71 @@
+"""The steps of a live game: plain Python and machine code have the same bits.
+
+`check_policy` holds every policy to that: its live game, in plain Python, is the compiled loop's.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purse import Policy
+from purse.engine import steps
+from purse.errors import AskRefused, PurseError
+
+GAMES: dict[str, dict[str, Any]] = {
+    "exp3++.bwk": {},
+    "lin-ucb.price": {"features": 2},
+    "primal-dual-bwk": {"n_resources": 2, "budget": [40, 60], "cost_min": 0.1, "horizon": 200},
+}
+BROKEN = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
+
+
+def bits_of_a_game(name: str, compiled: bool) -> list[bytes]:
+    """All that is chosen, with masks now and then, and all that is learnt."""
+    game = {"n_arms": 5, "budget": 40, "cost_min": 0.1, **GAMES[name]}
+    policy = Policy(name, seed=3, **game)
+    if compiled:
+        policy._steps._kind.compile()
+    rng, resources = np.random.default_rng(1), game.get("n_resources", 1)
+    found = []
+    for t in range(80):
+        context = rng.random(2).tolist() if "features" in game else None
+        arms = None if t % 3 else [0, 2, 3]
+        if t % 10 == 9 and policy._steps.look is not None:
+            found.append(policy.probabilities(arms, context).tobytes())
+        try:
+            ticket = policy.ask(arms, context)
+        except AskRefused:
+            break
+        if not ticket.skipped:
+            cost = rng.uniform(0.1, 1, (1, resources))
+            policy.tell(ticket, rng.random(), cost if resources > 1 else float(cost[0, 0]))
+        found += [repr(ticket).encode(), *(array.tobytes() for array in policy.state)]
+    assert len(found) > 150
+    assert isinstance(policy._steps.ask.args[0], int) == compiled  # type: ignore[attr-defined]
+    return found
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_plain_python_and_machine_code_have_the_same_bits(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "_steps", {})
+    plain = bits_of_a_game(name, compiled=False)
+    assert bits_of_a_game(name, compiled=True) == plain
+
+
+def test_a_kernel_that_fails_in_python_is_named_in_one_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(BROKEN.read_text().replace("    best = -1\n", "    best = nothing\n", 1))
+    policy = Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
+
+    def play() -> None:
+        for _ in range(50):
+            policy.tell(policy.ask(), 1, 0.1)
+
+    with pytest.raises(PurseError, match=r"fails as plain Python, NameError: name 'nothing' is"):
+        play()
