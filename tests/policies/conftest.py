@@ -17,9 +17,9 @@ def _the_same_bits_on_every_machine(looked_through: dict[str, int]) -> Iterator[
     """
     yield
     for bound in jit._bound.values():
-        if "machine_code" not in vars(bound):  # it was not called
+        loop = bound.dispatcher
+        if loop is None:  # it was not called
             continue
-        loop = bound.machine_code
         if looked_through.get(loop.__name__) != len(loop.overloads):
             assert not libm_calls(loop), (
                 f"{loop.__name__} calls {', '.join(sorted(libm_calls(loop)))} of the C library"

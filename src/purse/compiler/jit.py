@@ -70,17 +70,21 @@ class Bound:
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function: Any = function
+        self.dispatcher: Any = None  # numba's, once it is needed
 
     @cached_property
     def mark(self) -> str:
         """The fingerprint of its code and constants."""
         return fingerprint(self.function)
 
-    @cached_property
+    @property
     def machine_code(self) -> Any:
-        """numba's dispatcher of it."""
-        with compiler(self.function.__name__) as machine_code:
-            return machine_code.dispatcher_of(self.function, self.mark)
+        """numba's dispatcher; not cached by `functools`, whose lock would be another one."""
+        if self.dispatcher is None:
+            with compiler(self.function.__name__) as machine_code:
+                if self.dispatcher is None:  # another thread may have been first
+                    self.dispatcher = machine_code.dispatcher_of(self.function, self.mark)
+        return self.dispatcher
 
     def __call__(self, *args: Any) -> Any:
         """Call the machine code for arguments of these types; compile it if there is none."""
