@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 import purse
-from purse.base.progress import Progress
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
 from purse.offline import log_draw, log_player, warm
 from purse.offline.off_policy import estimate_log
 from purse.study.compile_ahead import Task
-from purse.study.shard import JobSpec
 
 
 @pytest.fixture
@@ -28,11 +26,9 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
     return found
 
 
-def test_loops_and_steps_are_compiled(asked: list[Task]) -> None:
+def test_loops_are_compiled(asked: list[Task]) -> None:
     assert purse.lab.warm("uniform") == code_folder()
-    kinds = [type(task.recipe) for task in asked]
-    assert kinds == [JobSpec, warm.StepsSpec, JobSpec]
-    ours, logged = (task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec))
+    ours, logged = (task.recipe.make() for task in asked)
     assert (ours.world.draw, logged.world.draw) == (None, log_draw.draw)
 
 
@@ -43,27 +39,14 @@ def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
 
 def test_a_policy_that_sees_contexts_is_compiled_with_them(asked: list[Task]) -> None:
     purse.lab.warm(["lin-ucb.price"])
-    jobs = [task.recipe.make() for task in asked if isinstance(task.recipe, JobSpec)]
-    assert [job.contexts for job in jobs] == [True]
+    assert [task.recipe.make().contexts for task in asked] == [True]
 
 
 def test_a_recipe_is_found_by_other_processes(asked: list[Task]) -> None:
     purse.lab.warm("uniform")
     for task in asked:
         again = pickle.loads(pickle.dumps(task.recipe))
-        if isinstance(again, JobSpec):
-            assert cpu.compiled_loop(again.make()) is cpu.compiled_loop(task.recipe.make())
-
-
-def test_a_campaign_finds_its_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    warm.StepsSpec("uniform", warm.WORLD).compile(Progress("test"))
-    monkeypatch.setattr("purse.engine.steps.bind", None)  # nothing new is needed
-    arms = {"a": 1, "b": 3}
-    campaign = purse.Campaign.create(
-        "c", arms=arms, budget=10, policy="uniform", storage="memory://"
-    )
-    campaign.tell(campaign.ask(), 1, 1)
-    campaign.ask()
+        assert cpu.compiled_loop(again.make()) is cpu.compiled_loop(task.recipe.make())
 
 
 def test_without_a_folder_for_code_nothing_is_compiled(

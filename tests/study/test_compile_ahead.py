@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from purse.base.progress import Progress
+from purse.compiler.machine_code import MACHINE_CODE
 from purse.engine import cpu
 from purse.study import compile_ahead
 from purse.study.shard import JobSpec
@@ -206,5 +207,6 @@ def test_a_helper_leaves_what_it_compiles_in_the_disk_cache(
     )
     compile_ahead.lead(waiting, helpers)
     (found,) = tmp_path.rglob("*.nbc")
-    assert cpu.compiled_loop(good.make()).name.encode() in found.read_bytes()
+    loop = MACHINE_CODE.of(cpu.compiled_loop(good.make()).function)
+    assert loop.__name__.encode() in found.read_bytes()
     assert helpers[0].returncode == 0

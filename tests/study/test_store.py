@@ -182,8 +182,7 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
     assert found.equals(made)
     assert found["shadow"].to_numpy().shape == (5, 3)
     # they lie beside the shards of their job
-    code, key = counterfactual.compiled_sums(RANDOM).py_func.__name__, key_of(job(seed=4))
-    assert code.startswith("add_up_")
+    code, key = counterfactual.compiled_sums(RANDOM).mark, key_of(job(seed=4))
     assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
 
 
@@ -204,7 +203,7 @@ def test_changed_code_of_the_sums_makes_new_shadows(
     monkeypatch.setattr(counterfactual, "BEAT", 2 * counterfactual.BEAT + 1)
     again = kept_shadows(tmp_path, job(), runs)
     assert again.equals(first)
-    assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
+    assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
 
 
 @pytest.mark.parametrize(
@@ -224,7 +223,7 @@ def test_whatever_decides_the_numbers_makes_new_shadows(
     for work in (job(), job(**{name: value})):
         runs = kept_runs(tmp_path, work)
         assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
-    assert len(list(tmp_path.rglob("*-add_up_*.parquet"))) == 2
+    assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
 
 
 def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
