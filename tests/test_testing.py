@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,8 +14,9 @@ from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
 from purse.testing.games import contextual_worlds, standard_world
 from purse.testing.late import check_delays
-from purse.types import Floats, Ints, World
+from purse.types import Floats, Ints, Now, World
 from purse.worlds._draw import draw as shared_draw
+from tests.support.players import Greedy
 from tests.support.soak import SOAK
 
 POLICY = '''\
@@ -122,6 +123,32 @@ from purse.policies import load
 whole = load({!r})
 NAME, params, init, scratch = whole.NAME, whole.params, whole.init, whole.scratch
 choose, update = whole.choose, whole.update
+"""
+
+# kernels that Python runs otherwise: whole numbers of Python neither wrap nor are divided by zero
+OTHERWISE = """
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.kernels import kernel
+from purse.policies.uniform import choose, params
+
+NAME = "otherwise"
+
+
+class OtherwiseState(NamedTuple):
+    sums: np.ndarray  # (1,)
+
+
+def init(params, problem):
+    return OtherwiseState(np.zeros(1))
+
+
+@kernel
+def update(params, state, scratch, now, play):
+    n = params.n_arms
+    state.sums[0] += {}
 """
 
 
@@ -361,3 +388,60 @@ def test_a_view_that_remembers_its_calls_is_caught() -> None:
     world = World("mine", SeenTables(np.zeros(1)), half, half, draw=constant, n_features=2)
     with pytest.raises(AssertionError, match="mine: a round's context depends on where one starts"):
         check_world(replace(world, view=counted_view), n_rounds=500)
+
+
+@pytest.mark.parametrize(
+    ("term", "message"),
+    [
+        ("n * 6364136223846793005 % 7", r"Python computes other numbers .*\(state\.sums: .*\)"),
+        (
+            "7 // (n - 4)",
+            r"Python raises ZeroDivisionError: .*, line 23\), and machine code does not",
+        ),
+    ],
+)
+def test_a_policy_that_python_runs_otherwise_has_to_say_so(
+    term: str, message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "otherwise.py"
+    path.write_text(OTHERWISE.format(term))
+    with pytest.raises(AssertionError, match=f"{message}: say COMPILED = True in its file$"):
+        check_policy(str(path), quick=True)
+    path.write_text(f"{path.read_text()}\nCOMPILED = True\n")
+    check_policy(str(path), quick=True)
+
+
+def test_an_index_beyond_an_array_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "beyond.py"
+    path.write_text(OTHERWISE.format("0 * state.sums[n]"))
+    with pytest.raises(AssertionError, match=r"IndexError: .*reads or writes beyond the array$"):
+        check_policy(str(path), quick=True)
+
+
+def test_a_class_passes_or_its_fault_is_named() -> None:
+    class Foreign(Greedy):
+        def choose(self, now: Now) -> Any:
+            return chance_of_all.choice(np.flatnonzero(now.allowed))
+
+    class Shared(Greedy):
+        turns: ClassVar[list[int]] = []
+
+        def choose(self, now: Now) -> Any:
+            self.turns.append(now.t) if now.t == 1 else None
+            return np.flatnonzero(now.allowed)[len(self.turns) % 2 * (now.allowed.sum() > 1)]
+
+    class Unmasked(Greedy):
+        def choose(self, now: Now) -> Any:
+            return 0
+
+    chance_of_all = np.random.default_rng(0)
+    check_policy(Greedy)
+    check_policy(Greedy, two_resources())
+    check_policy(Greedy, contextual_worlds()[1], horizon=50)
+    for policy, message in (
+        (Foreign, r"Foreign on .*: path 1 played otherwise .*; random numbers must come from rng"),
+        (Shared, r"Shared on .*: path 1 played otherwise when it was repeated; .* share nothing"),
+        (Unmasked, r"Unmasked on outages of .*: Unmasked\.choose returned 0 in round \d+: must"),
+    ):
+        with pytest.raises(AssertionError, match=message):
+            check_policy(policy)

@@ -90,7 +90,8 @@ SKIP = -1  # in arms[0]: let the round pass; in arms[k], k > 0: fewer plays, and
 STOP = -2  # in arms[0]: end the game
 STOP_RULES = ("exit", "hold", "retry", "fit")  # kernels know a rule by its index
 MOST_SHOWN = 20  # rows of a table in a notebook
-CPU, CUDA = DEVICES = ("cpu", "cuda")  # where a simulation may run
+# what plays a simulation: machine code on all cores or on a GPU, or plain Python
+CPU, CUDA, PYTHON = DEVICES = ("cpu", "cuda", "python")
 
 
 class Now(NamedTuple):

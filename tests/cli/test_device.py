@@ -51,6 +51,12 @@ def test_all_notions_of_regret_are_played_there(monkeypatch: pytest.MonkeyPatch)
     assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
 
 
+@pytest.mark.parametrize("verb", ["regret", "simulate"])
+def test_plain_python_prints_the_same(verb: str) -> None:
+    words = ["lab", verb, *REGRET[2:]]
+    assert printed(words, "--device", "python") == printed(words)
+
+
 def test_a_leaderboard_is_played_there_but_for_late_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,7 +37,7 @@ device_option = click.option(
     "--device",
     default="cpu",
     show_default=True,
-    help="cpu, or cuda for an NVIDIA GPU; it changes no number.",
+    help="cpu, cuda for an NVIDIA GPU, or python, slowly; it changes no number.",
 )
 delay_option = click.option(
     "--delay",

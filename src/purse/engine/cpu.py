@@ -4,9 +4,10 @@ how paths are cut.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from purse.base.processes import usable_cores
 from purse.base.progress import Progress
 from purse.compiler.jit import BlockFunction, compile_errors
 from purse.compiler.kernel import attach, row_kernel
+from purse.compiler.plain import in_numpy, plain
 from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of, world_parts
@@ -23,6 +25,7 @@ from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
 from purse.types import Floats, Ints
 
+LOGGER = logging.getLogger(__name__)
 BLOCK_PATHS = 256  # at most so many paths share an allocation
 BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
 POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
@@ -145,7 +148,10 @@ def play_rows(
     Return the policy's states at their ends.
     """
     given = arguments(job, first, out, pulse, halt)
-    loop(given)
+    if job.in_python:
+        plain(loop.function)(*in_numpy(given))
+    else:
+        loop(given)
     return given[1]
 
 
@@ -160,6 +166,8 @@ def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
 
 def block_size(job: Job) -> int:
     """How many paths may share an allocation."""
+    if job.in_python:
+        return 1
     bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem))
     return max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path)))
 
@@ -192,7 +200,7 @@ def spoken_name(job: Job) -> str:
 def warm_up(job: Job, shown: Progress) -> BlockFunction:
     """Return the loop, compiled here, where Ctrl-C is heard, and not in a thread."""
     loop = compiled_loop(job)
-    if not loop.by_kind:
+    if not loop.by_kind and not job.in_python:
         title = f"compiling {spoken_name(job)}, once"
         with shown.busy(title), compile_errors(job.name, job.policy):
             nothing = np.zeros(1), np.zeros(1, np.int64)
@@ -221,7 +229,11 @@ def simulate(
         partial(play, slice(start, min(start + size, n_paths)), pulse)
         for start, pulse in zip(starts, pulses, strict=True)
     ]
-    in_threads(tasks, workers, halt, lambda: shown.show(float(pulses.sum()) / n_paths))
+
+    def glance() -> None:
+        shown.show(float(pulses.sum()) / n_paths)
+
+    in_turn(tasks, glance) if job.in_python else in_threads(tasks, workers, halt, glance)
     if halt[0] == FAULT:
         raise fault_error(job)
     return results
@@ -234,6 +246,20 @@ def fault_error(job: Job) -> PurseError:
         f"{job.name} chose no arm, or one that does not exist or is not allowed{drew}; "
         "`purse.testing.check_policy` tells more"
     )
+
+
+@cache
+def say_slow() -> None:
+    """Say once that plain Python takes its time."""
+    LOGGER.warning("plain Python plays some thousand times slower than machine code")
+
+
+def in_turn(tasks: Sequence[Callable[[], None]], glance: Callable[[], None]) -> None:
+    """Run the tasks, which are plain Python, in this thread: here a debugger stops."""
+    for task in tasks:
+        say_slow()
+        task()
+        glance()
 
 
 def in_threads(

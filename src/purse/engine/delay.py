@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 from purse.base import validation
 from purse.errors import InvalidInput, invalid
-from purse.types import CUDA
 
 GEOMETRIC = "geometric"
 MOST_ROUNDS = 10_000  # of a delay: all tickets that may be open at once have a place in memory
@@ -71,11 +70,3 @@ def parse_delay(delay: Any) -> Delay:
     except (InvalidInput, ValueError):
         pass  # one message for all
     raise invalid("delay", delay, ALLOWED)
-
-
-def check_device(device: str, delay: Delay) -> None:
-    """Raise `InvalidInput` when late reports are to be simulated on a GPU."""
-    if device == CUDA and delay.is_late:
-        raise invalid(
-            "device", device, f"must be 'cpu' with delay={delay.value!r}; leave out one of the two"
-        )

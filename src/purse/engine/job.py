@@ -12,6 +12,7 @@ from purse import policies, worlds
 from purse.base import amounts, spec, validation
 from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.policy_contract import check_contract
+from purse.engine.python_policy import PythonPolicy
 from purse.engine.rules import FIT, NEVER, Game, initial_rounds
 from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput, invalid
@@ -33,11 +34,21 @@ class Job(NamedTuple):
     game: Game
     checkpoints: CheckpointPlan
     delay: Delay = NO_DELAY  # how late reports come
+    in_python: bool = False  # whether plain Python plays it; it changes no number
 
     @property
     def masks(self) -> bool:
         """Whether arms may be masked: under rule `fit`, or in a world with outages."""
         return self.game.rule == FIT or len(self.game.up) > 0
+
+    def as_python(self) -> Job:
+        """Return the job as plain Python plays it, unless that computes other numbers."""
+        return self._replace(in_python=not getattr(self.policy, "COMPILED", False))
+
+    @property
+    def of_class(self) -> bool:
+        """Whether the policy is a class, whose code and state nobody knows."""
+        return isinstance(self.policy, PythonPolicy)
 
     @property
     def contexts(self) -> bool:
@@ -104,6 +115,7 @@ def make_job(
             validation.integer("checkpoints", checkpoints, low=0, high=10_000), problem, last_round
         ),
         parse_delay(delay),
+        in_python=isinstance(module, PythonPolicy),
     )
 
 
@@ -157,7 +169,8 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
     for field, limit in (("plays", "PLAYS"), ("n_resources", "RESOURCES")):
         problem.require(module.NAME, **{field: getattr(module, limit, getattr(problem, field))})
     params = module.params(problem, **options)
-    if not module.__name__.startswith("purse."):  # ours are held to it by the tests
+    # ours are held to it by the tests
+    if not isinstance(module, PythonPolicy) and not module.__name__.startswith("purse."):
         check_contract(module, params, problem)
     return module, params
 

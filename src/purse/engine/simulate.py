@@ -11,8 +11,8 @@ from purse.base import amounts, validation
 from purse.base.optional import needs
 from purse.base.progress import Progress, progress
 from purse.engine import cpu
-from purse.engine.delay import check_device
 from purse.engine.job import Job, make_job
+from purse.engine.python_policy import as_module
 from purse.engine.rules import NEVER
 from purse.engine.workspace import Checkpoints, PathResults
 from purse.errors import invalid
@@ -20,6 +20,7 @@ from purse.types import (
     CPU,
     CUDA,
     DEVICES,
+    PYTHON,
     STOP_RULES,
     Floats,
     Run,
@@ -31,7 +32,7 @@ MAX_GIGABYTES = 4  # for what is recorded at checkpoints
 
 
 def simulate(
-    policy: str | ModuleType,
+    policy: str | ModuleType | type[Any],
     world: str | World,
     budget: Any,
     *,
@@ -51,8 +52,8 @@ def simulate(
 ) -> Run:
     """Play `policy` against `world` on `n_paths` independent paths until the budget is spent.
 
-    policy    a name with options, such as "exp3++.bwk:beta=1"; the path of a policy file; or a
-              module
+    policy    a name with options, such as "exp3++.bwk:beta=1"; the path of a policy file; a
+              module; or a class in plain Python, see the page *Adding a policy*
     world     a `World`, or text such as "two_worlds:cost_min=0.1,world=2"
     budget    one amount, or one per resource, shape (d,)
     seed      the same seed gives the same numbers
@@ -69,8 +70,8 @@ def simulate(
               ("geometric", D), for random delays with mean D. Until its report comes, a ticket is
               open as in a live policy; see the page *Concepts*
     n_workers, block   threads, and paths per block; neither changes any number
-    device    "cpu", or "cuda" for an NVIDIA GPU (needs the extra `gpu`); it changes no number;
-              "cpu" only where there is a delay
+    device    "cpu", "cuda" for an NVIDIA GPU (needs the extra `gpu`; not with a delay), or "python"
+              to play kernels as plain Python, slowly, as classes always are; it changes no number
 
     Return a `Run` with gains, rounds, spending and pulls of each path.
 
@@ -78,7 +79,7 @@ def simulate(
     """
     validation.choice("device", device, DEVICES)
     job = make_job(
-        policy,
+        as_module(policy),
         world,
         budget,
         seed=seed,
@@ -108,7 +109,9 @@ def play(
     n_paths = validation.integer("n_paths", n_paths, low=1)
     n_workers = validation.workers(n_workers)
     block = None if block is None else validation.integer("block", block, low=1)
-    check_device(device, job.delay)
+    check_device(device, job)
+    if device == PYTHON:
+        job = job.as_python()
     gigabytes = (
         n_paths
         * (len(job.checkpoints.rounds) + len(job.checkpoints.left))
@@ -128,6 +131,19 @@ def play(
         if device == CUDA
         else cpu.simulate(job, n_paths, n_workers, block, shown),
     )
+
+
+def check_device(device: str, job: Job) -> None:
+    """Raise `InvalidInput` if the device cannot play the job."""
+    allowed = ""
+    if device == CUDA and job.delay.is_late:
+        allowed = f"must be 'cpu' with delay={job.delay.value!r}; leave out one of the two"
+    elif device == CUDA and job.of_class:
+        allowed = f"must be 'python' for {job.name}, which is a class"
+    elif device == PYTHON and getattr(job.policy, "COMPILED", False):
+        allowed = f"must be 'cpu' or 'cuda' for {job.name}, which says COMPILED = True"
+    if allowed:
+        raise invalid("device", device, allowed)
 
 
 def to_run(job: Job, results: PathResults) -> Run:

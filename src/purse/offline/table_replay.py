@@ -21,7 +21,7 @@ from purse.offline.baselines import references
 from purse.offline.feature_columns import Wanted
 from purse.offline.full_table import read_table, world_of_table
 from purse.offline.source import Source, read
-from purse.policies import DEFAULT
+from purse.policies import DEFAULT, load
 from purse.report.command import command
 from purse.report.data import Recording, TableFacts
 from purse.report.prose import table_replay
@@ -29,6 +29,7 @@ from purse.report.prose.study import plain
 from purse.report.standings import cells, ranked, standings
 from purse.study import manifest
 from purse.study.compare import compare
+from purse.study.plan import several
 from purse.study.results import Study, TableStudy
 from purse.types import World
 
@@ -142,6 +143,9 @@ def replay_table(
     table = read_table(source, **columns)
     world = world_of_table(table, horizon=horizon)
     policies = default_policies(features) if policies is None else policies
+    for policy in several(policies):
+        if not isinstance(policy, str):
+            load(policy)  # which refuses a class
     title = f"{world.name}: which policy spends a budget best?"
     orders = THOROUGH_PATHS if thorough else PATHS
     how: dict[str, Any] = {"n_paths": orders if n_paths is None else n_paths, "seed": seed}

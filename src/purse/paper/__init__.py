@@ -44,8 +44,8 @@ def study(
     its pictures.
 
     What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
-    takes small budgets and few paths. `device` is "cpu", or "cuda" for an NVIDIA GPU; it changes no
-    number.
+    takes small budgets and few paths. `device` is "cpu", "cuda" for an NVIDIA GPU, or "python"; it
+    changes no number.
     """
     check_lab("the study of the paper")
     validation.choice("device", device, DEVICES)

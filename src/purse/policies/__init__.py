@@ -38,6 +38,11 @@ def load(name: str | ModuleType) -> ModuleType:
     """
     if isinstance(name, ModuleType):
         module = name
+    elif isinstance(name, type):
+        raise InvalidInput(
+            f"policy {name.__name__} is a class, which only `simulate`, `compare` and "
+            "`check_policy` play: nobody can look into its state; write it as kernels"
+        )
     elif not isinstance(name, str):
         raise invalid("policy", name, "must be a name, the path of a policy file or a module")
     elif name.endswith(".py"):

@@ -57,8 +57,8 @@ def leaderboard(
     suite       "1", long games of every kind, "2", what users have, or "3", contexts
     quick       take 4 paths, and in suite 1 budgets of at most 1,000: a look, not for quoting
     n_workers   threads; their number changes no result
-    device      "cpu", or "cuda" for an NVIDIA GPU, which leaves late reports to the threads and
-                changes no result
+    device      "cpu", "cuda" for an NVIDIA GPU, which leaves late reports to the threads, or
+                "python"; it changes no result
     folder      a folder that keeps finished parts; a repeat reads them
 
     Raise `InvalidInput` when there is no such suite, or a policy cannot play any case.

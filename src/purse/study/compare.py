@@ -14,7 +14,8 @@ from purse.base.files import PARTS, remove_abandoned, write_atomically
 from purse.base.optional import check_lab
 from purse.base.progress import progress
 from purse.base.text import count_in_words
-from purse.engine.delay import check_device
+from purse.engine.simulate import check_device
+from purse.errors import invalid
 from purse.policies import DEFAULT
 from purse.report.data import StudyFacts
 from purse.study import cluster, manifest
@@ -24,7 +25,7 @@ from purse.study.plan import Plan, Policies, WorldLike, Worlds
 from purse.study.results import RESULTS, ROW_GROUP, Study
 from purse.study.shard import JobSpec
 from purse.study.store import Store
-from purse.types import CPU, DEVICES
+from purse.types import CPU, DEVICES, PYTHON
 
 DEFAULT_POLICIES = (DEFAULT, "exp3.bwk", "exp3++.bwk", "uniform")
 
@@ -61,13 +62,14 @@ def compare(
     """Play every policy on every world with every budget, and measure regret on the same draws.
 
     policies   a policy, a list of them, or {label: policy}; a policy is text such as
-               "exp3++.bwk:beta=1", the path of a policy file, or a module
+               "exp3++.bwk:beta=1", the path of a policy file, a module, or a class in plain
+               Python, whose results are not kept
     world      a world, a list of them, or {label: world}; a world is a `World`, text such as
                "two_worlds:world=2", or a function of the budget
     budgets    one amount, or a list of them
     n_paths    independent paths of each policy on each world with each budget
     seed, stop, delay   as in `purse.simulate`; the best fixed arm is played without delay
-    device     "cpu" or "cuda"
+    device     "cpu", "cuda" or "python"
     on         the address of a cluster: "ray://host:10001" or "dask://host:8786"
     folder     a folder that keeps finished parts and results; a repeat plays only what is missing
     title      the title of the report; None: the policies and the worlds
@@ -104,10 +106,9 @@ def run(
 
     shared   whether studies in folders beside this one share finished shards with it
     """
-    check_lab("compare", "numba", "polars")
+    check_lab("compare", "polars", *([] if device == PYTHON else ["numba"]))
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
-    check_device(device, plan.delay)
     if on is not None:
         cluster.parse(on)
     recipes: dict[str, JobSpec] = {}
@@ -115,9 +116,15 @@ def run(
     cells = list(plan.cells(recipes))
     groups = [group for cell in cells for group in (*cell.policies.values(), *cell.alone)]
     shards = [shard for group in groups for shard in group]
+    for shard in shards:
+        check_device(device, shard.job)
+        if on is not None and shard.job.of_class:
+            raise invalid(
+                "on", on, f"{shard.job.name} is a class, which plays on this machine only"
+            )
     store = Store(folder, shared=shared)
     target = None if folder is None else Path(folder)
-    names = sorted({shard.name for shard in shards})
+    names = sorted({shard.name for shard in shards if not shard.job.of_class})
     facts = StudyFacts(**plan.facts, **manifest.surroundings(), shards=names, made=None)
     if target is not None:
         manifest.save(target, facts.to_json())

@@ -51,7 +51,8 @@ def warm_up_all(
         loop = cpu.compiled_loop(job)
         if not loop.by_kind:
             todo.setdefault(loop, Task(partial(cpu.warm_up, job, shown), recipes.get(key)))
-    compile_all(list(todo.values()), n_workers)
+    if todo:
+        compile_all(list(todo.values()), n_workers)
 
 
 def compile_all(tasks: Sequence[Task], n_workers: int) -> None:

@@ -4,7 +4,7 @@ shard changes no number in it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
 
@@ -17,7 +17,7 @@ from purse.engine.simulate import gpu_engine
 from purse.study.cluster import play_on_cluster
 from purse.study.compile_ahead import warm_up_all
 from purse.study.shard import Accept, JobSpec, Shard, bytes_per_path, frames_of, play_shard
-from purse.types import CPU, CUDA, Floats, Ints
+from purse.types import CPU, CUDA, PYTHON, Floats, Ints
 
 GROUP_BYTES = 1 << 30  # of results that a GPU brings back at once
 
@@ -41,11 +41,13 @@ def play_all(
     if on is not None:
         play_on_cluster(shards, recipes or {}, on, accept, shown)
         return
+    if device == PYTHON:
+        shards = [shard._replace(job=shard.job.as_python()) for shard in shards]
     if device == CUDA:
         play_on_gpu([shard for shard in shards if not shard.job.delay.is_late], accept, shown)
         shards = [shard for shard in shards if shard.job.delay.is_late]
     if shards:
-        jobs = {shard.key: shard.job for shard in shards}
+        jobs = {shard.key: shard.job for shard in shards if not shard.job.in_python}
         workers = n_workers or usable_cores()
         warm_up_all(jobs, recipes or {}, shown, workers)
         play_in_threads(shards, accept, shown, workers)
@@ -54,7 +56,7 @@ def play_all(
 def play_in_threads(
     shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int
 ) -> None:
-    """One shard a thread."""
+    """One shard a thread; those in plain Python first, in this one."""
     # one each: a fault stays with its shard
     pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
     weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
@@ -71,7 +73,11 @@ def play_in_threads(
     def show() -> None:
         shown.show(float(weights @ pulses.sum(axis=1)) / total)
 
-    cpu.in_threads(tasks, n_workers, halts, show)
+    first, others = list[Callable[[], None]](), list[Callable[[], None]]()
+    for shard, task in zip(shards, tasks, strict=True):
+        (first if shard.job.in_python else others).append(task)
+    cpu.in_turn(first, show)
+    cpu.in_threads(others, n_workers, halts, show)
 
 
 def budget_of(shard: Shard) -> float:

@@ -18,12 +18,13 @@ from purse.base import validation
 from purse.base.text import count_in_words, first_paragraph, join_words
 from purse.engine.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.job import SEEDS, rule_alone
+from purse.engine.python_policy import as_module
 from purse.errors import InvalidInput, invalid
 from purse.policies import load
 from purse.study.shard import JobSpec, Shard, shards_of
 from purse.types import STOP_RULES, World
 
-PolicyLike = str | ModuleType
+PolicyLike = str | ModuleType | type[Any]
 Policies = PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]
 WorldLike = str | World | Callable[[float], World]
 Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
@@ -49,7 +50,7 @@ class Cell(NamedTuple):
 class Plan:
     """Policies and worlds by their labels; without any they are called what they are written."""
 
-    policies: dict[str, PolicyLike]
+    policies: dict[str, str | ModuleType]
     worlds: dict[str, WorldLike]
     budgets: tuple[float, ...]
     n_paths: int
@@ -72,7 +73,8 @@ class Plan:
         delay: Any = 0,
     ) -> Plan:
         """The plan from what a user gives: one thing or several of each."""
-        chosen, worlds = labelled("policy", policies), labelled("world", world)
+        chosen = {label: as_module(each) for label, each in labelled("policy", policies).items()}
+        worlds = labelled("world", world)
         sizes = tuple(validation.number("budgets", budget, above=0) for budget in several(budgets))
         if not chosen or not worlds or not sizes:
             raise InvalidInput(
@@ -161,7 +163,7 @@ class Plan:
         }
 
 
-def describe_policy(policy: PolicyLike) -> dict[str, str]:
+def describe_policy(policy: str | ModuleType) -> dict[str, str]:
     """How a policy is written, and what it is: the first paragraph of its docstring."""
     module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
     spec = policy if isinstance(policy, str) else str(module.NAME)
@@ -222,7 +224,7 @@ def name_of(thing: Any, what: str) -> str:
     if isinstance(thing, str):
         return thing
     if what == "policy":
-        return str(load(thing).NAME)
+        return str(load(as_module(thing)).NAME)
     return thing.name if isinstance(thing, World) else getattr(thing, "__name__", what)
 
 

@@ -18,6 +18,7 @@ from purse.base.progress import Progress, progress
 from purse.base.text import align_columns, count, first_paragraph, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
 from purse.engine.rules import RETRY
+from purse.engine.simulate import check_device
 from purse.errors import InvalidInput, unknown
 from purse.study.store import Store
 from purse.theory import contexts, knapsack
@@ -99,7 +100,7 @@ def regrets(
     budget          one amount; the world must have one resource, and every pull must cost something
     n_paths, seed, stop   as in `purse.simulate`
     n_workers       threads; their number changes no result
-    device          "cpu", or "cuda" for an NVIDIA GPU; it changes no result
+    device          "cpu", "cuda" for an NVIDIA GPU, or "python"; it changes no result
     folder          a folder that keeps finished parts; a repeat reads them
 
     Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
@@ -108,7 +109,7 @@ def regrets(
     n_paths = validation.integer("n_paths", n_paths, low=1)
     how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
     how["device"] = validation.choice("device", device, DEVICES)
-    name = policy if isinstance(policy, str) else policy.NAME
+    name = getattr(policy, "NAME", policy)
     with progress(f"regret of {name}") as bar:
         return measure(Store(folder), policy, world, budget, n_paths=n_paths, **how, bar=bar)
 
@@ -138,6 +139,7 @@ def measure(
             "nothing; `compare` and `simulate` play it"
         )
     job = make_job(policy, place, budget, seed=seed, stop=stop)
+    check_device(device, job)
     fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
     start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 # rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
 WORK = 2e8
+WORK_IN_PYTHON = 2e5  # the same of a class
 BYTES = 1 << 26  # and at most so much memory for its results
 MOST_SHARDS = 10**6  # of a job: twelve days of work
 
@@ -101,7 +102,8 @@ def shard_size(job: Job) -> int:
     problem = job.problem
     typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
     rounds = max(1.0, min(float(job.game.last_round), float((problem.budget / typical).min())))
-    return max(1, int(min(WORK / (rounds * (10 + problem.n_arms)), BYTES / bytes_per_path(job))))
+    work = WORK_IN_PYTHON if job.of_class else WORK
+    return max(1, int(min(work / (rounds * (10 + problem.n_arms)), BYTES / bytes_per_path(job))))
 
 
 def bytes_per_path(job: Job) -> int:
@@ -113,7 +115,9 @@ def key_of(job: Job) -> str:
     """A hash of everything that decides the numbers: code, parameters, first state, world,
     problem, game, checkpoints and delay.
     """
-    digest = sha256(compiled_loop(job).mark.encode())
+    # a class is known as long as it lives
+    code = str(id(job.policy)) if job.of_class else compiled_loop(job).mark
+    digest = sha256(code.encode())
 
     def add(part: Any) -> None:
         if isinstance(part, tuple):

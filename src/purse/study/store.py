@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """What has been computed, found again by what decides its numbers.
+    """What has been computed, found again by what decides its numbers; what a class played stays in
+    memory.
 
     folder   the folder of a study; None: nothing is kept
     shared   whether several studies that lie side by side share what has been computed
@@ -40,7 +41,7 @@ class Store:
 
     def has(self, name: str) -> bool:
         """Whether the frame is there."""
-        if self.folder is None:
+        if self.folder is None or name in self.memory:
             return name in self.memory
         return (self.folder / f"{name}.parquet").is_file()
 
@@ -48,7 +49,7 @@ class Store:
         """The frame of this name."""
         import polars as pl
 
-        if self.folder is None:
+        if self.folder is None or name in self.memory:
             return self.memory[name]
         return pl.read_parquet(self.folder / f"{name}.parquet")
 
@@ -71,9 +72,10 @@ class Store:
 
     def accept(self, shard: Shard, frames: Frames) -> None:
         """Keep what a shard came to; its runs last, since they say that it is finished."""
+        put = self.memory.__setitem__ if shard.job.of_class else self.put
         if frames.trace is not None:
-            self.put(f"{shard.name}-trace", frames.trace)
-        self.put(shard.name, frames.runs)
+            put(f"{shard.name}-trace", frames.trace)
+        put(shard.name, frames.runs)
 
     def runs(self, shards: Sequence[Shard]) -> pl.DataFrame:
         """A row for each path of finished shards."""

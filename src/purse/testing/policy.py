@@ -12,6 +12,7 @@ from purse.base.optional import check_lab
 from purse.engine import cpu
 from purse.engine.draws import contexts, draws
 from purse.engine.job import make_job, sees_contexts
+from purse.engine.python_policy import PythonPolicy, as_module
 from purse.errors import AskRefused, InvalidInput
 from purse.testing.code import check_code
 from purse.testing.frequencies import check_frequencies
@@ -27,6 +28,7 @@ from purse.testing.games import (
     told,
 )
 from purse.testing.late import check_delays
+from purse.testing.plain import check_class, check_plain
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, World
 
@@ -34,7 +36,7 @@ ROUNDS = 400  # so many rounds with late reports
 
 
 def check_policy(
-    policy: str | ModuleType,
+    policy: str | ModuleType | type[Any],
     world: World | None = None,
     *,
     plays: int = 1,
@@ -43,7 +45,7 @@ def check_policy(
 ) -> None:
     """Check that a policy is sound, and that live use and the engine agree to the last bit.
 
-    policy   a name with options, the path of a policy file, or a module
+    policy   a name with options, the path of a policy file, a module, or a class in plain Python
     world    the world to play; None: one that the policy can play
     plays, horizon   as in `purse.simulate`
     quick    check masks in live use only; the engine compiles another loop for them, and one for
@@ -54,25 +56,30 @@ def check_policy(
     Probabilities lie in [0, 1] and sum to `plays`, and arms come as often as they say, with and
     without masks. The budget holds, nothing overflows, and the state survives a file. `choose`
     writes no state, keeps nothing in scratch and honours masks. `update` reads only what is
-    defined there. No kernel raises.
+    defined there. No kernel raises, and plain Python computes what machine code computes.
+
+    A class must keep to the budget and the rules, also under masks and with late reports, and play
+    a path alike whenever and wherever it plays it.
 
     Raise `AssertionError` when one of these does not hold.
     """
-    check_lab("check_policy", "numba")
-    check_code(policy)
+    module: str | ModuleType = as_module(policy)
+    if not isinstance(module, PythonPolicy):
+        check_lab("check_policy", "numba")
+        check_code(module)
     how: dict[str, Any] = {"plays": plays, "quick": quick}
     if world is not None:
-        check_games(policy, world, horizon=horizon, **how)
+        check_games(module, world, horizon=horizon, **how)
         return
-    place, end = suitable(policy, plays, horizon)
-    check_games(policy, place, horizon=end, **how)
-    if sees_contexts(make_job(policy, place, 10, plays=plays, horizon=end).policy):
+    place, end = suitable(module, plays, horizon)
+    check_games(module, place, horizon=end, **how)
+    if sees_contexts(make_job(module, place, 10, plays=plays, horizon=end).policy):
         for contextual in contextual_worlds():
             try:
-                make_job(policy, contextual, 10, plays=plays, horizon=end)
+                make_job(module, contextual, 10, plays=plays, horizon=end)
             except InvalidInput:  # a policy may refuse contexts of each arm
                 continue
-            check_games(policy, contextual, horizon=end, **how)
+            check_games(module, contextual, horizon=end, **how)
 
 
 def check_games(
@@ -80,8 +87,9 @@ def check_games(
 ) -> None:
     """Check the policy in games on one world."""
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
-    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
-    check_frequencies(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    if isinstance(policy, PythonPolicy):
+        check_class(policy, place, budget=(dearest * 20.25).tolist(), plays=plays, horizon=horizon)
+        return
     for rule in STOP_RULES:
         both = place.outages is None and not quick
         for where in (place, half_down(place)) if both else (place,):
@@ -96,6 +104,8 @@ def check_games(
                 plays=plays,
                 horizon=horizon,
             )
+    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    check_frequencies(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     if place.n_features > 0 and plays == 1 and not quick:
         check_delays(policy, place, budget=(dearest * 20.25).tolist(), horizon=horizon)
     check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
@@ -118,6 +128,7 @@ def check_agreement(
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
     results, state = cpu.play_block(job, 1)
+    check_plain(label, job, results, state)
     live = live_policy(policy, world, budget, rule, seed, plays, horizon)
     pulls = np.zeros(world.n_arms, np.int64)
     n_rounds = min(int(results.rounds[0]) + 1, job.game.last_round)

@@ -7,6 +7,7 @@ from typing import Any
 from purse.errors import AskRefused
 from purse.live.policy import Policy
 from purse.testing.games import poison
+from purse.testing.plain import kernel_errors
 from purse.types import SKIP, STOP
 
 
@@ -49,7 +50,8 @@ def check_probabilities(
     )
     if live._steps.look is None:
         return
-    chances = live.probabilities(allowed, context)
+    with kernel_errors(live.name):
+        chances = live.probabilities(allowed, context)
     assert ((chances >= 0) & (chances <= 1 + 1e-12)).all(), (
         f"{live.name}: probabilities outside [0, 1] in round {first.t}: {chances}"
     )
