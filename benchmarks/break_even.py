@@ -12,7 +12,7 @@ import purse
 from benchmarks.instance import BUDGET, USUAL, say, terms, timed, world
 from benchmarks.tables import markdown_table, number
 from purse.base.processes import usable_cores
-from purse.types import CPU, CUDA, DEVICES
+from purse.types import CPU, CUDA
 
 POLICIES = ("uniform", "exp3.bwk", "exp3++.bwk", "kube", "tsallis-inf", "budgeted-thompson")
 FEWEST, MOST = 1 << 5, 1 << 20  # paths
@@ -33,11 +33,11 @@ def seconds(policy: str, n_paths: int, device: str) -> float:
 
 def break_even(policy: str) -> dict[str, Any]:
     """How many paths the policy needs, and what both take then; None where `MOST` is too few."""
-    for device in DEVICES:
+    for device in (CPU, CUDA):
         seconds(policy, 1, device)  # compiles
     n_paths = FEWEST
     while n_paths <= MOST:
-        taken = {device: seconds(policy, n_paths, device) for device in DEVICES}
+        taken = {device: seconds(policy, n_paths, device) for device in (CPU, CUDA)}
         if taken[CUDA] < taken[CPU]:
             say(f"GPU: {policy} pays from {n_paths:,} paths on")
             return {"policy": policy, "paths": n_paths, "seconds": taken}

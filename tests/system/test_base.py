@@ -113,6 +113,9 @@ def test_commands_say_in_one_line_what_is_missing(tmp_path: Path) -> None:
         "compare uniform": f"compare needs {WORDS}",
         "replay none.csv --budget 5": f"replay needs {WORDS}",
         "lab run none.toml": f"lab run needs {WORDS}",
+        "lab simulate uniform -w misleading_ratio -b 10": f"simulate needs {WORDS}",
+        "recommend -w misleading_ratio -b 10": f"recommend on a world needs {WORDS}",
+        "warm": f"warm needs {WORDS}",
         "lab regret uniform -w misleading_ratio -b 10": f"regrets needs {WORDS}",
         "lab leaderboard": f"leaderboard needs {WORDS}",
         "lab paper": f"the study of the paper needs {WORDS}",
@@ -132,6 +135,12 @@ def test_python_says_in_one_line_what_is_missing(tmp_path: Path) -> None:
     said = {
         "purse.compare()": f"compare needs {WORDS}",
         "purse.replay('none.csv', budgets=5)": f"replay needs {WORDS}",
+        "purse.simulate('uniform', 'misleading_ratio', 10)": f"simulate needs {WORDS}",
+        "purse.recommend('misleading_ratio', 10)": f"recommend on a world needs {WORDS}",
+        "purse.lab.warm()": f"warm needs {WORDS}",
+        "check_policy('uniform')": f"check_policy needs {WORDS}",
+        "purse.lab.theory.knapsack.dynamic_optimum('misleading_ratio', 5)": "compiling needs "
+        "numba: pip install 'purse-bandits[lab]'",
         "purse.lab.regrets('uniform', 'misleading_ratio', 10)": f"regrets needs {WORDS}",
         "purse.lab.leaderboard()": f"leaderboard needs {WORDS}",
         "purse.lab.prior_from_log('none.csv', 'prior.npz')": f"prior_from_log needs {WORDS}",
@@ -141,6 +150,7 @@ def test_python_says_in_one_line_what_is_missing(tmp_path: Path) -> None:
     }
     code = f"""
 import purse
+from purse.testing import check_policy
 for line in {list(said)!r}:
     try:
         eval(line)

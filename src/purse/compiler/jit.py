@@ -36,13 +36,10 @@ def compiler_locks() -> list[Any]:
 
 
 @contextmanager
-def compiler(what: str) -> Iterator[Any]:
-    """Give the module that compiles, to one thread at a time.
-
-    what   what needs it, if numba is missing
-    """
+def compiler() -> Iterator[Any]:
+    """Give the module that compiles, to one thread at a time."""
     with COMPILING:
-        with needs(what, "lab"):
+        with needs("compiling", "lab"):
             from purse.compiler import machine_code
         yield machine_code
 
@@ -81,7 +78,7 @@ class Bound:
     def machine_code(self) -> Any:
         """numba's dispatcher; not cached by `functools`, whose lock would be another one."""
         if self.dispatcher is None:
-            with compiler(self.function.__name__) as machine_code:
+            with compiler() as machine_code:
                 if self.dispatcher is None:  # another thread may have been first
                     self.dispatcher = machine_code.dispatcher_of(self.function, self.mark)
         return self.dispatcher
@@ -94,7 +91,7 @@ class Bound:
         """Return the machine code for arguments of these types: to call the dispatcher would look
         at the types in every call.
         """
-        with compiler(self.function.__name__) as machine_code:
+        with compiler() as machine_code:
             return cast(Callable[..., Any], machine_code.direct(self.machine_code, *args))
 
 
@@ -160,5 +157,5 @@ def code_folder() -> Path | None:
     """Return the folder in whose folders machine code is kept; None if processes cannot find the
     machine code of others.
     """
-    with compiler("compiling") as machine_code:
+    with compiler() as machine_code:
         return cast(Path | None, machine_code.folder_of(call_block))

@@ -26,6 +26,11 @@ def fma(a: float, b: float, c: float) -> float:
     return np.float64(_fma(a, b, c))
 
 
+def uint64(number: Any) -> Any:
+    """Return a number as a uint64; a negative one wraps, as in compiled code."""
+    return np.uint64(number % 2**64 if type(number) is int else number)
+
+
 def _like_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function of `math` that returns nan or an infinity, as compiled code does, if Python
     raises.
@@ -68,6 +73,8 @@ class Plain(Form):
             return item.python
         if item is math:
             return MATH
+        if item is np.uint64:
+            return uint64
         return MATH_FUNCTIONS.get(id(item)) or getattr(item, "py_func", item)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.base.optional import needs
+from purse.base.optional import check_lab, needs
 from purse.base.progress import Progress, progress
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
@@ -112,6 +112,8 @@ def play(
     check_device(device, job)
     if device == PYTHON:
         job = job.as_python()
+    if not job.in_python:
+        check_lab("simulate", "numba")
     gigabytes = (
         n_paths
         * (len(job.checkpoints.rounds) + len(job.checkpoints.left))

@@ -106,7 +106,7 @@ def run(
 
     shared   whether studies in folders beside this one share finished shards with it
     """
-    check_lab("compare", "polars", *([] if device == PYTHON else ["numba"]))
+    check_lab("compare", *([] if device == PYTHON else ["numba"]), "polars")
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)
     if on is not None:
