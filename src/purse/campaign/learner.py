@@ -179,9 +179,10 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
     the beginning if that cannot be trusted.
     """
     learner = Learner(terms)
-    if learner.begin_at(storage.checkpoint(terms.name, POLICY)) and catch_up(learner, storage):
-        return learner
-    learner = Learner(terms)
+    if learner.begin_at(storage.checkpoint(terms.name, POLICY)):
+        if catch_up(learner, storage):
+            return learner
+        learner = Learner(terms)
     if not catch_up(learner, storage):
         raise JournalRewound(f"the journal of {terms.name!r} was replaced while it was read")
     return learner

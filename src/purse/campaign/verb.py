@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property, wraps
+from functools import cache, cached_property, wraps
 from importlib import import_module
 from typing import (
     TYPE_CHECKING,
@@ -146,6 +146,7 @@ class Verb:
         return {each.field: each for each in self.arguments.values() if each.place != "path"}
 
 
+@cache
 def arguments_of(
     function: Callable[..., Any], method: str = "POST", path: str = ""
 ) -> dict[str, Argument]:

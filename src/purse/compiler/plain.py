@@ -79,7 +79,7 @@ class Plain(Form):
 
 
 MATH_FUNCTIONS = {
-    id(item): getattr(MATH, name) for name, item in vars(math).items() if callable(item)
+    id(getattr(math, name)): item for name, item in vars(MATH).items() if callable(item)
 }
 PLAIN = Plain()
 
