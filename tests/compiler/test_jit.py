@@ -336,28 +336,22 @@ def test_bind_gives_the_same_loop_for_the_same_parts() -> None:
     assert made.targetoptions.items() >= LEAN.items()
 
 
-@pytest.mark.parametrize("hooks", [True, False])
 def test_without_a_folder_for_compiled_code_it_is_compiled_all_the_same(
-    monkeypatch: pytest.MonkeyPatch, hooks: bool
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As for a service whose user can write neither the package's folder nor a home of its own."""
     monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
-    monkeypatch.setattr(machine_code, "CACHE_HOOKS", hooks)
     monkeypatch.setattr(jit, "_bound", {})
     bound = bind(loop, part=one_more, SHIFT=4)
     with pytest.warns(RuntimeWarning, match="set NUMBA_CACHE_DIR to a folder"):
         assert bound(5) == 10
 
 
-@pytest.mark.parametrize("entry_points", [True, False])
-def test_direct_gives_the_compiled_function_or_else_its_dispatcher(
-    monkeypatch: pytest.MonkeyPatch, entry_points: bool
-) -> None:
-    monkeypatch.setattr(machine_code, "ENTRY_POINTS", entry_points)
+def test_direct_gives_the_compiled_function() -> None:
     bound = bind(loop, part=one_more)
     found = bound.direct(1)
     assert found(5) == 6
-    assert (found is bound.machine_code) == (not entry_points)
+    assert found is not bound.machine_code
 
 
 def test_a_kernel_of_ours_travels_by_name_and_another_as_a_copy() -> None:

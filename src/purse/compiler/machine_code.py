@@ -30,14 +30,10 @@ from purse.compiler.jit import NO_FOLDER
 from purse.compiler.kernel import Form, Intrinsic, Kernel, with_globals
 from purse.compiler.linking import PartCompiler, WholeCompiler
 from purse.compiler.numba_contract import (
-    CACHE_HOOKS,
     COMPILER_LOCK,
-    ENTRY_POINTS,
     INLINE,
     LEAN,
-    LINKS_PARTS,
     NO_WRAPPER,
-    OWN_DISPATCHERS,
     CPUDispatcher,
     ForceLiteralArg,
     FunctionCache,
@@ -47,8 +43,7 @@ from purse.compiler.numba_contract import (
 )
 from purse.compiler.spans import span_type
 
-PART = {"pipeline_class": PartCompiler} if LINKS_PARTS else {}
-WHOLE = {"pipeline_class": WholeCompiler} if LINKS_PARTS else {}
+PART, WHOLE = {"pipeline_class": PartCompiler}, {"pipeline_class": WholeCompiler}
 # what becomes of code also depends on how it is compiled
 COMPILER = sha256(
     b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
@@ -100,10 +95,8 @@ class MachineCode(Form):
         if kernel.named:
             name = f"{copy.__name__}_{fingerprint(kernel.py_func)}"
             copy = with_globals(copy, copy.__globals__, name)
-        inlined = dict.fromkeys(INLINE, kernel.inline)
-        if not OWN_DISPATCHERS:
-            return numba.njit(**inlined, **LEAN)(copy)
-        options = {**inlined, **NO_WRAPPER, **LEAN, "nopython": True, "boundscheck": None}
+        own = {INLINE: kernel.inline, "nopython": True, "boundscheck": None}
+        options = {**own, **NO_WRAPPER, **LEAN}
         return KernelDispatcher(py_func=copy, locals={}, targetoptions=options, **PART)
 
     def of_other(self, item: Any) -> Any:
@@ -159,26 +152,20 @@ def dispatcher_of(function: Callable[..., Any], mark: str) -> Any:
     written: the package's own, or else one in the user's home.
     """
     copy = compilable(function, mark)
-    options: dict[str, Any] = {"nogil": True, **WHOLE, **LEAN}
+    made = numba.njit(nogil=True, **WHOLE, **LEAN)(copy)
     try:
-        if CACHE_HOOKS:
-            made = numba.njit(**options)(copy)
-            made._cache = Cache(copy)
-            return made
-        return numba.njit(cache=True, **options)(copy)
+        made._cache = Cache(copy)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
         warnings.warn(NO_FOLDER, RuntimeWarning, stacklevel=2)
-        return numba.njit(**options)(copy)
+    return made
 
 
 def folder_of(function: Callable[..., Any]) -> Path | None:
     """Return the folder in whose folders the machine code of this function is kept; None if there
     is none.
     """
-    if not CACHE_HOOKS:
-        return None
     try:
         folder = Path(FunctionCache(function).cache_path)
     except RuntimeError:  # none can be written
@@ -190,5 +177,4 @@ def direct(dispatcher: Any, *args: Any) -> Callable[..., Any]:
     """Return the compiled function for arguments of these types."""
     kinds = tuple(map(dispatcher.typeof_pyval, args))
     dispatcher.compile(kinds)
-    found = dispatcher.overloads[kinds].entry_point if ENTRY_POINTS else dispatcher
-    return cast(Callable[..., Any], found)
+    return cast(Callable[..., Any], dispatcher.overloads[kinds].entry_point)

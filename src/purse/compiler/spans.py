@@ -15,7 +15,6 @@ from numba import types
 from numba.extending import lower_builtin, lower_cast, lower_getattr, models, register_model
 
 from purse.compiler.numba_contract import (
-    OWN_TYPES,
     TypingContext,
     cgutils,
     getitem_array_tuple,
@@ -41,10 +40,10 @@ class Span(types.Array):  # type: ignore[misc]
 
 def span_type(kind: Any) -> Any:
     """Return the type with spans for its arrays."""
-    if OWN_TYPES and isinstance(kind, types.BaseTuple):
+    if isinstance(kind, types.BaseTuple):
         parts = [span_type(part) for part in kind.types]
         return types.BaseTuple.from_types(parts, getattr(kind, "instance_class", None))
-    is_array = OWN_TYPES and isinstance(kind, types.Array)
+    is_array = isinstance(kind, types.Array)
     return Span(kind.dtype, kind.ndim, not kind.mutable) if is_array else kind
 
 
