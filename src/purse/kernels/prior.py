@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -63,17 +63,6 @@ class Prior:
                 f"prior: knows none of the arms {shorten(', '.join(arms))}; it knows "
                 f"{shorten(', '.join(self.arms))}"
             )
-
-    def for_arms(self, arms: Sequence[str]) -> Prior:
-        """Return the prior of these arms in this order; of one that it does not know, nothing."""
-        _, n_signals, n_numbers = self.known.coefficients.shape
-        fresh = new_regression(len(arms), n_signals, n_numbers, self.ridge)
-        places = {name: place for place, name in enumerate(self.arms)}
-        for i, name in enumerate(arms):
-            if name in places:
-                for array, theirs in zip(fresh, self.known, strict=True):
-                    array[i] = theirs[places[name]]
-        return replace(self, known=fresh, arms=tuple(arms))
 
     def start(self, problem: Problem, *, ridge: float, most: float | None = None) -> Regression:
         """Return what a policy knows at its beginning, with costs in largest costs.

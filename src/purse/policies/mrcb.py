@@ -10,13 +10,6 @@ in order; then the arm with the largest
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is
 m-UCB with alpha = sqrt(kappa).
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| sqrt(N(i)) | `state.slopes[i]`, which changes only with a report on i |
-| N(i) x_t(i) | `width`: `common_width(params.kappa, now.t)` times sqrt(N(i)) |
-| D_t(i) | `scratch.scores[i]`, by `ratio_bound` |
-
 Options: kappa=2e-4, which a published implementation uses.
 
 Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for
@@ -44,33 +37,18 @@ plays. IJCAI 2016.
 
 from __future__ import annotations
 
-import math
-from typing import NamedTuple
-
-from purse.kernels import IndexState, common_width, index_rule, kernel, number, ratio_bound
-from purse.types import Now, Problem
+from purse.kernels import number
+from purse.policies.m_ucb import MUcbParams
+from purse.policies.m_ucb import choose as choose
+from purse.policies.m_ucb import init as init
+from purse.policies.m_ucb import probabilities as probabilities
+from purse.policies.m_ucb import scratch as scratch
+from purse.policies.m_ucb import update as update
+from purse.types import Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "mrcb", True, 1, 1
 
 
-class MrcbParams(NamedTuple):
-    kappa: float
-
-
-def params(problem: Problem, *, kappa: float = 2e-4) -> MrcbParams:
+def params(problem: Problem, *, kappa: float = 2e-4) -> MUcbParams:
     """Options: kappa, the scale of the squared radius."""
-    return MrcbParams(number("kappa", kappa, above=0))
-
-
-@kernel
-def score(params: MrcbParams, state: IndexState, now: Now, i: int) -> float:
-    width = common_width(params.kappa, now.t) * state.slopes[i]
-    return ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width)
-
-
-@kernel
-def learn(params: MrcbParams, state: IndexState, i: int) -> None:
-    state.slopes[i] = math.sqrt(state.pulls[i])
-
-
-init, scratch, choose, update, probabilities = index_rule(score, learn)
+    return MUcbParams(number("kappa", kappa, above=0))
