@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from purse.compiler.jit import bind
 from purse.kernels.weights import largest, mixed_arm, pick, smallest, total
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)
@@ -76,8 +77,9 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
 def test_mixed_arm_comes_with_its_probability(equal: bool) -> None:
     weights, explore, n = np.array([1.0, 0.0, 3.0]), 0.3, 60_000
     rates = np.array([0.1, 0.1, 0.1]) if equal else np.array([0.05, 0.2, 0.05])
+    draw = bind(mixed_arm)
     drawn = np.bincount(
-        [mixed_arm((i + 0.5) / n, 0.1, explore, equal, rates, weights, 4.0) for i in range(n)],
+        [draw((i + 0.5) / n, 0.1, explore, equal, rates, weights, 4.0) for i in range(n)],
         minlength=3,
     )
     assert drawn / n == pytest.approx(rates + (1 - explore) * weights / 4, abs=3 / n)

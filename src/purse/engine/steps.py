@@ -159,8 +159,11 @@ class StepsOfKind:
     probabilities.
     """
 
-    def __init__(self, name: str, look: Step | None, ask: Step, tell: Step) -> None:
+    def __init__(
+        self, name: str, look: Step | None, ask: Step, tell: Step, sizes: dict[str, int]
+    ) -> None:
         self.name, self.look, self.ask, self.tell = name, look, ask, tell
+        self.hold, self.replace = plain(attach_call(hold, **sizes)), plain(attach_call(replace))
         self._spent = 0.0  # seconds of plain Python
         self._sample: list[float] | None = None  # seconds of the first steps of a journal
         self._thread: Thread | None = None
@@ -213,7 +216,7 @@ class Steps:
     hold, replace   as the functions of these names
     """
 
-    def __init__(self, kind: StepsOfKind, live: LiveGame, block: Block, sizes: Any) -> None:
+    def __init__(self, kind: StepsOfKind, live: LiveGame, block: Block) -> None:
         self._kind, self._block = kind, block
         self._live = live._replace(params=in_numpy(live.params))
         self.look: Callable[[int, bool, Floats], int] | None = (
@@ -221,8 +224,8 @@ class Steps:
         )
         self.ask: Callable[[int, bool], int] = partial(self._do, "ask", kind.ask)
         self.tell: Callable[[int], int] = partial(self._do, "tell", kind.tell)
-        self.hold: Callable[[Game, Workspace, Ints], int] = plain(attach_call(hold, **sizes))
-        self.replace: Callable[..., bool] = plain(attach_call(replace))
+        self.hold: Callable[[Game, Workspace, Ints], int] = kind.hold
+        self.replace: Callable[..., bool] = kind.replace
 
     def expect_many(self) -> None:
         """Expect a whole journal: say about how long that takes if there is no compiler."""
@@ -473,8 +476,9 @@ def make_steps(policy: ModuleType, problem: Problem, live: LiveGame) -> Steps:
             Step(looks, look_at, block.kind, 1, False, np.zeros(1)) if looks else None,
             Step(asks, ask_at, block.kind, 1, False),
             Step(tells, tell_at, block.kind, 1),
+            sizes,
         )
     if getattr(policy, "COMPILED", False):
         with compile_errors(policy.NAME, policy):
             _steps[parts].compile()
-    return Steps(_steps[parts], live, block, sizes)
+    return Steps(_steps[parts], live, block)
