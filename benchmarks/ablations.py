@@ -15,10 +15,10 @@ import numpy as np
 import purse
 from benchmarks.tables import markdown_table
 from purse.base.files import write_text
-from purse.ranking.leaderboard import SUITES, leaderboard
-from purse.ranking.scores import Leaderboard
-from purse.ranking.suite import Case
-from purse.theory.notions import estimate
+from purse.lab.ranking.leaderboard import SUITES, leaderboard
+from purse.lab.ranking.scores import Leaderboard
+from purse.lab.ranking.suite import Case
+from purse.lab.theory.notions import estimate
 
 PAGE = Path("docs/leaderboard/parts-of-replan.md")
 FOLDER = Path("purse-results/ablations")

@@ -21,7 +21,7 @@ import purse
 from benchmarks.coverage import table
 from benchmarks.instance import say
 from purse.base import amounts
-from purse.offline.off_policy import estimate_log
+from purse.lab.offline.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 

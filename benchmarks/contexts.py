@@ -17,8 +17,8 @@ import purse
 from benchmarks import context_games as games
 from benchmarks import context_page, record
 from benchmarks.instance import say
-from purse.theory.contexts import HINDSIGHT, LINEAR, WITH, WITHOUT, lp_with_contexts, optima
-from purse.theory.growth import slope
+from purse.lab.theory.contexts import HINDSIGHT, LINEAR, WITH, WITHOUT, lp_with_contexts, optima
+from purse.lab.theory.growth import slope
 from purse.types import Floats
 
 BLIND = "replan"

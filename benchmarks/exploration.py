@@ -19,7 +19,7 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-from purse.offline.full_table import read_table, world_of_table
+from purse.lab.offline.full_table import read_table, world_of_table
 
 EXPLORED = Path(__file__).parent / "explored_replan.py"
 POLICIES = {

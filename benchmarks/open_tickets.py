@@ -11,7 +11,7 @@ import numpy as np
 import purse
 from benchmarks.tables import markdown_table
 from purse import worlds
-from purse.theory.fluid import lp_optimum
+from purse.lab.theory.fluid import lp_optimum
 from purse.types import World
 
 WORLDS = {

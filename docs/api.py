@@ -35,19 +35,24 @@ PAGES = {
         "Spend a budget",
         "A `Campaign` keeps a budget in a database, for processes and machines that spend it "
         "together; a `Policy` plays in memory.",
-        ("purse.campaign", "purse.asynchronous", "purse.live", "purse.base.recommendation"),
+        (
+            "purse.campaign",
+            "purse.asynchronous",
+            "purse.live",
+            "purse.identification.recommendation",
+        ),
     ),
     "replay": Page(
         "Replay your data",
         "What policies would have gained on recorded data, and what a log teaches a policy "
         "beforehand.",
-        ("purse.offline.replay", "purse.offline"),
+        ("purse.lab.offline.replay", "purse.lab.offline"),
     ),
     "simulate": Page(
         "Simulate and compare",
         "Games in simulated worlds: one policy, several of them, every notion of regret, and the "
         "leaderboard.",
-        ("purse.engine", "purse.study", "purse.ranking", "purse.types", "purse.gym"),
+        ("purse.engine", "purse.lab.study", "purse.lab.ranking", "purse.types", "purse.gym"),
     ),
     "catalog": Page(
         "Policies and worlds by name",
@@ -55,7 +60,9 @@ PAGES = {
         "own.",
         ("purse.policies", "purse.worlds"),
     ),
-    "theory": Page("Theory", "Optima and bounds that gains are compared with.", ("purse.theory",)),
+    "theory": Page(
+        "Theory", "Optima and bounds that gains are compared with.", ("purse.lab.theory",)
+    ),
     "testing": Page(
         "Testing",
         "Checks for policies and worlds of your own: `from purse.testing import ...`.",
@@ -72,10 +79,8 @@ PAGES = {
 ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "gpu")), "purse.client.Server")  # fmt: skip
-INTERNAL = ("purse.base", "purse.campaign.storage", "purse.cli", "purse.kernels", "purse.paper",
-            "purse.report", "purse.service")  # fmt: skip
-# a result that lies there for the client's sake
-RESULTS = ("purse.base.recommendation",)
+INTERNAL = ("purse.base", "purse.features", "purse.campaign.storage", "purse.cli", "purse.kernels",
+            "purse.lab.paper", "purse.lab.report", "purse.service")  # fmt: skip
 MADE_BY_USERS = ("KnapsackEnv", "Policy", "Server")  # classes that are called
 RETURNED = "What they return"
 SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading
@@ -141,7 +146,7 @@ def public(module: Any) -> list[str]:
 def every_class() -> dict[str, type]:
     """Return the classes of the package by their names."""
     for info in pkgutil.walk_packages(purse.__path__, "purse."):
-        if info.name.startswith(("purse.campaign", "purse.offline", "purse.theory")):
+        if info.name.startswith(("purse.campaign", "purse.lab.offline", "purse.lab.theory")):
             importlib.import_module(info.name)
     return {
         value.__name__: value
@@ -157,7 +162,7 @@ def every_class() -> dict[str, type]:
 
 def is_internal(module: str) -> bool:
     """Return whether users never meet what a module defines."""
-    return module.startswith(INTERNAL) and module not in RESULTS
+    return module.startswith(INTERNAL)
 
 
 def returned(item: Any, known: dict[str, type]) -> Iterator[type]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from types import ModuleType
 
 from purse.base.files import write_text
-from purse.ranking import page, page2, page3
-from purse.ranking.leaderboard import SUITES
-from purse.ranking.parts import heat_figure, name_file
-from purse.ranking.record import Record, read_record
-from purse.report.charts.export import render_svg
-from purse.report.charts.themed import themed
+from purse.lab.ranking import page, page2, page3
+from purse.lab.ranking.leaderboard import SUITES
+from purse.lab.ranking.parts import heat_figure, name_file
+from purse.lab.ranking.record import Record, read_record
+from purse.lab.report.charts.export import render_svg
+from purse.lab.report.charts.themed import themed
 
 FOLDER = Path(__file__).parent / "leaderboard"
 LAYOUTS: dict[str, ModuleType] = {"1": page, "2": page2, "3": page3}

@@ -9,8 +9,8 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from purse.report.charts.base import Figure, Panel
-from purse.report.charts.style import LIGHT, NEUTRAL, linear
+from purse.lab.report.charts.base import Figure, Panel
+from purse.lab.report.charts.style import LIGHT, NEUTRAL, linear
 
 MEASURED = Path(__file__).parent / "contexts" / "shares.json"
 BEST, SEEING, BLIND = "best linear policy", "lin-ucb.price", "replan"

@@ -13,10 +13,10 @@ from context_pictures import draw_digits, draw_prompts
 import purse
 from purse.base.files import write_text
 from purse.engine.draws import draws
-from purse.report.charts.base import Figure, Panel
-from purse.report.charts.export import render_svg
-from purse.report.charts.style import LIGHT, NEUTRAL, linear
-from purse.report.charts.themed import themed
+from purse.lab.report.charts.base import Figure, Panel
+from purse.lab.report.charts.export import render_svg
+from purse.lab.report.charts.style import LIGHT, NEUTRAL, linear
+from purse.lab.report.charts.themed import themed
 
 WORLD = "bernoulli:rewards=[.42,.5,.4],costs=[.3,.5,.6]"
 RANDOM_COSTS = "two_point:rewards=[.6,.5,.3],costs=[.7,.4,.3],cost_min=.2"

@@ -17,9 +17,9 @@ from score_bars import Bars, draw
 from purse import policies
 from purse.base.text import MISSING, join_words, write_markdown_table
 from purse.cli.groups import POLICIES, grouped
-from purse.ranking.advice import TIE, percent, rank
-from purse.ranking.parts import name_page
-from purse.ranking.record import ADVERSARY, Record
+from purse.lab.ranking.advice import TIE, percent, rank
+from purse.lab.ranking.parts import name_page
+from purse.lab.ranking.record import ADVERSARY, Record
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
 GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence

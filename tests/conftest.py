@@ -165,7 +165,7 @@ def group_of(item: pytest.Item) -> str:
 @pytest.fixture(scope="session", autouse=True)
 def no_helpers() -> None:
     """Compile in the worker: the tests keep every core busy as it is."""
-    from purse.study import compile_ahead
+    from purse.lab.study import compile_ahead
 
     compile_ahead.MOST_HELPERS = 0
 

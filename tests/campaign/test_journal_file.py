@@ -14,7 +14,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.restore import is_journal, read_journal
 from purse.campaign.storage.connect import in_memory
 from purse.errors import InvalidInput
-from purse.offline.journal_log import read_journal_log
+from purse.lab.offline.journal_log import read_journal_log
 
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
 

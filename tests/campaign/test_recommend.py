@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.base.recommendation import Recommendation
 from purse.campaign.arm_stats import ArmSums
-from purse.theory.identification import recommend
+from purse.identification.recommend import recommend
+from purse.identification.recommendation import Recommendation
 from tests.support import storages
 from tests.support.campaigns import made, refusal
 from tests.support.storages import StorageHarness

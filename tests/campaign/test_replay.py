@@ -12,9 +12,9 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.offline import bootstrap
-from purse.offline.journal_log import is_journal, read_journal_log
-from purse.offline.traffic import MOST_SEGMENTS, repeat_masks
+from purse.lab.offline import bootstrap
+from purse.lab.offline.journal_log import is_journal, read_journal_log
+from purse.lab.offline.traffic import MOST_SEGMENTS, repeat_masks
 from tests.support.campaigns import made, refusal
 from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness

@@ -29,5 +29,5 @@ def command(
 def unpublished(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draws no report, which takes longer than what these tests are about."""
     monkeypatch.setattr(
-        "purse.study.results.Study.publish", lambda _, folder: [folder / "report.html"]
+        "purse.lab.study.results.Study.publish", lambda _, folder: [folder / "report.html"]
     )

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from purse import cli, paper
-from purse.paper.claims import claims
-from purse.ranking import leaderboard
-from purse.ranking.suite2 import CASES
+from purse import cli
+from purse.lab import paper
+from purse.lab.paper.claims import claims
+from purse.lab.ranking import leaderboard
+from purse.lab.ranking.suite2 import CASES
 from tests.support.fake_gpu import fake_gpu
 
 LATE = next(case for case in CASES if case.delay != 0)
@@ -31,8 +32,8 @@ def printed(words: list[str], *more: str) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Drawing takes longer than all the rest."""
-    monkeypatch.setattr("purse.study.results.Study.publish", lambda study, folder: [])
-    monkeypatch.setattr("purse.report.charts.export.write_figure", lambda *_, **__: [])
+    monkeypatch.setattr("purse.lab.study.results.Study.publish", lambda study, folder: [])
+    monkeypatch.setattr("purse.lab.report.charts.export.write_figure", lambda *_, **__: [])
 
 
 def test_a_comparison_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -106,7 +106,7 @@ def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
 def test_a_messy_log_is_read_and_said_how(
     command: Command, unpublished: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("purse.offline.bootstrap.REPLICATES", 10)
+    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
     rows = ["Model;clicked ;Dollars;propensity"]
     rows += [f"{'big' if t % 2 else 'tiny'};{'yes' if t % 3 else 'no'};$0,5;50%" for t in range(90)]
     rows += ["tiny;;$0,5;50%"]
@@ -134,7 +134,7 @@ def test_a_messy_log_is_read_and_said_how(
 def test_a_log_comes_through_standard_input(
     command: Command, unpublished: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("purse.offline.bootstrap.REPLICATES", 10)
+    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
     text = "arm\treward\tcost\n" + "a\t1\t1\nb\t0\t1\n" * 40
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
     code, out, _ = command("replay - fixed:arm=0 -b 5 -n 4 --probability uniform --json")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from purse.theory.notions import NOTIONS
+from purse.lab.theory.notions import NOTIONS
 from tests.support.cli import WORLD, Command, check_mistake
 
 HALF, PAIR = "bernoulli:rewards=[.5,.5]", "bernoulli:rewards=[.5,1.5]"

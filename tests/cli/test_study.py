@@ -106,7 +106,7 @@ def test_an_interruption_is_one_line(command: Command, monkeypatch: pytest.Monke
     def interrupt(*args: object, **kwargs: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("purse.study.executors.play_shard", interrupt)
+    monkeypatch.setattr("purse.lab.study.executors.play_shard", interrupt)
     code, _, err = command(f"compare uniform -w {WORLD} -b 50")
     assert code == 130
     assert "the same command continues where it was" in err
@@ -187,7 +187,7 @@ def test_an_unfinished_study_is_continued_from_its_folder(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("purse.study.executors.play_shard", interrupt)
+        patched.setattr("purse.lab.study.executors.play_shard", interrupt)
         code, _, err = command("lab run mine.toml")
     assert code == 130
     assert err.strip() == "purse: interrupted; the same command continues where it was"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purse.theory import bounds, contexts
+from purse.lab.theory import bounds, contexts
 from tests.support.cli import WORLD, Command, check_mistake
 
 KNOWN = "-b 10 --arms 3 --cost-min .1"

@@ -8,8 +8,8 @@ import pytest
 import purse
 from purse import worlds
 from purse.kernels import greedy_knapsack
+from purse.lab.theory import knapsack
 from purse.testing import check_policy
-from purse.theory import knapsack
 from tests.support.known_costs import (
     COSTS,
     REWARDS,

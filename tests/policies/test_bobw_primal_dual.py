@@ -12,9 +12,9 @@ import purse
 from purse import worlds
 from purse.kernels.exp3_p import tuned
 from purse.kernels.primal_dual import project
+from purse.lab.theory.fluid import lp_optimum
 from purse.policies import bobw_primal_dual
 from purse.testing import check_policy
-from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem
 from tests.support.knapsack_learners import (
     PlainPrimal,

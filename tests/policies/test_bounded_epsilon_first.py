@@ -8,9 +8,9 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory import knapsack
 from purse.policies import bounded_epsilon_first, epsilon_first
 from purse.testing import check_policy
-from purse.theory import knapsack
 from purse.types import Problem
 from tests.support.known_costs import (
     COSTS,

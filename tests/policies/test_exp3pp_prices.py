@@ -7,8 +7,8 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory import fluid
 from purse.testing import check_policy
-from purse.theory import fluid
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
 from tests.support.policies import EXACT, largest_deviation, make_live, refuses, tell_all

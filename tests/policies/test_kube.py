@@ -10,7 +10,7 @@ import purse
 from purse import worlds
 from purse.compiler.jit import bind
 from purse.kernels import greedy_knapsack
-from purse.theory import knapsack
+from purse.lab.theory import knapsack
 from purse.types import Floats, Ints, Problem
 from tests.support.known_costs import (
     COSTS,

@@ -12,9 +12,9 @@ from purse.base import amounts
 from purse.engine.draws import draws
 from purse.kernels.exp3_p import tuned
 from purse.kernels.random import POLICY, U, at, stream, uniform
+from purse.lab.theory.fluid import lp_optimum
 from purse.policies import lagrange_bwk
 from purse.testing import check_policy
-from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem
 from tests.support.knapsack_learners import (
     PlainPrimal,

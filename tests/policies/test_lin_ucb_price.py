@@ -7,8 +7,8 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
 from purse.policies import lin_ucb_price
-from purse.theory.contexts import lp_with_contexts, lp_without_contexts
 from purse.types import Floats
 from tests.support.context_rows import (
     Answers,

@@ -8,9 +8,9 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory.fluid import lp_optimum
 from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
-from purse.theory.fluid import lp_optimum
 from purse.types import Floats, Problem
 from tests.support.knapsack_learners import three_arms, two_budgets, two_resources
 from tests.support.policies import follows, tell_all

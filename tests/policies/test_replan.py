@@ -8,8 +8,8 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory.fluid import lp_optimum
 from purse.testing import check_policy
-from purse.theory.fluid import lp_optimum
 from purse.types import World
 from tests.support.knapsack_learners import four_arms, live_for, three_arms, two_resources
 from tests.support.plain_replan import CALM, follow_replan

@@ -9,9 +9,9 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory.fluid import lp_optimum
 from purse.policies import ucb_bwk
 from purse.testing import check_policy
-from purse.theory.fluid import lp_optimum
 from purse.types import SKIP, Floats, Problem
 from tests.support.knapsack_learners import follow, four_arms
 from tests.support.policies import make_live

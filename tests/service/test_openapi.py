@@ -12,7 +12,6 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from purse.base.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.campaign.account import Account
 from purse.campaign.budget import LARGEST
 from purse.campaign.campaign import Campaign
@@ -29,6 +28,7 @@ from purse.campaign.results import (
 )
 from purse.campaign.states import STATES
 from purse.campaign.verb import verbs
+from purse.identification.recommendation import ArmVerdict, MeanBounds, Recommendation
 from purse.service.auth import is_public
 from purse.service.problems import MEDIA_TYPE
 from tests.support import api_examples

@@ -6,7 +6,7 @@ from typing import Any
 
 import altair as alt
 
-from purse.report.charts.base import Figure
+from purse.lab.report.charts.base import Figure
 
 
 def checked_spec(figure: Figure) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from purse.base import amounts
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.theory.contexts import lp_with_contexts
+from purse.lab.theory.contexts import lp_with_contexts
 from purse.types import Floats, Ticket, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 

@@ -12,7 +12,7 @@ from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import Job
 from purse.engine.workspace import PathResults
-from purse.study import executors
+from purse.lab.study import executors
 
 
 class Call(NamedTuple):

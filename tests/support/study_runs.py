@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse.study import compare, shard, study_file
+from purse.lab.study import compare, shard, study_file
 
 STUDY = """
 policies = ["uniform", "exp3.bwk"]
@@ -28,8 +28,8 @@ def command(file: Path, folder: Path, before: str = "") -> list[str]:
     study.
     """
     code = (
-        f"import purse.study.shard; purse.study.shard.WORK = {WORK}; {before}"
-        "from purse.study import compare, study_file; "
+        f"import purse.lab.study.shard; purse.lab.study.shard.WORK = {WORK}; {before}"
+        "from purse.lab.study import compare, study_file; "
         f"compare.run(study_file.load({str(file)!r}), folder={str(folder)!r})"
     )
     return [sys.executable, "-c", code]

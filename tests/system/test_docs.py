@@ -75,7 +75,7 @@ def test_the_site_has_a_page_for_every_policy_and_world(
         )
     api = "".join(path.read_text() for path in (site / "reference").glob("*.html"))
     names = [name for name in vars(purse)["__all__"] if not name.startswith("_")]
-    names += [f"lab.{name}" for name in purse.lab.__all__]
+    names += [f"lab.{name}" for name in vars(purse.lab)["__all__"]]
     names += [f"lab.theory.{name}" for name in purse.lab.theory.__all__]
     modules = [name for name in names if inspect.ismodule(attrgetter(name)(purse))]
     expected = [f'id="purse.{name}"' for name in names if name not in modules]

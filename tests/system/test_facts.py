@@ -7,7 +7,7 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.theory.growth import fit_growth
+from purse.lab.theory.growth import fit_growth
 from tests.support.soak import SOAK
 
 WORLD = worlds.bernoulli(rewards=[0.9, 0.3, 0.4], costs=[0.8, 1, 0.9])

@@ -53,8 +53,8 @@ def test_little_money_asks_for_low_bids_and_much_for_high_ones() -> None:
     world = worlds.auction(
         bids=[0.1, 0.9], rivals=[0.1, 0.9], chances=[0.5, 0.5], conversion=1, auctions=100
     )
-    assert purse.theory.fluid.lp_optimum(world, 5).plays.tolist() == pytest.approx([100, 0])
-    assert purse.theory.fluid.lp_optimum(world, 50).plays.tolist() == pytest.approx([0, 100])
+    assert purse.lab.theory.fluid.lp_optimum(world, 5).plays.tolist() == pytest.approx([100, 0])
+    assert purse.lab.theory.fluid.lp_optimum(world, 50).plays.tolist() == pytest.approx([0, 100])
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ import pytest
 
 import purse
 from purse.engine.draws import draws
+from purse.lab.theory.own_clock import block_values
 from purse.testing import check_world
-from purse.theory.own_clock import block_values
 from purse.worlds.moving_costs import moving_costs
 
 

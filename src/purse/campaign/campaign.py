@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
 
-from purse.base.default_policy import DEFAULT
 from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer
-from purse.base.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
 from purse.base.request_ids import request_of
 from purse.campaign import defaults, kinds
 from purse.campaign.alert_rules import WORDS
@@ -39,6 +37,8 @@ from purse.errors import (
     TicketError,
     invalid,
 )
+from purse.identification.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
+from purse.policies import DEFAULT
 
 if TYPE_CHECKING:
     from pathlib import Path

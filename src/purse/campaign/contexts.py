@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import orjson
 
-from purse.base.features import LARGEST, Features
 from purse.campaign.journal import CLIPPED as CLIPPED
 from purse.campaign.journal import CONTEXT as CONTEXT
 from purse.errors import InvalidInput, invalid
+from purse.features import LARGEST, Features
 
 if TYPE_CHECKING:
     from purse.campaign.terms import Terms

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from purse.base import amounts, validation
-from purse.base.recommendation import Recommendation
 from purse.base.text import count
 from purse.campaign.arm_stats import ArmSums
 from purse.campaign.arms import Arms
@@ -17,6 +16,7 @@ from purse.campaign.history import FollowedHistory, ReadCampaign
 from purse.campaign.terms import Terms
 from purse.engine.job import make_policy, sees_contexts
 from purse.errors import InvalidInput
+from purse.identification.recommendation import Recommendation
 
 
 def recommended(
@@ -27,7 +27,7 @@ def recommended(
     level   the campaign as it is now
     sums    what the reports of each arm come to, by its name
     """
-    from purse.theory.identification import recommend
+    from purse.identification.recommend import recommend
 
     terms, arms, counts = level.terms, level.arms, level.head.counts
     place = place_of(terms, resource)

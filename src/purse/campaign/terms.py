@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.base.features import Features
 from purse.base.json import compact
 from purse.base.spec import absolute
 from purse.campaign import defaults
@@ -37,6 +36,7 @@ from purse.campaign.read_terms import (
 from purse.engine.job import make_game, make_policy
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
+from purse.features import Features
 from purse.kernels.prior import pin_prior
 from purse.types import Problem
 

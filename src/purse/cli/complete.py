@@ -8,8 +8,8 @@ from importlib import import_module
 
 import click
 
-from purse.base.recommendation import CRITERIA
 from purse.campaign import defaults
+from purse.identification.recommendation import CRITERIA
 
 
 def policies(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:

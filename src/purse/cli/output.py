@@ -16,8 +16,8 @@ from purse.base.text import align_columns
 from purse.cli.groups import Groups, grouped
 
 if TYPE_CHECKING:
-    from purse.study.results import Study, TableStudy
-    from purse.theory.bounds import Bound
+    from purse.lab.study.results import Study, TableStudy
+    from purse.lab.theory.bounds import Bound
 
 MOST_COLUMNS = 100  # longer lines are hard to read
 
@@ -120,7 +120,7 @@ def print_gains(result: TableStudy) -> None:
 
     The tables hold policies and references.
     """
-    from purse.report.standings import gains
+    from purse.lab.report.standings import gains
 
     for each in gains(result):
         click.echo(click.style(each["title"], bold=True))

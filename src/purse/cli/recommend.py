@@ -8,11 +8,11 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
-from purse.base.recommendation import CONFIDENCE, CRITERIA, REWARD
 from purse.cli import complete
 from purse.cli.options import WORLD_HELP, Budget, for_machines, stored
 from purse.cli.output import print_json
 from purse.errors import InvalidInput
+from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
 
 SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 

@@ -160,7 +160,7 @@ def replay(
     import purse
 
     if prior is not None:
-        from purse.offline.prior_from_log import prior_from_log
+        from purse.lab.offline.prior_from_log import prior_from_log
 
         names = ("arm", "reward", "cost", "features", "per_arm")
         found = prior_from_log(data, prior, **{name: options[name] for name in names})

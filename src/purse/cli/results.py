@@ -37,7 +37,7 @@ def folder_of(study: Path | None) -> Path:
     """Return the folder of a study: from the folder, from its name in `RESULTS`, from its study
     file, or the last one where nothing is given.
     """
-    from purse.study import manifest
+    from purse.lab.study import manifest
 
     if study is None:
         found = kept()
@@ -51,7 +51,7 @@ def folder_of(study: Path | None) -> Path:
 
 def kept() -> list[Path]:
     """Return the folders of all studies in `RESULTS`, the last one first."""
-    from purse.study import manifest
+    from purse.lab.study import manifest
 
     found = [folder for folder in RESULTS.glob("*") if (folder / manifest.NAME).is_file()]
     return sorted(found, key=lambda each: (each / manifest.NAME).stat().st_mtime_ns, reverse=True)

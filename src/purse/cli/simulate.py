@@ -89,7 +89,7 @@ def regret(
     The literature has one name for several numbers; each has its own line here. The policy and its
     benchmarks play on the same draws. Each line is a mean over paths with half its 95% interval.
     """
-    from purse.study.regrets import regrets
+    from purse.lab.study.regrets import regrets
 
     found = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:

@@ -27,7 +27,7 @@ from purse.cli.results import COMPARISON, RESULTS, comparison_of, folder_of, kep
 from purse.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from purse.study.results import Study
+    from purse.lab.study.results import Study
 
 # what tells one comparison from another
 DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
@@ -81,8 +81,8 @@ def compare(
     comparisons share what they have in common.
     """
     check_lab("compare")
-    from purse.study import compare as defaults
-    from purse.study.plan import Plan, WorldLike
+    from purse.lab.study import compare as defaults
+    from purse.lab.study.plan import Plan, WorldLike
 
     places: Mapping[str, WorldLike] = {world: world for world in worlds} or defaults.DEFAULT_WORLDS
     plan = Plan.of(
@@ -107,7 +107,7 @@ def compare(
 def init(path: Path) -> None:
     """Write a commented study file to start from."""
     from purse.base.files import write_text
-    from purse.study.study_file import EXAMPLE
+    from purse.lab.study.study_file import EXAMPLE
 
     if path.exists():
         raise InvalidInput(f"{str(path)!r} exists already; give another name, or remove it")
@@ -129,8 +129,8 @@ def run(
     and the results (Parquet).
     """
     check_lab("lab run")
-    from purse.study import manifest, study_file
-    from purse.study.compare import run as run_plan
+    from purse.lab.study import manifest, study_file
+    from purse.lab.study.compare import run as run_plan
 
     target = folder or folder_of(study)
     if study.is_dir():
@@ -150,7 +150,7 @@ def status(study: Path | None, as_json: bool) -> None:
 
     Without a name prints the last study and lists those before it.
     """
-    from purse.study import manifest
+    from purse.lab.study import manifest
 
     target = found(study)
     facts = manifest.load(target)
@@ -198,7 +198,7 @@ def show(study: Path | None, as_json: bool) -> None:
 
     Without a name takes the last study; `purse lab status` lists all.
     """
-    from purse.study.results import Study, TableStudy
+    from purse.lab.study.results import Study, TableStudy
 
     target = found(study)
     result = Study.load(target)
@@ -222,7 +222,7 @@ def report(study: Path | None, folder: Path | None) -> None:
     The page is one HTML file, and figures are PNG, SVG and CSV. Without a name takes the last
     study; `purse lab status` lists all.
     """
-    from purse.study.results import Study
+    from purse.lab.study.results import Study
 
     target = found(study)
     for file in Study.load(target).publish(folder or target):
@@ -234,7 +234,7 @@ def found(study: Path | None) -> Path:
 
     Raise `InvalidInput` where there is none, with the studies that there are.
     """
-    from purse.study import manifest
+    from purse.lab.study import manifest
 
     target = folder_of(study)
     try:

@@ -48,7 +48,7 @@ def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: b
     verdicts, and writes paper.html (one file), paper.md and pictures. An interrupted run continues
     where it stopped.
     """
-    from purse.paper import study
+    from purse.lab.paper import study
 
     report = study(folder, quick=quick, n_workers=workers, device=device)
     if as_json:
@@ -94,11 +94,11 @@ def leaderboard(
     one folder.
     """
     from purse.base.files import write_atomically, write_text
-    from purse.ranking import page, page2, page3
-    from purse.ranking.leaderboard import leaderboard as play
-    from purse.ranking.parts import heat_figure, name_file
-    from purse.ranking.record import record_of, write_record
-    from purse.report.charts.export import write_figure
+    from purse.lab.ranking import page, page2, page3
+    from purse.lab.ranking.leaderboard import leaderboard as play
+    from purse.lab.ranking.parts import heat_figure, name_file
+    from purse.lab.ranking.record import record_of, write_record
+    from purse.lab.report.charts.export import write_figure
 
     board = play(policies or None, n_workers=workers, folder=folder, **options)
     target, record = Path(folder), record_of(board)
@@ -166,7 +166,7 @@ def bounds(
     purse lab bounds --arms 10 --budget 1e4 --cost-min 0.1
     purse lab bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
     """  # noqa: D301 - click reads the backspace as: keep these lines
-    from purse.theory import bounds as theory
+    from purse.lab.theory import bounds as theory
 
     if world is not None:
         source = click.get_current_context().get_parameter_source
@@ -183,7 +183,7 @@ def bounds(
         problem["setting"] = theory.Setting(known["iid"], known["costs"])
     rows = theory.table(budget=budget, alpha=alpha, **problem)
     if everything:
-        from purse.theory import coin_bounds, published_bounds
+        from purse.lab.theory import coin_bounds, published_bounds
 
         rows += coin_bounds.table(budget=budget, **problem)
         rows += published_bounds.table(budget=budget, horizon=horizon, **problem)
@@ -227,7 +227,7 @@ def optimum(
     purse lab optimum --world linear_contexts --budget 1300
     """  # noqa: D301 - click reads the backspace as: keep these lines
     from purse import worlds
-    from purse.theory import contexts
+    from purse.lab.theory import contexts
 
     sizes = budget[0] if len(budget) == 1 else list(budget)
     place = worlds.make(world, sizes)

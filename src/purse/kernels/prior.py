@@ -25,8 +25,8 @@ import numpy as np
 
 from purse.base import amounts, spec, validation
 from purse.base.array_file import DAMAGE, read_arrays, write_arrays
-from purse.base.features import Features
 from purse.errors import InvalidInput, invalid, shorten
+from purse.features import Features
 from purse.kernels.regression import Regression, new_regression
 from purse.types import Floats, Problem
 

@@ -1,30 +1,16 @@
 """The laboratory: games in simulated worlds, what they return, and how policies are judged.
 
 `purse.simulate`, `purse.compare` and `purse.replay` are where most studies start; this module has
-the rest, and `purse.lab.theory` has optima and bounds.
+the rest, and `purse.lab.theory` has optima and bounds. Each name is loaded when it is first used.
 """
 
-from purse.lab import theory
-from purse.offline.prior_from_log import prior_from_log
-from purse.offline.warm import warm
-from purse.ranking.leaderboard import leaderboard
-from purse.ranking.scores import Leaderboard
-from purse.study.regrets import Regrets, regrets
-from purse.study.results import Study
-from purse.types import Problem, Run, Ticket, Trajectory, World
+import lazy_loader
 
-__all__ = [
-    "Leaderboard",
-    "Problem",
-    "Regrets",
-    "Run",
-    "Study",
-    "Ticket",
-    "Trajectory",
-    "World",
-    "leaderboard",
-    "prior_from_log",
-    "regrets",
-    "theory",
-    "warm",
-]
+from purse.types import Problem as Problem
+from purse.types import Run as Run
+from purse.types import Ticket as Ticket
+from purse.types import Trajectory as Trajectory
+from purse.types import World as World
+
+__getattr__, __dir__, _lazy = lazy_loader.attach_stub(__name__, __file__)
+__all__ = sorted(["Problem", "Run", "Ticket", "Trajectory", "World", *_lazy])

@@ -13,7 +13,6 @@ import numpy as np
 
 from purse import policies
 from purse.base import validation
-from purse.base.features import Feature, Features
 from purse.base.spec import absolute
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
@@ -34,6 +33,7 @@ from purse.errors import (
     PurseError,
     invalid,
 )
+from purse.features import Feature, Features
 from purse.live import save_file
 from purse.live.account import Round, read_choice
 from purse.live.damage import (

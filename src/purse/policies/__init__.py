@@ -10,12 +10,12 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from purse.base.catalog import as_catalog
-from purse.base.default_policy import DEFAULT as DEFAULT
 from purse.base.loading import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 
 as_catalog(__name__)
+DEFAULT = "replan"  # the policy of a campaign that names none
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "choose", "update")
 

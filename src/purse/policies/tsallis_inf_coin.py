@@ -32,10 +32,10 @@ price_max=None, the bound above, likewise.
 Guarantee: with one resource, no limit on rounds, stop rule `exit` and no late reports, where each
 arm's mean reward is a constant times its mean cost, max_i e(i) B - E G <= (sqrt 2 / c) (4 sqrt K -
 2) sqrt(B + 1) + 1 / c, in largest costs; logarithmic with gaps, additive in corruption, and against
-an adversary for its own notion of regret: `purse.theory.coin_bounds`, and the page *What is true*,
-with the proofs. Over i.i.d. worlds no player has a smaller order. It is a yardstick and no default:
-here `tsallis-inf.price`, of which nothing is proved, loses 4 to 15 times less. Measured: regret at
-B = 10^4, the mean of 1,000 paths,
+an adversary for its own notion of regret: `purse.lab.theory.coin_bounds`, and the page *What is
+true*, with the proofs. Over i.i.d. worlds no player has a smaller order. It is a yardstick and no
+default: here `tsallis-inf.price`, of which nothing is proved, loses 4 to 15 times less. Measured:
+regret at B = 10^4, the mean of 1,000 paths,
 
 | world | tsallis-inf.price | tsallis-inf.coin | price_max = twice the best e(i) |
 |---|---|---|---|
@@ -53,7 +53,7 @@ nor does the pull of an arm that alone was allowed. No theorem covers masks.
 Needs c_min above 0; a horizon is ignored, and voids the guarantee. O(K) a block, O(1) within it.
 
 >>> import purse
->>> from purse.theory import coin_bounds
+>>> from purse.lab.theory import coin_bounds
 >>> world = purse.worlds.misleading_ratio()
 >>> run = purse.simulate("tsallis-inf.coin", world, budget=1000, n_paths=20, seed=0)
 >>> bound = coin_bounds.stationary(n_arms=2, budget=1000, cost_min=0.1)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.base.features import MOST_NUMBERS
 from purse.errors import invalid
+from purse.features import MOST_NUMBERS
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 

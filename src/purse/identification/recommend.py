@@ -1,0 +1,207 @@
+"""Which arm is best, with what confidence: identification of the best arm from sums of reports.
+
+Each mean has bounds that hold after every report at once (`purse.kernels.mean_bounds`), so that one
+may ask again and again, and stop as soon as the answer is certain. With K arms and confidence
+1 - delta there are K intervals, one for each mean reward, and where costs matter as many more as
+there are arms whose cost is not known. Each fails with probability delta over their number at most,
+so all of them hold together with probability 1 - delta.
+
+The leader is the arm with the largest mean so far, among those whose mean cost is at most the cap.
+It is certain when its lower bound, plus `within`, is at least the upper bound of every other arm
+that the cap does not exclude for certain, and its own cost is at most the cap for certain. The
+bounds on a ratio are those of the box, [lower r / upper c, upper r / lower c].
+
+The confidence now is the largest 1 - delta for which the leader is certain. The probability that it
+ever is 1 - delta or more while the leader is not the best arm is at most delta.
+
+What it takes for granted: the pulls of an arm are independent draws from one distribution, which
+does not drift, and rewards and costs lie within the ranges that are given. How arms are chosen does
+not matter, as long as it does not depend on the draw to come.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from purse.base import validation
+from purse.errors import invalid
+from purse.identification.arm_bounds import Arm
+from purse.identification.question import BestArmQuestion, Condition, read_question
+from purse.identification.recommendation import (
+    ABOVE_CAP,
+    BEST,
+    CONFIDENCE,
+    MAY_BE_BEST,
+    NOT_TRIED,
+    REWARD,
+    WORSE,
+    ArmVerdict,
+    MeanBounds,
+    Recommendation,
+    Verdict,
+    check_confidence,
+)
+from purse.kernels import mean_bounds
+
+SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
+MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
+STEPS = 50  # of bisections
+
+
+def recommend(
+    names: Sequence[str],
+    counts: Sequence[int],
+    reward_sums: Sequence[float],
+    cost_sums: Sequence[float],
+    *,
+    by: str = REWARD,
+    cap: float | None = None,
+    confidence: float = CONFIDENCE,
+    within: float = 0.0,
+    reward_range: tuple[float, float] = (0.0, 1.0),
+    cost_min: Sequence[float] | float = 0.0,
+    cost_max: Sequence[float] | float = 1.0,
+    n_arms: int | None = None,
+    resource: str = "cost",
+    notes: Sequence[str] = (),
+) -> Recommendation:
+    """Return which arm is best and how sure that is, from the sums of each arm's reports.
+
+    names         of the arms, shape (K,)
+    counts        pulls with a report, shape (K,)
+    reward_sums   sums of their rewards, shape (K,)
+    cost_sums     sums of their costs, shape (K,)
+    by            "reward", or "ratio": reward per cost
+    cap           the most that the best arm may cost, on average; None: anything
+    confidence    that is wanted, above 0 and below 1
+    within        by how much the best arm may be missed, in rewards or in rewards per cost
+    reward_range  the least and the largest reward
+    cost_min, cost_max   the least and the most that a pull may cost: one amount, or one for each
+                         arm, shape (K,); a cost that is known is both
+    n_arms        among how many arms the probability of error is shared; None: among those given.
+                  Where arms are left out that did badly, they count here
+    resource      the name of what costs are counted in
+    notes         what the answer says besides
+
+    Raise `InvalidInput` when a value is not allowed.
+    """
+    question, confidence = read_question(by, cap, within), check_confidence(confidence)
+    arms = [
+        Arm(name, n, float(reward), float(cost), reward_range, (least, most))
+        for name, n, reward, cost, least, most in zip(
+            names,
+            counts,
+            reward_sums,
+            cost_sums,
+            _for_each("cost_min", cost_min, len(names)),
+            _for_each("cost_max", cost_max, len(names)),
+            strict=True,
+        )
+    ]
+    n_intervals = question.n_intervals(arms, n_arms or len(arms) or 1)
+    shared = mean_bounds.log_term_of(0.0, n_intervals)  # where delta is 1
+    log_term = mean_bounds.log_term_of(confidence, n_intervals)
+    leader = question.leader(arms)
+    conditions = question.conditions(arms, leader) if arms else []
+    certain = bool(conditions) and all(holds(log_term, 1.0) for holds in conditions)
+    now = _confidence(conditions, shared)
+    forecast = None if certain or leader is None else _forecast(conditions, arms, log_term)
+    best = leader if certain else None
+    return Recommendation(
+        None if leader is None else leader.name,
+        certain,
+        max(now, confidence) if certain else now,
+        confidence,
+        *question,
+        resource,
+        _verdicts(question, arms, best, log_term),
+        None if forecast is None else math.ceil(forecast * sum(arm.n for arm in arms)),
+        None if forecast is None else forecast * sum(arm.n * arm.cost for arm in arms),
+        tuple(notes),
+    )
+
+
+def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[float]:
+    """One amount for each arm."""
+    given = [value] * n_arms if isinstance(value, (int, float)) else list(value)
+    if len(given) != n_arms:
+        raise invalid(field, value, f"must be one number, or one for each of the {n_arms} arms")
+    return [validation.number(field, each, low=0) for each in given]
+
+
+def _confidence(conditions: Sequence[Condition], shared: float) -> float:
+    """The largest 1 - delta at which all conditions hold, by bisection over ln(1 / delta)."""
+    surest = SUREST if conditions else 0.0
+    for holds in conditions:
+        if holds(shared + surest, 1.0):
+            continue
+        low, high = 0.0, surest
+        if not holds(shared, 1.0):
+            return 0.0
+        for _ in range(STEPS):
+            middle = (low + high) / 2
+            low, high = (middle, high) if holds(shared + middle, 1.0) else (low, middle)
+        surest = low
+    return -math.expm1(-surest)
+
+
+def _forecast(
+    conditions: Sequence[Condition], arms: Sequence[Arm], log_term: float
+) -> float | None:
+    """How many times as many pulls are missing until all conditions hold, if the means and the
+    shares of the arms stay as they are; None where that is no use, as between equal arms.
+    """
+    if not all(arm.n for arm in arms):
+        return None
+    times = 1.0
+    for holds in conditions:
+        if holds(log_term, times):
+            continue
+        low, high = times, MOST_TIMES
+        if not holds(log_term, high):
+            return None
+        while high / low > 1.02:  # it is a guess: two digits are enough
+            middle = math.sqrt(low * high)
+            low, high = (low, middle) if holds(log_term, middle) else (middle, high)
+        times = high
+    return times - 1
+
+
+def _verdicts(
+    question: BestArmQuestion, arms: Sequence[Arm], best: Arm | None, log_term: float
+) -> tuple[ArmVerdict, ...]:
+    """What is known of each arm."""
+    sure = [
+        question.bounds(arm, log_term)[0]
+        for arm in arms
+        if arm.n and question.keeps_cap(arm, log_term)
+    ]
+    bar = max(sure, default=-math.inf)
+
+    def verdict(arm: Arm) -> Verdict:
+        if question.is_above_cap(arm, log_term):
+            return ABOVE_CAP
+        if not arm.n:
+            return NOT_TRIED
+        if arm is best:
+            return BEST
+        return WORSE if question.bounds(arm, log_term)[1] < bar else MAY_BE_BEST
+
+    return tuple(
+        ArmVerdict(
+            arm.name,
+            arm.n,
+            _told(arm.reward if arm.n else None, arm.reward_bounds(log_term)),
+            _told(arm.cost if arm.n else None, arm.cost_bounds(log_term), question.needs_costs),
+            _told(arm.ratio if arm.n else None, arm.ratio_bounds(log_term), question.needs_costs),
+            verdict(arm),
+        )
+        for arm in arms
+    )
+
+
+def _told(mean: float | None, bounds: tuple[float, float], claimed: bool = True) -> MeanBounds:
+    """A mean and its bounds as JSON can have them: without infinities."""
+    shown = (mean, *(bounds if claimed else (None, None)))
+    return MeanBounds(*(None if each is None or math.isinf(each) else each for each in shown))

@@ -1,0 +1,157 @@
+"""How sure an estimate from a log is: the same estimate from logs drawn again from the log.
+
+Every estimate is a mean over paths, and its error has two parts. The log is a sample: its rows are
+drawn again with replacement R times (the bootstrap; Efron 1979), and the policy plays each of these
+logs on a few paths. With the noise of the simulation taken off,
+
+    error^2 = max(0, variance between replicates - variance within / paths of a replicate) +
+    variance over paths / paths
+
+and the interval is the estimate +- Student's t times error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from purse.base.progress import Progress
+from purse.engine import cpu
+from purse.engine.job import SEEDS, Job
+from purse.engine.rounds import FAULT
+from purse.engine.simulate import to_run
+from purse.lab.theory.notions import LEVEL, Estimate
+from purse.lab.theory.student import t_quantile
+from purse.types import Floats, Ints, Run, World
+
+REPLICATES = 100  # R, logs drawn from the log
+THOROUGH_REPLICATES = 1_000  # with `--thorough`
+REPLICATE_PATHS = 16  # on each of them; fewer where games are long, whose paths are much alike
+REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, where that allows two
+# beside a seed: whoever made the log may have used that seed, too, and replicates must not follow
+# their numbers
+OURS = 0x7075727365
+
+
+class Played(NamedTuple):
+    """A policy on the log, and on each log that was drawn from it."""
+
+    main: list[tuple[World, Run]]  # some paths each, in a world of their own
+    replicates: list[Run]
+    kept: list[Any]  # what was kept of the world of each replicate
+
+    @property
+    def pulls(self) -> Ints:
+        """(K,) Of each arm, over all paths."""
+        runs = [*(run for _, run in self.main), *self.replicates]
+        return np.sum([run.pulls.sum(axis=0) for run in runs], axis=0)
+
+    @property
+    def rounds(self) -> float:
+        """Of a game on the log, on average."""
+        return float(np.concatenate([run.rounds for _, run in self.main]).mean())
+
+
+def generator(seed: int, number: int) -> np.random.Generator:
+    """What a replicate draws its rows with; the same for every policy and budget, so that these are
+    compared on the same logs.
+    """
+    return np.random.default_rng((seed, number, OURS))
+
+
+def replicate_paths(runs: Sequence[Run]) -> int:
+    """How many paths are played on each replicate, from the rounds of those on the log."""
+    rounds = float(np.concatenate([run.rounds for run in runs]).mean())
+    return int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
+
+
+def play_log(
+    job: Job,
+    world: Callable[[Ints], World],
+    once: Ints,
+    redrawn: Callable[[np.random.Generator], Ints],
+    *,
+    n_paths: int,
+    replicates: int,
+    workers: int,
+    bar: Progress,
+    enough: Callable[[World], bool] = lambda world: False,
+    seat: Callable[[Job, World], Job] = lambda job, world: job._replace(world=world),
+    keep: Callable[[World, Run], Any] = lambda world, run: None,
+) -> Played:
+    """Play the job on `n_paths` paths in the world of all rows once, and on a few in the world of
+    each replicate's rows, with a seed of its own.
+
+    enough   whether nothing more is asked once some paths were played in this world; then there
+             are fewer of them, and no replicates
+    seat   the job in a world
+    keep   what to keep of a replicate's world, once it was played
+    """
+    size = min(cpu.block_size(job), -(-n_paths // workers))
+    starts = range(0, n_paths, size)
+    seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=replicates).tolist()
+    main: dict[int, tuple[World, Run]] = {}
+    redone: dict[int, Run] = {}
+    kept: dict[int, Any] = {}
+    first = seat(job, world(once))
+    loop, halt = cpu.warm_up(first, bar), np.zeros(1, np.int64)
+
+    def play(place: World, seed: int, start: int, count: int) -> Run:
+        task = seat(job._replace(game=job.game._replace(seed=seed)), place)
+        results = cpu.empty_results(task, count)
+        cpu.play_rows(loop, task, start, results, np.zeros(1), halt)
+        return to_run(task, results)
+
+    def play_main(start: int, count: int) -> None:
+        place = world(once)
+        main[start] = place, play(place, job.game.seed, start, count)
+
+    def play_again(number: int, count: int) -> None:
+        place = world(redrawn(generator(job.game.seed, number)))
+        redone[number] = play(place, seeds[number], 0, count)
+        kept[number] = keep(place, redone[number])
+
+    def do(tasks: Sequence[Callable[[], None]], before: float, part: float) -> None:
+        done = len(main) + len(redone)
+        cpu.in_threads(
+            tasks,
+            workers,
+            halt,
+            lambda: bar.show(before + part * (len(main) + len(redone) - done) / len(tasks)),
+        )
+        if halt[0] == FAULT:
+            raise cpu.fault_error(job)
+
+    do([partial(play_main, 0, 1)], 0.0, 0.0)
+    if enough(main[0][0]):
+        return Played([main[0]], [], [])
+    main.clear()
+    do(
+        [partial(play_main, start, min(size, n_paths - start)) for start in starts],
+        0.0,
+        (share := n_paths / (n_paths + 2 * replicates)),
+    )
+    if any(enough(place) for place, _ in main.values()):
+        return Played([main[start] for start in starts], [], [])
+    again = replicate_paths([run for _, run in main.values()])
+    do([partial(play_again, number, again) for number in range(replicates)], share, 1 - share)
+    numbers = range(replicates)
+    return Played(
+        [main[start] for start in starts],
+        [redone[number] for number in numbers],
+        [kept[number] for number in numbers],
+    )
+
+
+def with_log_error(values: Floats, redone: Floats) -> Estimate:
+    """The mean of `values` (P,), one per path, with error and interval that hold what the
+    replicates (R, paths) say about the log.
+    """
+    within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
+    between = float(redone.mean(axis=1).var(ddof=1)) - within
+    error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))
+    mean, half = float(values.mean()), t_quantile(len(redone) - 1, LEVEL) * error
+    return Estimate(mean, error, mean - half, mean + half)

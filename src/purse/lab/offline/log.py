@@ -1,0 +1,271 @@
+"""A log of rounds, one pull each: which arm, what it returned and cost, and the probability that it
+was chosen with.
+
+With p_t the probability of the logged arm i_t given all that the logging policy looked at, the
+weights w_t = 1/p_t make the rows of an arm represent all rounds, whatever the choice was based on:
+E[1{i_t = i} w_t f(r_t, c_t)] = E[f(r(i), c(i))] (Horvitz and Thompson 1952).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.errors import InvalidInput, invalid, shorten
+from purse.lab.offline.feature_columns import Contexts, Wanted, read_contexts
+from purse.lab.offline.full_table import cost_units
+from purse.lab.offline.source import Source
+from purse.types import Floats, Ints, Outages
+
+# standard errors between stated probabilities and frequencies that are no chance any more
+DOUBT = 5.0
+ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
+LEAST_ESS = 30.0  # effective rows of an arm, below which nothing is said about who plays it
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """The rows as arrays, and what a player is told: the arms, the bounds of their costs, the range
+    of rewards.
+    """
+
+    name: str
+    arms: tuple[str, ...]
+    arm: Ints  # (n,)
+    reward: Floats  # (n,) in the user's unit
+    cost: Ints  # (n, d) units
+    weight: Floats  # (n,) 1/p
+    cost_min: Ints  # (K, d) units
+    cost_max: Ints  # (K, d) units
+    reward_range: tuple[float, float]
+    horizon: int | None
+    resources: tuple[str, ...] = ("cost",)  # (d,)
+    rounds: Floats | None = None  # (K,) in which each arm could be chosen; None: all n
+    outages: Outages | None = None  # the arms that may be chosen in each round; None: all
+    notes: tuple[str, ...] = ()  # what a reader of estimates has to know
+    contexts: Contexts | None = None
+    assumed: str = ""  # what is taken for the probabilities, where the log has none
+
+    def __len__(self) -> int:
+        return len(self.arm)
+
+    @property
+    def chances(self) -> Floats:
+        """(K,) The rounds in which each arm could be chosen."""
+        return np.full(len(self.arms), float(len(self))) if self.rounds is None else self.rounds
+
+    @property
+    def inside(self) -> Floats:
+        """(n,) The rewards as policies see them, from 0 to 1."""
+        low, high = self.reward_range
+        return np.clip((self.reward - low) / (high - low), 0, 1)
+
+    def sums(self, values: Floats | Ints) -> Floats:
+        """(K,) The sum of one value per row over the rows of each arm."""
+        sums = np.bincount(self.arm, values, minlength=len(self.arms))
+        return sums.astype(np.float64, copy=False)
+
+    @property
+    def rows(self) -> Ints:
+        """(K,) How often each arm was logged."""
+        return np.bincount(self.arm, minlength=len(self.arms))
+
+    @property
+    def ess(self) -> Floats:
+        """(K,) Effective sample size of each arm, (sum w)^2 / sum w^2: as many rows of equal weight
+        tell as much; 0 where there are none.
+        """
+        squares = self.sums(self.weight**2)
+        return np.divide(
+            self.sums(self.weight) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0
+        )
+
+    @property
+    def doubts(self) -> Floats:
+        """(K,) How many standard errors (sum w)/n of each arm is from 1, which it is on average
+        where the probabilities are right; n are the rounds in which it could be chosen.
+
+        1{i_t = i} w_t has mean 1 and variance E[1/p] - 1, which sum w^2 / sum w - 1 estimates. 0
+        for arms that were never logged.
+        """
+        total, n = self.sums(self.weight), np.maximum(self.chances, 1)
+        squares, ones = self.sums(self.weight**2), np.ones(len(total))
+        spread = np.divide(squares, total, out=ones, where=total > 0) - 1
+        apart = np.where(total > 0, total / n - 1, 0.0)
+        apart[np.abs(apart) < 1e-9] = 0.0  # rounding, where an arm was always chosen
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(apart == 0, 0.0, apart / np.sqrt(np.maximum(spread, 0) / n))
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A line where there are no probabilities, and for each arm that was logged more or less
+        often than its probabilities allow.
+        """
+        means = self.sums(self.weight) / np.maximum(self.chances, 1)
+        contradicted = (
+            f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
+            f"chosen: sum of 1/probability is {means[i]:.3g} times the rows and should be 1, "
+            f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
+            for i in np.flatnonzero(np.abs(self.doubts) > DOUBT)
+        )
+        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *contradicted)
+
+    def filled(self) -> tuple[Ints, Floats, Ints]:
+        """Arm, reward from 0 to 1 and costs of each row; then, for each arm that was never logged,
+        a row that nobody may pull, so that a world can be made.
+        """
+        missing = np.flatnonzero(self.rows == 0)
+        return (
+            np.concatenate([self.arm, missing]),
+            np.concatenate([self.inside, np.zeros(len(missing))]),
+            np.concatenate([self.cost, self.cost_max[missing]]),
+        )
+
+
+def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
+    """Why the log cannot tell of who plays arms so often, if it cannot: it knows too little of one
+    of them.
+
+    pulls, ess   (K,) how often each was pulled, and its effective sample size
+    """
+    for arm in np.flatnonzero((pulls > 0) & (ess < LEAST_ESS)):
+        name = repr(log.arms[arm])
+        if not log.rows[arm]:
+            return f"arm not logged: plays arm {name}, which was never logged"
+        return (
+            f"too few rows: plays arm {name}, whose effective sample size is {ess[arm]:.3g}, below "
+            f"{LEAST_ESS:g}"
+        )
+    return None
+
+
+def read_log(
+    source: Source,
+    *,
+    arm: str = "arm",
+    reward: str = "reward",
+    cost: str = "cost",
+    probability: str | None = "probability",
+    arms: Sequence[str] | None = None,
+    reward_range: tuple[float, float] | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    horizon: int | None = None,
+    features: Wanted | None = None,
+    per_arm: bool = False,
+) -> Log:
+    """Return the log in these columns of the source.
+
+    `purse.lab.offline.off_policy.estimate_log` says what may be declared. Without probabilities
+    (None) all rows have weight 1, which is no ground for an estimate; "uniform" and "frequency" are
+    no columns, see `assume`.
+    """
+    if per_arm and features is None:
+        raise invalid("per_arm", per_arm, "needs features")
+    labels, number_of_row = source.numbered(arm)
+    rewards, units = source.numbers(reward, truth=True), cost_units(source, cost)
+    names = in_order(labels) if arms is None else distinct(arms)
+    index = {name: i for i, name in enumerate(names)}
+    arm_of_row = np.array([index.get(label, -1) for label in labels])[number_of_row]
+    if (unknown := np.flatnonzero(arm_of_row < 0)).size:
+        row, known = int(unknown[0]), shorten(", ".join(names))
+        label = labels[number_of_row[row]]
+        raise source.refuse(row, arm, label, f"must be one of the arms {known}")
+    weights, assumed = np.ones(len(rewards)), ""
+    if probability in ASSUMED and probability not in source.frame.columns:
+        weights, assumed = assume(probability, arm_of_row, len(names))
+    elif probability is not None:
+        weights = 1 / source.numbers(probability, above=0, high=1)
+    if horizon is None and (free := np.flatnonzero(units == 0)).size:
+        raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
+    bounds = [
+        bound_array(field, declared, units, arm_of_row, len(names))
+        for field, declared in (("cost_min", cost_min), ("cost_max", cost_max))
+    ]
+    for bound, side, beyond in ((bounds[0], "at least", -1), (bounds[1], "at most", 1)):
+        if (bad := np.flatnonzero((units - bound[arm_of_row]) * beyond > 0)).size:
+            row = int(bad[0])
+            allowed = f"must be {side} {amounts.text(bound[arm_of_row[row]])}, as is declared"
+            raise source.refuse(row, cost, float(units[row] / amounts.UNIT), allowed)
+    low, high = (
+        range_of(rewards)
+        if reward_range is None
+        else (validation.number("reward_range", end) for end in reward_range)
+    )
+    if not low < high:
+        raise invalid(
+            "reward_range", reward_range, "must be two numbers, the first below the second"
+        )
+    if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
+        allowed = f"must lie between {low:g} and {high:g}, as is declared"
+        raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
+    rows = arm_of_row, rewards, units[:, None], weights
+    least, most = (bound[:, None] for bound in bounds)
+    log = Log(source.path.name, names, *rows, least, most, (low, high), horizon, assumed=assumed)
+    if features is None:
+        return replace(log, notes=tuple(source.notes))
+    taken = [each for each in (arm, reward, cost, probability) if each is not None]
+    found = read_contexts(source, features, arms=names, per_arm=per_arm, spread=True, taken=taken)
+    return replace(log, contexts=found, notes=(*source.notes, found.note))
+
+
+def assume(probability: str, arm: Ints, n_arms: int) -> tuple[Floats, str]:
+    """(n,) The weights of rows without probabilities, and what they suppose.
+
+    probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
+    """
+    if probability == "uniform":
+        return np.full(len(arm), float(n_arms)), (
+            f"has no probabilities; every arm is taken to have had 1/{n_arms} in each round "
+            "(--probability uniform), and every estimate rests on that"
+        )
+    rows = np.bincount(arm, minlength=n_arms)
+    return len(arm) / rows[arm], (
+        "has no probabilities; each arm's share of the rows is taken for them (--probability "
+        "frequency). That is right only where the choice of an arm had nothing to do with the "
+        "round it was made in: if the dear arm got the hard rounds, the estimates are wrong, and "
+        "nothing here can show it"
+    )
+
+
+def in_order(labels: Sequence[str]) -> tuple[str, ...]:
+    """The arms that occur: by number where all are whole numbers, else by alphabet."""
+    names = set(labels)
+    by_number = all(label.isdecimal() for label in names)
+    return tuple(sorted(names, key=int) if by_number else sorted(names))
+
+
+def distinct(arms: Sequence[str]) -> tuple[str, ...]:
+    """The arms as they were declared."""
+    names = tuple(str(name) for name in arms)
+    if isinstance(arms, str) or not names or len(set(names)) < len(names):
+        raise invalid("arms", arms, "must be the names of all arms, each once")
+    return names
+
+
+def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
+    """(K,) The least or the most that each arm may cost: as declared, else as logged; that of all
+    rows for an arm that was never logged.
+    """
+    if declared is not None:
+        return amounts.cost_array(field, declared, n_arms, 1)[:, 0]
+    lowest = field == "cost_min"
+    bound = np.full(n_arms, amounts.LARGEST if lowest else -1)
+    (np.minimum if lowest else np.maximum).at(bound, arm, units)
+    seen = np.bincount(arm, minlength=n_arms) > 0
+    return np.where(seen, bound, units.min() if lowest else units.max())
+
+
+def range_of(rewards: Floats) -> tuple[float, float]:
+    """From the least to the largest reward, and to zero, which is what a round without a pull is
+    worth.
+    """
+    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+    if not math.isfinite(high - low):
+        raise InvalidInput(f"rewards from {low:g} to {high:g} span more than a number can hold")
+    return (low, high) if low < high else (0.0, 1.0)

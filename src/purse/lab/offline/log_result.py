@@ -1,0 +1,172 @@
+"""What a log says about policies: estimates with intervals, or why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from purse.base import amounts, html
+from purse.base.text import align_columns, fold
+from purse.lab.offline.log import Log
+from purse.lab.report import log_standings
+from purse.lab.report.data import LogFacts
+from purse.lab.report.prose import log_replay
+from purse.lab.report.prose.study import plain
+from purse.lab.theory.notions import Estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+NUMBERS = ("estimate", "error", "low", "high")
+SPENT = ("spent", "spent_low", "spent_high")
+LONGER = 1.1  # games of so many logs are long
+UNKNOWN = Estimate(*[float("nan")] * 4)
+
+
+class LogEstimate(NamedTuple):
+    """One method's estimate of a policy's gain with a budget."""
+
+    policy: str  # or the name of a reference
+    budget: float
+    method: str
+    estimate: Estimate
+    ess: float  # effective sample size of the rows behind it
+    refused: str | None  # why the log cannot tell
+    spent: Estimate  # of the first resource
+    rounds: float  # of a game, on average
+    kind: str = "policy"  # policy, arm (alone) or log (what it gained itself)
+
+
+@dataclass(frozen=True, eq=False)
+class LogResult:
+    """What each policy would have gained with each budget, by each method."""
+
+    log: Log
+    estimates: tuple[LogEstimate, ...]
+    facts: LogFacts
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """A line for each reason to doubt all of it."""
+        return (*self.log.warnings, *self.long_games())
+
+    def long_games(self) -> list[str]:
+        """A line where games have more rounds than the log: nobody saw that many."""
+        n = len(self.log)
+        longest = max(self.estimates, key=lambda each: each.rounds)
+        if longest.rounds <= LONGER * n:
+            return []
+        return [
+            f"{self.log.name}: the log has {n:,} rounds, and games of {longest.policy} with a "
+            f"budget of {longest.budget:g} have {longest.rounds:,.0f}: such an estimate supposes "
+            f"that rounds like these go on; limit them with a horizon of {n}"
+        ]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A line for each thing that a reader of the estimates has to know."""
+        return self.log.notes
+
+    def frame(self) -> pl.DataFrame:
+        """A row for each player, budget and method: estimate, standard error, 95% interval,
+        effective sample size, what would be spent of the first resource with its 95% interval;
+        where refused, nulls and the reason. Then the rounds of a game, and what the player is: a
+        policy, an arm alone, or the log itself.
+        """
+        import polars as pl
+
+        rows = []
+        for answer in self.estimates:
+            numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
+            spent = answer.spent
+            used = [None] * len(SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
+            rows.append((*answer[:3], *numbers, answer.ess, answer.refused, *used, *answer[-2:]))
+        types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
+        types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
+        types |= dict.fromkeys((*SPENT, "rounds"), pl.Float64) | {"kind": pl.String}
+        return pl.DataFrame(rows, types, orient="row")
+
+    def arms(self) -> pl.DataFrame:
+        """A row for each arm: rows, effective sample size, weighted means, and sum of 1/probability
+        over all rounds in which it could be chosen, which should be about 1.
+
+        With several resources there is a column for the mean cost of each, such as `cost_tokens`.
+        """
+        import polars as pl
+
+        log = self.log
+        total = log.sums(log.weight)
+        with np.errstate(invalid="ignore"):
+            reward = log.sums(log.weight * log.reward) / total
+            costs = {
+                "cost" if len(log.resources) == 1 else f"cost_{name}": log.sums(log.weight * units)
+                / total
+                / amounts.UNIT
+                for name, units in zip(log.resources, log.cost.T, strict=True)
+            }
+        columns = {
+            "arm": log.arms,
+            "rows": log.rows,
+            "ess": log.ess,
+            "reward": reward,
+            **costs,
+            "weight": total / np.maximum(log.chances, 1),
+            "doubt": log.doubts,
+        }
+        return pl.DataFrame(columns).with_columns(pl.col("reward", *costs).fill_nan(None))
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figure and tables; the page comes first."""
+        from purse.lab.report.log_page import publish
+
+        return publish(self, folder)
+
+    def grids(self) -> Iterator[list[list[str]]]:
+        """A table for each budget as text, the largest estimate first."""
+        frame = self.frame()
+        for budget in log_standings.budgets_of(frame):
+            yield log_standings.grid(frame.filter(budget=budget), budget)
+
+    @property
+    def summary(self) -> str:
+        """What was asked of which log, in a line."""
+        horizon = self.log.horizon
+        games = "no limit on rounds" if horizon is None else f"games of at most {horizon:,} rounds"
+        rounds = f"{len(self.log):,} logged rounds of {len(self.log.arms)} arms"
+        return f"{self.log.name}: {rounds}; {games}"
+
+    def answers(self) -> list[str]:
+        """For each budget the answer in words."""
+        found = log_replay.findings(self.frame())
+        several = len(found) > 1
+        return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
+
+    def __repr__(self) -> str:
+        """What was asked of which log, in a line."""
+        return f"<LogResult {self.summary}>"
+
+    def remarks(self) -> list[str]:
+        """A line for each refusal, for how sure it is, for each note and for each warning."""
+        return [
+            *map(plain, log_standings.short_reasons(self.frame())),
+            plain(log_replay.precision(self.facts)),
+            *self.notes,
+            *(f"warning: {line}" for line in self.warnings),
+        ]
+
+    def _repr_html_(self) -> str:
+        """The answer, the tables, and why something is missing or doubtful, for notebooks."""
+        parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
+        parts += [html.table(head, rows) for head, *rows in self.grids()]
+        return "".join([*parts, *map(html.paragraph, self.remarks())])
+
+    def __str__(self) -> str:
+        """The answer, the tables as plain text, and why something is missing or doubtful."""
+        lines = [self.summary, *map(fold, self.answers())]
+        for each in self.grids():
+            lines += ["", *("  ".join(row).rstrip() for row in align_columns(each))]
+        return "\n".join([*lines, "", *map(fold, self.remarks())])

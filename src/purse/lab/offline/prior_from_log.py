@@ -1,0 +1,74 @@
+"""`purse.lab.prior_from_log`: a warm start for policies with a regression, from a log."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.base.optional import check_lab
+from purse.kernels.prior import Prior, write_prior
+from purse.lab.offline.feature_columns import Wanted
+from purse.lab.offline.log import read_log
+from purse.lab.offline.outcome_models import RIDGE, regression_of
+from purse.lab.offline.source import Source, read
+from purse.worlds._tables import context_rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def prior_from_log(
+    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    path: str | os.PathLike[str],
+    *,
+    features: Wanted | None = None,
+    per_arm: bool = False,
+    arms: Sequence[str] | None = None,
+    reward_range: tuple[float, float] | None = None,
+    ridge: float = RIDGE,
+    arm: str = "arm",
+    reward: str = "reward",
+    cost: str = "cost",
+) -> Prior:
+    """Write what a log teaches a regression to a file, and return it.
+
+    data       a log as for `purse.replay`; it needs no probabilities
+    path       the file, such as "prior.npz"
+    features, per_arm   as in `purse.replay`; declare the ranges that the policy is to have
+    arms       the arms in the order of the policy; None: those in the log, sorted
+    reward_range   what rewards of 0 and 1 are; None: as in `purse.replay`
+    ridge      of the regression
+    arm, reward, cost   the names of the columns
+
+    The arm may have been chosen by the features, and by nothing else that moves its reward or cost:
+    the rows count as they are.
+
+    Raise `InvalidInput` when a column is missing or a value is not allowed.
+    """
+    check_lab("prior_from_log", "numba", "polars")
+    source = data if isinstance(data, Source) else read(data)
+    log = read_log(
+        source,
+        arm=arm,
+        reward=reward,
+        cost=cost,
+        probability=None,
+        arms=arms,
+        reward_range=reward_range,
+        horizon=1,  # with one, costs may be 0
+        features=features,
+        per_arm=per_arm,
+    )
+    seen = np.ones((len(log), 1, 1))
+    if log.contexts is not None:
+        seen = context_rows(log.contexts.values, len(log), len(log.arms))
+    values = np.column_stack([log.inside, log.cost / amounts.UNIT])
+    near = validation.number("ridge", ridge, above=0)
+    once = np.ones(len(log), np.int64)
+    known = regression_of(seen, log.arm, values, once, len(log.arms), near)
+    declared: dict[str, Any] = {} if log.contexts is None else log.contexts.features.as_dict()
+    return write_prior(path, Prior(known, log.arms, declared, per_arm, near, log.reward_range))

@@ -1,0 +1,198 @@
+"""`purse.replay`: which policy would have spent a budget best, on recorded rounds."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+from purse.base import validation
+from purse.base.optional import check_lab
+from purse.errors import InvalidInput, invalid, shorten
+from purse.lab.offline.column_names import NO_PROBABILITY, aligned, guesses
+from purse.lab.offline.estimates import NO_LIMIT, ask, estimate
+from purse.lab.offline.feature_columns import Wanted
+from purse.lab.offline.log import ASSUMED
+from purse.lab.offline.log_result import LogResult
+from purse.lab.offline.off_policy import estimate_log
+from purse.lab.offline.source import Source, read
+from purse.lab.offline.table_replay import TableReplay, default_policies, replay_table
+from purse.lab.report.command import command
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FIT = "fit"  # the stop rule of campaigns
+METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
+
+
+def replay(
+    data: str | os.PathLike[str] | pl.DataFrame,
+    *,
+    budgets: float | Sequence[Any] | None = None,
+    policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
+    horizon: int | str | None = None,
+    n_paths: int | None = None,
+    thorough: bool = False,
+    seed: int = 0,
+    stop: str | None = None,
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    arm: str = "arm",
+    reward: str = "reward",
+    cost: str = "cost",
+    round: str = "round",
+    probability: str = "probability",
+    features: Wanted | None = None,
+    per_arm: bool = False,
+    decimal: str | None = None,
+    skip_empty: bool = False,
+) -> TableReplay | LogResult:
+    """Replay policies on recorded rounds with each budget.
+
+    data      a file (CSV, TSV, Parquet, JSON lines), "-" for standard input, or a frame, in one of
+              three forms
+    budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
+              own. For a campaign with several resources a list of lists, one amount for each
+    policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
+              `uniform`, and `lin-ucb.price` where there are features
+    horizon   the number of rounds, known to the policy; None: as many as the data has, and a
+              campaign's own; "none", for a log: no limit
+    n_paths   orders of a table's rows, or simulated games for a log; None: 100
+    thorough  whether to take ten times as many orders or games, and for the intervals of a log
+              1,000 logs that are drawn again from it instead of 100
+    stop      the stop rule; None: "retry" where there is a horizon, else "exit"; for a campaign
+              "fit", its own
+    n_workers threads; their number changes no result
+    folder    a folder that keeps the results of a table; a repeat reads them
+    arm, reward, cost, round, probability   the names of the columns; in a wide table, their
+                                            prefixes. Other case and blanks do not matter
+    features  columns that are known of a round before its arm is chosen: names, patterns such as
+              "x_*", or a mapping from names to a range (low, high), classes, or None: as the data
+              is. Policies that see contexts see them
+    per_arm   whether each arm has features of its own: in columns such as length_small, or in the
+              rows of a table with a row for each round and arm
+    decimal   the mark before decimals in a text file, "," or "."; None: as each column tells
+    skip_empty   whether rows with an empty cell are left out; else they are refused
+
+    A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
+    which it was chosen. The column `probability` makes the data a log. A log without one is read
+    with `probability="uniform"`, where every arm was as likely, or `probability="frequency"`, where
+    the choice had nothing to do with the round: then each arm's share of the rows stands in for it,
+    and a warning says so. Each policy's gain is estimated, with intervals that include the log's
+    own uncertainty, beside what the log itself gained and each arm alone. The *export of a
+    campaign*, as `Campaign.export` writes it, is read as a log. A *full table* has the reward and
+    cost of every arm in every round. It has pairs of columns (`reward_small`, `cost_small`, ...) or
+    a row for each round and arm. Policies are replayed exactly, on rows in random order.
+
+    Return a `LogResult` for a log or a campaign and a `TableReplay` for a table.
+
+    Raise `InvalidInput` when the data has none of these forms, or when a campaign chose nearly all
+    its arms with probability 1.
+    """
+    check_lab("replay", "numba", "polars")
+    from purse.lab.offline.journal_log import is_journal
+
+    game: dict[str, Any] = {"n_paths": n_paths, "thorough": thorough, "seed": seed}
+    if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
+        if features is not None:
+            raise invalid("features", features, "must be left out; a campaign has its own")
+        return replay_journal(Path(data), policies, budgets, horizon, stop, n_workers, **game)
+    if budgets is None:
+        raise invalid("budgets", None, "must be one amount or several")
+    names: dict[str, str] = {"arm": arm, "reward": reward, "cost": cost}
+    source = aligned(
+        read(data, decimal=decimal), {**names, "round": round, "probability": probability}
+    )
+    log = is_log(source, arm, round, probability)
+    if skip_empty:
+        source = skip_rows(source, log, names, round, probability)
+    common: dict[str, Any] = {
+        "policies": default_policies(features) if policies is None else policies,
+        "budgets": budgets,
+        **game,
+        "n_workers": n_workers,
+        "features": features,
+        "per_arm": per_arm,
+        **names,
+    }
+    read_as = {"decimal": decimal, "skip_empty": skip_empty}
+    if log:
+        rounds = len(source.frame) if horizon is None else horizon
+        common |= {"horizon": rounds, "probability": probability, "stop": stop}
+        return estimate_log(source, **common, references=True, read_as=read_as)
+    if horizon == NO_LIMIT:
+        raise invalid("horizon", horizon, "must be a number for a table, which ends")
+    common |= {"horizon": horizon, "round": round, "stop": stop or "retry"}
+    return replay_table(source, **common, folder=folder, read_as=read_as)
+
+
+def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
+    """Whether the data is a log, or else a table. Raise `InvalidInput` where it is neither."""
+    columns = source.frame.columns
+    if probability in columns or (arm in columns and probability in ASSUMED):
+        return True
+    if arm not in columns or round in columns:
+        return False
+    guess = guesses(columns).get("probability")
+    hint = f"; name it: --probability {guess}" if guess else f". {NO_PROBABILITY}"
+    raise InvalidInput(
+        f"{source.path} has no column {probability!r}, the probability with which the arm of a row "
+        f"was chosen, nor {round!r}, which a table with a row for each round and arm has; it has "
+        f"{shorten(', '.join(columns))}{hint}"
+    )
+
+
+def skip_rows(
+    source: Source, log: bool, names: Mapping[str, str], round: str, probability: str
+) -> Source:
+    """The source without rows, or rounds of a table, that have an empty cell."""
+    columns = source.frame.columns
+    if log:
+        wanted = [*names.values(), probability]
+        return source.without_empty([name for name in wanted if name in columns])
+    if names["arm"] in columns:
+        return source.without_empty([*names.values(), round], group=round)
+    starts = f"{names['reward']}_", f"{names['cost']}_"
+    return source.without_empty([name for name in columns if name.startswith(starts)])
+
+
+def replay_journal(
+    path: Path,
+    policies: str | ModuleType | Sequence[str | ModuleType] | None,
+    budgets: Any,
+    horizon: int | str | None,
+    stop: str | None,
+    n_workers: int | None,
+    **game: Any,
+) -> LogResult:
+    """What policies would have earned in the place of a campaign's own, see `replay`."""
+    from purse.lab.offline.journal_log import read_journal_log
+
+    log, budget = read_journal_log(path)
+    if horizon is not None:
+        limit = None if horizon == NO_LIMIT else validation.integer("horizon", horizon, low=1)
+        log = replace(log, horizon=limit)
+    several = len(log.resources) > 1
+    sizes = [budget if several else budget[0]] if budgets is None else budgets
+    if several and not all(isinstance(each, Sequence) for each in as_list(sizes)):
+        raise invalid(
+            "budgets",
+            budgets,
+            f"must be a list with an amount for each of the resources {', '.join(log.resources)}",
+        )
+    if policies is None:
+        policies = default_policies(None if log.contexts is None else log.contexts.features.names)
+    question = ask(policies, sizes, methods=METHODS, stop=stop or FIT, **game)
+    options = {**game, "horizon": horizon, "stop": stop}
+    given = [] if budgets is None else question.budgets
+    again = command(path, question.policies, given, "purse.replay", **options)
+    return estimate(log, question, command=again, n_workers=n_workers)
+
+
+def as_list(values: Any) -> list[Any]:
+    """Several values, or one, as a list."""
+    return list(values) if isinstance(values, Sequence) else [values]

@@ -1,0 +1,248 @@
+"""Rows of a file, and refusals that say where in it something is wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from purse.base import validation
+from purse.errors import InvalidInput, invalid, shorten
+from purse.lab.offline.cells import DECIMALS, Cells, read_cells
+from purse.lab.offline.text_file import (
+    SEPARATORS,
+    Piped,
+    Place,
+    filled_lines,
+    find_separator,
+    first_line,
+    read_csv,
+    read_lines,
+    records,
+)
+from purse.types import Bools, Floats, Ints
+
+if TYPE_CHECKING:
+    import polars as pl
+
+INF = math.inf
+LINES = (".jsonl", ".ndjson")  # one JSON object per line
+TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
+ENDINGS = (*TEXTS, ".parquet", *LINES)
+EMPTY = "is empty; give a {}, or drop such rows with --skip-empty"
+
+
+@dataclass(frozen=True)
+class Source:
+    """The rows of a file, or of a frame, as they were read."""
+
+    path: Place
+    frame: pl.DataFrame
+    separator: str = ","
+    decimal: str | None = None  # the mark before decimals; None: as each column tells
+    kept: Ints | None = None  # the rows of the file that are left; None: all
+    notes: list[str] = field(default_factory=list)  # what was taken for what
+
+    def numbers(
+        self,
+        column: str,
+        *,
+        above: float = -INF,
+        low: float = -INF,
+        high: float = INF,
+        truth: bool = False,
+    ) -> Floats:
+        """(rows,) The column as finite numbers with above < number, low <= number <= high.
+
+        truth   whether true and false are 1 and 0
+        """
+        entries = self.column(column)
+        values, note, wrong = self.cells(entries, truth)
+        if wrong is not None:
+            raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
+        array = values.fill_null(math.nan).to_numpy()
+        good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
+        if not good.all():
+            row = int(np.argmin(good))
+            if is_empty(entries)[row]:
+                raise InvalidInput(
+                    f"{self.where(row)}, column {column!r}: {EMPTY.format('number')}"
+                )
+            ends = (("above", above), ("at least", low), ("at most", high))
+            limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
+            value = float(array[row]) if np.isfinite(array[row]) else entries[row]
+            allowed = "number " + " and ".join(limits) if limits else "finite number"
+            raise self.refuse(row, column, value, f"must be a {allowed}")
+        self.say(f"column {column!r}: {note}" if note else "")
+        return np.array(array)
+
+    def cells(self, entries: pl.Series, truth: bool) -> Cells:
+        """The entries of a column as numbers."""
+        import polars as pl
+
+        if entries.dtype == pl.String:
+            return read_cells(entries, truth=truth, decimal=self.decimal)
+        if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
+            return Cells(entries.cast(pl.Float64, strict=False))
+        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
+
+    def labels(self, column: str) -> list[str]:
+        """The column as text, without blanks around it; no cell may be empty."""
+        return self.texts(column).to_list()
+
+    def numbered(self, column: str) -> tuple[list[str], Ints]:
+        """The labels of a column, each once, and (rows,) the number of each row's label; a list of
+        the labels of all rows would take as much memory as all the rest.
+        """
+        import polars as pl
+
+        texts = self.texts(column)
+        names = texts.unique().to_list()
+        numbers = texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+        return names, np.array(numbers.to_numpy())
+
+    def texts(self, column: str) -> pl.Series:
+        """The same as a series."""
+        import polars as pl
+
+        entries = self.column(column)
+        if entries.dtype.is_nested():
+            raise self.refuse(0, column, entries[0], "must be a text or a number")
+        texts = entries.cast(pl.String).str.strip_chars().replace("", None)
+        if texts.null_count():
+            row = int(texts.is_null().arg_max() or 0)
+            raise InvalidInput(f"{self.where(row)}, column {column!r}: {EMPTY.format('text')}")
+        return texts
+
+    def column(self, name: str) -> pl.Series:
+        """The column of this name; where there is none, the refusal lists those that there are."""
+        if name not in self.frame.columns:
+            near = get_close_matches(name, self.frame.columns, 1, 0.4)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InvalidInput(
+                f"{self.path} has no column {name!r}; it has "
+                f"{shorten(', '.join(self.frame.columns))}{hint}"
+            )
+        return self.frame[name]
+
+    def without_empty(self, columns: Sequence[str], group: str | None = None) -> Source:
+        """The source without the rows that have an empty cell in one of these columns, and those
+        of the same group.
+
+        group   a column; its value says which rows belong together
+        """
+        import polars as pl
+
+        gone = np.zeros(len(self.frame), np.bool_)
+        for column in columns:
+            gone |= is_empty(self.column(column))
+        if not gone.any():
+            return self
+        if group is not None:
+            names = self.column(group)
+            gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
+        before = np.arange(len(gone)) if self.kept is None else self.kept
+        self.say(
+            f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty; that is "
+            "fair where what is missing has nothing to do with the reward or the cost"
+        )
+        left = self.frame.filter(pl.Series(~gone))
+        return filled(replace(self, frame=left, kept=before[~gone]))
+
+    @property
+    def name(self) -> str:
+        """How to name the data in a command."""
+        return "-" if isinstance(self.path, Piped) else str(self.path)
+
+    def say(self, note: str) -> None:
+        """Keep a note of what was taken for what, once."""
+        if note and note not in self.notes:
+            self.notes.append(note)
+
+    def where(self, row: int) -> str:
+        """Where the row (from 0) stands: its line in the file, counting header and blank lines, or
+        its number from 1 where there are no lines.
+        """
+        row = row if self.kept is None else int(self.kept[row])
+        ending = self.path.suffix.lower()
+        if ending not in (*TEXTS, *LINES):
+            return f"{self.path}, row {row + 1}"
+        cells = ending in TEXTS
+        lines = records(self.path, self.separator) if cells else filled_lines(self.path)
+        line, _ = next(islice(lines, row + cells, None))  # the header is a record too
+        return f"{self.path}, line {line}"
+
+    def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
+        """The error for the value in this row (from 0) and column; None is an empty cell."""
+        text = "an empty cell" if value is None else shorten(" ".join(repr(value).split()))
+        return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
+
+
+def read(path: str | os.PathLike[str] | pl.DataFrame, *, decimal: str | None = None) -> Source:
+    """The rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a Polars frame, or of
+    what comes through standard input, "-": text with separators, or JSON lines.
+
+    decimal   the mark before decimals, "," or "."; None: as each column tells
+
+    Cells of a text stay text until they are asked for as numbers. Blank lines are no rows.
+    """
+    import polars as pl
+
+    if decimal is not None:
+        validation.choice("decimal", decimal, DECIMALS)
+    if isinstance(path, pl.DataFrame):
+        return filled(Source(Path("frame"), path, decimal=decimal))
+    if not isinstance(path, (str, os.PathLike)):
+        raise invalid("data", type(path).__name__, "must be the path of a file, or a Polars frame")
+    place: Place = Piped(sys.stdin.buffer.read()) if str(path) == "-" else Path(path)
+    ending = place.suffix.lower()
+    if ending not in ENDINGS:
+        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(ENDINGS)}")
+    try:
+        with place.open("rb") as file:
+            if not file.read(1):
+                raise InvalidInput(f"{place} is empty")
+        if ending not in TEXTS:
+            frame = read_parquet(place) if ending == ".parquet" else read_lines(place)
+            return filled(Source(place, frame, decimal=decimal))
+        separator = find_separator(place)
+        source = Source(place, read_csv(place, separator), separator, decimal)
+    except OSError as error:
+        raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
+    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+    return filled(source)
+
+
+def filled(source: Source) -> Source:
+    """The source, which must have rows and columns."""
+    if source.frame.is_empty():
+        raise InvalidInput(f"{source.path} has no rows")
+    return source
+
+
+def is_empty(entries: pl.Series) -> Bools:
+    """(rows,) Whether each cell is empty, or has blanks only."""
+    import polars as pl
+
+    if entries.dtype == pl.String:
+        entries = entries.str.strip_chars().replace("", None)
+    return entries.is_null().to_numpy()
+
+
+def read_parquet(place: Place) -> pl.DataFrame:
+    """The rows of a Parquet file."""
+    import polars as pl
+
+    try:
+        with place.open("rb") as file:
+            return pl.read_parquet(file)
+    except pl.exceptions.PolarsError as error:
+        raise InvalidInput(f"{place}: is not a Parquet file: {first_line(error)}") from None

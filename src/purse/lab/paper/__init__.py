@@ -1,0 +1,70 @@
+"""`purse lab paper`: the study of every claim of the paper, and the page that says what is true."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from purse.base import validation
+from purse.base.files import make_folder, write_text
+from purse.base.optional import check_lab
+from purse.base.progress import progress
+from purse.lab.paper.claims import claims
+from purse.lab.paper.finding import Finding
+from purse.lab.paper.page import html, markdown, pictures
+from purse.lab.paper.runner import Runner
+from purse.lab.study.store import Store
+from purse.types import CPU, DEVICES
+
+PICTURES = "pictures"
+
+
+class PaperReport(NamedTuple):
+    """What came of it."""
+
+    page: Path  # HTML, in one file
+    files: list[Path]  # all that was written
+    findings: dict[str, Finding]  # by the title of the claim
+
+    @property
+    def agrees(self) -> bool:
+        """Whether this run shows what every verdict says."""
+        return all(finding.agrees for finding in self.findings.values())
+
+
+def study(
+    folder: str | os.PathLike[str] = "purse-results/paper",
+    *,
+    quick: bool = False,
+    n_workers: int | None = None,
+    device: str = CPU,
+) -> PaperReport:
+    """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with
+    its pictures.
+
+    What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
+    takes small budgets and few paths. `device` is "cpu", "cuda" for an NVIDIA GPU, or "python"; it
+    changes no number.
+    """
+    check_lab("the study of the paper")
+    validation.choice("device", device, DEVICES)
+    target = make_folder(Path(folder))
+    every = claims()
+    with progress("the paper") as bar:
+        runner = Runner(Store(target), bar, n_workers, quick, device)
+        results = []
+        for number, claim in enumerate(every):
+            runner.begin(number / len(every), claim.TITLE)
+            finding = claim.study(runner)
+            results.append((claim, finding._replace(agrees=bool(finding.agrees))))
+    drawings = pictures(results)
+    text = markdown(results, PICTURES, quick)
+    contents = {target / "paper.html": html(text, drawings, PICTURES), target / "paper.md": text}
+    make_folder(target / PICTURES)
+    contents |= {target / PICTURES / f"{name}.svg": svg for name, svg in drawings.items()}
+    for path, content in contents.items():
+        write_text(path, content)
+    return PaperReport(
+        target / "paper.html", list(contents), {claim.TITLE: finding for claim, finding in results}
+    )

@@ -1,0 +1,144 @@
+"""What the claims of our own share: worlds of each kind, and tables of measured over bound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts
+from purse.errors import InvalidInput
+from purse.lab.paper.finding import Table, heads
+from purse.lab.paper.instances import FIVE, TEN
+from purse.lab.paper.runner import Runner
+from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.own_clock import block_values
+from purse.types import World
+from purse.worlds._tables import make_world
+
+COIN = "tsallis-inf.coin"
+QUICK_BUDGETS = (1e2, 3e2, 1e3)
+ERRORS = 4  # standard errors by which a mean may be beyond its bound
+PLAIN_BANDIT = "bernoulli:rewards=[.6,.5,.5],costs=[1,1,1]"
+NOTHING_TO_LEARN = "two_point:rewards=[.5,.5],costs=[.5,.5],cost_min=.1"
+SMALL_COSTS = "two_point:rewards=[.9,.5,.4,.2],costs=[.8,.3,.5,.25],cost_min=.05"
+CORRUPTED = "corrupted:rewards=[.9,.6,.4],costs=[.8,.3,.25],rounds={},fake_rewards={}"
+
+
+class Ratios(NamedTuple):
+    """Measured over bound for each world and budget."""
+
+    table: Table
+    largest: float
+    smallest: float
+    violations: int  # means beyond their bound by more than `ERRORS` standard errors
+    n_worlds: int
+
+
+def budgets_of(runner: Runner, *sizes: float) -> list[float]:
+    """Return these budgets, or as many small ones for a quick look: each inequality is held against
+    several budgets in any case.
+    """
+    return list(QUICK_BUDGETS) if runner.quick else list(sizes)
+
+
+def hold_against(
+    places: Iterable[tuple[str, str | World]],
+    budgets: Sequence[float],
+    measure: Callable[[str | World, float], tuple[Estimate, float]],
+    *,
+    at_least: bool = False,
+) -> Ratios:
+    """Hold what is measured against its bound, on worlds by their labels.
+
+    measure    returns a mean and its bound
+    at_least   the bound is a lower one
+    """
+    rows, ratios, violations = [], [], 0
+    for label, place in places:
+        cells = []
+        for budget in budgets:
+            seen, bound = measure(place, budget)
+            error = 0.0 if np.isnan(seen.error) else seen.error
+            beyond = bound - seen.mean if at_least else seen.mean - bound
+            violations += beyond > ERRORS * error
+            ratios.append(seen.mean / bound)
+            cells.append(f"{ratios[-1]:.3f}")
+        rows.append([label, *cells])
+    table = Table(["world", *heads(budgets)], rows)
+    return Ratios(table, max(ratios), min(ratios), violations, len(rows))
+
+
+def facts(place: str | World, budget: float) -> tuple[int, float, float, float]:
+    """Return K, the least and the largest cost, and the best mean reward per mean cost at the
+    start.
+    """
+    world = worlds.make(place, budget)
+    low, high = (
+        float(units) / amounts.UNIT for units in (world.cost_min.min(), world.cost_max.max())
+    )
+    return world.n_arms, low, high, float(block_values(world, 0)[0].max()) / high
+
+
+def shortfall(
+    runner: Runner, policy: str, place: str | World, budget: float, paths: int
+) -> Estimate:
+    """Return max e(i) B - E G."""
+    gains = runner.runs(policy, place, budget, paths)["gain"].to_numpy()
+    return estimate(facts(place, budget)[3] * budget - gains)
+
+
+def plain_worlds() -> list[str]:
+    """Return an example of each shipped world of one resource, without free pulls, horizon, masks
+    and contexts, on which own-clock regret is defined.
+    """
+    found = []
+    for name in worlds.names():
+        text = worlds.example(name)
+        world = worlds.make(text, 1000)
+        if world.outages is None and world.n_features == 0 and world.n_rounds is None:
+            try:
+                block_values(world, 0)
+            except InvalidInput:
+                continue
+            if (world.cost_min > 0).all() and world.horizon is None:
+                found.append(text)
+    return found
+
+
+def stationary_worlds() -> list[str]:
+    """Return worlds in which each arm's mean reward is a constant times its mean cost."""
+    shipped = [
+        text
+        for text in plain_worlds()
+        if worlds.make(text, 1000).efficiencies is not None or text.startswith("moving_costs")
+    ]
+    return [*shipped, FIVE, TEN, PLAIN_BANDIT, NOTHING_TO_LEARN, SMALL_COSTS]
+
+
+def cycle(seed: int, *, equal: bool, phi: float = 0.0) -> World:
+    """Return fixed rows that come again and again.
+
+    equal   in each row all arms cost the same, and rewards are any
+    phi     where costs are not equal: efficiencies lie within a factor 1 + phi of each other
+    """
+    chance = np.random.default_rng(seed)
+    n_arms, n_rows = int(chance.integers(2, 6)), int(chance.integers(2, 40))
+    if equal:
+        costs = np.repeat(chance.uniform(0.1, 1, (n_rows, 1)), n_arms, axis=1)
+        rewards = chance.random((n_rows, n_arms)) ** chance.uniform(0.5, 3, n_arms)
+    else:
+        costs = chance.uniform(0.1, 1, (n_rows, n_arms))
+        each = chance.uniform(0.2, 1, n_arms) / (1 + phi)
+        rewards = each * chance.uniform(1, 1 + phi, (n_rows, n_arms)) * costs
+    units = np.rint(costs * amounts.UNIT).astype(np.int64)
+    return make_world(
+        f"cycle of {n_rows} rows, K = {n_arms}",
+        np.ones((n_rows, n_arms, 1)),
+        rewards[:, :, None],
+        units[:, :, None, None],
+        last=np.arange(1, n_rows + 1),
+        period=n_rows,
+    )

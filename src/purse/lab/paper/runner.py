@@ -1,0 +1,159 @@
+"""Where the claims are measured: simulations that are kept and found again, at full size or for a
+quick look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts
+from purse.base.progress import Progress
+from purse.engine.job import Job, make_job
+from purse.lab.study.regrets import Regrets, measure
+from purse.lab.study.store import Store
+from purse.lab.theory.bounds import proposition_a
+from purse.lab.theory.growth import Growth, fit_growth
+from purse.lab.theory.notions import (
+    Estimate,
+    against_best_fixed_arm,
+    best_arm,
+    best_fixed_arm,
+    estimate,
+)
+from purse.types import CPU, Floats, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+QUICK_BUDGET, QUICK_PATHS = 1e4, 8
+
+
+class Runner:
+    """Runs what the claims ask for; with `quick`, only budgets up to 10,000 and a few paths."""
+
+    def __init__(
+        self, store: Store, bar: Progress, n_workers: int | None, quick: bool, device: str = CPU
+    ) -> None:
+        self.store, self.bar, self.n_workers, self.quick = store, bar, n_workers, quick
+        self.device = device
+        self.done, self.title = 0.0, ""
+
+    def begin(self, done: float, title: str) -> None:
+        """Say how far the whole is, and what comes next."""
+        self.done, self.title = done, title
+
+    def say(self, policy: str, budget: float) -> None:
+        """Show what is running; a claim does not know how much it will ask for, so the bar waits
+        for its end.
+        """
+        self.bar.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
+
+    def budgets(self, *sizes: float) -> list[float]:
+        """The budgets to use: all of them, or those for a quick look."""
+        return [size for size in sizes if not self.quick or size <= QUICK_BUDGET]
+
+    def paths(self, count: int) -> int:
+        """The paths to use: as many as that, or fewer for a quick look."""
+        return min(count, QUICK_PATHS) if self.quick else count
+
+    def runs(
+        self, policy: str, world: str | World, budget: float, n_paths: int, stop: str = "exit"
+    ) -> pl.DataFrame:
+        """The runs of a policy, a row for each path."""
+        self.say(policy, budget)
+        job = make_job(policy, world, budget, stop=stop)
+        return self.play(job, n_paths)
+
+    def play(self, job: Job, n_paths: int) -> pl.DataFrame:
+        """The runs of a job, a row for each path."""
+        return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar, self.device)
+
+    def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
+        """Every notion of regret."""
+        self.say(policy, budget)
+        how: dict[str, Any] = {
+            "n_workers": self.n_workers,
+            "device": self.device,
+            "bar": self.bar,
+        }
+        return measure(self.store, policy, world, budget, n_paths=self.paths(n_paths), **how)
+
+    def estimates(
+        self,
+        policy: str,
+        world: str,
+        budgets: Sequence[float],
+        n_paths: int,
+        notion: str = "best_fixed_arm",
+    ) -> list[Estimate]:
+        """A notion of regret at each budget."""
+        return [self.regrets(policy, world, budget, n_paths)[notion] for budget in budgets]
+
+    def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
+        """(P,) sum_i rho(i) Delta(i) N(i), for which nothing but the policy need be played."""
+        place = worlds.make(world, budget)
+        assert place.efficiencies is not None
+        assert place.cost_means is not None
+        loss = (place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]
+        return self.runs(policy, world, budget, n_paths)["pulls"].to_numpy() @ loss
+
+    def arms_alone(self, world: str | World, budget: float, n_paths: int) -> Floats:
+        """(K, P) What each arm alone gains."""
+        n_arms = worlds.make(world, budget).n_arms
+        alone = (f"fixed:arm={arm}" for arm in range(n_arms))
+        return np.array(
+            [self.runs(arm, world, budget, n_paths)["gain"].to_numpy() for arm in alone]
+        )
+
+    def fixed_arm_regret(
+        self, policy: str, world: str | World, budget: float, n_paths: int
+    ) -> Estimate:
+        """Regret against the best fixed arm, for which no other notion is computed."""
+        gain = self.runs(policy, world, budget, n_paths)["gain"].to_numpy()
+        alone = self.arms_alone(world, budget, n_paths)
+        return estimate(against_best_fixed_arm(gain, alone))
+
+    def own_clock(self, policy: str, world: str | World, budget: float, n_paths: int) -> Estimate:
+        """Own-clock regret, for which no other notion is computed."""
+        job = make_job(policy, world, budget)
+        runs = self.runs(policy, world, budget, n_paths)
+        credit = self.store.own_clock(job, runs, self.n_workers, self.bar)
+        assert credit is not None
+        lead = credit - runs["gain"].to_numpy()
+        return estimate(lead[best_arm(lead)])
+
+    def own_rounds(
+        self, policy: str, world: str, budget: float, n_paths: int
+    ) -> tuple[Estimate, float]:
+        """Efficiency regret over the player's own rounds, and what Proposition A says that it is at
+        most.
+        """
+        self.say(policy, budget)
+        job = make_job(policy, world, budget)
+        runs = self.play(job, n_paths)
+        others = self.store.counterfactuals(job, runs, self.n_workers, self.bar)
+        lead = others["shadow"].to_numpy().T - runs["efficiency"].to_numpy()
+        low = float(job.world.cost_min.min() / amounts.UNIT)
+        high = float(job.world.cost_max.max() / amounts.UNIT)
+        bound = proposition_a(job.world.n_arms, budget, low, cost_max=high, policy=policy)
+        return estimate(lead[best_arm(lead)]), float(bound.value or np.nan)
+
+    def regret_growth(
+        self, policy: str, world: str, budgets: Sequence[float], n_paths: int
+    ) -> Growth:
+        """How a policy's regret against the best fixed arm grows with the budget."""
+        found = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
+        return fit_growth(np.array(budgets), np.array([best_fixed_arm(each) for each in found]))
+
+    def growth(
+        self, policy: str, world: str, budgets: Sequence[float], n_paths: int
+    ) -> tuple[Growth, Floats]:
+        """How a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
+        themselves.
+        """
+        found = [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]
+        return fit_growth(np.array(budgets), np.array(found)), np.array(found)

@@ -1,0 +1,158 @@
+"""Parts that the pages of all suites have: the heat map, standings, scores by situation, who beats
+whom, and the cases.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from purse import policies
+from purse.base.text import format_budget, keep_on_line, write_markdown_table
+from purse.lab.ranking.advice import percent, rank
+from purse.lab.ranking.suite import VERSION
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.heat_map import heat_map
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from purse.lab.ranking.record import Record
+    from purse.lab.ranking.suite import Case
+
+ALL = "you do not know yet: all situations together"
+HEAT_TITLE = "Mean regret in percent of the optimum"
+HEAT_TEXT = (
+    "Each cell is a mean regret in percent: yellow is good, dark blue is bad, and a blank cell is "
+    "what the policy cannot play."
+)
+MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
+BEST = 5  # policies in a table of a situation
+LONGEST = 90  # characters of a world's text in the table of cases
+
+
+def name_file(kind: str, suite: str) -> str:
+    """Return the name of a file of a suite, without its ending: `scores`, `scores-2`."""
+    return kind if suite == VERSION else f"{kind}-{suite}"
+
+
+def heat_figure(record: Record) -> Figure:
+    """Draw every policy's score on every case, or in every situation where there are many cases;
+    the best standing first.
+    """
+    import polars as pl
+
+    by_case = {case.name: [case.name] for case in record.cases}
+    columns = by_case if len(by_case) <= MOST_COLUMNS else record.situations
+    scores = [
+        {"row": policy, "column": column, "score": record.mean_over(policy, cases)}
+        for policy in record.policies
+        for column, cases in columns.items()
+    ]
+    types = {"row": pl.String, "column": pl.String, "score": pl.Float64}
+    name = name_file("leaderboard", record.suite)
+    return heat_map(name, HEAT_TITLE, pl.DataFrame(scores, types))
+
+
+def link(policy: str, pages: str | None) -> str:
+    """Return a policy's name, as a link where its pages lie in a folder."""
+    name = policy.partition(":")[0]
+    if pages is None or name not in policies.names():
+        return f"`{policy}`"
+    return f"[`{policy}`]({pages}/{name_page(name)}.md)"
+
+
+def name_page(policy: str) -> str:
+    """Return the name of a policy's page, without its ending.
+
+    >>> name_page("exp3++.bwk")
+    'exp3pp-bwk'
+    """
+    return policy.replace("+", "p").replace(".", "-")
+
+
+def describe(policy: str) -> str:
+    """Return what a policy is, in a sentence: the first one of its file, without its name."""
+    module = policies.load(policy.partition(":")[0])
+    first = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+    return first.partition(": ")[2] or first
+
+
+def standings_table(record: Record, pages: str | None) -> str:
+    """Return the standings, the smallest mean score first."""
+    rows = [
+        [
+            link(each.policy, pages),
+            describe(each.policy) if pages else "",
+            keep_on_line(f"{each.cases} of {len(record.cases)}"),
+            keep_on_line(f"{100 * each.score:.1f} ± {100 * each.half:.1f}"),
+            f"{each.rank:.1f}",
+            f"{percent(each.worst)}: {each.worst_case}",
+        ]
+        for each in record.standings
+    ]
+    head = ["policy", "what it is", "cases", "mean regret, %", "mean rank", "at worst"]
+    if not pages:
+        head, rows = head[:1] + head[2:], [row[:1] + row[2:] for row in rows]
+    return write_markdown_table(head, rows, right=[len(head) - 3, len(head) - 2])
+
+
+def cell(record: Record, policy: str, case: str) -> str:
+    """Return a score in percent, with half its interval where that is known."""
+    score = record.scores.get((policy, case))
+    if score is None:
+        return ""
+    if score.half is None:
+        return percent(score.mean).rstrip("%")
+    return keep_on_line(f"{100 * score.mean:z.1f} ± {100 * score.half:z.1f}")
+
+
+def situation_tables(record: Record, pages: str | None) -> Iterable[str]:
+    """Return, for each situation, the scores of its best policies on its cases."""
+    for situation, cases in record.situations.items():
+        best = [choice.policy for choice in rank(record, [situation])[:BEST]]
+        if policies.DEFAULT in record.policies and policies.DEFAULT not in best:
+            best = [*best[: BEST - 1], policies.DEFAULT]
+        rows = [[case, *(cell(record, policy, case) for policy in best)] for case in cases]
+        head = ["case", *(link(policy, pages) for policy in best)]
+        yield f"### {situation[0].upper()}{situation[1:]}"
+        yield write_markdown_table(head, rows, right=range(1, len(head)))
+
+
+def wins_table(record: Record, pages: str | None) -> str:
+    """Return in how many cases the policy of the row beats that of the column, which has a number
+    instead of a name.
+    """
+    names = list(record.wins)
+    rows = [
+        [
+            f"{place}. {link(one, pages)}",
+            *("" if one == other else str(record.wins[one][other]) for other in names),
+        ]
+        for place, one in enumerate(names, 1)
+    ]
+    head = ["", *(f"{place}." for place in range(1, len(names) + 1))]
+    return write_markdown_table(head, rows, right=range(1, len(head)))
+
+
+def cases_table(cases: Iterable[Case]) -> str:
+    """Return the table of cases."""
+    head = ["case", "situation", "world", "budget", "declared bounds", "besides", "paths"]
+    return write_markdown_table(head, map(case_row, cases))
+
+
+def case_row(case: Case) -> list[str]:
+    """Return a row of the table of cases."""
+    world = " or ".join(
+        f"`{text if len(text) <= LONGEST else text[:LONGEST] + '…'}`"
+        for text in case.adversary or (case.world,)
+    )
+    besides = {
+        f"horizon {case.horizon}": case.horizon is not None,
+        f"reports {case.delay} rounds late": case.delay > 0,
+        f"stop rule `{case.stop}`": case.stop != "exit",
+    }
+    said = ", ".join(text for text, holds in besides.items() if holds)
+    budgets = case.budget if isinstance(case.budget, tuple) else (case.budget,)
+    money = ", ".join(map(format_budget, budgets))
+    return [case.name, case.situation, world, money, case.bounds, said, str(case.n_paths)]

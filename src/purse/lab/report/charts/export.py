@@ -1,0 +1,80 @@
+"""Figures as files (PNG, SVG, and CSV of what they show), and the script that draws them in a page.
+Equal data give equal files.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from purse.base.files import make_folder, write_atomically, write_text
+from purse.base.optional import extra
+from purse.errors import PurseError
+from purse.lab.report.charts.base import Figure
+
+SCALE = 2  # pixels of a PNG per unit of its figure
+KINDS = ("png", "svg", "csv")
+
+
+def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
+    """Write every figure into a folder, which need not be there; return their paths."""
+    make_folder(folder)
+    return [path for figure in figures for path in write_figure(figure, folder)]
+
+
+def write_figure(figure: Figure, folder: Path, kinds: Sequence[str] = KINDS) -> list[Path]:
+    """Write a figure as `name.png`, `name.svg` and `name.csv`, or as some of these."""
+    svg = render_svg(figure.spec)
+    contents: dict[str, Callable[[], bytes]] = {
+        "png": lambda: extra("vl_convert").svg_to_png(svg, scale=SCALE),
+        "svg": svg.encode,
+        "csv": lambda: figure.data.write_csv().encode(),
+    }
+    paths = [folder / f"{figure.name}.{kind}" for kind in kinds]
+    for kind, path in zip(kinds, paths, strict=True):
+        write_atomically(path, partial(put, contents[kind]()))
+    return paths
+
+
+def put(content: bytes, file: Any) -> None:
+    """Write the content to an open file."""
+    file.write(content)
+
+
+def render_svg(spec: dict[str, Any]) -> str:
+    """Draw a Vega-Lite chart as an SVG document."""
+    svg = str(extra("vl_convert").vegalite_to_svg(spec, vl_version=version()))
+    # the renderer counts on from drawing to drawing, and equal charts are to be equal files
+    names = dict.fromkeys(re.findall(r'id="((?:gradient_|clip)\d+)"', svg))
+    places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
+    return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
+
+
+def version() -> str:
+    """Name the version of Vega-Lite that charts are written for, as the renderer does."""
+    return ".".join(extra("altair").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+
+
+def javascript() -> str:
+    """Give the script that draws charts in a page: Vega, Vega-Lite and vega-embed in one piece. To
+    put it together takes seconds, so the user's cache keeps it.
+    """
+    renderer = extra("vl_convert")
+    kept = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
+    script = str(renderer.javascript_bundle(vl_version=version()))
+    with suppress(PurseError):  # where nothing can be kept, it is put together each time
+        make_folder(kept.parent)
+        write_text(kept, script)
+    return script
+
+
+def cache() -> Path:
+    """Where programs keep what they can make again."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"

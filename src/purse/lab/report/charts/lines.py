@@ -1,0 +1,178 @@
+"""Lines over a logarithmic axis: measured curves with points and bands, dashed ones for what a
+theorem or a reference says; and a figure of such curves that no study stands behind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from purse.base.optional import extra
+from purse.lab.report.charts.base import HEIGHT as PANEL_HEIGHT
+from purse.lab.report.charts.base import WIDTH as PANEL_WIDTH
+from purse.lab.report.charts.base import (
+    Figure,
+    Panel,
+    dash,
+    names_of,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    visible,
+)
+from purse.lab.report.charts.style import NEUTRAL, budgets, logarithmic
+from purse.types import Floats
+
+if TYPE_CHECKING:
+    import polars as pl
+
+WIDTH, HEIGHT = 520, 300  # of a figure of its own
+LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
+MARGIN = 3  # how far below the smallest value a band may reach
+
+
+class Curve(NamedTuple):
+    """A line of a figure. A measured one has points and, where it has an interval, a band; that of
+    a theory is grey and dashed.
+    """
+
+    label: str
+    x: Sequence[float] | Floats
+    y: Sequence[float] | Floats
+    low: Sequence[float] | Floats | None = None
+    high: Sequence[float] | Floats | None = None
+    theory: bool = False
+
+
+def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve]) -> Figure:
+    """Draw curves over common axes, both logarithmic, under the titles of the two axes."""
+    import polars as pl
+
+    floor = min(y for curve in curves for y in curve.y if y > 0) / MARGIN
+    rows = [
+        {
+            "policy": curve.label,
+            "theory": curve.theory,
+            "x": float(x),
+            "y": float(curve.y[place]),
+            "low": None if curve.low is None else max(float(curve.low[place]), floor),
+            "high": None if curve.high is None else float(curve.high[place]),
+        }
+        for curve in curves
+        for place, x in enumerate(curve.x)
+    ]
+    types: dict[str, Any] = {"policy": pl.String, "theory": pl.Boolean}
+    data = pl.DataFrame(rows, types | dict.fromkeys(("x", "y", "low", "high"), pl.Float64))
+    measured = data.filter(~pl.col("theory"))
+    theory = data.filter("theory").rename({"policy": "name"})
+    x = ("x", logarithmic(data["x"], axes[0]))
+    y = logarithmic([*data["y"], *data["low"], *data["high"]], axes[1])
+    above = dash_lines(theory, "y", y, [], names_of(theory), [], x)
+    layers = draw_curves(measured, ("y", "low", "high"), y, policies_of(measured), [], above, x)
+    chart = extra("altair").layer(*layers, title=title, width=WIDTH, height=HEIGHT)
+    return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=LEGEND)
+
+
+def panel_figure(
+    name: str, axes: tuple[str, str], panels: Sequence[tuple[str, Sequence[Curve]]]
+) -> Figure:
+    """Draw one figure of several panels, each with a title and curves; all have the same policies.
+
+    Panels are as large as those of a study, and share a legend.
+    """
+    import polars as pl
+
+    parts = [line_figure(name, title, axes, curves) for title, curves in panels]
+    data = pl.concat(
+        [
+            part.data.with_columns(panel=pl.lit(title))
+            for part, (title, _) in zip(parts, panels, strict=True)
+        ]
+    )
+    charts = [
+        Panel(panel.world, panel.chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT))
+        for part in parts
+        for panel in part.panels
+    ]
+    return Figure(name, data, charts, columns=2, legend=LEGEND | {"columns": 4})
+
+
+def draw_curves(
+    data: pl.DataFrame,
+    values: tuple[str, str | None, str | None],
+    y: dict[str, Any],
+    policies: Sequence[str],
+    tooltip: list[Any],
+    above: list[Any],
+    x: tuple[str, dict[str, Any]] | None = None,
+) -> list[Any]:
+    """Draw a line with points for each policy, hollow where a value lies below the axis, a band
+    where there is an interval, and what lies above them; `x` is a column and its axis, if not those
+    of the budgets.
+    """
+    alt = extra("altair")
+    value, low, high = values
+    field, axis = x or ("budget", budgets(data["budget"]))
+    base = alt.Chart(data).encode(x=alt.X(f"{field}:Q", **axis), color=policy_colour(policies))
+    line = base.encode(y=alt.Y(f"{value}:Q", **y))
+    at = line.encode(shape=policy_shape(policies))
+    layers = []
+    if low is not None and data[low].is_not_null().any():
+        band = base.mark_area().encode(y=alt.Y(f"{low}:Q", **y), y2=alt.Y2(f"{high}:Q"))
+        layers.append(band.encode(opacity=visible(0.18)))
+    layers.append(line.mark_line(strokeWidth=2).encode(opacity=visible()))
+    below = "below" in data.columns and data["below"].any()
+    points = at.transform_filter("!datum.below") if below else at
+    layers.append(points.mark_point(filled=True, size=46, opacity=1).encode(opacity=visible()))
+    if below:
+        hollow = at.transform_filter("datum.below").mark_point(
+            fill="#FFFFFF", size=46, strokeWidth=1.6
+        )
+        layers.append(hollow.encode(opacity=visible()))
+    # a finger needs more than a point
+    touch = [at.mark_point(filled=True, size=320, opacity=0).encode(tooltip=tooltip)]
+    return [*layers, *above, *(touch if tooltip else [])]
+
+
+def dash_lines(
+    data: pl.DataFrame,
+    value: str,
+    y: dict[str, Any],
+    policies: Sequence[str],
+    names: Sequence[str],
+    tooltip: list[Any],
+    x: tuple[str, dict[str, Any]] | None = None,
+) -> list[Any]:
+    """Draw dashed lines: in the colour of the policy that they are about, or grey where they are
+    about none; a line with a `letter` has it at its end.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
+    layers = []
+    colours = policy_colour(policies), alt.ColorValue(NEUTRAL)
+    for part, colour in zip((data.filter(about), data.filter(~about)), colours, strict=True):
+        if part.height:
+            field, axis = x or ("budget", budgets(part["budget"]))
+            base = alt.Chart(part).encode(x=alt.X(f"{field}:Q", **axis), y=alt.Y(f"{value}:Q", **y))
+            opacity = {"opacity": visible()} if "policy" in part.columns else {}
+            how = {
+                "color": colour,
+                "strokeDash": dash(names),
+                "detail": alt.Detail("name:N"),
+                **opacity,
+            }
+            layers.append(base.mark_line(strokeWidth=1.4).encode(**how))
+            touch = base.mark_point(filled=True, size=200, opacity=0).encode(tooltip=tooltip)
+            layers += [touch] if tooltip else []
+            if "letter" in part.columns:
+                last = part.filter(pl.col(field) == pl.col(field).max())
+                ends = alt.Chart(last).encode(
+                    x=alt.X(f"{field}:Q", **axis),
+                    y=alt.Y(f"{value}:Q", **y),
+                    text=alt.Text("letter:N"),
+                )
+                letters = ends.mark_text(align="left", dx=5, fontSize=11, fontWeight=600)
+                layers.append(letters.encode(color=colour, **opacity))
+    return layers

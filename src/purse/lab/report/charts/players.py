@@ -1,0 +1,122 @@
+"""Gain on recorded rounds: a row for each player, policies in their colours and references in grey,
+a panel for each budget.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import extra
+from purse.base.text import format_budget
+from purse.lab.report.charts.base import (
+    STEP,
+    Figure,
+    Panel,
+    layered,
+    policies_of,
+    policy_colour,
+    tips,
+    visible,
+)
+from purse.lab.report.charts.rows import points
+from purse.lab.report.charts.style import DASHES, NEUTRAL, PERCENT, linear
+from purse.lab.report.standings import LP_OF, NOTES, standings
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.lab.report.data import TableData
+
+MOST_ARMS = 8  # that are drawn alone
+ROOM = 190  # for the names of players
+TIPS = {
+    "player": "player:N",
+    "B": "budget:Q",
+    "gain": "gain:Q|,.4~r",
+    "from": "gain_low:Q|,.4~r",
+    "to": "gain_high:Q|,.4~r",
+    "of_the_LP_optimum": f"share:Q|{PERCENT}",
+    "spent": "spent:Q|,.4~r",
+    "pulls": "pulls:Q|,.0f",
+}
+
+
+def gain(study: TableData) -> Figure:
+    """Mean gain with its interval of every policy and reference."""
+    import polars as pl
+
+    data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
+    players = without_notes(data)
+    has_row = pl.col("player").is_in(players_of(players))
+    panels = [
+        panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
+        for budget in sorted(data["budget"].unique())
+    ]
+    return Figure("gain", data, panels)
+
+
+def without_notes(data: pl.DataFrame) -> pl.DataFrame:
+    """The frame with references' names alone: what stands in brackets is in the table."""
+    import polars as pl
+
+    bare = pl.col("player").str.replace(NOTES, "")
+    return data.with_columns(
+        pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
+    )
+
+
+def players_of(data: pl.DataFrame) -> list[str]:
+    """Who has a row: of the arms only those that gain most, where there are many."""
+    import polars as pl
+
+    arms = (
+        data.filter(kind="arm")
+        .group_by("player", maintain_order=True)
+        .agg(pl.col("gain").max())
+        .sort("gain", descending=True, maintain_order=True)
+    )
+    last = arms["player"].to_list()[MOST_ARMS:]
+    return [player for player in data["player"].unique(maintain_order=True) if player not in last]
+
+
+def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """The players with one budget, the largest gain first, as in the table."""
+    import polars as pl
+
+    alt = extra("altair")
+    best = here.sort("gain", descending=True, maintain_order=True)
+    order, x = best["player"].to_list(), linear("gain", zero=True)
+    axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
+    y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
+    own = here.filter(kind="policy").with_columns(policy="player")
+    others = here.filter(pl.col("kind") != "policy")
+    layers: list[Any] = [
+        alt.Chart(here.filter(pl.col("player").is_in(LP_OF.values())))
+        .mark_rule(color=NEUTRAL, strokeDash=DASHES[0], strokeWidth=1.2)
+        .encode(x=alt.X("gain:Q", **x))
+    ]
+    for part, colour, opacity in (
+        (others, alt.ColorValue(NEUTRAL), {}),
+        (own, policy_colour(policies), {"opacity": visible(0.45)}),
+    ):
+        if part["gain_low"].is_null().all():
+            continue
+        rule = alt.Chart(part).mark_rule(strokeWidth=3, **({} if opacity else {"opacity": 0.45}))
+        layers.append(
+            rule.encode(
+                y=y, color=colour, x=alt.X("gain_low:Q", **x), x2=alt.X2("gain_high:Q"), **opacity
+            )
+        )
+    tooltip = tips(**TIPS)
+    played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
+        filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
+    )
+    computed = alt.Chart(others.filter(kind="bound")).mark_tick(
+        thickness=3, size=14, color=NEUTRAL, opacity=1
+    )
+    at = {"y": y, "x": alt.X("gain:Q", **x)}
+    layers += [each.encode(**at, tooltip=tooltip) for each in (played, computed)]
+    chart = alt.Chart(own).encode(y=y, color=policy_colour(policies))
+    layers.append(points(chart, "gain", x, policies, tooltip))
+    return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(order))

@@ -1,0 +1,155 @@
+"""A row for each policy: one value with its interval, or the slope of growth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.optional import extra
+from purse.lab.report import frames
+from purse.lab.report.charts.base import (
+    STEP,
+    Figure,
+    dash,
+    layered,
+    names_of,
+    policies_of,
+    policy_colour,
+    policy_shape,
+    tips,
+    visible,
+    worlds_of,
+)
+from purse.lab.report.charts.style import NEUTRAL, NUMBER, either, linear
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.lab.report.data import StudyData
+
+SHAPES = {0.5: "√B", 1.0: "B"}  # what slopes in a log-log plot mean
+LEAST_SLOPE, MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
+
+
+def rows(
+    name: str,
+    data: pl.DataFrame,
+    values: tuple[str, str | None, str | None],
+    title: str,
+    tooltip: list[Any],
+    limits: pl.DataFrame | None = None,
+    format: str = NUMBER,
+) -> Figure:
+    """A point with its interval for each policy: what a curve is where there is one budget.
+    `limits` are bounds or references, with a `value` each.
+    """
+    alt = extra("altair")
+    policies = policies_of(data)
+    value, low, high = values
+    panels = []
+    for world in worlds_of(data):
+        here = data.filter(world=world)
+        known = None if limits is None else limits.filter(world=world)
+        ends = [number for column in values if column is not None for number in here[column]]
+        ends += [] if known is None else known["value"].to_list()
+        x = either(ends, title) if name == "regret" else linear(title, format, zero=True)
+        chart = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
+        layers = []
+        if low is not None and here[low].is_not_null().any():
+            layers.append(intervals(chart, low, f"{high}:Q", x))
+        if limits is not None and known is not None:
+            layers += limit_marks(known, x, policies, names_of(limits))
+        layers.append(points(chart, value, x, policies, tooltip))
+        panels.append(layered(world, layers, STEP * len(policies)))
+    return Figure(name, data, panels)
+
+
+def limit_marks(
+    known: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
+) -> list[Any]:
+    """Dashed lines: across the row of the policy that they are about, or across all rows."""
+    import polars as pl
+
+    alt = extra("altair")
+    about = pl.col("policy").is_in(list(policies)) if "policy" in known.columns else pl.lit(False)
+    own, common = known.filter(about), known.filter(~about)
+    x = alt.X("value:Q", **axis)
+    tooltip = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
+    layers = []
+    if common.height:
+        lines = alt.Chart(common).mark_rule(color=NEUTRAL, strokeWidth=1.4)
+        layers.append(lines.encode(x=x, strokeDash=dash(names), tooltip=tooltip))
+    if own.height:
+        lines = alt.Chart(own).mark_tick(thickness=1.6, size=STEP - 6)
+        y, colour = policy_rows(policies), policy_colour(policies)
+        layers.append(lines.encode(x=x, y=y, color=colour, opacity=visible(), tooltip=tooltip))
+    return layers
+
+
+def growth(study: StudyData) -> Figure | None:
+    """The slopes of log regret against log budget with their intervals, beside those of √B and B;
+    None where none could be fitted.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    data = frames.growth(study)
+    if data.is_empty() or data["slope"].is_null().all():
+        return None
+    policies = policies_of(study.table())
+    data = data.drop_nulls("slope")
+    lowest = min(-0.05, max(data["low"].min() or 0.0, LEAST_SLOPE), *data["slope"])
+    highest = max(1.1, min(data["high"].max() or 1.0, MOST_SLOPE), *data["slope"])
+    x = linear("slope of log regret against log B", domain=[lowest, highest])
+    marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
+    ends = {"from_": "low:Q|,.3f", "to": "high:Q|,.3f"}
+    fit = {"best_fit": "shape:N", "misfit": "misfit:Q|.1%"}
+    tooltip = tips(policy="policy:N", slope="slope:Q|,.3f", **ends, **fit)
+    guides = alt.Chart(marks).encode(x=alt.X("slope:Q", **x))
+    names = guides.mark_text(color=NEUTRAL, baseline="bottom", y=-4, fontSize=12)
+    panels = []
+    for world in worlds_of(data):
+        chart = alt.Chart(data.filter(world=world)).encode(
+            y=policy_rows(policies), color=policy_colour(policies)
+        )
+        layers = [
+            guides.mark_rule(color=NEUTRAL, strokeDash=[5, 3]),
+            names.encode(text=alt.Text("shape:N")),
+            intervals(chart, "low", "high:Q", x, clip=True),
+            points(chart, "slope", x, policies, tooltip),
+        ]
+        panels.append(layered(world, layers, STEP * len(policies)))
+    return Figure("growth", data, panels)
+
+
+def policy_rows(policies: Sequence[str]) -> Any:
+    """The axis with a row for each policy, in the order in which they were given."""
+    alt = extra("altair")
+    scale = alt.Scale(domain=list(policies))
+    return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
+
+
+def intervals(
+    chart: Any, low: str, high: str, x: dict[str, Any], by: str = "policy", **mark: Any
+) -> Any:
+    """A thick line from the column `low` to the field `high` in each row."""
+    alt, rules = extra("altair"), chart.mark_rule(strokeWidth=3, **mark)
+    return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45, by))
+
+
+def points(
+    chart: Any,
+    value: str,
+    x: dict[str, Any],
+    series: Sequence[str],
+    tooltip: list[Any],
+    by: str = "policy",
+    size: int = 70,
+) -> Any:
+    """A point in each row, with the shape of its policy or method."""
+    return chart.mark_point(filled=True, size=size, opacity=1).encode(
+        x=extra("altair").X(f"{value}:Q", **x),
+        shape=policy_shape(series, by),
+        opacity=visible(by=by),
+        tooltip=tooltip,
+    )

@@ -1,0 +1,116 @@
+"""The tables of a report, as text in rows: regrets by policy and budget, fitted growth, and what
+was run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse import worlds
+from purse.base.text import MISSING, count_in_words, format_budget, format_known
+from purse.lab.report import frames
+from purse.lab.report.charts.base import worlds_of
+from purse.lab.report.prose.study import measured
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.lab.report.data import Facts, Recording, StudyData
+
+CAPTION = (
+    "Mean regret over the runs ± half its 95% interval. Bold: the least of its column, and all "
+    "that are not worse beyond the 95% interval of the difference on the same draws. Nothing is "
+    "bold where nobody can learn."
+)
+SINGLE = "Regret of the single run; the least of each column is bold."
+COLUMNS = ("slope", "95% interval", "shape")
+CLOSE = 0.05  # a shape that misses by more fits badly
+GROWTH = (
+    "Slope: of log regret against log budget; none where a mean regret is not positive. Shape: of "
+    "a + b f(B) with f one of log B, log² B, √B and B, the one that misses least, and by how much "
+    "(relative error, root mean square). Few budgets suggest a shape and prove none."
+)
+
+
+def regrets(study: StudyData, beside: pl.DataFrame) -> list[dict[str, Any]]:
+    """For each world its regrets: a row per policy, a column per budget. `beside` are the
+    `differences` of the study.
+    """
+    tables, near = [], beside.filter("tied")
+    for (world,), part in study.table().group_by(["world"], maintain_order=True):
+        budgets = sorted(part["budget"].unique())
+        hopeless = worlds.hopeless(study.facts.worlds.get(str(world), ""))
+        tied = (
+            set() if hopeless else set(near.filter(world=world).select("budget", "policy").rows())
+        )
+        rows = []
+        for (policy,), row in part.group_by(["policy"], maintain_order=True):
+            cells = {cell["budget"]: cell for cell in row.iter_rows(named=True)}
+            best = [place for place, budget in enumerate(budgets, 1) if (budget, policy) in tied]
+            texts = [measured(cells[budget]) if budget in cells else "—" for budget in budgets]
+            rows.append({"policy": policy, "cells": [policy, *texts], "best": best})
+        head = ["policy", *(f"B = {format_budget(budget)}" for budget in budgets)]
+        names = {"title": world, "label": f"Regret in {world}"}
+        tables.append({**names, "head": head, "rows": rows})
+    return tables
+
+
+def growth(study: StudyData) -> dict[str, Any] | None:
+    """The fitted slopes and shapes; None where there is one budget."""
+    fitted = frames.growth(study)
+    if fitted.is_empty():
+        return None
+    several = len(worlds_of(fitted)) > 1
+    rows = []
+    for row in fitted.iter_rows(named=True):
+        ends = MISSING
+        if row["slope"] is not None and row["low"] is not None:
+            ends = f"{row['low']:.2f} to {row['high']:.2f}"
+        shape = MISSING
+        if row["shape"] is not None:
+            near = row["misfit"] <= CLOSE
+            shape = (
+                f"{row['shape']}, {row['misfit']:.1%} off" if near else f"none within {CLOSE:.0%}"
+            )
+        cells = [row["policy"], format_known(row["slope"], ".2f"), ends, shape]
+        where = [row["world"]] if several else []
+        rows.append({"policy": row["policy"], "cells": [*where, *cells], "best": []})
+    head = [*(["world"] if several else []), "policy", *COLUMNS]
+    return {"caption": None, "head": head, "rows": rows, "worded": several}
+
+
+def details(
+    facts: Facts, path: str, subject: str, entries: Sequence[tuple[str, str]]
+) -> list[dict[str, Any]]:
+    """List what was run, by name: the subject (worlds in full, or the recorded data), options,
+    versions and the machine. `path` says what a path is.
+    """
+    options = [
+        ("policies", ", ".join(facts.policies)),
+        ("budgets", "; ".join(map(format_budget, facts.budgets))),
+        (path, f"{facts.n_paths:,}"),
+        ("seed", f"{facts.seed:,}"),
+        ("stop rule", facts.stop),
+        *([("delay", str(facts.delay))] if facts.delay else []),
+    ]
+    origin = {**facts.versions, **facts.machine}
+    lists = {
+        subject: entries,
+        "Policies and options": options,
+        "Versions and machine": [(name, str(value)) for name, value in origin.items()],
+    }
+    return [{"title": title, "entries": rows} for title, rows in lists.items() if rows]
+
+
+def describe_recording(recording: Recording) -> list[tuple[str, str]]:
+    """List the recorded rounds, by name."""
+    horizon = recording.horizon
+    return [
+        (recording.kind, recording.data),
+        ("rounds", f"{recording.rounds:,}"),
+        ("arms", ", ".join(recording.arms)),
+        ("horizon", "none" if horizon is None else count_in_words(horizon, "round")),
+        *([("contexts", recording.features)] if recording.features else []),
+        *([("as read", "; ".join(recording.notes))] if recording.notes else []),
+    ]

@@ -1,0 +1,161 @@
+"""What all pages share: one HTML file with its style, its scripts and its figures inside, which
+needs nothing else. A figure stands there as panels in groups, each drawn once already for readers
+without scripts.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from copy import deepcopy
+from importlib.resources import files
+from typing import Any
+
+from purse.base.optional import extra
+from purse.lab.report.charts.areas import arms_of, best_of
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.export import javascript, render_svg
+from purse.lab.report.charts.style import GLYPHS, NEUTRAL, arm_colours, colours, dark_rules, shapes
+from purse.lab.report.data import Facts
+from purse.lab.report.frames import OTHERS
+
+PANEL = 440  # the width of a panel before the page has measured its own
+SMALL = 180
+
+
+def render(
+    template: str,
+    facts: Facts,
+    *,
+    short: str,
+    findings: Mapping[str, str],
+    by: str,
+    series: Sequence[str],
+    **content: Any,
+) -> str:
+    """Fill the template of a report. `short` and `findings` are Markdown; `series` are what colours
+    and shapes tell apart, which the marks of figures have as their field `by`.
+    """
+    looks = [
+        {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
+        for name, colour, shape in zip(series, colours(series), shapes(series), strict=True)
+    ]
+    return fill(
+        template,
+        title=facts.title,
+        made=tell_origin(facts),
+        short=inline(short),
+        findings={name: inline(says) for name, says in findings.items()},
+        by=by,
+        series=looks,
+        command=facts.command,
+        neutral=NEUTRAL,
+        style=safe(asset("page.css") + asset("study.css") + dark_rules()),
+        bundle=safe(javascript()),
+        script=safe(asset("study.js")),
+        **content,
+    )
+
+
+def render_text(title: str, body: str) -> str:
+    """Put the HTML of a page that is mostly text into the common shell."""
+    return fill("shell.html", title=title, style=safe(asset("page.css")), body=safe(body))
+
+
+def fill(template: str, **content: Any) -> str:
+    """Fill a template of this package; what is not `safe` is escaped."""
+    jinja2 = extra("jinja2")
+    environment = jinja2.Environment(autoescape=True, loader=jinja2.FunctionLoader(asset))
+    return str(environment.get_template(template).render(**content))
+
+
+def safe(html: str) -> Any:
+    """Mark a text as HTML that is to stand as it is."""
+    return extra("markupsafe").Markup(html)
+
+
+def inline(text: str) -> Any:
+    """Turn Markdown within a paragraph into HTML; tags in it are shown and not obeyed."""
+    from markdown_it import MarkdownIt
+
+    return safe(MarkdownIt("commonmark", {"html": False}).renderInline(text))
+
+
+def tell_origin(facts: Facts) -> str:
+    """Say when and with what the page was made."""
+    parts = [
+        f"purse {facts.versions['purse']}" if "purse" in facts.versions else "",
+        (facts.made or "").replace("T", " ").replace("+00:00", " UTC"),
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def asset(name: str) -> str:
+    """Read a file of the folder `templates`."""
+    return files("purse.lab.report").joinpath("templates", name).read_text(encoding="utf-8")
+
+
+def describe(
+    figure: Figure, label: str, caption: str, dashes: Sequence[dict[str, str]] = ()
+) -> dict[str, Any]:
+    """Give a figure as the templates need it. `label` says in a few words what it shows, `caption`,
+    in Markdown, how to read it, `dashes` what its dashes mean.
+    """
+    spec, axes = figure.spec, figure.axes
+    by_world = figure.panels[0].policy is not None
+    groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
+    for index, panel in enumerate(figure.panels):
+        if by_world and (not groups or groups[-1]["title"] != panel.world):
+            arms = arms_of(figure.data, panel.world)
+            best = best_of(figure.data, panel.world)
+            swatches = [
+                {"name": f"{arm} (best alone)" if arm == best else arm, "colour": colour}
+                for arm, colour in zip(arms, arm_colours(arms, OTHERS, best), strict=True)
+            ]
+            groups.append({"title": panel.world, "arms": swatches, "panels": []})
+        about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
+        names = {"title": panel.policy or panel.world, "label": about}
+        svg = draw_panel(spec, axes, figure.name, index, SMALL if by_world else PANEL)
+        groups[-1]["panels"].append({**names, "index": index, "svg": svg})
+    rows = b64encode(figure.data.write_csv().encode()).decode()
+    return {
+        "name": figure.name,
+        "label": label,
+        "caption": inline(caption),
+        "groups": groups,
+        "axes": axes,
+        "dashes": dashes,
+        "csv": f"data:text/csv;charset=utf-8;base64,{rows}",
+        "spec": spec,
+    }
+
+
+def draw_panel(
+    spec: dict[str, Any], axes: dict[str, str], name: str, index: int, width: int
+) -> Any:
+    """Draw one panel as SVG, as the page's script does: without the titles `axes`, which the page
+    writes above all panels.
+    """
+    panel = {key: value for key, value in deepcopy(spec["concat"][index]).items() if key != "title"}
+    for layer in panel.get("layer", [panel]):
+        for which, channel in layer["encoding"].items():
+            if "legend" in channel:
+                channel["legend"] = None
+            if which in axes and channel["axis"]["title"] == axes[which]:
+                channel["axis"]["title"] = None
+    default = panel.get("data", spec.get("data"))  # it stands there where all layers share it
+    used = {layer.get("data", default)["name"] for layer in panel.get("layer", [panel])}
+    shared: dict[str, Any] = {
+        **{key: spec[key] for key in ("$schema", "params", "data") if key in spec},
+        # those of other panels would be read for nothing
+        "datasets": {name: rows for name, rows in spec["datasets"].items() if name in used},
+    }
+    size = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+    svg = render_svg(panel | shared | size | {"config": spec["config"] | {"background": None}})
+    return safe(prefix_ids(svg, f"{name}-{index}"))
+
+
+def prefix_ids(svg: str, prefix: str) -> str:
+    """Begin every id in a drawing with a prefix, so that one page may hold several drawings."""
+    return re.sub(r'(id="|url\(#)', rf"\g<1>{prefix}-", svg)

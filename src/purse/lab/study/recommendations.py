@@ -1,0 +1,247 @@
+"""`purse.recommend`: how often the best arm of a world is found, how often a wrong one, and what
+that costs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, html, validation
+from purse.base.optional import check_lab
+from purse.base.progress import Progress, progress
+from purse.base.text import align_columns, count, format_digits, join_words
+from purse.engine import cpu
+from purse.engine.job import Job, make_job
+from purse.errors import InvalidInput, invalid
+from purse.identification.arm_bounds import Arm
+from purse.identification.question import BestArmQuestion, read_question
+from purse.identification.recommendation import (
+    CONFIDENCE,
+    RATIO,
+    REWARD,
+    Criterion,
+    check_confidence,
+)
+from purse.kernels.mean_bounds import log_term_of
+from purse.types import World
+from purse.worlds import make
+
+POLICY = "best-arm"
+SAMPLING = {POLICY: "lucb", "uniform": "uniform"}  # how arms are chosen: its name, and the option
+HEAD = ("arms chosen by", "certain", "wrong", "leader right", "spent", "pulls")
+
+
+@dataclass(frozen=True, slots=True)
+class SamplingResult:
+    """What became of all paths under one way to choose arms; shares of all paths."""
+
+    sampling: str
+    certain: float  # ended because the answer was certain
+    wrong: float  # ended so with a wrong answer
+    leader_right: float  # whose leader at the end is right, certain or not
+    spent: float  # mean, in the user's unit of the first resource
+    pulls: float  # mean
+
+
+@dataclass(frozen=True, slots=True)
+class RecommendationStudy:
+    """Recommendations on many simulated paths."""
+
+    world: str
+    budget: float
+    n_paths: int
+    seed: int
+    by: Criterion
+    cap: float | None
+    within: float
+    confidence: float
+    best: tuple[str, ...]  # the arms that are right answers; none where no arm keeps to the cap
+    results: tuple[SamplingResult, ...]
+
+    def __getitem__(self, sampling: str) -> SamplingResult:
+        """The results of `best-arm` or of `uniform`."""
+        known = {each.sampling: each for each in self.results}
+        return known[validation.choice("sampling", sampling, list(known))]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The study as JSON has it."""
+        return asdict(self)
+
+    @property
+    def title(self) -> str:
+        """What was asked, and the truth, in a line."""
+        what = "reward" if self.by == REWARD else "reward per cost"
+        cap = "" if self.cap is None else f", cap {self.cap:g}"
+        within = f", within {self.within:g}" if self.within else ""
+        truth = f"best is {join_words(self.best)}" if self.best else "no arm keeps to the cap"
+        return (
+            f"{self.world}: {count(self.n_paths, 'path')}, budget {self.budget:g}, by {what}{cap}"
+            f"{within}, confidence {100 * self.confidence:g}%; {truth}"
+        )
+
+    def _grid(self) -> Iterator[list[str]]:
+        for each in self.results:
+            shares = (each.certain, each.wrong, each.leader_right)
+            yield [
+                each.sampling,
+                *(f"{share:.1%}" for share in shares),
+                format_digits(each.spent),
+                f"{each.pulls:,.0f}",
+            ]
+
+    def __str__(self) -> str:
+        """A few lines for people."""
+        rows = align_columns([HEAD, *self._grid()])
+        return "\n".join([self.title, *("  " + "  ".join(cells).rstrip() for cells in rows)])
+
+    def __repr__(self) -> str:
+        """The study in a line."""
+        return f"<RecommendationStudy of {self.title}>"
+
+    def _repr_html_(self) -> str:
+        """The same as a table, for notebooks."""
+        return html.table(HEAD, self._grid(), title=self.title)
+
+
+def recommend(
+    world: str | World,
+    budget: Any,
+    *,
+    by: str = REWARD,
+    cap: Any = None,
+    confidence: float = CONFIDENCE,
+    within: float = 0.0,
+    n_paths: int = 100,
+    seed: int = 0,
+) -> RecommendationStudy:
+    """Play policy `best-arm` on `n_paths` independent paths of a world, and uniform sampling with
+    the same stopping rule beside it.
+
+    world    a `World`, or text such as "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    budget   one amount, or one per resource, shape (d,); a path ends without an answer where it is
+             spent
+    by, cap, confidence, within   as for `Campaign.recommend`; costs are those of the first resource
+    seed     the same seed gives the same numbers
+
+    Return how often the answer was certain, how often it was wrong, and what was spent.
+
+    Raise `InvalidInput` when a value is not allowed, or when the means of the world change: then
+    no arm is best.
+    """
+    check_lab("recommend on a world", "numba")
+    question, confidence = read_question(by, units_of(cap), within), check_confidence(confidence)
+    n_paths = validation.integer("n_paths", n_paths, low=1)
+    place = make(world, budget)
+    right = right_answers(place, question)
+    results = []
+    with progress(f"{POLICY} on {place.name}") as shown:
+        for name, sampling in SAMPLING.items():
+            job = make_job(spec_of(place, question, confidence, sampling), place, budget, seed=seed)
+            results.append(summary(name, job, question, confidence, right, n_paths, shown))
+    return RecommendationStudy(
+        place.name,
+        float(job.problem.budget[0]) / amounts.UNIT,
+        n_paths,
+        job.game.seed,
+        *question,
+        confidence,
+        tuple(name for name, good in zip(place.arm_names, right, strict=True) if good),
+        tuple(results),
+    )
+
+
+def units_of(cap: Any) -> float | None:
+    """A cap as a number that has at most nine decimals."""
+    return None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
+
+
+def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:
+    """The policy with its options, for rewards in [0, 1]."""
+    low, high = world.reward_range
+    if low and question.by == RATIO:
+        raise invalid("by", RATIO, f"needs a world whose least reward is 0, not {low:g}")
+    cap = "" if question.cap is None else f",cap={question.cap!r}"
+    within = question.within / (high - low)
+    options = f"by={question.by},confidence={confidence!r},within={within!r}{cap}"
+    return f"{POLICY}:{options},sampling={sampling}"
+
+
+def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
+    """(K,) Whether each arm is a right answer; all False where no arm keeps to the cap."""
+    if world.reward_means is None or world.cost_means is None:
+        raise InvalidInput(
+            f"world {world.name}: its means change, or nobody knows them, so that no arm is best"
+        )
+    low, high = world.reward_range
+    arms = [
+        # one report at the mean stands for the truth
+        Arm(name, 1, low + (high - low) * float(reward), float(cost[0]), (low, high), (0.0, 0.0))
+        for name, reward, cost in zip(
+            world.arm_names, world.reward_means, world.cost_means, strict=True
+        )
+    ]
+    arms = [arm._replace(cost_range=(arm.cost_sum, arm.cost_sum)) for arm in arms]
+    best = question.leader(arms)
+    bar = math.inf if best is None else question.value(best) - question.within
+    return [question.keeps_cap(arm, 0.0) and question.value(arm) >= bar for arm in arms]
+
+
+def summary(
+    name: str,
+    job: Job,
+    question: BestArmQuestion,
+    confidence: float,
+    right: list[bool],
+    n_paths: int,
+    shown: Progress,
+) -> SamplingResult:
+    """Play all paths of a job, and judge their answers."""
+    problem, (low, high) = job.problem, job.world.reward_range
+    scale = float(problem.unit_scale[0]) * amounts.UNIT
+    least, most = (
+        (bounds[:, 0] / amounts.UNIT).tolist()
+        for bounds in (
+            (problem.cost_min, problem.cost_max)
+            if problem.costs is None
+            else (problem.costs, problem.costs)
+        )
+    )
+    tally = np.zeros((n_paths, 3), np.bool_)  # certain, wrong, whether the leader is right
+    results = cpu.empty_results(job, n_paths)
+    for path, state in enumerate(final_states(job, results, shown)):
+        arms = [
+            Arm(str(i), int(n), low * n + (high - low) * reward, cost / scale, (low, high), ends)
+            for i, (n, reward, cost, ends) in enumerate(
+                zip(*state, zip(least, most, strict=True), strict=True)
+            )
+        ]
+        log_term = log_term_of(confidence, question.n_intervals(arms, len(arms)))
+        leader = question.leader(arms)
+        is_certain = all(holds(log_term, 1.0) for holds in question.conditions(arms, leader))
+        is_right = right[int(leader.name)] if leader is not None else not any(right)
+        tally[path] = is_certain, is_certain and not is_right, is_right
+    certain, wrong, leader_right = tally.mean(axis=0).tolist()
+    spent = float(results.spent[:, 0].mean()) / amounts.UNIT
+    pulls = float(results.pulls.sum(axis=1).mean())
+    return SamplingResult(name, certain, wrong, leader_right, spent, pulls)
+
+
+def final_states(job: Job, results: Any, shown: Progress) -> Iterator[tuple[list[float], ...]]:
+    """Play all paths, a block at a time, and yield the pulls, rewards and costs of each arm at the
+    end of each path, as policies see them.
+    """
+    loop, size = cpu.warm_up(job, shown), cpu.block_size(job)
+    n_paths, halt = len(results.gain), np.zeros(1, np.int64)
+    for start in range(0, n_paths, size):
+        rows = cpu.slice_paths(results, slice(start, min(start + size, n_paths)))
+        states = cpu.play_rows(loop, job, start, rows, np.zeros(1), halt)
+        if halt[0]:
+            raise cpu.fault_error(job)
+        sums = (states.pulls.tolist(), states.rewards.tolist(), states.costs.tolist())
+        yield from zip(*sums, strict=True)
+        shown.show((start + len(rows.gain)) / n_paths)

@@ -1,0 +1,193 @@
+"""`purse.lab.regrets`: every notion of regret of one policy on one world."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse import worlds
+from purse.base import amounts, html, validation
+from purse.base.optional import check_lab
+from purse.base.progress import Progress, progress
+from purse.base.text import align_columns, count, first_paragraph, split_mean
+from purse.engine.job import Job, make_job, single_arm_jobs
+from purse.engine.rules import RETRY
+from purse.engine.simulate import check_device
+from purse.errors import InvalidInput, unknown
+from purse.lab.study.store import Store
+from purse.lab.theory import contexts, knapsack
+from purse.lab.theory.context_notions import CONTEXT_NOTIONS
+from purse.lab.theory.notions import NOTIONS, Estimate, RunEvidence, estimate
+from purse.types import CPU, DEVICES, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+EVERY = NOTIONS | CONTEXT_NOTIONS
+
+
+@dataclass(frozen=True, eq=False)
+class Regrets:
+    """The notions of regret of a policy on a world, by name, and the evidence for them.
+
+    `regrets["NAME"]` is an estimate with `mean`, `error` (standard error), and `low` and `high`,
+    the ends of the 95% interval.
+    """
+
+    policy: str
+    world: str
+    budget: float
+    evidence: RunEvidence
+    estimates: dict[str, Estimate]
+
+    def __getitem__(self, notion: str) -> Estimate:
+        if notion not in self.estimates:
+            raise unknown("notion of regret on this world", str(notion), self.estimates)
+        return self.estimates[notion]
+
+    def __repr__(self) -> str:
+        """Return the title and the number of notions, in a line."""
+        return f"<Regrets of {self.title}; {count(len(self.estimates), 'notion')}>"
+
+    def __str__(self) -> str:
+        """Return a line for each notion: mean, half its 95% interval, and what it is."""
+        lines = [
+            f"{name}  {mean} {half}  {what}".rstrip()
+            for name, mean, half, what in align_columns(self.rows(), left=(0, 2, 3))
+        ]
+        return "\n".join([self.title, *lines])
+
+    @property
+    def title(self) -> str:
+        """The policy, the world, the number of paths and the budget, in a line."""
+        paths = count(len(self.evidence.gain), "path")
+        return f"{self.policy} on {self.world}: {paths}, budget {self.budget:g}"
+
+    def rows(self) -> list[tuple[str, str, str, str]]:
+        """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
+        return [
+            (name, *split_mean(each.mean, each.high), first_paragraph(EVERY[name].__doc__))
+            for name, each in self.estimates.items()
+        ]
+
+    def _repr_html_(self) -> str:
+        """Return the same as a table, for notebooks."""
+        head = ["regret", "mean", "± 95%", "what it is"]
+        return html.table(head, self.rows(), title=self.title, texts=(0, 3))
+
+
+def regrets(
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int = 100,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    device: str = CPU,
+    folder: str | os.PathLike[str] | None = None,
+) -> Regrets:
+    """Play `policy` and every arm alone on the same draws, and return every notion of regret.
+
+    policy, world   as in `purse.simulate`
+    budget          one amount; the world must have one resource, and every pull must cost something
+    n_paths, seed, stop   as in `purse.simulate`
+    n_workers       threads; their number changes no result
+    device          "cpu", "cuda" for an NVIDIA GPU, or "python"; it changes no result
+    folder          a folder that keeps finished parts; a repeat reads them
+
+    Raise `InvalidInput` when the world has several resources, or pulls that cost nothing.
+    """
+    check_lab("regrets", "numba", "polars")
+    n_paths = validation.integer("n_paths", n_paths, low=1)
+    how: dict[str, Any] = {"seed": seed, "stop": stop, "n_workers": validation.workers(n_workers)}
+    how["device"] = validation.choice("device", device, DEVICES)
+    name = getattr(policy, "NAME", policy)
+    with progress(f"regret of {name}") as bar:
+        return measure(Store(folder), policy, world, budget, n_paths=n_paths, **how, bar=bar)
+
+
+def measure(
+    store: Store,
+    policy: str | ModuleType,
+    world: str | World,
+    budget: float,
+    *,
+    n_paths: int,
+    seed: int = 0,
+    stop: str = "exit",
+    n_workers: int | None = None,
+    device: str = CPU,
+    bar: Progress,
+) -> Regrets:
+    """Return the same as `regrets`, with a store and a progress bar that exist already."""
+    place = worlds.make(world, budget)
+    if place.n_resources > 1:
+        raise InvalidInput(
+            f"{place.name} has {place.n_resources} resources; these notions of regret are for one"
+        )
+    if (place.cost_min == 0).any():
+        raise InvalidInput(
+            f"{place.name} has pulls that cost nothing, for which reward per cost means "
+            "nothing; `compare` and `simulate` play it"
+        )
+    job = make_job(policy, place, budget, seed=seed, stop=stop)
+    check_device(device, job)
+    fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
+    start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
+
+    def run(number: int, each: Job) -> pl.DataFrame:
+        bar.part(start + number * share, share, title)
+        return store.run(each, n_paths, n_workers, bar, device)
+
+    runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
+    bar.part(start + (len(fixed) + 1) * share, share, title)
+    names = ("gain", "rounds", "left", "efficiency", "pulls")
+    sums: dict[str, Any] = {name: runs[name].to_numpy() for name in names}
+    for name in ("gain", "rounds", "efficiency"):
+        sums[f"fixed_{name}"] = np.array([each[name].to_numpy() for each in alone])
+    benchmarks: dict[str, Any] = known_benchmarks(job)
+    evidence = RunEvidence(
+        budget=float(job.problem.budget[0] / amounts.UNIT),
+        counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
+        own_clock=store.own_clock(job, runs, n_workers, bar),
+        reward_means=place.reward_means,
+        cost_means=None if place.cost_means is None else place.cost_means[:, 0],
+        context_optima=contexts.optima(place, amounts.text(job.problem.budget[0]))
+        if place.n_features
+        else {},
+        **sums,
+        **benchmarks,
+    )
+    values = {name: notion(evidence) for name, notion in EVERY.items()}
+    found = {name: estimate(value) for name, value in values.items() if value is not None}
+    return Regrets(job.name, place.name, evidence.budget, evidence, found)
+
+
+def known_benchmarks(job: Job) -> dict[str, float | None]:
+    """Return the gains of the benchmarks of `purse.lab.theory.knapsack`.
+
+    The gain is None where a benchmark does not apply or would take too long.
+    """
+    world, budget = job.world, job.problem.budget
+    gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
+
+    def attempt(name: str, compute: Callable[[], float]) -> None:
+        with suppress(InvalidInput):
+            gains[name] = compute()
+
+    text = amounts.text(budget[0])
+    if world.costs is not None and world.reward_means is not None and world.horizon is None:
+        arms = (world.reward_means, [amounts.text(units) for units in world.costs[:, 0]], text)
+        attempt("greedy", lambda: knapsack.greedy(*arms))
+        attempt("knapsack", lambda: knapsack.exact(*arms))
+    if job.game.rule != RETRY:  # a player who may try again can do better
+        attempt("optimum", lambda: knapsack.dynamic_optimum(world, text))
+    return gains

@@ -1,0 +1,162 @@
+"""From runs to the frames that tables and figures are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from purse.errors import InvalidInput
+from purse.lab.theory import bounds, coin_bounds, published_bounds
+from purse.lab.theory.contexts import optima
+from purse.lab.theory.growth import fit_growth
+from purse.lab.theory.notions import best_arm, estimate
+from purse.types import Floats, Ints, World
+
+if TYPE_CHECKING:
+    import polars as pl
+
+GROUPS = 500  # independent means that a bootstrap draws from, at most
+HORIZON = "a horizon"  # in the words of bounds that are about games with one
+COLUMNS = {
+    "table": "world policy budget n_paths gain gain_low gain_high regret error low high left "
+    "rounds ended",
+    "shares": "world policy budget fraction arm share",
+    "growth": "world policy slope low high shape misfit",
+    "bounds": "world policy budget name side value applies holds source",
+    "references": "world budget name gain",
+    "arms": "world budget arm reward cost efficiency gain best",
+}
+TEXTS = {"world", "policy", "arm", "shape", "name", "side", "holds", "source"}
+COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real numbers
+
+
+def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+    """The rows as the frame of this name; its columns do not depend on whether there are any."""
+    import polars as pl
+
+    kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
+    kinds |= dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(FLAGS, pl.Boolean)
+    schema = {column: kinds.get(column, pl.Float64) for column in COLUMNS[name].split()}
+    return pl.DataFrame(list(rows), schema=schema)
+
+
+def table_row(runs: pl.DataFrame) -> dict[str, float]:
+    """Means over the runs of one policy on one world with one budget, with 95% intervals."""
+    gain, regret = (estimate(runs[column].to_numpy()) for column in ("gain", "regret"))
+    means = {column: float(runs[column].to_numpy().mean()) for column in ("left", "rounds")}
+    return {
+        "n_paths": len(runs),
+        **{"gain": gain.mean, "gain_low": gain.low, "gain_high": gain.high},
+        **{"regret": regret.mean, "error": regret.error, "low": regret.low, "high": regret.high},
+        **means,
+        "ended": int(runs["ended"].sum()),
+    }
+
+
+def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
+    """The share of each arm among the pulls in each slice of the budget, from pulls (M, K) up to
+    the end of each slice; none where there were no pulls.
+    """
+    for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
+        if slice_pulls.sum():
+            parts = (slice_pulls / slice_pulls.sum()).tolist()
+            for arm, share in zip(world.arm_names, parts, strict=True):
+                yield {"fraction": fraction, "arm": arm, "share": share}
+
+
+def in_groups(values: Floats) -> Floats:
+    """(G,) Means of groups of neighbouring paths, as independent as the paths; a bootstrap of them
+    takes less room.
+    """
+    size = -(-len(values) // GROUPS)
+    return values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
+
+
+def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
+    """How regret grows from budget to budget, from the groups of each; a shape has two numbers to
+    fit, so it takes three budgets to tell one.
+    """
+    order = np.argsort(budgets)
+    if not np.mean(regrets, axis=1).any():  # who has no regret has none that grows
+        return {"slope": np.nan, "low": np.nan, "high": np.nan, "shape": None, "misfit": None}
+    found = fit_growth(np.array(budgets)[order], np.array(regrets)[order])
+    shape = found.shape if len(budgets) > 2 else None
+    numbers = {"slope": found.slope, "low": found.low, "high": found.high}
+    return {**numbers, "shape": shape, "misfit": found.misfits[shape] if shape else None}
+
+
+def bound_rows(
+    world: World, budget: float, chosen: Sequence[str], stop: str, *, late: bool = False
+) -> Iterator[dict[str, Any]]:
+    """What is proved about the regret of these policies, or of every player; in the user's unit.
+
+    `late` says whether reports come late.
+    """
+    low, high = world.reward_range
+    try:
+        problem = bounds.problem_of(world, budget)
+        known = (
+            *bounds.table(budget=budget, **problem),
+            *coin_bounds.table(budget=budget, **problem),
+            *published_bounds.table(budget=budget, horizon=world.horizon, **problem),
+        )
+    except InvalidInput:
+        return
+    for bound in known:
+        for policy in chosen if bound.policy != "every player" else ["every player"]:
+            if bound.policy == policy.partition(":")[0] and bound.value is not None:
+                demands = {
+                    "the game ends by its budget alone": HORIZON in bound.holds
+                    or (world.horizon is None and world.n_rounds is None),
+                    "the stop rule is exit": stop == "exit",
+                    "no report comes late": not late,
+                    # else a pull more or less is worth something by itself
+                    "the worst reward is 0": low == 0,
+                    "the policy has no options": policy == bound.policy,
+                }
+                unmet = [demand for demand, met in demands.items() if not met]
+                yield {
+                    "policy": policy,
+                    "name": bound.name,
+                    "side": bound.side,
+                    "value": (high - low) * bound.value,
+                    "applies": bound.applies and not unmet,
+                    "holds": "; and ".join([bound.holds, *unmet]),
+                    "source": bound.source,
+                }
+
+
+def arm_rows(
+    world: World, budget: float, alone: Sequence[pl.DataFrame]
+) -> Iterator[dict[str, Any]]:
+    """Each arm's mean reward and cost of a pull, its efficiency and what it gains alone, from its
+    own games; the true means where they are known and do not change.
+    """
+    best = best_arm(np.array([runs["gain"].to_numpy() for runs in alone]))
+    known = world.reward_range == (0.0, 1.0) and world.efficiencies is not None
+    for arm, (name, runs) in enumerate(zip(world.arm_names, alone, strict=True)):
+        pulls = max(1, int(runs["pulls"].arr.sum().sum()))
+        reward = float(runs["gain"].sum()) / pulls
+        cost = float((budget - runs["left"]).sum()) / pulls
+        if known and world.reward_means is not None and world.cost_means is not None:
+            reward, cost = float(world.reward_means[arm]), float(world.cost_means[arm, 0])
+        yield {
+            "arm": name,
+            "reward": reward,
+            "cost": cost,
+            "efficiency": reward / cost if cost else None,
+            "gain": float(runs["gain"].to_numpy().mean()),
+            "best": arm == best,
+        }
+
+
+def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
+    """What the best arm alone gained (K, P), and what one can expect at most who knows the means,
+    with and without contexts where there are any.
+    """
+    best = best_arm(alone)
+    yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
+    for name, gain in optima(world, budget).items():
+        yield {"name": name, "gain": gain}

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import purse
+from purse.lab.offline import bootstrap
+from purse.lab.offline.as_logged import as_logged
+from purse.lab.offline.log import read_log
+from purse.lab.offline.log_result import LogResult
+from purse.lab.offline.source import read
+
+ROWS = 200
+LOG = pl.DataFrame(
+    {
+        "arm": ["a", "b"] * (ROWS // 2),
+        "reward": [1.0, 3.0] * (ROWS // 2),
+        "cost": [1, 2] * (ROWS // 2),
+        "probability": 0.5,
+    }
+)
+
+
+def logged(budget: float, horizon: int | None) -> Any:
+    (found,) = as_logged(read_log(read(LOG), horizon=horizon), [budget], ["snips"], 20, 0)
+    return found
+
+
+def test_the_rows_in_their_order_until_one_cannot_be_paid_or_the_game_ends() -> None:
+    found = logged(10, None)
+    # a, b, a, b, a, b cost 9, and the next a the last unit
+    assert (found.estimate.mean, found.spent.mean, found.rounds) == (13, 10, 7)
+    assert found.estimate.low < 13 < found.estimate.high
+    assert logged(10, 3).estimate.mean == 5
+    assert logged(1_000, ROWS).estimate.mean == LOG["reward"].sum()
+    assert logged(0.5, None).estimate.mean == 0
+
+
+@pytest.mark.parametrize("horizon", [None, ROWS + 1])
+def test_a_log_that_ends_before_the_game_is_too_short(horizon: int | None) -> None:
+    assert logged(1_000, horizon).refused == "log too short: it ends with 700 of the budget left"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_replicates() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bootstrap, "REPLICATES", 10)
+        yield
+
+
+@pytest.fixture(scope="module")
+def found() -> LogResult:
+    result = purse.replay(LOG, budgets=30, policies="fixed:arm=0", n_paths=4)
+    assert isinstance(result, LogResult)
+    return result
+
+
+def test_a_replay_has_the_log_itself_and_each_arm_alone(found: LogResult) -> None:
+    rows = {row["policy"]: row for row in found.frame().filter(method="snips").to_dicts()}
+    kinds = {"fixed:arm=0": "policy", "always a": "arm", "always b": "arm", "as logged": "log"}
+    assert {name: row["kind"] for name, row in rows.items()} == kinds
+    gains = {name: row["estimate"] for name, row in rows.items()}
+    assert gains == pytest.approx(
+        {"fixed:arm=0": 30, "always a": 30, "always b": 45, "as logged": 40}
+    )
+    assert found.facts.policies == ["fixed:arm=0"]
+    assert "Buy b in every round: it is estimated to gain 45." in str(found)
+
+
+def test_a_log_is_played_for_as_many_rounds_as_it_has(found: LogResult) -> None:
+    assert found.log.horizon == ROWS
+    assert found.frame()["rounds"].max() == 30
+    options: dict[str, Any] = {"budgets": 900, "policies": "fixed:arm=0", "n_paths": 4}
+    assert purse.replay(LOG, **options).frame()["rounds"].max() == ROWS
+    free = purse.replay(LOG, **options, horizon="none")
+    assert free.frame()["rounds"].max() == 900
+    (warning,) = free.warnings
+    assert warning.startswith("frame: the log has 200 rounds, and games of fixed:arm=0 with a ")
+
+
+def test_a_log_without_probabilities() -> None:
+    bare = LOG.drop("probability")
+    options: dict[str, Any] = {"budgets": 30, "policies": "fixed:arm=0", "n_paths": 4}
+    with pytest.raises(purse.InvalidInput, match=r"needs --probability uniform, if every arm was"):
+        purse.replay(bare, **options)
+    for probability, says in (("uniform", "1/2 in each round"), ("frequency", "share of the rows")):
+        found = purse.replay(bare, **options, probability=probability)
+        assert found.frame().filter(method="snips", policy="always b")["estimate"][0] == 45
+        (warning,) = found.warnings
+        assert says in warning
+    skewed = bare.filter(pl.Series(np.arange(ROWS) % 8 % 2 + (np.arange(ROWS) % 8 == 0) > 0))
+    (_, *contradicted) = purse.replay(skewed, **options, probability="uniform").warnings
+    assert "the probabilities of arm 'b' contradict how often it was chosen" in contradicted[-1]

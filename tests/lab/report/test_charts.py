@@ -1,0 +1,293 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+
+from purse.lab.report import frames
+from purse.lab.report.charts import areas, curves, rows
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.coincide import merge_lines
+from purse.lab.report.charts.runs import runs
+from purse.lab.report.charts.style import (
+    ARMS_DARK,
+    ARMS_LIGHT,
+    BEST,
+    DARK,
+    GLYPHS,
+    LIGHT,
+    OTHERS,
+    SHAPES,
+    arm_colours,
+    colours,
+    dark_rules,
+    decades,
+    shapes,
+)
+from purse.lab.report.study_page import figures_of
+from tests.support.charts import checked_spec
+
+PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
+
+
+@pytest.fixture(scope="module")
+def specs(figures: list[Figure]) -> dict[str, dict[str, Any]]:
+    return {figure.name: checked_spec(figure) for figure in figures}
+
+
+def drawn(spec: dict[str, Any], panel: int) -> list[pl.DataFrame]:
+    """The data of a panel's layers."""
+    part = spec["concat"][panel]
+    default = part.get("data", spec.get("data"))
+    own = dict.fromkeys(layer.get("data", default)["name"] for layer in part.get("layer", [part]))
+    return [pl.DataFrame(spec["datasets"][name], infer_schema_length=None) for name in own]
+
+
+def marks(spec: dict[str, Any], panel: int) -> list[str]:
+    return [layer["mark"]["type"] for layer in spec["concat"][panel]["layer"]]
+
+
+def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
+    names = ["regret", "gain", "shares", "runs", "growth"]
+    assert [figure.name for figure in figures] == names
+    assert [figure.name for figure in figures_of(one_budget)] == names[:-1]
+
+
+def test_what_was_left_has_a_figure_where_it_is_much(study: Any, one_budget: Any) -> None:
+    assert curves.left(study) is None
+    much = curves.left(replace(one_budget, unspent=0.02))
+    assert much is not None
+    assert marks(much.spec, 0) == ["point"]
+
+
+@pytest.mark.parametrize("name", ["regret", "gain", "growth"])
+def test_a_panel_per_world_shows_the_rows_of_the_frame(
+    study: Any, specs: dict[str, dict[str, Any]], name: str
+) -> None:
+    frame = getattr(frames, name)(study)
+    for place, world in enumerate(("stochastic", "adversarial")):
+        expected = frame.filter(world=world)
+        if name == "growth":
+            expected = expected.drop_nulls("slope")
+        assert specs[name]["concat"][place]["title"] == world
+        assert any(
+            (shown := data.select(pl.exclude("said"))).equals(expected.select(shown.columns))
+            for data in drawn(specs[name], place)
+            if data.height == expected.height
+        )
+
+
+def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
+    found = frames.regret(study)
+    columns = ["world", "policy", "budget", "regret", "low", "high"]
+    assert found.select(columns).equals(study.table().select(columns))
+    above = found.filter(pl.col("low") > pl.col("floor"))
+    assert above.height > 0
+    shown = above.select("shown", "shown_low", "shown_high")
+    assert shown.rows() == above.select("regret", "low", "high").rows()
+
+
+def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
+    found = frames.regret(study)
+    oracle = found.filter(policy="oracle")
+    assert oracle["below"].all()
+    assert (oracle["shown"] == oracle["floor"]).all()
+    assert (found["shown_low"] >= found["floor"]).all()
+    smallest = found.filter(pl.col("world") == "stochastic", pl.col("low") > 0)["regret"].min()
+    assert found.filter(world="stochastic")["floor"][0] == pytest.approx(smallest / 3)
+    hollow = [
+        layer
+        for layer in specs["regret"]["concat"][0]["layer"]
+        if layer["mark"].get("fill") == "#FFFFFF"
+    ]
+    assert [layer["transform"] for layer in hollow] == [[{"filter": "datum.below"}]]
+
+
+def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
+    regrets = [1e-9, 1e3, -1.0]
+    columns = {"regret": regrets, "low": regrets, "high": regrets}
+    rest = {"world": "w", "policy": ["a", "b", "c"], "budget": 10.0, "n_paths": 2}
+    tiny: Any = SimpleNamespace(table=lambda: pl.DataFrame(rest | columns))
+    found = frames.regret(tiny)
+    assert found["floor"].to_list() == [0.01] * 3
+    assert found["below"].to_list() == [True, False, True]
+
+
+def test_a_single_path_has_no_band(one_path: Any, study: Any) -> None:
+    assert "area" not in marks(curves.regret(one_path).spec, 0)
+    assert "area" not in marks(curves.gain(one_path).spec, 0)
+    assert "area" in marks(curves.regret(study).spec, 0)
+    assert marks(runs(one_path).spec, 0) == ["tick"]
+
+
+def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
+    study: Any, specs: dict[str, dict[str, Any]]
+) -> None:
+    found = frames.bounds(study)
+    assert set(found.drawn.select("world", "name").rows()) == {
+        ("stochastic", "Theorem 1"),
+        ("adversarial", "Lower bound"),
+    }
+    assert set(found.far["name"]) == {"Loose"}
+    layers = [layer["encoding"] for panel in specs["regret"]["concat"] for layer in panel["layer"]]
+    dashes = [layer for layer in layers if "strokeDash" in layer]
+    assert ["field" in dash["color"] for dash in dashes] == [True, False]
+    domains = [dash["strokeDash"]["scale"]["domain"] for dash in dashes]
+    assert domains == [["a Theorem 1", "b Lower bound"]] * 2
+    letters = [layer for layer in layers if layer.get("text", {}).get("field") == "letter"]
+    assert ["field" in letter["color"] for letter in letters] == [True, False]
+
+
+def test_where_nobody_can_learn_regret_is_drawn_per_unit_of_budget(
+    specs: dict[str, dict[str, Any]],
+) -> None:
+    usual, hopeless = (
+        {layer["encoding"]["y"]["field"] for layer in panel["layer"]}
+        for panel in specs["regret"]["concat"]
+    )
+    assert usual == {"shown", "shown_low", "value"}
+    assert hopeless == {"unit_regret", "unit_low", "unit_value"}
+
+
+def test_lines_that_coincide_are_one_line_with_both_names() -> None:
+    values = {"A": [1.0, 10.0], "B": [1.01, 10.1], "C": [1.0, 20.0]}
+    rows = [
+        {"world": "w", "policy": policy, "side": "at most", "name": name, "budget": b, "value": v}
+        for policy in ("p", "q")
+        for name, line in values.items()
+        for b, v in zip([1.0, 2.0], line, strict=True)
+    ]
+    merged = merge_lines(pl.DataFrame(rows), "value")
+    assert merged.select("policy", "name", "letter").unique(maintain_order=True).rows() == [
+        ("p", "a A and B", "a"),
+        ("p", "b C", "b"),
+        ("q", "c A and B", "c"),
+        ("q", "d C", "d"),
+    ]
+    assert merged.height == 8
+    assert merge_lines(pl.DataFrame(rows).clear(), "value").is_empty()
+
+
+def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
+    study: Any, one_path: Any
+) -> None:
+    row = frames.gain(study).row(0, named=True)
+    assert row["unit_gain"] == pytest.approx(row["gain"] / 1e3)
+    assert row["part"] == pytest.approx(row["gain"] / 1.5e3)
+    assert set(frames.references(study)["name"]) == {"best arm alone", "LP optimum"}
+    assert set(frames.references(study)["which"]) == {
+        "best arm alone (arm 0)",
+        "best arm alone (arm 1)",
+        "LP optimum",
+    }
+    assert frames.gain(one_path)["part"].is_null().all()
+
+
+def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> None:
+    found = frames.shares(study)
+    assert set(found["budget"]) == {1e5}
+    for _, part in found.group_by("world", "policy"):
+        slices = (
+            part.group_by("start", "fraction")
+            .agg(pl.col("share").sum(), pl.col("bottom").min(), pl.col("top").max())
+            .sort("start")
+        )
+        assert slices["share"].to_list() == pytest.approx([1.0] * 20)
+        assert slices["top"].to_list() == pytest.approx([1.0] * 20)
+        assert slices["bottom"].to_list() == pytest.approx([0.0] * 20)
+        assert slices["start"].to_list() == [0.0, *slices["fraction"].to_list()[:-1]]
+
+
+def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) -> None:
+    found = frames.shares(replace(study, n_arms=12))
+    arms = areas.arms_of(found, "stochastic")
+    # the best first, the rest in the order given; made-up policies like late arms
+    assert arms == ["arm 11", *(f"arm {arm}" for arm in range(4, 11)), "others"]
+    total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
+    assert total.to_list() == pytest.approx([1.0] * len(total))
+    colours = arm_colours(arms, "others", "arm 11")
+    assert (colours[0], colours[-1]) == (BEST, OTHERS)
+    assert len(set(colours)) == 9
+    assert BEST not in arm_colours(arms, "others")
+
+
+def test_nine_arms_need_no_others(study: Any) -> None:
+    assert areas.arms_of(frames.shares(replace(study, n_arms=9)), "stochastic")[-1] == "arm 7"
+
+
+def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
+    found = frames.runs(study).filter(world="stochastic", policy="uniform").row(0, named=True)
+    regrets = study.frame().filter(world="stochastic", policy="uniform", budget=1e5)["regret"]
+    extremes = regrets.min(), regrets.median(), regrets.max()
+    assert (found["least"], found["median"], found["most"]) == extremes
+    assert found["quarter"] == regrets.quantile(0.25, "linear")
+    assert frames.single_runs(study).filter(world="stochastic", policy="uniform").height == 20
+    assert list(dict.fromkeys(frames.runs(study)["world"])) == ["stochastic", "adversarial"]
+
+
+def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
+    many = frames.single_runs(replace(one_budget, n_paths=350)).filter(policy="uniform")["regret"]
+    everything = replace(one_budget, n_paths=350).frame().filter(policy="uniform")["regret"].sort()
+    assert len(many) == 100
+    assert many.is_sorted()
+    assert abs(many.median() - everything.median()) < 0.05 * everything.median()
+
+
+def test_one_budget_has_rows_and_bounds_in_them(one_budget: Any) -> None:
+    assert marks(curves.regret(one_budget).spec, 0) == ["rule", "tick", "point"]
+    assert marks(curves.gain(one_budget).spec, 0) == ["rule", "rule", "point"]
+
+
+def test_growth_is_left_out_where_it_could_not_be_fitted(study: Any, one_budget: Any) -> None:
+    assert rows.growth(one_budget) is None
+    assert frames.growth(study).filter(policy="oracle")["slope"].is_null().all()
+    figure = rows.growth(study)
+    assert figure is not None
+    assert set(figure.data["policy"]) == {"learns", "learns <fast>", "uniform"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (900, 1.1e5, [1e3, 1e4, 1e5]),
+        (90, 400, [100, 200]),
+        (1e-3, 1e9, [1e-3, 1, 1e3, 1e6, 1e9]),
+        (11, 12, []),
+    ],
+)
+def test_ticks_are_round_and_few(low: float, high: float, expected: list[float]) -> None:
+    assert decades(low, high) == expected
+
+
+def test_colours_are_distinct_and_stand_out_from_their_page() -> None:
+    assert len(set(LIGHT)) == len(set(DARK)) == len(set(SHAPES)) == 8
+    assert min(contrast(colour, PAGE_LIGHT) for colour in LIGHT) >= 3
+    assert min(contrast(colour, PAGE_DARK) for colour in DARK) >= 3
+    assert min(contrast(colour, PAGE_DARK) for colour in ARMS_DARK) >= 3
+    assert not set(LIGHT) & {*ARMS_LIGHT, BEST}
+    assert BEST not in ARMS_LIGHT
+    assert set(GLYPHS) == set(SHAPES)
+    assert dark_rules().count("stroke:") == 19
+
+
+def test_a_colour_that_comes_again_has_another_shape() -> None:
+    policies = [f"p{number}" for number in range(32)]
+    assert len(set(zip(colours(policies), shapes(policies), strict=True))) == 32
+
+
+def contrast(one: str, two: str) -> float:
+    light, dark = sorted((luminance(one), luminance(two)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue

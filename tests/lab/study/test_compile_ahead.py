@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+import pickle
+import threading
+from collections import deque
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from purse.base.progress import Progress
+from purse.compiler.machine_code import MACHINE_CODE
+from purse.engine import cpu
+from purse.errors import PurseError
+from purse.lab.study import compile_ahead
+from purse.lab.study.shard import JobSpec
+from tests.support.paths import SCRIPTED
+
+NAMES = ("a", "b", "c", "d")
+RECIPES = {name: JobSpec(name, "misleading_ratio", 20, 1, "exit") for name in NAMES}
+
+
+class Loop:
+    """A loop that is compiled, or not."""
+
+    by_kind = False
+
+
+class Process:
+    """This process with jobs of these names: what it compiles itself, in order, what its helpers
+    get, and what becomes of them. The first job takes until a helper starts, if one is expected.
+    """
+
+    def __init__(self) -> None:
+        self.compiled, self.sent = list[str](), list[list[str]]()
+        self.waited, self.killed, self.started = 0, 0, threading.Event()
+        self.expects_help = self.can_start = True
+        self.error: BaseException | None = None
+        self.loops = {name: Loop() for name in NAMES}
+
+    def compiled_loop(self, job: Any) -> Any:
+        return self.loops[job.name]
+
+    def warm_up(self, job: Any, shown: Progress) -> None:
+        if self.loops[job.name].by_kind:
+            return
+        self.compiled.append(job.name)
+        self.loops[job.name].by_kind = True
+        if job.name == "a":
+            assert not self.expects_help or self.started.wait(10)
+            if self.error:
+                raise self.error
+
+    def start(self, command: Any, stdin: Any, **_: Any) -> Any:
+        self.started.set()
+        if not self.can_start:
+            raise FileNotFoundError("no Python")
+        self.sent.append([pickle.loads(recipe).policy for recipe in pickle.load(stdin)])
+        return self
+
+    def wait(self) -> None:
+        self.waited += 1
+
+    def kill(self) -> None:
+        self.killed += not self.waited
+
+    def run(self, recipes: dict[str, JobSpec] = RECIPES, n_workers: int = 2) -> list[str]:
+        jobs: Any = {name: SimpleNamespace(name=name) for name in NAMES}
+        compile_ahead.warm_up_all(jobs, recipes, Progress("test"), n_workers)
+        return self.compiled
+
+
+@pytest.fixture
+def process(monkeypatch: pytest.MonkeyPatch) -> Process:
+    made = Process()
+    monkeypatch.setattr(cpu, "compiled_loop", made.compiled_loop)
+    monkeypatch.setattr(cpu, "warm_up", made.warm_up)
+    monkeypatch.setattr(compile_ahead, "Popen", made.start)
+    monkeypatch.setattr(compile_ahead, "PATIENCE_S", 0.05)
+    monkeypatch.setattr(compile_ahead, "MOST_HELPERS", 2)
+    return made
+
+
+def test_a_helper_takes_jobs_from_the_end_and_what_it_made_is_loaded_here(process: Process) -> None:
+    assert process.run() == ["a", "b", "c", "d"]
+    assert process.sent == [["d", "c"]]
+    assert process.waited
+    assert not process.killed
+
+
+@pytest.mark.parametrize(
+    ("n_helpers", "sent"), [(0, []), (2, [["d", "b"], ["c"]]), (5, [["d"], ["c"], ["b"], ["a"]])]
+)
+def test_helpers_get_shares_of_one_size_and_none_gets_nothing(
+    process: Process, n_helpers: int, sent: list[list[str]]
+) -> None:
+    waiting = deque(compile_ahead.Task(list, recipe) for recipe in RECIPES.values())
+    compile_ahead.share_out(waiting, n_helpers, [])
+    assert process.sent == sent
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_jobs_that_cannot_be_sent_are_compiled_here(process: Process, known: bool) -> None:
+    nowhere = ModuleType("nowhere")
+    nowhere.NAME = "nowhere"  # type: ignore[attr-defined]
+    recipes = {"c": RECIPES["c"]}
+    if known:
+        recipes["d"] = RECIPES["d"]._replace(policy=nowhere)
+    assert process.run(recipes) == ["a", "b", "c", "d"]
+    assert process.sent == [["c"]]
+
+
+def test_if_no_helper_starts_all_is_compiled_here(process: Process) -> None:
+    process.can_start = False
+    assert sorted(process.run()) == ["a", "b", "c", "d"]
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_one_worker_or_jobs_without_recipes_start_no_helper(
+    process: Process, monkeypatch: pytest.MonkeyPatch, n_workers: int
+) -> None:
+    process.expects_help = False
+    monkeypatch.setattr(compile_ahead, "PATIENCE_S", 0)
+    assert sorted(process.run(RECIPES if n_workers == 1 else {}, n_workers)) == [*NAMES]
+    assert not process.started.is_set()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("PATIENCE_S", 3600), ("code_folder", lambda: None), ("sys.executable", "")],
+)
+def test_no_helper_starts_if_all_is_done_soon_or_code_cannot_be_shared_or_run(
+    process: Process, monkeypatch: pytest.MonkeyPatch, name: str, value: Any
+) -> None:
+    process.expects_help = False
+    monkeypatch.setattr(f"purse.lab.study.compile_ahead.{name}", value)
+    assert process.run() == ["a", "b", "c", "d"]
+    assert not process.started.is_set()
+
+
+def test_what_is_compiled_already_is_not_compiled_again(process: Process) -> None:
+    for loop in process.loops.values():
+        loop.by_kind = True
+    assert process.run() == []
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), PurseError("a does not compile")])
+def test_an_interruption_or_an_error_stops_the_helpers_and_is_raised_here(
+    process: Process, error: BaseException
+) -> None:
+    process.error = error
+    with pytest.raises(type(error)):
+        process.run()
+    assert process.killed == 1
+
+
+def test_a_helper_leaves_what_it_compiles_in_the_disk_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    good = JobSpec(f"{SCRIPTED}:script=[[0]]", "misleading_ratio", 20, 1, "exit")
+    bad = good._replace(policy="no such policy")
+    waiting = deque(compile_ahead.Task(list, recipe) for recipe in (good, good, bad))
+    helpers = list[Any]()
+    compile_ahead.share_out(waiting, 1, helpers)
+    assert [helper.wait() for helper in helpers] == [0]
+    assert len(waiting) == 1
+    (found,) = tmp_path.rglob("*.nbc")
+    loop = MACHINE_CODE.of(cpu.compiled_loop(good.make()).function)
+    assert loop.__name__.encode() in found.read_bytes()

@@ -1,0 +1,264 @@
+from __future__ import annotations
+
+import json
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import purse
+from purse import worlds as known_worlds
+from purse.lab.study import compare, manifest, shard, study_file, summary
+from purse.lab.study.plan import CHECKPOINTS
+from purse.lab.study.results import Study
+from purse.lab.study.shard import Frames, JobSpec, Shard
+from tests.lab.study.conftest import Played
+from tests.support.paths import EPSILON_GREEDY
+from tests.support.study_runs import contents
+
+WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+SMALL: dict[str, Any] = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
+TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
+FRAMES = ("frame", "table", "shares", "growth", "bounds", "references")
+BOTH = ["exp3.bwk", "uniform"]
+
+
+def same(one: Study, other: Study) -> bool:
+    return all(getattr(one, name)().equals(getattr(other, name)()) for name in FRAMES)
+
+
+def interrupted(*args: Any) -> Any:
+    raise KeyboardInterrupt
+
+
+def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
+    kept = purse.compare(BOTH, TEXT, **SMALL, folder=tmp_path)
+    assert same(kept, purse.compare(BOTH, TEXT, **SMALL))
+    assert same(kept, Study.load(tmp_path))
+    assert Study.load(str(tmp_path)).facts == kept.facts
+    frames = {f"{name}.parquet" for name in ("results", *summary.COLUMNS)}
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards", *frames}
+
+
+def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
+    purse.compare("uniform", TEXT, **SMALL, folder=tmp_path)
+    (tmp_path / "arms.parquet").unlink()
+    with pytest.raises(purse.InvalidInput, match=r"no file 'arms\.parquet'; make the study again"):
+        Study.load(tmp_path)
+    facts = json.loads((tmp_path / "manifest.json").read_text())
+    del facts["delay"]
+    (tmp_path / "manifest.json").write_text(json.dumps(facts))
+    with pytest.raises(purse.InvalidInput, match="another version of purse made this study"):
+        Study.load(tmp_path)
+
+
+def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:
+    for folder in (None, tmp_path):
+        found = purse.compare("uniform", TEXT, **SMALL, folder=folder)
+        assert isinstance(found.lazy(), pl.LazyFrame)
+        assert found.lazy().collect().equals(found.frame())
+        assert found.lazy().filter(pl.col("budget") == 50).select(pl.len()).collect().item() == 6
+
+
+def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "WORK", 3e3)
+    worlds = {"shop": TEXT, "ratio": "misleading_ratio"}
+    for name, n_workers in (("one", 1), ("other", 3)):
+        purse.compare(BOTH, worlds, **SMALL, n_workers=n_workers, folder=tmp_path / name)
+    one, other = contents(tmp_path / "one"), contents(tmp_path / "other")
+    assert len([name for name in one if name.startswith("shards")]) > 20
+    assert one == other
+
+
+def test_results_in_pieces_have_the_same_bytes(tmp_path: Path) -> None:
+    """Also when they lie in other shards: a study that has grown is the study that it has
+    become.
+    """
+    at_once, grown = tmp_path / "at once", tmp_path / "grown"
+    purse.compare(BOTH, TEXT, budgets=[20, 50], n_paths=6, folder=at_once)
+    purse.compare(["uniform"], TEXT, budgets=[50], n_paths=2, folder=grown)
+    purse.compare(BOTH[::-1], TEXT, budgets=[50, 20], n_paths=4, folder=grown)
+    purse.compare(BOTH, TEXT, budgets=[20, 50], n_paths=6, folder=grown)
+    assert contents(at_once).items() <= contents(grown).items()
+
+
+def test_run_again_nothing_is_played(tmp_path: Path, played: list[Played]) -> None:
+    first = purse.compare(BOTH, TEXT, **SMALL, folder=tmp_path)
+    assert len(played) == 2 * (2 + 3)
+    before = contents(tmp_path)
+    played.clear()
+    assert same(first, purse.compare(BOTH, TEXT, **SMALL, folder=tmp_path))
+    assert played == []
+    assert contents(tmp_path) == before
+
+
+ARMS = [f"fixed:arm={arm}" for arm in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("change", "names", "budgets"),
+    [
+        ({"title": "Another"}, [], []),
+        ({"policies": "uniform"}, [], []),
+        ({"policies": ["fixed:arm=1", "uniform"]}, ["fixed:arm=1"], [20, 50]),
+        ({"budgets": [20, 30]}, ["uniform", *ARMS], [30]),
+        ({"world": {"two": TEXT, "names": known_worlds.make(TEXT, 20)}}, [], []),
+        ({"stop": "retry"}, ["uniform"], [20, 50]),
+        ({"n_workers": 1}, [], []),
+        ({"seed": 4}, ["uniform", *ARMS], [20, 50]),
+    ],
+    ids=lambda change: "-".join(change) if isinstance(change, dict) else "",
+)
+def test_after_a_change_only_what_is_new_is_played(
+    change: dict[str, Any],
+    names: list[str],
+    budgets: list[float],
+    tmp_path: Path,
+    played: list[Played],
+) -> None:
+    """A policy that is an arm alone is played once more, for the shares of its pulls."""
+    arguments: dict[str, Any] = {"policies": ["uniform"], "world": TEXT, **SMALL}
+    purse.compare(**arguments, folder=tmp_path)
+    played.clear()
+    changed = purse.compare(**{**arguments, **change}, folder=tmp_path)
+    new = {(name, budget, 0, 6) for name in names for budget in budgets}
+    assert set(played) == new
+    assert len(played) == len(new)
+    assert same(changed, purse.compare(**{**arguments, **change}))
+
+
+def test_more_paths_are_played_on_from_the_last_whole_shard(
+    tmp_path: Path, played: list[Played], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    few = purse.compare("uniform", TEXT, budgets=20, n_paths=6, folder=tmp_path).frame()
+    assert {spot[2:] for spot in played} == {(0, 4), (4, 2)}
+    played.clear()
+    many = purse.compare("uniform", TEXT, budgets=20, n_paths=9, folder=tmp_path)
+    assert {spot[2:] for spot in played} == {(4, 4), (8, 1)}
+    assert many.frame()["gain"].to_list()[:6] == few["gain"].to_list()
+    assert same(many, purse.compare("uniform", TEXT, budgets=20, n_paths=9))
+
+
+def test_how_paths_are_cut_into_shards_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = purse.compare(BOTH, TEXT, **SMALL)
+    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    assert same(whole, purse.compare(BOTH, TEXT, **SMALL))
+
+
+def test_an_interrupted_study_is_refused_until_it_has_continued(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Played]
+) -> None:
+    real, calls = shard.play_shard, count()
+
+    def interrupted_from_the_fifth(shard: Shard, *args: Any) -> Frames:
+        # and at all that follow: the thread may go on before the main thread hears of it
+        return interrupted() if next(calls) >= 4 else real(shard, *args)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("purse.lab.study.executors.play_shard", interrupted_from_the_fifth)
+        with pytest.raises(KeyboardInterrupt):
+            purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
+    with pytest.raises(
+        purse.PurseError,
+        match=r"is not finished: 4 of 8 shards are there \(\d+\.\d MB\); run it again to continue",
+    ):
+        Study.load(tmp_path)
+    assert not (tmp_path / "results.parquet").exists()
+    continued = purse.compare(["uniform"], TEXT, **SMALL, n_workers=1, folder=tmp_path)
+    assert len(played) == 4
+    assert same(continued, purse.compare(["uniform"], TEXT, **SMALL))
+    assert same(continued, Study.load(tmp_path))
+
+
+def test_a_changed_and_interrupted_study_is_not_taken_for_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+    monkeypatch.setattr("purse.lab.study.executors.play_shard", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        purse.compare(["uniform", "exp3.bwk"], TEXT, **SMALL, folder=tmp_path)
+    with pytest.raises(purse.PurseError, match="8 of 10 shards are there"):
+        Study.load(tmp_path)
+
+
+def test_work_that_ends_while_results_are_put_together_leaves_no_litter(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(summary, "growth_row", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards"}
+    assert manifest.standing(tmp_path).startswith("8 of 8 shards")
+
+
+def test_a_folder_that_holds_no_study_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(purse.InvalidInput, match="holds no study"):
+        Study.load(tmp_path)
+
+
+def test_a_changed_policy_file_is_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Uniform plays in its place: a policy of one's own takes seconds to compile."""
+    real, names = shard.play_shard, list[str]()
+
+    def play(shard: Shard, *args: Any) -> Frames:
+        names.append(shard.job.name)
+        stand_in = JobSpec(
+            "uniform", WORLD, 20, 3, "exit", CHECKPOINTS if "mine" in names[-1] else 0
+        )
+        return real(shard._replace(job=stand_in.make()), *args)
+
+    monkeypatch.setattr("purse.engine.cpu.warm_up", lambda *_: None)
+    monkeypatch.setattr("purse.lab.study.executors.play_shard", play)
+    path, source = tmp_path / "mine.py", EPSILON_GREEDY.read_text()
+    assert "np.zeros(" in source
+    changed = source.replace("np.zeros(", "np.ones(", 1)  # it hopes
+    for text, new in ((source, [str(path), *ARMS]), (source, []), (changed, [str(path)])):
+        path.write_text(text)
+        purse.compare(f"{path}", WORLD, budgets=20, n_paths=6, seed=3, folder=tmp_path / "out")
+        assert sorted(names) == sorted(new)
+        names.clear()
+
+
+def test_the_study_file_in_the_manifest_makes_the_same_study(
+    tmp_path: Path, played: list[Played]
+) -> None:
+    policies = ["exp3.bwk:gamma=0.5", "uniform"]
+    first = purse.compare(policies, {'a "shop"': TEXT}, **SMALL, folder=tmp_path, title="Größe")
+    plan = study_file.parse(manifest.study(tmp_path), tmp_path)
+    assert plan.title == "Größe"
+    played.clear()
+    assert same(first, compare.run(plan, folder=tmp_path))
+    assert played == []
+
+
+def test_the_manifest_says_what_was_made_and_with_what(tmp_path: Path) -> None:
+    made = purse.compare(["uniform"], {"shop": WORLD}, **SMALL, folder=tmp_path, title="Shopping")
+    facts = json.loads((tmp_path / "manifest.json").read_text())
+    assert facts == made.facts.to_json()
+    assert (facts["title"], facts["policies"], facts["n_paths"]) == ("Shopping", ["uniform"], 6)
+    assert (facts["worlds"], facts["budgets"]) == ({"shop": "bernoulli"}, [20, 50])
+    assert facts["versions"]["purse"] == purse.__version__
+    assert len(facts["shards"]) == 2 * (1 + 3)
+    assert all((tmp_path / "shards" / f"{name}.parquet").is_file() for name in facts["shards"])
+    assert facts["study"] is None
+    message = "has policies or worlds that were not given as text"
+    with pytest.raises(purse.InvalidInput, match=message):
+        manifest.study(tmp_path)
+
+
+def test_a_comparison_and_a_measurement_share_the_arms_alone(
+    tmp_path: Path, played: list[Played]
+) -> None:
+    purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
+    played.clear()
+    found = purse.lab.regrets("uniform", TEXT, 50, n_paths=6, seed=3, folder=tmp_path)
+    assert played == [("uniform", 50, 0, 6)]  # without counting pulls at parts of the budget
+    assert np.isfinite([each.mean for each in found.estimates.values()]).all()

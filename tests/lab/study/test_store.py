@@ -1,0 +1,258 @@
+from __future__ import annotations
+
+import math
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import purse
+from purse.base.progress import Progress
+from purse.engine import counterfactual
+from purse.engine.job import Job, make_job
+from purse.lab.study import shard
+from purse.lab.study.shard import Frames, JobSpec, key_of, shards_of
+from purse.lab.study.store import Store
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.two_point import two_point
+from tests.lab.study.conftest import Played
+
+FIXED = bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
+
+
+def job(
+    policy: str = "uniform",
+    world: str | purse.lab.World = RANDOM,
+    budget: Any = 20.3,
+    **options: Any,
+) -> Job:
+    return make_job(policy, world, budget, **options)
+
+
+def kept_runs(folder: Path | None, work: Job, n_paths: int = 5) -> pl.DataFrame:
+    return Store(folder).run(work, n_paths, 1, Progress("test"))
+
+
+def kept_shadows(folder: Path | None, work: Job, runs: pl.DataFrame) -> pl.DataFrame:
+    return Store(folder).counterfactuals(work, runs, 1, Progress("test"))
+
+
+def frame(*numbers: int) -> pl.DataFrame:
+    return pl.DataFrame({"number": numbers})
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "shards").iterdir())
+
+
+@pytest.mark.parametrize("on_disk", [True, False], ids=["on disk", "in memory"])
+def test_what_is_put_is_there_and_is_got_again(on_disk: bool, tmp_path: Path) -> None:
+    store = Store(tmp_path / "deep" / "folder" if on_disk else None)
+    assert not store.has("name")
+    store.put("name", frame(1))
+    store.put("name", frame(2))
+    assert store.has("name")
+    assert store.get("name").equals(frame(2))
+    assert not store.has("other")
+
+
+def test_a_store_in_memory_does_not_know_what_another_has(tmp_path: Path) -> None:
+    for folder, known in ((None, False), (tmp_path, True)):
+        Store(folder).put("name", frame(1))
+        assert Store(folder).has("name") is known
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(purse.PurseError, match=r"cannot write to folder '.*file'"):
+        Store(tmp_path / "file")
+
+
+def test_the_shards_that_are_missing_come_in_their_order_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
+    store, shards = Store(tmp_path), list(shards_of(job(), 7))
+    again = list(shards_of(job("uniform"), 7))
+    assert [each.first for each in store.missing([*shards, *again])] == [0, 2, 4, 6]
+    store.accept(shards[1], Frames(frame(1), None))
+    assert [each.first for each in store.missing(shards)] == [0, 4, 6]
+    assert [each.first for each in store.missing(again[::-1])] == [6, 4, 0]
+
+
+def test_a_shard_is_there_only_when_its_trace_is_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, real = next(shards_of(job(), 5)), Store.put
+
+    def interrupted(store: Store, name: str, what: pl.DataFrame) -> None:
+        if name == one.name:
+            raise KeyboardInterrupt
+        real(store, name, what)
+
+    monkeypatch.setattr(Store, "put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).accept(one, Frames(frame(1), frame(2)))
+    assert names(tmp_path) == [f"{one.name}-trace.parquet"]
+    assert Store(tmp_path).missing([one]) == [one]
+    monkeypatch.setattr(Store, "put", real)
+    Store(tmp_path).accept(one, Frames(frame(3), frame(4)))
+    assert Store(tmp_path).missing([one]) == []
+    assert Store(tmp_path).get(one.name).equals(frame(3))
+    assert Store(tmp_path).get(f"{one.name}-trace").equals(frame(4))
+
+
+def test_runs_are_those_of_all_shards_and_do_not_depend_on_how_they_are_cut(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = kept_runs(None, job(), 7)
+    monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
+    cut = kept_runs(tmp_path, job(), 7)
+    assert names(tmp_path) == sorted(
+        f"{key_of(job())}-{first}-{n_paths}.parquet"
+        for first, n_paths in ((0, 2), (2, 2), (4, 2), (6, 1))
+    )
+    assert cut.equals(whole)
+    assert cut["path"].to_list() == list(range(7))
+    assert Store(tmp_path).runs(list(shards_of(job(), 7))).equals(whole)
+
+
+def test_only_what_is_missing_is_played(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Played]
+) -> None:
+    monkeypatch.setattr(shard, "BYTES", 4 * shard.bytes_per_path(job()))
+    few = kept_runs(tmp_path, job(), 6)
+    assert [each[2:] for each in played] == [(0, 4), (4, 2)]
+    assert kept_runs(tmp_path, job(), 6).equals(few)
+    assert len(played) == 2
+    many = kept_runs(tmp_path, job(), 9)
+    assert [each[2:] for each in played[2:]] == [(4, 4), (8, 1)]
+    assert many[:6].equals(few)
+    assert many.equals(kept_runs(None, job(), 9))
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_how_many_work_makes_no_new_parts(n_workers: int, tmp_path: Path) -> None:
+    first = kept_runs(tmp_path, job())
+    assert Store(tmp_path).run(job(), 5, n_workers, Progress("test")).equals(first)
+    assert len(names(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"]
+)
+def test_what_is_found_has_the_types_of_what_was_made(
+    world: purse.lab.World, tmp_path: Path
+) -> None:
+    made, found = (kept_runs(tmp_path, job(world=world, seed=4)) for _ in range(2))
+    assert made.schema == found.schema == kept_runs(None, job(world=world, seed=4)).schema
+    assert made.schema["pulls"] == pl.Array(pl.Int64, world.n_arms)
+    assert found.equals(made)
+
+
+def test_what_is_left_is_exact_where_floats_are_not(tmp_path: Path) -> None:
+    found = kept_runs(tmp_path, job("fixed", bernoulli(rewards=[1], costs=[0.1]), 0.3), 1)
+    assert 0.3 - 0.1 - 0.1 - 0.1 != 0
+    assert (found["rounds"].to_list(), found["left"].to_list()) == ([3], [0.0])
+
+
+def test_left_is_of_the_first_resource_and_efficiency_is_no_number(tmp_path: Path) -> None:
+    world = bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]])
+    for _ in range(2):
+        found = kept_runs(tmp_path, job("fixed", world, [10.5, 12]))
+        assert found["left"].to_list() == [6.5] * 5
+        assert found["used"].to_list() == [1.0] * 5
+        assert all(map(math.isnan, found["efficiency"]))
+
+
+def test_shadows_are_those_of_the_rounds_and_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = kept_runs(tmp_path, job(seed=4))
+    made = kept_shadows(tmp_path, job(seed=4), runs)
+    assert made.columns == ["shadow"]
+    rounds = runs["rounds"].to_numpy()
+    sums = counterfactual.counterfactual_sums(job(seed=4), rounds, Progress("test"))
+    assert (made["shadow"].to_numpy() == sums).all()
+    monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
+    found = kept_shadows(tmp_path, job(seed=4), runs)
+    assert found.equals(made)
+    assert found["shadow"].to_numpy().shape == (5, 3)
+    # they lie beside the shards of their job
+    code, key = counterfactual.compiled_sums(RANDOM).mark, key_of(job(seed=4))
+    assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
+
+
+def test_more_paths_make_new_shadows(tmp_path: Path) -> None:
+    few, many = (
+        kept_shadows(tmp_path, job(), kept_runs(tmp_path, job(), n_paths)) for n_paths in (3, 5)
+    )
+    assert (len(few), len(many)) == (3, 5)
+    assert many[:3].equals(few)
+
+
+def test_changed_code_of_the_sums_makes_new_shadows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = kept_runs(tmp_path, job())
+    first = kept_shadows(tmp_path, job(), runs)
+    # a constant of the compiled function
+    monkeypatch.setattr(counterfactual, "BEAT", 2 * counterfactual.BEAT + 1)
+    again = kept_shadows(tmp_path, job(), runs)
+    assert again.equals(first)
+    assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("seed", 1),
+        ("stop", "hold"),
+        ("budget", 20.2),
+        ("policy", "fixed"),
+        ("world", FIXED),
+        ("cost_max", 2),
+    ],
+)
+def test_whatever_decides_the_numbers_makes_new_shadows(
+    name: str, value: Any, tmp_path: Path
+) -> None:
+    for work in (job(), job(**{name: value})):
+        runs = kept_runs(tmp_path, work)
+        assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
+    assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
+
+
+def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    purse.lab.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
+    monkeypatch.setattr("purse.lab.study.executors.play_shard", None)
+    for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
+        found = kept_runs(tmp_path, JobSpec(policy, FIXED, 50, 3, "exit").make(), 6)
+        gain = purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain
+        assert found["gain"].to_list() == gain.tolist()
+
+
+def test_what_is_kept_is_made_once_per_name_and_store(tmp_path: Path) -> None:
+    numbers, store = count(1), Store(None)
+
+    def kept(store: Store, name: str) -> int:
+        return store.keep(name, lambda: frame(next(numbers)))["number"].item()
+
+    assert [kept(Store(tmp_path), name) for name in "aabab"] == [1, 1, 2, 1, 2]
+    assert [kept(store, name) for name in "aabab"] == [3, 3, 4, 3, 4]
+    assert [kept(Store(None), "a") for _ in range(2)] == [5, 6]
+
+
+def test_work_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    def fail() -> pl.DataFrame:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).keep("name", fail)
+    assert names(tmp_path) == []
+    assert Store(tmp_path).keep("name", lambda: frame(7))["number"].item() == 7

@@ -1,0 +1,302 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+
+import purse
+from purse.lab.study import summary
+from purse.lab.theory import bounds
+from purse.lab.theory.growth import fit_growth
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.misleading_ratio import misleading_ratio
+from purse.worlds.two_point import two_point
+from purse.worlds.two_worlds import two_worlds
+
+FIXED = bernoulli(rewards=[0.9, 0.6], costs=[0.8, 0.3])  # reward per cost: 1.125 and 2
+ONE_COST = bernoulli(rewards=[0.9, 0.6], costs=[0.5, 0.5])
+RANDOM = two_point(rewards=[0.9, 0.6], costs=[0.6, 0.3], cost_min=0.2)
+ARRAY = pl.Array(pl.Int64, 2)
+LINEAR = [10.0, 100.0], [np.full(2, 5.0), np.full(2, 50.0)]  # regret that is half the budget
+THEOREM_1 = "exp3.bwk", "Theorem 1"
+
+
+def test_a_row_of_the_table_by_hand() -> None:
+    """Four values 1, 2, 3, 6: mean 3, variance 14/3, standard error sqrt(14/12); Student's t with 3
+    degrees of freedom is 3.182446.
+    """
+    runs = {
+        "gain": [1.0, 2.0, 3.0, 6.0],
+        "regret": [-1.0, 1.0, -1.0, 1.0],
+        "left": [0.0, 0.5, 0.5, 0.0],
+        "rounds": [4, 6, 8, 8],
+        "ended": [True, False, True, True],
+    }
+    row = summary.table_row(pl.DataFrame(runs))
+    half, error = 3.182446305284263 * math.sqrt(14 / 12), math.sqrt(4 / 3 / 4)
+    low, high = -3.182446305284263 * error, 3.182446305284263 * error
+    expected = [4, 3, 3 - half, 3 + half, 0, error, low, high, 0.25, 6.5, 3]
+    names = "n_paths gain gain_low gain_high regret error low high left rounds ended"
+    assert list(row.values()) == pytest.approx(expected)
+    assert " ".join(row) == names
+    assert list(row) == summary.COLUMNS["table"].split()[3:]
+
+
+def test_one_path_has_means_and_no_intervals() -> None:
+    run = {"gain": 2.0, "regret": 1.0, "left": 0.5, "rounds": 4, "ended": False}
+    row = summary.table_row(pl.DataFrame([run]))
+    assert {name: row[name] for name in run} == run
+    assert all(math.isnan(row[name]) for name in ("gain_low", "gain_high", "error", "low", "high"))
+
+
+def test_shares_are_of_the_pulls_in_each_slice_and_not_up_to_its_end() -> None:
+    pulls = np.array([[3, 1], [4, 4], [4, 4], [9, 4]])
+    rows = list(summary.share_rows(FIXED, [0.25, 0.5, 0.75, 1.0], pulls))
+    assert rows == [
+        {"fraction": fraction, "arm": str(arm), "share": share}
+        for fraction, shares in ((0.25, (0.75, 0.25)), (0.5, (0.25, 0.75)), (1.0, (1.0, 0.0)))
+        for arm, share in enumerate(shares)
+    ]
+
+
+def test_shares_have_the_names_of_the_arms() -> None:
+    world = replace(FIXED, arms=("dear", "cheap"))
+    rows = summary.share_rows(world, [1.0], np.array([[1, 3]]))
+    assert {row["arm"]: row["share"] for row in rows} == {"dear": 0.25, "cheap": 0.75}
+    assert list(summary.share_rows(world, [0.5, 1.0], np.zeros((2, 2), np.int64))) == []
+
+
+@given(
+    arrays.arrays(np.int64, st.tuples(st.integers(1, 5), st.just(2)), elements=st.integers(0, 50))
+)
+def test_the_shares_of_a_slice_add_up_to_one(slices: Any) -> None:
+    sums = [0.0] * len(slices)
+    for row in summary.share_rows(FIXED, list(range(len(slices))), slices.cumsum(axis=0)):
+        sums[int(row["fraction"])] += row["share"]
+    assert sums == pytest.approx([float(each.sum() > 0) for each in slices])
+
+
+def test_groups_are_means_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(summary, "GROUPS", 3)
+    assert summary.in_groups(np.array([1.0, 2, 3])).tolist() == [1, 2, 3]
+    assert summary.in_groups(np.array([1.0, 3, 5, 7, 9, 11])).tolist() == [2, 6, 10]
+    # the last has nobody to go with
+    assert summary.in_groups(np.array([1.0, 3, 5, 7, 9])).tolist() == [2, 6]
+    assert summary.in_groups(np.array([4.0])).tolist() == [4]
+
+
+@given(st.integers(1, 5000))
+def test_there_are_at_most_so_many_groups_and_few_paths_are_left_out(n_paths: int) -> None:
+    groups = summary.in_groups(np.full(n_paths, 2.0))
+    assert len(groups) <= summary.GROUPS
+    assert len(groups) == n_paths or len(groups) > summary.GROUPS / 2 - 1
+    assert (groups == 2).all()
+
+
+def test_two_budgets_tell_a_slope_and_three_a_shape() -> None:
+    budgets = [100.0, 10_000.0, 1000.0]
+    regrets = [np.full(4, math.sqrt(budget)) for budget in budgets]
+    slope = {"slope": 0.5, "low": 0.5, "high": 0.5}
+    three, two = summary.growth_row(budgets, regrets), summary.growth_row(budgets[:2], regrets[:2])
+    assert three == pytest.approx({**slope, "shape": "√B", "misfit": 0.0}, abs=1e-9)
+    assert two == pytest.approx({**slope, "shape": None, "misfit": None})
+    assert summary.growth_row(*LINEAR)["slope"] == pytest.approx(1)
+
+
+def test_the_order_of_the_budgets_does_not_matter() -> None:
+    budgets = np.array([1e2, 1e3, 1e4])
+    regrets = np.random.default_rng(5).gamma(2.0, size=(3, 20)) * np.array([[10.0], [20.0], [30.0]])
+    row, other = (
+        summary.growth_row(budgets[order].tolist(), list(regrets[order]))
+        for order in ([0, 1, 2], [2, 0, 1])
+    )
+    assert row == other
+    found = fit_growth(budgets, regrets)
+    assert list(row.values()) == [*found[:3], found.shape, found.misfits[found.shape]]
+    assert list(row) == ["slope", "low", "high", "shape", "misfit"]
+    assert found.low < found.slope < found.high
+
+
+@pytest.mark.parametrize("regrets", [[0.0, 0.0], [1.0, -1.0]], ids=["none", "none on average"])
+def test_no_regret_does_not_grow(regrets: list[float]) -> None:
+    row = summary.growth_row([1.0, 2.0, 3.0], [np.array(regrets)] * 3)
+    assert all(math.isnan(row[name]) for name in ("slope", "low", "high"))
+    assert (row["shape"], row["misfit"]) == (None, None)
+
+
+def test_regret_that_is_not_positive_everywhere_has_no_slope() -> None:
+    row = summary.growth_row([1.0, 2.0], [np.array([0.0, 0.0]), np.array([1.0, 2.0])])
+    assert math.isnan(row["slope"])
+
+
+def rows_of(
+    world: purse.lab.World,
+    budget: float = 100,
+    policies: tuple[str, ...] = ("exp3.bwk", "uniform"),
+    stop: str = "exit",
+) -> dict[tuple[str, str], dict[str, Any]]:
+    return {
+        (row["policy"], row["name"]): row
+        for row in summary.bound_rows(world, budget, policies, stop)
+    }
+
+
+def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
+    found = rows_of(FIXED)
+    # nothing is proved about `uniform`
+    assert {policy for policy, _ in found} == {"exp3.bwk", "every player"}
+    stated = bounds.theorem1(2, 100, 0.3, cost_max=0.8, setting=bounds.setting_of(FIXED))
+    said = {"value": stated.value, "holds": stated.holds, "source": stated.source}
+    name = {"policy": "exp3.bwk", "name": "Theorem 1"}
+    assert found[THEOREM_1] == {**name, "side": "at most", "applies": True, **said}
+    assert ("exp3.bwk", "Proposition A") not in found  # about efficiency, which is another regret
+    assert found["exp3.bwk", "Proposition C"]["applies"]
+    other = rows_of(FIXED, policies=("exp3++.bwk",))
+    assert {("exp3++.bwk", "Theorem 4, derived"), ("exp3++.bwk", "Proposition C")} <= other.keys()
+
+
+@pytest.mark.parametrize(
+    ("world", "applies"),
+    [
+        (FIXED, True),
+        (ONE_COST, True),
+        (RANDOM, False),
+        (misleading_ratio(), False),
+        (two_worlds(100, world=2), False),
+    ],
+    ids=lambda x: str(x)[:20],
+)
+def test_a_bound_applies_only_where_it_is_proved(world: purse.lab.World, applies: bool) -> None:
+    found = rows_of(world)
+    assert found[THEOREM_1]["applies"] is applies
+    assert found["every player", "Theorem 2"]["applies"] is False
+
+
+def test_the_lower_bound_of_the_two_worlds_applies_there() -> None:
+    applying = {key for key, row in rows_of(two_worlds(100, world=2)).items() if row["applies"]}
+    assert applying
+    assert all(policy == "every player" for policy, _ in applying)
+
+
+@pytest.mark.parametrize(
+    "limit", [{"horizon": 50}, {"n_rounds": 50}, {"horizon": 50, "n_rounds": 50}], ids=str
+)
+def test_where_rounds_run_out_only_theorems_about_a_horizon_apply(limit: dict[str, int]) -> None:
+    found = rows_of(replace(FIXED, **limit), policies=("exp3.bwk", "ucb-bv1", "primal-dual-bwk"))
+    assert {policy for (policy, _), row in found.items() if row["applies"]} == (
+        {"primal-dual-bwk"} if "horizon" in limit else set()
+    )
+    assert found[THEOREM_1]["holds"].endswith("; and the game ends by its budget alone")
+
+
+def test_bounds_are_in_the_unit_of_the_user() -> None:
+    plain, dollars = rows_of(FIXED), rows_of(replace(FIXED, reward_range=(0.0, 50.0)))
+    assert plain.keys() == dollars.keys()
+    for key, row in plain.items():
+        assert dollars[key] == {**row, "value": 50 * row["value"]}
+
+
+def test_no_theorem_applies_where_the_worst_reward_is_not_0() -> None:
+    found = rows_of(replace(FIXED, reward_range=(-1.0, 1.0)))
+    assert not any(row["applies"] for row in found.values())
+    assert found[THEOREM_1]["value"] == 2 * rows_of(FIXED)[THEOREM_1]["value"]
+    assert found[THEOREM_1]["holds"].endswith("; and the worst reward is 0")
+
+
+def test_what_is_proved_is_about_the_policy_as_it_is_published() -> None:
+    found = rows_of(FIXED, policies=("exp3.bwk", "exp3.bwk:gamma=0.5"))
+    plain, changed = found[THEOREM_1], found["exp3.bwk:gamma=0.5", "Theorem 1"]
+    assert (plain["applies"], changed["applies"]) == (True, False)
+    assert changed["holds"] == f"{plain['holds']}; and the policy has no options"
+    assert changed["value"] == plain["value"]
+
+
+@pytest.mark.parametrize(
+    "world",
+    [
+        bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]),
+        replace(FIXED, cost_min=0 * FIXED.cost_min, costs=None, horizon=10),
+        bernoulli(rewards=[1, 1], costs=["0.000000001", 10]),
+    ],
+    ids=["resources", "free", "all but free"],
+)
+def test_worlds_that_the_theorems_do_not_know_have_no_bounds(world: purse.lab.World) -> None:
+    assert list(summary.bound_rows(world, 10, ["exp3.bwk"], "exit")) == []
+
+
+def test_references_are_the_best_arm_alone_and_the_linear_program() -> None:
+    rows = list(summary.reference_rows(FIXED, 30, np.array([[30.0, 34.0], [58.0, 61.0]])))
+    assert rows == [
+        {"name": "best arm alone (1)", "gain": 59.5},
+        {"name": "LP optimum", "gain": pytest.approx(60)},
+    ]
+    named = summary.reference_rows(
+        replace(FIXED, arms=("dear", "cheap")), 30, np.array([[70.0, 71.0], [58.0, 61.0]])
+    )
+    assert next(named) == {"name": "best arm alone (dear)", "gain": 70.5}
+
+
+def test_the_linear_program_is_the_optimum_in_the_unit_of_the_user() -> None:
+    """30 buys 37.5 pulls of the first arm or 100 of the second, which are worth 2 r - 1 each: 0.8
+    or 0.2; 4 r - 3: 0.6 or -0.6.
+    """
+    for scale, gain in {(0.0, 2.0): 120, (-1.0, 1.0): 30, (-3.0, 1.0): 22.5}.items():
+        world = replace(FIXED, reward_range=scale)
+        _, optimum = summary.reference_rows(world, 30, np.zeros((2, 1)))
+        assert optimum == {"name": "LP optimum", "gain": pytest.approx(gain)}
+
+
+def test_a_world_whose_means_change_has_no_linear_program() -> None:
+    text = "switching:segments=[30,10],rewards=[[.8,.5],[.1,.9]],costs=[.5,.5]"
+    (row,) = summary.reference_rows(purse.worlds.make(text, 10), 10, np.ones((2, 3)))
+    assert row["name"] == "best arm alone (0)"
+
+
+def test_the_means_of_arms_that_change_are_measured() -> None:
+    world = purse.worlds.make("two_worlds:world=2", 10)
+    runs = [
+        pl.DataFrame({"gain": [g], "left": [0.0], "pulls": pl.Series([p], dtype=ARRAY)})
+        for g, p in ((10.0, [10, 0]), (90.0, [0, 100]))
+    ]
+    for frame, expected in zip(
+        summary.arm_rows(world, 10, runs), [(1.0, 1.0, 1.0), (0.9, 0.1, 9.0)], strict=True
+    ):
+        found = frame["reward"], frame["cost"], frame["efficiency"]
+        assert found == pytest.approx(expected)
+        assert frame["best"] == (frame["arm"] == "1")
+
+
+def test_frames_have_the_same_columns_with_and_without_rows() -> None:
+    for name, columns in summary.COLUMNS.items():
+        empty = summary.framed(name, [])
+        assert empty.columns == columns.split()
+        assert len(empty) == 0
+    growth = {"world": "w", "policy": "p", **summary.growth_row(*LINEAR)}
+    assert summary.framed("growth", [growth]).schema == summary.framed("growth", []).schema
+    rows = [
+        {"world": "w", "budget": 100.0, **row}
+        for row in summary.bound_rows(FIXED, 100, ["exp3.bwk"], "exit")
+    ]
+    assert summary.framed("bounds", rows).schema == summary.framed("bounds", []).schema
+    assert summary.framed("bounds", rows).schema["applies"] == pl.Boolean
+    assert summary.framed("table", []).schema["n_paths"] == pl.Int64
+
+
+def test_theorems_are_about_the_stop_rule_exit_and_say_so() -> None:
+    proved = rows_of(FIXED)["exp3.bwk", "Proposition C"]
+    other = rows_of(FIXED, stop="retry")["exp3.bwk", "Proposition C"]
+    assert (proved["applies"], other["applies"]) == (True, False)
+    assert other["holds"] == f"{proved['holds']}; and the stop rule is exit"
+
+
+def test_theorems_are_about_games_whose_reports_are_not_late() -> None:
+    for row in summary.bound_rows(FIXED, 100, ["exp3.bwk"], "exit", late=True):
+        assert not row["applies"]
+        assert row["holds"].endswith("; and no report comes late")

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import purse
+from purse import worlds
+from purse.engine.draws import draws
+from purse.lab.theory.fluid import best_fixed_distribution, lp_optimum, mix
+
+
+def test_the_closed_form_is_the_linear_program() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(300):
+        n_arms = int(random.integers(1, 6))
+        costs = random.choice([0.0, 0.1, 0.25, 0.5, 1.0], n_arms)
+        costs += (random.random(n_arms) < 0.5) * random.random(n_arms)
+        rewards = random.random(n_arms)
+        budget, rounds = float(random.uniform(0.5, 30)), int(random.integers(1, 60))
+        best = mix(costs, rewards, budget, rounds)
+        found = linprog(
+            -rewards, A_ub=[costs, np.ones(n_arms)], b_ub=[budget, rounds], method="highs"
+        )
+        assert rewards @ best == pytest.approx(-found.fun, abs=1e-9)
+        assert costs @ best <= budget + 1e-9
+        assert best.sum() <= rounds + 1e-9
+        assert (best > 0).sum() <= 2
+
+
+def test_without_a_horizon_the_best_efficiency_takes_it_all() -> None:
+    world = worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+    found = lp_optimum(world, 300)
+    assert found.value == pytest.approx(600)
+    assert found.plays == pytest.approx([0, 1000, 0])
+
+
+def test_several_resources_are_solved_and_both_limits_hold() -> None:
+    world = worlds.function("ad_slots")(
+        clicks=[0.1, 0.05, 0.2], values=[0.6, 1, 0.2], prices=[0.5, 0.9, 0.1], views=5000
+    )
+    found = lp_optimum(world, [100, 3000])
+    assert (world.cost_means.T @ found.plays <= np.array([100, 3000]) + 1e-6).all()
+    assert found.plays.sum() <= 5000 + 1e-6
+    assert found.value == pytest.approx(world.reward_means @ found.plays)
+    assert lp_optimum(world, [100, 3000], horizon=1000).value < found.value
+
+
+def test_no_policy_gains_more_than_the_program_on_average() -> None:
+    for text, budget in (
+        ("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=500", 60),
+        ("bernoulli:rewards=[.9,.6],costs=[.8,.3]", 100),
+    ):
+        optimum = lp_optimum(text, budget).value
+        for policy in ("uniform", "exp3++.price", "fixed:arm=1"):
+            gain = purse.simulate(policy, text, budget, n_paths=40).gain
+            assert gain.mean() - 4 * gain.std() / np.sqrt(40) <= optimum + 1
+
+
+def brute(rewards: np.ndarray, costs: np.ndarray, budget: float, *, idle: bool) -> float:
+    """The best over a grid of distributions and all prefixes, fluid."""
+    n_arms, steps = rewards.shape[1], 40
+    parts = np.indices((steps + 1,) * n_arms).reshape(n_arms, -1)
+    sums = parts.sum(axis=0)
+    p = parts[:, (sums == steps) | (idle & (sums < steps))] / steps
+    fits = np.cumsum(costs @ p, axis=0) <= budget + 1e-12
+    return float(np.where(fits, np.cumsum(rewards @ p, axis=0), 0).max())
+
+
+@pytest.mark.parametrize("horizon", [None, 12])
+def test_the_best_fixed_distribution_is_that_of_a_fine_grid(horizon: int | None) -> None:
+    random = np.random.default_rng(1)
+    for _ in range(40):
+        n_arms = int(random.integers(1, 4))
+        rewards = random.integers(0, 11, (12, n_arms)) / 10
+        costs = random.integers(1, 11, (12, n_arms)) / 10
+        world, budget = worlds.table(rewards, costs), float(random.integers(5, 40)) / 10
+        exact = best_fixed_distribution(world, budget, horizon=horizon)
+        rough = brute(rewards, costs, budget, idle=horizon is not None)
+        assert rough - 1e-9 <= exact <= rough + 0.6
+
+
+def test_it_is_at_least_what_every_arm_alone_gains_in_the_fluid_sense() -> None:
+    world = worlds.make("switching:segments=[5,3],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]", 1)
+    for path in range(5):
+        rewards, units = draws(world, 60, path=path)
+        alone = max(rewards[np.cumsum(units[:, i, 0]) <= 10 * 10**9, i].sum() for i in range(2))
+        assert best_fixed_distribution(world, 10, path=path) >= alone
+
+
+def test_a_world_that_changes_has_no_program_and_several_resources_have_no_distribution() -> None:
+    with pytest.raises(purse.InvalidInput, match="two_worlds has no means that stay the same"):
+        lp_optimum("two_worlds", 10)
+    message = "2 resources; the best fixed distribution is for one"
+    with pytest.raises(purse.InvalidInput, match=message):
+        best_fixed_distribution("bernoulli:rewards=[.5],costs=[[1,2]]", 10)
