@@ -42,13 +42,13 @@ LATE_PATHS = 200
 
 
 def percent(values: np.ndarray) -> str:
-    """A mean with its 95% interval, in percent."""
+    """Return a mean with its 95% interval, in percent."""
     found = estimate(values)
     return f"{100 * found.mean:.1f} ± {100 * (found.high - found.low) / 2:.1f}"
 
 
 def mean_over(board: Leaderboard, policy: str, cases: list[Case]) -> str:
-    """The mean score over cases, each counted once, with its 95% interval, in percent."""
+    """Return the mean score over cases, each counted once, with its 95% interval, in percent."""
     found = [
         estimate(board.scores[policy, case.name])
         for case in cases
@@ -61,7 +61,7 @@ def mean_over(board: Leaderboard, policy: str, cases: list[Case]) -> str:
 
 
 def by_situation(board: Leaderboard) -> dict[str, list[Case]]:
-    """The cases of each situation."""
+    """Return the cases of each situation."""
     groups: dict[str, list[Case]] = {}
     for case in board.cases:
         groups.setdefault(case.situation, []).append(case)
@@ -69,7 +69,7 @@ def by_situation(board: Leaderboard) -> dict[str, list[Case]]:
 
 
 def variants_table(boards: list[Leaderboard]) -> str:
-    """A row for each variant: the mean of each suite."""
+    """Return a row for each variant: the mean of each suite."""
     head = ["", *(f"suite {board.suite}" for board in boards)]
     rows = [
         [label, *(mean_over(board, policy, list(board.cases)) for board in boards)]
@@ -79,7 +79,7 @@ def variants_table(boards: list[Leaderboard]) -> str:
 
 
 def situations_table(board: Leaderboard) -> str:
-    """A row for each situation, a column for each variant."""
+    """Return a row for each situation, a column for each variant."""
     head = ["situation", *VARIANTS]
     rows = [
         [situation, *(mean_over(board, policy, cases) for policy in VARIANTS.values())]
@@ -89,7 +89,7 @@ def situations_table(board: Leaderboard) -> str:
 
 
 def late_table(policies: tuple[str, ...]) -> str:
-    """The share of the gain without delay that is earned with so many tickets open."""
+    """Return the share of the gain without delay that is earned with so many tickets open."""
     rows = []
     for case in SUITES["1"]:
         if case.name in LATE:
@@ -104,7 +104,7 @@ def late_table(policies: tuple[str, ...]) -> str:
 
 
 def late_share(policy: str, case: Case, budget: float, n_open: int) -> str:
-    """The gain as a part of that of the best arm alone, with its 95% interval, in percent."""
+    """Return the gain as a part of that of the best arm alone, with its 95% interval, in %."""
     world = purse.worlds.make(case.world, budget)
     best = purse.simulate("oracle", world, budget, n_paths=LATE_PATHS, seed=1, stop="hold")
     run = purse.simulate(
@@ -114,7 +114,7 @@ def late_share(policy: str, case: Case, budget: float, n_open: int) -> str:
 
 
 def page(boards: list[Leaderboard]) -> str:
-    """The page of the documentation."""
+    """Return the page of the documentation."""
     return (
         "\n\n".join(
             [

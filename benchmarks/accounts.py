@@ -44,7 +44,7 @@ class Several(NamedTuple):
 
 
 def created(storage: str, kind: str, crowd: int) -> Several:
-    """New campaigns, below the accounts that a kind has."""
+    """Make new campaigns, below the accounts that a kind has."""
     label = f"{crowd}-{kind.replace(' ', '-').replace(',', '')}"
     more: dict[str, Any] = {}
     if kind in (TOGETHER, NESTED):
@@ -65,7 +65,7 @@ def created(storage: str, kind: str, crowd: int) -> Several:
 
 
 def on(where: str, storage: str, kinds: tuple[str, ...], seconds: float) -> Iterator[Any]:
-    """All kinds at one storage."""
+    """Yield all kinds at one storage."""
     for crowd in (EIGHT, MANY):
         for kind in kinds:
             found = load.measure(created(storage, kind, crowd.processes), crowd, seconds)

@@ -36,7 +36,7 @@ def microseconds(policy: str, how: dict[str, Any]) -> float:
 
 
 def measure() -> list[dict[str, Any]]:
-    """A row for each policy and way to ask; a policy that sees contexts needs one."""
+    """Return a row for each policy and way to ask; a policy that sees contexts needs one."""
     rows = [
         {"policy": policy, "asked": kind, "microseconds": microseconds(policy, how)}
         for policy in (BLIND, SEEING)

@@ -107,7 +107,7 @@ def table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> Table:
 
 
 def speed(name: str, row: dict[str, Any]) -> list[str]:
-    """The cells that rows of policies and of rivals have in common."""
+    """Return the cells that rows of policies and of rivals have in common."""
     ratios = [number(row.get(key)) for key in ("floor", "plain", "river", "mabwiser")]
     return [
         name,

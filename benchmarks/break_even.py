@@ -20,7 +20,7 @@ TRIES = 3
 
 
 def seconds(policy: str, n_paths: int, device: str) -> float:
-    """The least of a few times by the clock on the wall, setting up and fetching included."""
+    """Return the least of a few times by the clock on the wall, with setting up and fetching."""
     place, given = world(USUAL), terms(1, BUDGET)
     return min(
         timed(
@@ -32,7 +32,9 @@ def seconds(policy: str, n_paths: int, device: str) -> float:
 
 
 def break_even(policy: str) -> dict[str, Any]:
-    """How many paths the policy needs, and what both take then; None where `MOST` is too few."""
+    """Return how many paths the policy needs, and what both take then; None where `MOST` is too
+    few.
+    """
     for device in (CPU, CUDA):
         seconds(policy, 1, device)  # compiles
     n_paths = FEWEST
@@ -46,12 +48,12 @@ def break_even(policy: str) -> dict[str, Any]:
 
 
 def measure() -> dict[str, Any]:
-    """A row for each of a few policies, and how many cores the GPU was held against."""
+    """Return a row for each of a few policies, and how many cores the GPU was held against."""
     return {"cores": usable_cores(), "rows": [break_even(policy) for policy in POLICIES]}
 
 
 def part(found: dict[str, Any]) -> str:
-    """The part of the page."""
+    """Return the part of the page."""
     rows = [
         [
             f"`{row['policy']}`",

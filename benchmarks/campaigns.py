@@ -43,12 +43,12 @@ QUICK = Effort(0.5, 20_000)
 
 
 def created(storage: str) -> str:
-    """The name of a new campaign there."""
+    """Return the name of a new campaign there."""
     return Campaign.create(f"campaign-{next(numbers)}", **TERMS, storage=storage).name
 
 
 def studied(address: str) -> Optuna:
-    """A new study of Optuna."""
+    """Return a new study of Optuna."""
     door = Optuna(address)
     door.study()
     return door
@@ -128,7 +128,7 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
-    """The service, one worker, a few connections."""
+    """Yield the service, one worker, a few connections."""
     storage = f"sqlite:///{folder / 'service.db'}"
     name = created(storage)
     with servers.service(storage) as server:

@@ -52,8 +52,8 @@ class Place(NamedTuple):
 
 
 def places() -> list[Place]:
-    """A world that regressions describe, one that they do not, and one where contexts say nothing
-    of rewards.
+    """Return a world that regressions describe, one that they do not, and one where contexts say
+    nothing of rewards.
     """
     features = np.random.default_rng(7).uniform(-1, 1, (CONTEXTS, 2)).astype(np.float32)
     x = features.astype(np.float64)
@@ -69,7 +69,7 @@ def places() -> list[Place]:
 
 
 def world_of(place: Place) -> World:
-    """The world of all contexts."""
+    """Return the world of all contexts."""
     units = amounts.unit_array("costs", place.costs)
     atoms = bernoulli_atoms(place.means, units[:, :, None])
     last = np.arange(1, len(units) + 1)
@@ -79,14 +79,14 @@ def world_of(place: Place) -> World:
 
 
 def truth(place: Place, policy: str | ModuleType) -> float:
-    """What the policy gains in all contexts."""
+    """Return what the policy gains in all contexts."""
     run = purse.simulate(policy, world_of(place), BUDGET, n_paths=TRUTH_PATHS, seed=1, stop="retry")
     low, high = REWARDS
     return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
 
 
 def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
-    """What the logging policy wrote down."""
+    """Return what the logging policy wrote down."""
     row = rng.integers(len(place.means), size=n_rows)
     chances = logger[(place.features[row, 0] > 0).astype(np.int64)]
     arm = (rng.random(n_rows)[:, None] > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
@@ -103,7 +103,7 @@ def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) 
 
 
 def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFrame:
-    """The estimates from a log, where policies are told what holds in the world."""
+    """Return the estimates from a log, where policies are told what holds in the world."""
     told: dict[str, Any] = {
         "cost_min": amounts.unit_array("costs", place.costs).min(axis=0) / amounts.UNIT,
         "cost_max": amounts.unit_array("costs", place.costs).max(axis=0) / amounts.UNIT,
@@ -115,7 +115,7 @@ def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFr
 
 
 def campaign(numbers: range) -> pl.DataFrame:
-    """A row for each log, policy and method: the estimate, its interval and the truth."""
+    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
     cases = [(place, logger) for place in places() for logger in LOGGERS]
     truths: dict[tuple[str, str], float] = {}
     parts = []

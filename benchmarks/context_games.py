@@ -43,7 +43,7 @@ class Game(NamedTuple):
 
 
 def synthetic(spec: str, horizon: int = 10_000) -> Game:
-    """A world of purse's own; shares are of the LP with contexts."""
+    """Return a world of purse's own; shares are of the LP with contexts."""
     world = worlds.make(f"{spec}{',' if ':' in spec else ':'}horizon={horizon}", 1)
     means = ContextTable.of(world).costs.mean(axis=0)[:, 0]
     dearest = float(means.max()) * horizon
@@ -51,7 +51,7 @@ def synthetic(spec: str, horizon: int = 10_000) -> Game:
 
 
 def routing(part: str) -> dict[str, Game]:
-    """One file of recorded answers, by features; what is fitted is fitted on the other file."""
+    """Return one file of recorded answers, by features; fits use the other file."""
     other = {"test_holdout": "val", "val": "test_holdout"}[part]
     data, known = llm_routing_replay.records(part), llm_routing_replay.records(other)
     sources = llm_routing_replay.one_hot(
@@ -103,7 +103,7 @@ def two_resources(rows: int = 1024, horizon: int = 10_000) -> Game:
 
 
 def tabled(title: str, seen: Floats, success: Floats, costs: Floats, horizon: int) -> Game:
-    """The game on rows with features (N, A, F), rewards 1 or 0 and mean costs (N, K, d)."""
+    """Return the game on rows with features (N, A, F), rewards 1 or 0 and mean costs (N, K, d)."""
     factors = middles(0.5, 1.5)
     units = np.rint(costs[..., None] * factors * amounts.UNIT).astype(np.int64)  # (N, K, d, C)
     atoms = [bernoulli_atoms(success, units[..., each]) for each in range(len(factors))]

@@ -12,7 +12,7 @@ LARGEST = "the dearest arm's largest cost"
 
 
 def markdown(facts: dict[str, Any]) -> str:
-    """The page."""
+    """Return the page."""
     test, val = facts["prompts"][:3], facts["prompts"][3:]
     parts = [
         "# Contexts, measured",
@@ -84,7 +84,7 @@ def markdown(facts: dict[str, Any]) -> str:
 
 
 def named(player: str) -> str:
-    """A player as the pages write it: policies in code."""
+    """Return a player as the pages write it: policies in code."""
     return player if " " in player else f"`{player}`"
 
 

@@ -38,7 +38,7 @@ MONEY = (30.0, 300.0, 3_000.0)  # budgets where only they end the game
 
 
 def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS) -> Floats:
-    """What the policy gains on each path, shape (P,)."""
+    """Return what the policy gains on each path, shape (P,)."""
     run = purse.simulate(
         policy, world, budget, n_paths=n_paths, seed=SEED, stop="retry", n_workers=1
     )
@@ -46,7 +46,7 @@ def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS
 
 
 def references(game: games.Game, budget: Any) -> dict[str, float]:
-    """What players gain who know the means."""
+    """Return what players gain who know the means."""
     found = optima(game.seen, budget)
     if game.seen.tables.shuffle:  # recorded rows: who knows the mean of a row knows all of it
         found[HINDSIGHT] = found.pop(WITH)
@@ -56,7 +56,7 @@ def references(game: games.Game, budget: Any) -> dict[str, float]:
 
 
 def shares(game: games.Game, policies: Sequence[str] = POLICIES) -> dict[str, Any]:
-    """The mean gain of each player with each budget as a share of the game's optimum."""
+    """Return the mean gain of each player with each budget as a share of the game's optimum."""
     budgets, rows, error = game.budgets(), dict[str, list[float]](), 0.0
     known = [references(game, budget) for budget in budgets.values()]
     best = [game.optimum(game.seen, budget) for budget in budgets.values()]
@@ -105,7 +105,7 @@ def random_worlds() -> list[dict[str, Any]]:
 
 
 def growth() -> list[dict[str, Any]]:
-    """Regret against the LP with contexts at four horizons, and its exponent."""
+    """Return regret against the LP with contexts at four horizons, and its exponent."""
     found = []
     for policy in POLICIES:
         regrets = []

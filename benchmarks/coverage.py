@@ -84,14 +84,14 @@ PLACES = (
 
 
 def larger(place: Place, factor: int) -> Place:
-    """The same place with so much more to spend."""
+    """Return the same place with so much more to spend."""
     return place._replace(
         budget=factor * place.budget, horizon=place.horizon and factor * place.horizon
     )
 
 
 def truth(place: Place, policy: str) -> float:
-    """What the policy gains in the mixture over contexts."""
+    """Return what the policy gains in the mixture over contexts."""
     chances = np.stack([1 - place.means, place.means], axis=2) / 2
     world = purse.worlds.atoms(
         *(
@@ -108,7 +108,7 @@ def truth(place: Place, policy: str) -> float:
 
 
 def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
-    """What the logging policy wrote down."""
+    """Return what the logging policy wrote down."""
     context = rng.integers(2, size=n_rows)
     arm = (rng.random(n_rows)[:, None] > logger[context].cumsum(axis=1)[:, :2]).sum(axis=1)
     large = (rng.random(n_rows) < place.means[context, arm]).astype(np.int64)
@@ -123,7 +123,7 @@ def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) 
 
 
 def campaign(numbers: range) -> pl.DataFrame:
-    """A row for each log, policy and method: the estimate, its interval and the truth."""
+    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
     cases = list(itertools.product(PLACES, LOGGERS))
     places = [
         larger(place, factor)
@@ -184,7 +184,7 @@ def summary(found: pl.DataFrame, by: str) -> pl.DataFrame:
 
 
 def table(found: pl.DataFrame, by: str) -> Table:
-    """The summary for people."""
+    """Return the summary for people."""
     grid = Table()
     for column in (
         by,

@@ -39,11 +39,11 @@ class PurseOne:
         self.campaign = Campaign.open(door.name, storage=door.storage)
 
     def ask(self) -> Any:
-        """A ticket."""
+        """Return a ticket."""
         return self.campaign.ask()
 
     def tell(self, asked: Any) -> int:
-        """What it brought."""
+        """Return what it brought."""
         self.campaign.tell(asked, REWARD, COST)
         return 1
 
@@ -63,7 +63,7 @@ class PurseMany:
         return self.campaign.ask_many(self.batch)
 
     def tell(self, asked: Any) -> int:
-        """What they brought, or nothing where only asks are measured."""
+        """Return what they brought, or nothing where only asks are measured."""
         return len(
             self.campaign.tell_many([(ticket, REWARD, COST) for ticket in asked])
             if self.tells
@@ -79,7 +79,7 @@ class Optuna(NamedTuple):
     address: str  # of a database, or the path of a journal file
 
     def study(self) -> Any:
-        """The study, made where it is not there yet."""
+        """Return the study, made where it is not there yet."""
         import optuna
         from optuna.storages import JournalStorage, RDBStorage
         from optuna.storages.journal import JournalFileBackend
@@ -109,13 +109,13 @@ class OptunaOne:
         self.study = study
 
     def ask(self) -> Any:
-        """A trial with its arm."""
+        """Return a trial with its arm."""
         trial = self.study.ask()
         trial.suggest_categorical("arm", ARMS)
         return trial
 
     def tell(self, asked: Any) -> int:
-        """What it brought."""
+        """Return what it brought."""
         self.study.tell(asked, REWARD)
         return 1
 
@@ -139,7 +139,7 @@ class PlainLines:
         self.file = file
 
     def ask(self) -> None:
-        """A line."""
+        """Write a line."""
         os.write(self.file, b"a" * 199 + b"\n")
         os.fdatasync(self.file)
 

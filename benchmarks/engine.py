@@ -30,7 +30,7 @@ GROWING = (
 
 
 def quick_policies() -> list[str]:
-    """The policies that say of themselves that a round takes O(log K)."""
+    """Return the policies that say of themselves that a round takes O(log K)."""
     return [
         name
         for name in purse.policies.names()
@@ -41,7 +41,7 @@ def quick_policies() -> list[str]:
 def simulate(
     policy: str, place: purse.lab.World, budget: float, n_paths: int, n_workers: int = 1
 ) -> tuple[float, float]:
-    """Rounds per second of processor time, and by the clock on the wall, of one simulation."""
+    """Return the rounds per second of one simulation, by processor time and by the clock."""
     worked, began = time.process_time(), time.perf_counter()
     rounds = float(
         purse.simulate(
@@ -52,12 +52,12 @@ def simulate(
 
 
 def paths_for(policy: str, place: purse.lab.World, budget: float) -> int:
-    """How many paths take long enough to be measured."""
+    """Return how many paths take long enough to be measured."""
     return enough(lambda n_paths: timed(lambda: simulate(policy, place, budget, n_paths)))
 
 
 def bytes_per_path(policy: str, place: purse.lab.World, budget: float) -> int:
-    """What a path needs: the policy's state, and its part of the results."""
+    """Return what a path needs: the policy's state, and its part of the results."""
     job = make_job(policy, place, budget, **told(policy, budget))
     # the results of all policies have one size
     run = purse.simulate("uniform", place, 1, n_paths=1)
@@ -74,7 +74,9 @@ def bytes_per_path(policy: str, place: purse.lab.World, budget: float) -> int:
 def measure_size(
     n_arms: int, policies: list[str], budget: float, plain_budget: float
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """A row for each policy, on one core and on more, and a row for each rival, all at one K."""
+    """Return a row for each policy, on one core and on more, and a row for each rival, all at one
+    K.
+    """
     place = world(n_arms)
     workers = sorted({min(2, usable_cores()), usable_cores()} - {1})
     plain: dict[str, float] = {}
@@ -120,8 +122,8 @@ def measure_size(
 
 
 def with_ratios(row: dict[str, Any], rivals: list[dict[str, Any]]) -> dict[str, Any]:
-    """The row with its nanoseconds, and how many times as many rounds it makes as each rival at the
-    same K; None where there is none.
+    """Return the row with its nanoseconds, and how many times as many rounds it makes as each rival
+    at the same K; None where there is none.
     """
     rates = {
         rival["name"]: rival["rounds_per_second"]

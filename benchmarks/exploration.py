@@ -43,7 +43,7 @@ class Row(NamedTuple):
 
 
 def measure(world: purse.lab.World, paths: int) -> list[Row]:
-    """A row for each budget and way to explore."""
+    """Return a row for each budget and way to explore."""
     rows = []
     for budget in BUDGETS:
         for explore, policy in POLICIES.items():
@@ -57,7 +57,7 @@ def measure(world: purse.lab.World, paths: int) -> list[Row]:
 
 
 def table(rows: list[Row], arms: tuple[str, ...]) -> Table:
-    """The rows for people."""
+    """Return the rows for people."""
     grid = Table()
     for name in ("budget", "explore", "quality", "standard error", "of none", "lowest", *arms):
         grid.add_column(name, justify="left" if name == "explore" else "right")

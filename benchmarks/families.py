@@ -65,13 +65,13 @@ class Outcome(NamedTuple):
 
 
 def without_family() -> list[str]:
-    """The policies that nothing in C is there for."""
+    """Return the policies that nothing in C is there for."""
     return sorted(set(purse.policies.names()) - set(HEAD))
 
 
 @cache
 def program(head: str, limits: int = 1) -> Path | None:
-    """The program that plays this policy, compiled with gcc -O3; None where there is no gcc.
+    """Return the program that plays this policy, compiled with gcc -O3; None where there is no gcc.
 
     limits   how much runs out, see `benchmarks.instance`; more than one for `replan` only
     """
@@ -88,7 +88,7 @@ def program(head: str, limits: int = 1) -> Path | None:
 def play(
     head: str, n_arms: int, budget: float, runs: int, limits: int = 1, features: int = 0
 ) -> Outcome | None:
-    """What the program of this policy does; None without gcc."""
+    """Return what the program of this policy does; None without gcc."""
     path = program(head, limits)
     if path is None:
         return None
@@ -99,7 +99,7 @@ def play(
 
 @cache
 def enough_runs(head: str, n_arms: int, budget: float, limits: int = 1, features: int = 0) -> int:
-    """How many runs take long enough to be measured."""
+    """Return how many runs take long enough to be measured."""
     return enough(
         lambda runs: timed(
             lambda: play(head, n_arms, budget, runs, limits, features), time.perf_counter
@@ -110,7 +110,7 @@ def enough_runs(head: str, n_arms: int, budget: float, limits: int = 1, features
 def plain_rate(
     head: str, n_arms: int, budget: float, limits: int = 1, features: int = 0
 ) -> float | None:
-    """Rounds per second of the program of this policy; None without gcc."""
+    """Return the rounds per second of the program of this policy; None without gcc."""
     if program(head, limits) is None:
         return None
     runs = enough_runs(head, n_arms, budget, limits, features)
@@ -119,8 +119,8 @@ def plain_rate(
 
 
 def check_gain(head: str, limits: int = 1, features: int = 0) -> dict[str, Any] | None:
-    """The mean gain of the program and of the policy on the same instance; raises where they cannot
-    be the same; None without gcc.
+    """Return the mean gain of the program and of the policy on the same instance; raises where they
+    cannot be the same; None without gcc.
     """
     plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits, features)
     if plain is None:

@@ -25,7 +25,7 @@ ROUNDS_PER_COST = 2  # about, in this world
 
 
 def usable() -> bool:
-    """Whether there is a GPU that purse can use."""
+    """Return whether there is a GPU that purse can use."""
     try:
         from purse.engine.gpu import available
     except ImportError:  # the extra that it needs is not there
@@ -34,14 +34,14 @@ def usable() -> bool:
 
 
 def device_name() -> str:
-    """What the GPU is called."""
+    """Return what the GPU is called."""
     cuda: Any = import_module("numba.cuda")
     name = cuda.get_current_device().name
     return name.decode() if isinstance(name, bytes) else str(name)
 
 
 def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
-    """Rounds per second of one simulation, with so many times the usual budget."""
+    """Return the rounds per second of one simulation, with so many times the usual budget."""
     runs: list[purse.lab.Run] = []
     place, given = world(USUAL, limits), terms(limits, times * BUDGET)
     seconds = timed(
@@ -52,7 +52,7 @@ def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
 
 
 def fastest(policy: str, limits: int = 1) -> float:
-    """The best of a few measurements, each as long as is worth while."""
+    """Return the best of a few measurements, each as long as is worth while."""
     rate(policy, 1_000, limits)  # compiles
     first = rate(policy, N_PATHS, limits)
     times = min(LONGEST, max(1.0, SECONDS * first / (N_PATHS * BUDGET * ROUNDS_PER_COST)))
@@ -60,8 +60,8 @@ def fastest(policy: str, limits: int = 1) -> float:
 
 
 def measure() -> dict[str, Any]:
-    """A row for each policy that plays there, why the others do not, and the rivals of the same
-    machine.
+    """Return a row for each policy that plays there, why the others do not, and the rivals of the
+    same machine.
     """
     rows, refused = [], {}
     plain = {

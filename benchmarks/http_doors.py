@@ -38,11 +38,11 @@ class HttpMany:
         self._local = threading.local()
 
     def send(self, path: str, body: dict[str, Any]) -> Any:
-        """A request about the campaign, and its answer."""
+        """Return a request about the campaign, and its answer."""
         return self.exchange("POST", self.path + path, json.dumps(body))
 
     def exchange(self, method: str, path: str, content: str | None = None) -> Any:
-        """A request and its answer."""
+        """Return a request and its answer."""
         if not hasattr(self._local, "line"):
             self._local.line = http.client.HTTPConnection(self.where)
         kind = {} if content is None else {"Content-Type": "application/json"}
@@ -61,7 +61,7 @@ class HttpMany:
         return self.send("/asks", {"n": self.batch})["tickets"]
 
     def tell(self, asked: Any) -> int:
-        """What they brought."""
+        """Return what they brought."""
         reports = [{"ticket": ticket["id"], "reward": REWARD, "cost": COST} for ticket in asked]
         return len(self.send("/tells", {"reports": reports})["receipts"])
 
@@ -70,11 +70,11 @@ class HttpOne(HttpMany):
     """Asks for one ticket at a time, over HTTP."""
 
     def ask(self) -> Any:
-        """A ticket."""
+        """Return a ticket."""
         return self.send("/asks", {"n": 1})["tickets"][0]["id"]
 
     def tell(self, asked: Any) -> int:
-        """What it brought."""
+        """Return what it brought."""
         self.send(f"/tickets/{asked}/tell", {"reward": REWARD, "cost": COST})
         return 1
 
@@ -94,7 +94,7 @@ class HealthChecks(HttpOne):
     """Asks whether the server is alive."""
 
     def ask(self) -> Any:
-        """Whether it is."""
+        """Return whether it is."""
         return self.exchange("GET", "/healthz")
 
     def tell(self, asked: Any) -> int:

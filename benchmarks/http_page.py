@@ -18,7 +18,7 @@ CROWDS = (1, 8, 32)  # processes
 
 
 def part(facts: dict[str, Any]) -> str:
-    """The part of the page."""
+    """Return the part of the page."""
     rows = facts["rows"]
     bare = next(row for row in rows if row["what"] == BARE)
     table = markdown_table(

@@ -54,7 +54,7 @@ class Subject(NamedTuple):
 
 @contextmanager
 def subjects(folder: Path) -> Iterator[list[Subject]]:
-    """All that is measured, with their servers."""
+    """Yield all that is measured, with their servers."""
     storage = f"sqlite:///{folder / 'service.db'}"
     Campaign.create(NAME, **TERMS, storage=storage)
     with servers.service(storage) as served:
@@ -72,7 +72,7 @@ def subjects(folder: Path) -> Iterator[list[Subject]]:
 
 
 def bodies(server: Running) -> tuple[Any, Any]:
-    """What the service answers to an ask and to a tell."""
+    """Return what the service answers to an ask and to a tell."""
     player = HttpOne(Http(server.url, NAME, 1))
     asked = player.send("/asks", {"n": 1})
     report = {"reward": REWARD, "cost": COST}

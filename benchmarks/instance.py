@@ -28,9 +28,9 @@ ROWS = 1024  # contexts, where there are any
 
 
 def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.lab.World:
-    """The same instance as in plain/game.h: what pays more costs less, so that the last arm is the
-    best; with several limits it costs more, so that arms have to be mixed. With features, means and
-    costs depend on a context, too.
+    """Return the same instance as in plain/game.h: what pays more costs less, so that the last arm
+    is the best; with several limits it costs more, so that arms have to be mixed. With features,
+    means and costs depend on a context, too.
     """
     grid = np.arange(n_arms) / (n_arms - 1)
     if features:
@@ -43,8 +43,8 @@ def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.lab.World:
 
 
 def context_world(grid: Floats, features: int) -> purse.lab.World:
-    """The instance with contexts, as in plain/game.h: a lattice of rows, of which each round draws
-    one.
+    """Return the instance with contexts, as in plain/game.h: a lattice of rows, of which each round
+    draws one.
     """
     numbers = np.arange(ROWS)[:, None] * [pow(5, f, ROWS) for f in range(features)] % ROWS
     x, arms = (2 * numbers + 1) / ROWS - 1, np.arange(len(grid))
@@ -60,13 +60,13 @@ def context_world(grid: Floats, features: int) -> purse.lab.World:
 
 
 def told(policy: str, budget: float) -> dict[str, Any]:
-    """What a policy is told where one resource runs out, and the horizon where it needs one."""
+    """Return what a policy is told with one resource, and the horizon if it needs one."""
     needs = policy in NEED_HORIZON
     return {**TOLD, "horizon": horizon_of(budget)} if needs else TOLD
 
 
 def horizon_of(budget: float) -> int:
-    """The horizon where there is one."""
+    """Return the horizon where there is one."""
     return int(2 * budget)
 
 
@@ -77,13 +77,13 @@ def terms(limits: int, budget: float) -> dict[str, Any]:
 
 
 def best(measure: Callable[[], float]) -> float:
-    """The largest of a few rates: what the code can do when nothing else runs."""
+    """Return the largest of a few rates: what the code can do when nothing else runs."""
     return max(measure() for _ in range(REPEATS))
 
 
 def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_time) -> float:
-    """The seconds that a call takes, of processor time unless another clock is given: other work on
-    the machine does not count.
+    """Return the seconds that a call takes, of processor time unless another clock is given: other
+    work on the machine does not count.
     """
     start = clock()
     call()
@@ -91,8 +91,8 @@ def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_tim
 
 
 def enough(seconds_of: Callable[[int], float]) -> int:
-    """How many times something has to be done to take `SECONDS`; `seconds_of` does it so many
-    times.
+    """Return how many times something has to be done to take `SECONDS`; `seconds_of` does it so
+    many times.
     """
     seconds_of(1)  # loads what has to be loaded
     count, taken = 1, seconds_of(1)
@@ -103,5 +103,5 @@ def enough(seconds_of: Callable[[int], float]) -> int:
 
 
 def say(line: str) -> None:
-    """A line on how far it is."""
+    """Print a line on how far it is."""
     print(line, flush=True)

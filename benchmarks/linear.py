@@ -26,7 +26,7 @@ CHECKED = (0, 5)  # features with which mean gains are compared
 
 
 def rate(policy: str, n_arms: int, numbers: int, n_paths: int) -> float:
-    """Rounds per second of processor time of one simulation on one core."""
+    """Return the rounds per second of processor time of one simulation on one core."""
     runs: list[purse.lab.Run] = []
     place, given = world(n_arms, LIMITS, numbers - 1), terms(LIMITS, BUDGET)
     seconds = timed(
@@ -58,7 +58,7 @@ def measure_one(n_arms: int, numbers: int) -> dict[str, Any]:
 
 
 def measure() -> dict[str, Any]:
-    """All sizes, and whether plain C plays the same game."""
+    """Return all sizes, and whether plain C plays the same game."""
     busy = os.getloadavg()[0]
     checks = [families.check_gain(POLICY, LIMITS, features) for features in CHECKED]
     return {
@@ -70,7 +70,7 @@ def measure() -> dict[str, Any]:
 
 
 def part(facts: dict[str, Any]) -> str:
-    """The section of the page."""
+    """Return the section of the page."""
     apart = " and ".join(f"{each:+.1f}" for each in facts["apart"])
     lead = (
         f"`python -m benchmarks.linear` measures this part alone. `{POLICY}` keeps a regression "
@@ -102,7 +102,7 @@ def part(facts: dict[str, Any]) -> str:
 
 
 def others_said(facts: dict[str, Any]) -> str:
-    """The other policies that see contexts, in a sentence."""
+    """Return the other policies that see contexts, in a sentence."""
     rows = [row for row in facts["rows"] if (row["arms"], row["numbers"]) == COMPARED]
     named = [f"`{name}` {number(row[name])}" for row in rows for name in OTHERS if name in row]
     return (

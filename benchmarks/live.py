@@ -41,7 +41,7 @@ def rate(facts: dict[str, Any], who: str, like: dict[str, Any]) -> float | None:
 
 
 def times(row: dict[str, Any], rival: float | None) -> str:
-    """How many times as many pairs as a rival's."""
+    """Return how many times as many pairs as a rival's."""
     return number(row["pairs_per_second"] / rival) if rival else ""
 
 
@@ -86,7 +86,7 @@ def recovery_table(facts: dict[str, Any]) -> str:
 
 
 def in_short(facts: dict[str, Any]) -> list[str]:
-    """A line for the head of the page."""
+    """Return a line for the head of the page."""
     many = [row for row in facts["rows"] if row["who"] == PURSE and row["processes"] == MANY]
     found = "; ".join(
         f"{number(row['pairs_per_second'])} in {row['where']}, the 99% quickest within "
@@ -100,7 +100,7 @@ def in_short(facts: dict[str, Any]) -> list[str]:
 
 
 def part(facts: dict[str, Any]) -> str:
-    """The part of the page."""
+    """Return the part of the page."""
     floor = next(row for row in facts["rows"] if row["who"] == FLOOR)
     alone = "; ".join(
         f"{row['where']}, {row['batch']:,} at a time: {number(row['asks_per_second'])}"

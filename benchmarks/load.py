@@ -16,10 +16,10 @@ class Player(Protocol):
     """One who asks and tells."""
 
     def ask(self) -> Any:
-        """Some tickets."""
+        """Ask for some tickets."""
 
     def tell(self, asked: Any) -> int:
-        """What they brought; returns how many they were."""
+        """Return what they brought; returns how many they were."""
 
 
 class Door(Protocol):
@@ -89,7 +89,7 @@ def measure(door: Door, crowd: Crowd, seconds: float) -> dict[str, Any]:
 
 
 def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
-    """What each of a crowd did."""
+    """Return what each of a crowd did."""
     spawn = multiprocessing.get_context("spawn")
     begin, results = spawn.Barrier(crowd.processes * crowd.threads), spawn.Queue()
     workers = [
@@ -105,8 +105,8 @@ def played(door: Door, crowd: Crowd, seconds: float) -> list[list[Turn]]:
 
 
 def summary(players: list[list[Turn]], seconds: float) -> dict[str, Any]:
-    """What all of them did together. The last pair of each ends after the time is up: it counts by
-    the part that lies before.
+    """Return what all of them did together. The last pair of each ends after the time is up: it
+    counts by the part that lies before.
     """
     waits = sorted(1000 * (turn.ask + turn.tell) for turns in players for turn in turns)
     rates = [

@@ -32,12 +32,12 @@ TERMS: dict[str, Any] = {
 
 
 def opened(path: Path) -> Campaign:
-    """The campaign as a new process finds it."""
+    """Return the campaign as a new process finds it."""
     return Campaign.open("long", storage=f"sqlite:///{path}")
 
 
 def report(number: int) -> tuple[int, float, str]:
-    """The report on a ticket."""
+    """Return the report on a ticket."""
     return number, number % REWARDS / REWARDS, "0.0042"
 
 
@@ -69,7 +69,9 @@ def restart(path: Path) -> dict[str, float]:
 
 
 def picture(path: Path) -> dict[str, float]:
-    """The first picture of the dashboard, and the next one of a service that is started again."""
+    """Return the first picture of the dashboard, and the next one of a service that is started
+    again.
+    """
     campaign = opened(path)
     made = {"first picture (s)": seconds(lambda: FollowedHistory(campaign).follow())}
     made["first picture after a restart (s)"] = seconds(
@@ -79,12 +81,12 @@ def picture(path: Path) -> dict[str, float]:
 
 
 def audit(path: Path) -> dict[str, float]:
-    """An audit of everything."""
+    """Return an audit of everything."""
     return {"full audit (s)": seconds(lambda: checked(opened(path), full=True))}
 
 
 def audit_again(path: Path) -> dict[str, float]:
-    """An audit from the last one on."""
+    """Return an audit from the last one on."""
     return {"audit from the last one on (s)": seconds(lambda: checked(opened(path)))}
 
 
@@ -103,20 +105,20 @@ def repeat(path: Path) -> dict[str, float]:
 
 
 def checked(campaign: Campaign, **how: Any) -> None:
-    """An audit that finds nothing."""
+    """Audit, and find nothing."""
     found = campaign.audit(**how)
     assert found.ok, found.findings
 
 
 def seconds(call: Callable[[], object]) -> float:
-    """How long a call takes."""
+    """Return how long a call takes."""
     start = time.perf_counter()
     call()
     return time.perf_counter() - start
 
 
 def megabytes(path: Path) -> float:
-    """The size of a file and its log."""
+    """Return the size of a file and its log."""
     files = [each for each in path.parent.glob(f"{path.name}*") if each.is_file()]
     return sum(each.stat().st_size for each in files) / 1e6
 
@@ -125,7 +127,7 @@ STEPS = (ask, restart, picture, audit, audit_again, repeat)
 
 
 def measure(path: Path, rows: int) -> list[tuple[str, float, float]]:
-    """(what, how much, memory in MB) of each measurement, printed as it comes."""
+    """Yield (what, how much, memory in MB) of each measurement, and print it."""
     found: list[tuple[str, float, float]] = []
     start = time.perf_counter()
     fill(path, rows)

@@ -34,19 +34,19 @@ def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
 
 
 def processor() -> str:
-    """The processor's model, as lscpu names it; empty where that is not there."""
+    """Return the processor's model, as lscpu names it; empty where that is not there."""
     named = re.search(r"Model name:\s*(.+)", output("lscpu"))
     return named[1].strip() if named else ""
 
 
 def first_number(text: str) -> str:
-    """The first word with a digit, or nothing."""
+    """Return the first word with a digit, or nothing."""
     named = re.search(r"\d[\d.]*", text)
     return named[0] if named else ""
 
 
 def output(*command: str) -> str:
-    """What a command prints; nothing where it is not there."""
+    """Return what a command prints; nothing where it is not there."""
     return (
         subprocess.run(command, capture_output=True, text=True, check=False).stdout
         if shutil.which(command[0])
@@ -55,7 +55,7 @@ def output(*command: str) -> str:
 
 
 def most_memory() -> float:
-    """The most memory that this process had, in MB.
+    """Return the most memory that this process had, in MB.
 
     `getrusage` would count what the process that started this one had, too.
     """

@@ -73,7 +73,7 @@ def write_data(folder: Path) -> None:
 
 
 def measure() -> dict[str, float]:
-    """The most memory of each process in MB; what they compile is compiled before."""
+    """Return the most memory of each process in MB; what they compile is compiled before."""
     found = {}
     with tempfile.TemporaryDirectory() as folder:
         write_data(Path(folder))
@@ -87,7 +87,7 @@ def measure() -> dict[str, float]:
 
 
 def sizes(extra: str = "") -> dict[str, float]:
-    """The size of purse and of all that it needs in MB, with one extra or with none, largest
+    """Return the size of purse and of all that it needs in MB, with one extra or with none, largest
     first.
     """
     from packaging.requirements import Requirement
@@ -109,7 +109,7 @@ def sizes(extra: str = "") -> dict[str, float]:
 
 
 def size(package: Distribution) -> float:
-    """The size of a package's files in MB, those included that Python compiles from them."""
+    """Return the size of a package's files in MB, those included that Python compiles from them."""
     files = {Path(str(file.locate())) for file in package.files or ()}
     return sum(file.stat().st_size for file in files if file.is_file()) / MB
 

@@ -39,7 +39,7 @@ def regret(policy: str, world: World, n_open: int) -> tuple[float, float]:
 
 
 def rows() -> list[list[str]]:
-    """One row for each world, and one for the mean over worlds."""
+    """Return one row for each world, and one for the mean over worlds."""
     made, means = [], []
     for name, spec in WORLDS.items():
         world = worlds.make(spec, PULLS)

@@ -38,13 +38,13 @@ def renew() -> None:
 
 
 def others() -> list[dict[str, Any] | None]:
-    """All else that is on record, in the order in which `markdown` takes it."""
+    """Return all else that is on record, in the order in which `markdown` takes it."""
     paths = (record.GPU, record.CAMPAIGNS, record.REPLAN, record.CONTEXTS, record.HTTP)
     return [record.load(path) for path in paths]
 
 
 def described(machine: dict[str, str]) -> str:
-    """The machine in a line."""
+    """Return the machine in a line."""
     parts = [machine[name] for name in ("GPU", "architecture", "processor") if machine.get(name)]
     versions = [
         f"{name} {version}"
@@ -55,7 +55,7 @@ def described(machine: dict[str, str]) -> str:
 
 
 def span(cpu: dict[str, Any], name: str) -> str:
-    """The first arm's number and the last one's."""
+    """Return the first arm's number and the last one's."""
     return " to ".join(f"{value:g}" for value in cpu["instance"][name])
 
 
@@ -72,7 +72,7 @@ def markdown(
     contexts: dict[str, Any] | None = None,
     http: dict[str, Any] | None = None,
 ) -> str:
-    """The page."""
+    """Return the page."""
     parts = [
         "# Performance",
         "`make bench` measures what is on this page and writes it, in minutes; the first "
@@ -126,7 +126,7 @@ def markdown(
 
 
 def rivals_said() -> str:
-    """How other libraries were asked."""
+    """Return how other libraries were asked."""
     return (
         "`river`'s EXP3 is pulled and updated, `mabwiser`'s UCB1 (it has no EXP3) "
         "predicts and is fitted, once a round, from Python, which is how "
@@ -137,7 +137,7 @@ def rivals_said() -> str:
 def in_short(
     cpu: dict[str, Any], cuda: dict[str, Any] | None, campaigns: dict[str, Any] | None
 ) -> str:
-    """The page in a few lines."""
+    """Return the page in a few lines."""
     rows = {row["policy"]: row for row in at(cpu, USUAL)}
     held = [row for row in cpu["rows"] if row["plain"] is not None]
     ahead, behind = (
@@ -189,7 +189,7 @@ def asks_part(cpu: dict[str, Any]) -> list[str]:
 
 
 def memory_part(cpu: dict[str, Any]) -> list[str]:
-    """The most memory that processes take, and the size of an installation."""
+    """Return the most memory that processes take, and the size of an installation."""
     if "memory" not in cpu:
         return []
     sizes = cpu["sizes"]
@@ -206,7 +206,7 @@ def memory_part(cpu: dict[str, Any]) -> list[str]:
 
 
 def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
-    """What a GPU does, on the machine that had one."""
+    """Return what a GPU does, on the machine that had one."""
     if cuda is None:
         return []
     refused = f"Not there: {listed(list(cuda['refused']))}." if cuda["refused"] else ""
@@ -221,7 +221,7 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
 
 
 def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:
-    """A paragraph for each idea; the docstrings say more."""
+    """Return a paragraph for each idea; the docstrings say more."""
     found = {(row["policy"], row["arms"]): row["nanoseconds"] for row in cpu["rows"]}
     low, high = sizes(cpu)[0], sizes(cpu)[-1]
     return [
@@ -253,7 +253,7 @@ def what_makes_it_fast(cpu: dict[str, Any]) -> list[str]:
 
 
 def where_not(cpu: dict[str, Any]) -> list[str]:
-    """What is slow, by name."""
+    """Return what is slow, by name."""
     worst: dict[str, dict[str, Any]] = {}
     for row in sorted(
         (row for row in cpu["rows"] if row["plain"] is not None and row["plain"] < TWICE),

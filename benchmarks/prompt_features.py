@@ -29,7 +29,7 @@ def shape_of(text: str) -> list[float]:
 
 
 def text_features(fitted_on: Sequence[str], prompts: Sequence[str]) -> Floats:
-    """The features of prompts, shape (N, 24), standardised as the other prompts are."""
+    """Return the features of prompts, shape (N, 24), standardised as the other prompts are."""
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
 

@@ -64,14 +64,14 @@ QUESTIONS = (
 
 
 def right_arm(question: Question, rewards: Floats, costs: Floats) -> int:
-    """The arm that answers the question where these (K,) are the means; -1: none."""
+    """Return the arm that answers the question where these (K,) are the means; -1: none."""
     values = rewards / costs if question.by == "ratio" else rewards
     fair = values if question.cap is None else np.where(costs <= question.cap, values, -math.inf)
     return int(fair.argmax()) if np.isfinite(fair).any() else best_arm.NONE
 
 
 def play(policy: str, world: World, budget: float, n_paths: int) -> tuple[Any, Any, Any]:
-    """The parameters, the results and the last states of a policy."""
+    """Return the parameters, the results and the last states of a policy."""
     job = make_job(policy, world, round(budget, 9), seed=SEED)
     return job.params, *cpu.play_block(job, n_paths)
 
@@ -85,13 +85,13 @@ def answers(params: Any, states: Any) -> Ints:
 
 
 def spending(results: Any) -> dict[str, float]:
-    """The mean money of a path, and its standard error."""
+    """Return the mean money of a path, and its standard error."""
     spent = results.spent[:, 0] / amounts.UNIT
     return {"mean": float(spent.mean()), "error": float(spent.std(ddof=1) / len(spent) ** 0.5)}
 
 
 def ask(question: Question, n_paths: int = PATHS) -> dict[str, Any]:
-    """What answers to a question cost, and how many of them are wrong."""
+    """Return what answers to a question cost, and how many of them are wrong."""
     world = worlds.make(question.world, ENOUGH)
     costs = np.asarray(world.cost_means)[:, 0]
     right = right_arm(question, np.asarray(world.reward_means), costs)

@@ -39,18 +39,18 @@ The arm with the best mean under it is an answer, too, but nothing says how sure
 
 
 def allowed(confidence: float, n_paths: int) -> float:
-    """The share of wrong answers that two standard errors allow."""
+    """Return the share of wrong answers that two standard errors allow."""
     chance = 1 - confidence
     return chance + 2 * math.sqrt(chance * confidence / n_paths)
 
 
 def percent(share: float) -> str:
-    """A share with one digit behind the point."""
+    """Return a share with one digit behind the point."""
     return f"{share:.1%}"
 
 
 def markdown(facts: dict[str, Any]) -> str:
-    """The page."""
+    """Return the page."""
     rows, sure, little, paths = (facts[key] for key in ("rows", "confidence", "little", "paths"))
     saved = [1 - row["ours"]["mean"] / row["uniform"]["mean"] for row in rows]
     first = FIRST.format(
@@ -80,7 +80,7 @@ def markdown(facts: dict[str, Any]) -> str:
 
 
 def wrong_table(rows: list[dict[str, Any]], sure: float, little: float) -> str:
-    """The shares of wrong answers, and of paths without one."""
+    """Return the shares of wrong answers, and of paths without one."""
     return markdown_table(
         ["world", f"wrong at {sure:.0%}", f"wrong at {little:.0%}", "no answer"],
         [
@@ -96,7 +96,7 @@ def wrong_table(rows: list[dict[str, Any]], sure: float, little: float) -> str:
 
 
 def costs_table(rows: list[dict[str, Any]], saved: list[float], little: float) -> str:
-    """The money until the answer."""
+    """Return the money until the answer."""
     return markdown_table(
         ["world", "`best-arm`", "uniform", "saved", f"`best-arm` at {little:.0%}"],
         [
@@ -115,7 +115,7 @@ def costs_table(rows: list[dict[str, Any]], saved: list[float], little: float) -
 
 
 def rival_table(rows: list[dict[str, Any]]) -> str:
-    """The shares of wrong answers that one reads from a policy for gain."""
+    """Return the shares of wrong answers that one reads from a policy for gain."""
     return markdown_table(
         ["world", "most pulled arm is wrong", "arm with the best mean is wrong"],
         [
@@ -130,7 +130,7 @@ def rival_table(rows: list[dict[str, Any]]) -> str:
 
 
 def worlds_table(rows: list[dict[str, Any]]) -> str:
-    """The worlds and the questions as text."""
+    """Return the worlds and the questions as text."""
     return markdown_table(
         ["name", "world", "options", "best arm"],
         [

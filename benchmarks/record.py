@@ -28,7 +28,7 @@ def save(path: Path, facts: dict[str, Any]) -> None:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """The facts; None where none have been measured."""
+    """Return the facts; None where none have been measured."""
     return json.loads(path.read_text()) if path.is_file() else None
 
 
@@ -42,7 +42,7 @@ def text(value: Any) -> str:
 
 
 def rounded(value: Any) -> Any:
-    """The same with four digits of each number that is not whole."""
+    """Return the same with four digits of each number that is not whole."""
     if isinstance(value, dict):
         return {key: rounded(part) for key, part in value.items()}
     if isinstance(value, list):

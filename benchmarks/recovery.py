@@ -19,7 +19,7 @@ AT_ONCE = 1_000  # tickets
 
 
 def build(path: str, rows: int) -> float:
-    """A campaign in a new file with about so many entries; returns the seconds that took."""
+    """Return a campaign in a new file with about so many entries; returns the seconds that took."""
     campaign, start = (
         Campaign.create("long", **TERMS, storage=f"sqlite:///{path}"),
         time.perf_counter(),
@@ -31,12 +31,12 @@ def build(path: str, rows: int) -> float:
 
 
 def opened(path: str) -> Campaign:
-    """The campaign as a process finds it that begins."""
+    """Return the campaign as a process finds it that begins."""
     return Campaign.open("long", storage=f"sqlite:///{path}")
 
 
 def seconds(name: str, call: Callable[[], Any]) -> float:
-    """How long a call takes, by the clock on the wall."""
+    """Return how long a call takes, by the clock on the wall."""
     start = time.perf_counter()
     call()
     taken = time.perf_counter() - start
@@ -77,6 +77,6 @@ def measure(path: str, rows: int) -> dict[str, Any]:
 
 
 def checked(campaign: Campaign, *, full: bool = False) -> None:
-    """An audit that finds nothing."""
+    """Audit, and find nothing."""
     found = campaign.audit(full=full)
     assert found.ok, found.findings

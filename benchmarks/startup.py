@@ -144,7 +144,7 @@ def write_data(folder: Path) -> None:
 
 
 def live_microseconds() -> dict[str, float]:
-    """One ask and one tell of each policy."""
+    """Return one ask and one tell of each policy."""
     found = {policy: 1e6 / live_rate(policy) for policy in purse.policies.names()}
     say(f"ask and tell: {len(found)} policies")
     return found

@@ -16,25 +16,25 @@ def number(value: float | None) -> str:
 
 
 def markdown_table(head: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, numbers to the right."""
+    """Return a Markdown table, numbers to the right."""
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
 
 
 def at(facts: dict[str, Any], n_arms: int) -> list[dict[str, Any]]:
-    """The rows of one K, fastest first."""
+    """Return the rows of one K, fastest first."""
     return sorted(
         (row for row in facts["rows"] if row["arms"] == n_arms), key=lambda row: row["nanoseconds"]
     )
 
 
 def sizes(facts: dict[str, Any]) -> list[int]:
-    """The K that were measured."""
+    """Return the K that were measured."""
     return sorted({row["arms"] for row in facts["rows"]})
 
 
 def widest(facts: dict[str, Any]) -> int:
-    """The largest K at which every policy was measured."""
+    """Return the largest K at which every policy was measured."""
     return max(n for n in sizes(facts) if len(at(facts, n)) == len(at(facts, USUAL)))
 
 
@@ -72,7 +72,7 @@ def usual_table(cpu: dict[str, Any]) -> str:
 
 
 def arms_table(cpu: dict[str, Any]) -> str:
-    """How a round grows with K, and how that compares with plain C of the same family."""
+    """Return how a round grows with K, and how that compares with plain C of the same family."""
     found = {(row["policy"], row["arms"]): row for row in cpu["rows"]}
     order = [row["policy"] for row in at(cpu, USUAL)]
     head = [
@@ -96,7 +96,7 @@ def arms_table(cpu: dict[str, Any]) -> str:
 
 
 def budget_table(cpu: dict[str, Any]) -> str:
-    """How a round, and the memory of a path, grow with B."""
+    """Return how a round, and the memory of a path, grow with B."""
     found = {(row["policy"], row["budget"]): row for row in cpu["growth"]}
     budgets = sorted({row["budget"] for row in cpu["growth"]})
     return markdown_table(
@@ -117,7 +117,7 @@ def budget_table(cpu: dict[str, Any]) -> str:
 
 
 def rivals_table(cpu: dict[str, Any]) -> str:
-    """What purse is held against, in nanoseconds a round, and whether plain C plays the same
+    """Return what purse is held against, in nanoseconds a round, and whether plain C plays the same
     game.
     """
     found = {
@@ -148,7 +148,7 @@ def rivals_table(cpu: dict[str, Any]) -> str:
 
 
 def waits_table(cpu: dict[str, Any]) -> str:
-    """What one waits for."""
+    """Return what one waits for."""
     live = cpu["ask_tell_microseconds"]
     river = next(
         (
@@ -170,7 +170,7 @@ def waits_table(cpu: dict[str, Any]) -> str:
 
 
 def asks_table(cpu: dict[str, Any]) -> str:
-    """One ask and one tell, with masks and contexts."""
+    """Return one ask and one tell, with masks and contexts."""
     return markdown_table(
         ["asked", "policy", "ask and tell, µs"],
         [[row["asked"], f"`{row['policy']}`", number(row["microseconds"])] for row in cpu["asks"]],
@@ -178,7 +178,7 @@ def asks_table(cpu: dict[str, Any]) -> str:
 
 
 def memory_table(cpu: dict[str, Any]) -> str:
-    """The most memory that each process had."""
+    """Return the most memory that each process had."""
     rows = [[name, f"{number(megabytes)} MB"] for name, megabytes in cpu["memory"].items()]
     return markdown_table(["", "takes at most"], rows)
 

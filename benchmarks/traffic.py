@@ -33,7 +33,7 @@ class Traffic:
         self.campaign = Campaign.create("traffic", **{**TERMS, **terms}, storage=self.storage)
 
     def calls(self, count: int, down: Callable[[int], Collection[str]]) -> dict[str, int]:
-        """How many calls were answered, failed and refused, and how many each arm got."""
+        """Return how many calls were answered, failed and refused, and how many each arm got."""
         seen = {"answered": 0, "failed": 0, "refused": 0, **dict.fromkeys(QUALITY, 0)}
         for turn in range(count):
             self.time += EVERY
@@ -55,7 +55,7 @@ class Traffic:
 
 
 def stranded() -> str:
-    """What is left of a budget of 1 when the dear arm no longer fits."""
+    """Return what is left of a budget of 1 when the dear arm no longer fits."""
     arms = {"cheap": "0.02", "dear": "0.9"}
     traffic = Traffic(arms=arms, budget=1, policy="ucb-bv1")
     try:

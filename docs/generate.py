@@ -70,7 +70,7 @@ def world_page(name: str) -> str:
 
 
 def command_page() -> str:
-    """The help of every command."""
+    """Return the help of every command."""
     parts = ["# Command line"]
     for name, command in commands("purse", cli):
         words = click.Context(
@@ -81,7 +81,7 @@ def command_page() -> str:
 
 
 def commands(name: str, command: click.Command) -> Iterator[tuple[str, click.Command]]:
-    """A command and all below it, by what is typed."""
+    """Yield a command and all below it, by what is typed."""
     yield name, command
     for word, below in command.commands.items() if isinstance(command, click.Group) else ():
         yield from commands(f"{name} {word}", below)

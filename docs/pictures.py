@@ -33,8 +33,8 @@ def draw(folder: Path) -> None:
 
 
 def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, float, float]]:
-    """A live game on the world: for each round the arm, its cost, what is left after it, and what
-    was held for it.
+    """Return a live game on the world: for each round the arm, its cost, what is left after it, and
+    what was held for it.
     """
     world = purse.worlds.make(RANDOM_COSTS, budget)
     player = purse.Policy(policy, n_arms=3, budget=budget, cost_min=0.2, cost_max=1, seed=seed)
@@ -52,7 +52,7 @@ def play(policy: str, budget: float, seed: int = 0) -> list[tuple[int, float, fl
 
 
 def the_game() -> Figure:
-    """What is left of a budget, pull by pull."""
+    """Return what is left of a budget, pull by pull."""
     pulls = [
         {"arm": f"arm {arm}", "start": t - 0.4, "end": t + 0.4, "left": left, "before": left + cost}
         for t, (arm, cost, left, _) in enumerate(play("exp3++.price", BUDGET), 1)
@@ -85,7 +85,7 @@ def the_game() -> Figure:
 
 
 def stop_rules() -> Figure:
-    """The end of the same game under the three rules."""
+    """Return the end of the same game under the three rules."""
     games, panels = [], []
     for rule in ("exit", "hold", "retry"):
         run = purse.simulate("uniform", RANDOM_COSTS, 20.1, n_paths=2000, stop=rule, seed=1)
@@ -221,11 +221,11 @@ def regret() -> Figure:
 def one_panel(
     name: str, data: pl.DataFrame, layers: list[Any], title: str, size: tuple[int, int]
 ) -> Figure:
-    """A figure of one panel."""
+    """Return a figure of one panel."""
     chart = alt.layer(*layers, title=title, width=size[0], height=size[1])
     return Figure(name, data, [Panel(title, chart)], legend={"orient": "bottom"})
 
 
 def colour(field: str, names: list[str]) -> Any:
-    """The colour of each name, in their order."""
+    """Return the colour of each name, in their order."""
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=names, range=list(LIGHT[: len(names)])))

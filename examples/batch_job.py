@@ -27,7 +27,7 @@ WORKERS = 2
 
 
 def work(item: str, way: str) -> dict[str, object]:
-    """What came of an item: its result, how good it is from 0 to 1, and what it cost."""
+    """Return what came of an item: its result, how good it is from 0 to 1, and what it cost."""
     time.sleep(0.005)
     luck = random.Random(f"{item} {way}")
     return {
@@ -73,7 +73,7 @@ def finish_all(storage: str, items: list[str], results: Path) -> None:
 
 
 def opened(storage: str) -> purse.Campaign:
-    """The campaign, created by the first run."""
+    """Return the campaign, created by the first run."""
     try:
         return purse.Campaign.create(
             "batch",

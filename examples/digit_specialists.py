@@ -33,7 +33,9 @@ Floats = npt.NDArray[np.float64]
 
 
 def specialists() -> tuple[Floats, Floats, Floats]:
-    """The context of each picture (N, 12), and the reward and the cost of each arm on it (N, 4)."""
+    """Return the context of each picture (N, 12), and the reward and the cost of each arm on it (N,
+    4).
+    """
     if find_spec("sklearn") is None:
         print("the digits need scikit-learn: pip install scikit-learn", file=sys.stderr)
         raise SystemExit(2)
@@ -59,7 +61,7 @@ def specialists() -> tuple[Floats, Floats, Floats]:
 def repeated(
     features: Floats, rewards: Floats, costs: Floats, times: int = TIMES
 ) -> purse.lab.World:
-    """The world in which every picture comes so many times, in a random order."""
+    """Return the world in which every picture comes so many times, in a random order."""
     return purse.worlds.table(
         rewards=np.tile(rewards, (times, 1)),
         costs=np.tile(costs, (times, 1)),

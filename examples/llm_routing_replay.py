@@ -39,8 +39,8 @@ BUDGETS = [0.05, 0.1, 0.3, 1, 3, 10, 30]
 
 
 def records(part: str = "test_holdout") -> list[dict[str, Any]]:
-    """A record for each prompt, from one of the two files: test_holdout or val. "arms" has every
-    model's answer, "source" the collection that the prompt is from.
+    """Return a record for each prompt, from one of the two files: test_holdout or val. "arms" has
+    every model's answer, "source" the collection that the prompt is from.
     """
     package = find_spec("pareto_bandit")
     if package is None or not package.submodule_search_locations:
@@ -55,7 +55,7 @@ def records(part: str = "test_holdout") -> list[dict[str, Any]]:
 
 
 def answers(part: str = "test_holdout") -> pl.DataFrame:
-    """A row for each prompt and model, from one of the two files."""
+    """Return a row for each prompt and model, from one of the two files."""
     return pl.DataFrame(
         [
             {
@@ -71,14 +71,14 @@ def answers(part: str = "test_holdout") -> pl.DataFrame:
 
 
 def one_hot(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.float64]:
-    """A column for each known name; a name that is not known has 0 in all of them."""
+    """Return a column for each known name; a name that is not known has 0 in all of them."""
     return np.array([[float(name == column) for column in known] for name in names])
 
 
 def world_of(
     data: Sequence[dict[str, Any]], features: npt.NDArray[np.float64] | None = None
 ) -> purse.lab.World:
-    """The prompts in a random order, each with its features, shape (T, F)."""
+    """Return the prompts in a random order, each with its features, shape (T, F)."""
     answered = [list(record["arms"].values()) for record in data]
     return purse.worlds.table(
         rewards=[[answer["reward"] for answer in each] for each in answered],
@@ -129,7 +129,7 @@ def playable(data: pl.DataFrame) -> list[str]:
 
 
 def show(found: TableReplay) -> None:
-    """The sum of quality that each player bought with each budget."""
+    """Print the sum of quality that each player bought with each budget."""
     lines = {"quality bought with": [f"${budget:g}" for budget in BUDGETS]}
     for row in found.frame().sort("budget", maintain_order=True).iter_rows(named=True):
         half = row["gain_high"] - row["gain"]

@@ -102,7 +102,7 @@ class Traffic:
             self.successes.append(self.now)
 
     def is_down(self, model: str) -> bool:
-        """Whether calls of a model fail now."""
+        """Return whether calls of a model fail now."""
         begin, end = self.outage
         return model == DOWN and begin <= self.now < end
 
@@ -119,13 +119,13 @@ class Traffic:
         return min(at for at in self.successes if at > END)
 
     def shares(self, begin: float, end: float) -> str:
-        """How many calls were made to each model in a time."""
+        """Return how many calls were made to each model in a time."""
         counts = Counter(model for at, model in self.calls if begin <= at < end)
         return ", ".join(f"{model} {counts[model]}" for model in MODELS)
 
 
 def clock(seconds: float) -> str:
-    """A time of the traffic, in minutes and seconds."""
+    """Return a time of the traffic, in minutes and seconds."""
     return f"{int(seconds // 60)}:{seconds % 60:04.1f}"
 
 
@@ -154,7 +154,7 @@ def story() -> None:
 
 
 def compare() -> None:
-    """The same traffic with and without cool-downs."""
+    """Play the same traffic with and without cool-downs."""
     print("\ncooldown  failed calls  used again after")
     for cooldown in (1, None):
         traffic = Traffic(cooldown=cooldown)
@@ -173,7 +173,7 @@ def burst() -> None:
 
 
 def hour() -> None:
-    """A model that is down for an hour, from the first ask on."""
+    """Play a model that is down for an hour, from the first ask on."""
     traffic = Traffic(outage=(0, 3_600), stop=3_600)
     traffic.run()
     tickets = sum(model == DOWN for _, model in traffic.calls)

@@ -17,8 +17,8 @@ DOLLARS = [0.002, 0.004, 0.02]
 
 
 def call(model: int) -> tuple[float, str]:
-    """A call's quality, from 0 to 1, and its price in dollars, which varies with the length of the
-    answer.
+    """Return a call's quality, from 0 to 1, and its price in dollars, which varies with the length
+    of the answer.
     """
     return float(random.random() < QUALITY[model]), f"{DOLLARS[model] * random.uniform(0.5, 2):.6f}"
 

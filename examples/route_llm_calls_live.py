@@ -41,7 +41,7 @@ class ProviderError(Exception):
 
 
 def price(model: str, tokens: tuple[int, int]) -> Decimal:
-    """What a call costs, exactly."""
+    """Return what a call costs, exactly."""
     return sum(
         (
             Decimal(dollars) * count / 1_000_000
@@ -52,7 +52,7 @@ def price(model: str, tokens: tuple[int, int]) -> Decimal:
 
 
 def call(model: str) -> tuple[float, Decimal]:
-    """A call: its quality from 0 to 1, and its price."""
+    """Return a call: its quality from 0 to 1, and its price."""
     time.sleep(0.001)
     if random.random() < 0.03:
         raise ProviderError

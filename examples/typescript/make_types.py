@@ -20,15 +20,15 @@ PROSE = ("title", "description", "summary", "example", "examples")
 
 
 def document() -> dict[str, Any]:
-    """The OpenAPI description of the service that is installed."""
+    """Return the OpenAPI description of the service that is installed."""
     command = [sys.executable, "-m", "purse", "serve", "--openapi"]
     found: dict[str, Any] = json.loads(subprocess.run(command, stdout=-1, check=True).stdout)
     return found
 
 
 def types_of(part: Any) -> Any:
-    """A part of the description without prose. A field of a type may be called `title`; such a
-    field has a description of its own, and a prose of that name is text.
+    """Return a part of the description without prose. A field of a type may be called `title`; such
+    a field has a description of its own, and a prose of that name is text.
     """
     if isinstance(part, list):
         return [types_of(each) for each in part]
@@ -42,13 +42,13 @@ def types_of(part: Any) -> Any:
 
 
 def digest(described: dict[str, Any]) -> str:
-    """What tells one set of types from another: a hash of paths and components."""
+    """Return what tells one set of types from another: a hash of paths and components."""
     parts = types_of({name: described[name] for name in ("paths", "components")})
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def typescript(described: dict[str, Any]) -> str:
-    """The types in TypeScript, with the digest in front."""
+    """Return the types in TypeScript, with the digest in front."""
     tool = HERE / "node_modules" / ".bin" / "openapi-typescript"
     made = subprocess.run(
         [tool, "--default-non-nullable=false"],

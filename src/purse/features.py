@@ -73,7 +73,7 @@ class Feature:
         return [given, 0.0] if self.optional else [given]
 
     def clips(self, value: Any) -> bool:
-        """Whether a value that `encode` took lies outside the range, where there is one."""
+        """Return whether a value that `encode` took lies outside the range, where there is one."""
         if self.low is None or self.high is None or value is None or isinstance(value, str):
             return False
         return not (math.isnan(value) or self.low <= value <= self.high)

@@ -25,7 +25,7 @@ _ALLOWED = f"must be a number with at most nine decimals, up to {LARGEST // UNIT
 
 
 def to_units(field: str, value: Any) -> int:
-    """The amount as a whole number of units.
+    """Return the amount as a whole number of units.
 
     >>> to_units("cost", 0.1), to_units("cost", "0.000000001"), to_units("cost", 3)
     (100000000, 1, 3000000000)
@@ -62,7 +62,7 @@ def _exact_units(value: Decimal) -> int:
 
 
 def unit_array(field: str, values: Any) -> NDArray[np.int64]:
-    """An array of amounts in units, of the same shape as `values`; each entry by the rule of
+    """Return an array of amounts in units, of the same shape as `values`; each entry by the rule of
     `to_units`.
     """
     if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
@@ -143,7 +143,7 @@ def check_costs(
 
 
 def text(units: int) -> str:
-    """The amount written out, without trailing zeros.
+    """Return the amount written out, without trailing zeros.
 
     >>> text(250000000), text(25 * UNIT), text(-1)
     ('0.25', '25', '-0.000000001')
@@ -154,5 +154,5 @@ def text(units: int) -> str:
 
 
 def in_users_unit(units: list[int]) -> Any:
-    """A number, or one per resource where there are several."""
+    """Return a number, or one per resource where there are several."""
     return units[0] / UNIT if len(units) == 1 else [unit / UNIT for unit in units]

@@ -21,7 +21,7 @@ ABANDONED = 3600  # seconds
 
 
 def make_folder(path: Path) -> Path:
-    """The folder, made if it is not there; refused in one line where nothing can be written."""
+    """Return the folder, made if it is missing. Raise `PurseError` if nothing can be written."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=path):
@@ -59,7 +59,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """The same for a text."""
+    """Write a text in the same way."""
     write_atomically(path, lambda file: file.write(text.encode()))
 
 

@@ -14,8 +14,8 @@ def table(
     title: str = "",
     texts: Collection[int] = (0,),
 ) -> str:
-    """A table under its title; the columns numbered in `texts` are set to the left, the others are
-    numbers and set to the right.
+    """Return a table under its title; the columns numbered in `texts` are set to the left, the
+    others are numbers and set to the right.
 
     >>> table(["arm", "pulls"], [["<b>", "7"]], texts=())  # doctest: +NORMALIZE_WHITESPACE
     '<table><thead><tr><th style="text-align:right">arm</th><th
@@ -41,8 +41,8 @@ def table(
 
 
 def picture(svg: str, label: str) -> str:
-    """A drawing on a white ground, readable on light and dark pages; an image of its own, so that
-    no style of the page changes it and several may stand on one page.
+    """Return a drawing on a white ground, readable on light and dark pages; an image of its own, so
+    that no style of the page changes it and several may stand on one page.
 
     >>> picture("<svg/>", "a & b")
     '<img style="max-width:100%;background:#fff" alt="a &amp; b" \
@@ -56,12 +56,12 @@ src="data:image/svg+xml;base64,PHN2Zy8+">'
 
 
 def paragraph(text: str) -> str:
-    """A line of text above or below a table, or nothing."""
+    """Return a line of text above or below a table, or nothing."""
     return f"<p>{escape(text)}</p>" if text else ""
 
 
 def escape(text: str) -> str:
-    """The text as it stands in HTML."""
+    """Return the text as it stands in HTML."""
     from html import escape  # here: a client that shows no table need not load all its names
 
     return escape(text)

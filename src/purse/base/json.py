@@ -13,5 +13,5 @@ def compact(value: Any) -> str:
 
 
 def compact_bytes(value: Any) -> bytes:
-    """The same in UTF-8."""
+    """Return the same in UTF-8."""
     return orjson.dumps(value, default=list)

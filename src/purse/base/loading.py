@@ -13,8 +13,8 @@ from purse.errors import InvalidInput
 
 
 def load_module(kind: str, path: Path) -> ModuleType:
-    """The module in this file, which holds a policy or a world; one that was loaded already, unless
-    the file has changed.
+    """Return the module in this file, which holds a policy or a world; one that was loaded already,
+    unless the file has changed.
     """
     if not path.is_file():
         raise InvalidInput(f"{kind} file {str(path)!r} does not exist")

@@ -18,7 +18,7 @@ def number(
     low: float = -math.inf,
     high: float = math.inf,
 ) -> float:
-    """A finite number with above < number, low <= number <= high."""
+    """Return a finite number with above < number, low <= number <= high."""
     try:
         # the usual types first: to ask whether it is a `Real` takes ten times as long
         usual = type(value) in (float, int)
@@ -41,7 +41,7 @@ def number(
 
 
 def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int:
-    """A whole number with low <= number <= high; 1e3 is one too."""
+    """Return a whole number with low <= number <= high; 1e3 is one too."""
     if type(value) is int and low <= value and (high is None or value <= high):
         return value  # at once: the other ways take ten times as long
     allowed = f"must be a whole number from {low}" + (f" to {high}" if high is not None else " up")
@@ -56,14 +56,14 @@ def integer(field: str, value: Any, *, low: int, high: int | None = None) -> int
 
 
 def choice(field: str, value: Any, allowed: Sequence[str]) -> str:
-    """One of a few words."""
+    """Return one of a few words."""
     if not isinstance(value, str) or value not in allowed:
         raise invalid(field, value, "must be one of " + ", ".join(map(repr, allowed)))
     return value
 
 
 def flag(field: str, value: Any) -> bool:
-    """Whether something holds."""
+    """Return whether something holds."""
     if not isinstance(value, bool):
         raise invalid(field, value, "must be true or false")
     return value

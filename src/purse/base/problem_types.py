@@ -62,12 +62,12 @@ OF_SLUGS = {kind.slug: error for error, kind in OF_ERRORS.items()}
 
 
 def kind_of(error: PurseError) -> ProblemType:
-    """The kind of an error, or of its nearest parent that has one."""
+    """Return the kind of an error, or of its nearest parent that has one."""
     return next(OF_ERRORS[parent] for parent in type(error).__mro__ if parent in OF_ERRORS)
 
 
 def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
-    """A problem as JSON has it."""
+    """Return a problem as JSON has it."""
     return {
         "type": PREFIX + kind.slug,
         "title": kind.title,
@@ -77,10 +77,10 @@ def facts(kind: ProblemType, detail: str) -> dict[str, Any]:
 
 
 def of_error(error: PurseError) -> dict[str, Any]:
-    """The problem that an error stands for."""
+    """Return the problem that an error stands for."""
     return {**facts(kind_of(error), str(error)), **numbers_of(error)}
 
 
 def numbers_of(error: PurseError) -> dict[str, float]:
-    """What an error says besides its text."""
+    """Return what an error says besides its text."""
     return {"seconds": error.seconds} if isinstance(error, ArmsCoolingDown) else {}

@@ -21,7 +21,7 @@ BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook
 
 
 def in_notebook() -> bool:
-    """Whether the process is the kernel of a notebook."""
+    """Return whether the process is the kernel of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 
@@ -146,8 +146,8 @@ class Progress:
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
-    """A `Progress` that goes away at the end, also when interrupted; a part of the `whole`, where
-    there is one.
+    """Yield a `Progress` that goes away at the end, also when interrupted; a part of the `whole`,
+    where there is one.
     """
     shown = Progress(title, WHOLE.get())
     finished = False
@@ -160,7 +160,7 @@ def progress(title: str) -> Iterator[Progress]:
 
 @contextmanager
 def whole(title: str) -> Iterator[Progress]:
-    """A `Progress` that shows every `progress` inside as a part of it, see `Progress.part`."""
+    """Yield a `Progress` that shows each `progress` inside as a part of it, see `Progress.part`."""
     with progress(title) as shown:
         before = WHOLE.set(shown)
         try:

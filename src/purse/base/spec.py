@@ -14,7 +14,7 @@ from purse.errors import InvalidInput, unknown
 
 
 def parse(text: str) -> tuple[str, dict[str, Any]]:
-    """The name and the options; a bare word is a string.
+    """Return the name and the options; a bare word is a string.
 
     >>> parse("exp3++.bwk:beta=1,epsilon=printed")
     ('exp3++.bwk', {'beta': 1, 'epsilon': 'printed'})
@@ -81,8 +81,8 @@ def check_options(
 
 
 def absolute(name: str) -> str:
-    """How a policy is written in a file that may be read elsewhere: the path of a policy file in
-    full.
+    """Return how a policy is written in a file that may be read elsewhere: the path of a policy
+    file in full.
     """
     path, colon, options = name.partition(":")
     return (str(Path(path).resolve()) if path.endswith(".py") else path) + colon + options

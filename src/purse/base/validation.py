@@ -13,7 +13,7 @@ from purse.errors import invalid
 
 
 def numbers(field: str, values: Any) -> list[float]:
-    """A number, or a list or array of them, as a list of finite floats."""
+    """Return a number, or a list or array of them, as a list of finite floats."""
     try:
         return [number(field, value) for value in np.asarray(values, object).ravel().tolist()]
     except ValueError:
@@ -21,7 +21,7 @@ def numbers(field: str, values: Any) -> list[float]:
 
 
 def rewards(values: Any) -> list[float]:
-    """One reward or several, as finite floats; True and False are 1 and 0.
+    """Return one reward or several, as finite floats; True and False are 1 and 0.
 
     >>> rewards([True, 0.5])
     [1.0, 0.5]
@@ -36,10 +36,10 @@ def rewards(values: Any) -> list[float]:
 
 
 def is_truth(value: Any) -> bool:
-    """Whether a value is True or False."""
+    """Return whether a value is True or False."""
     return isinstance(value, (bool, np.bool_))
 
 
 def workers(n_workers: Any) -> int | None:
-    """A number of workers; None stands for one on each core."""
+    """Return a number of workers; None stands for one on each core."""
     return None if n_workers is None else integer("n_workers", n_workers, low=1)

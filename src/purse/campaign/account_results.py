@@ -51,16 +51,16 @@ class AccountStatus:
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The status as JSON has it."""
+        """Return the status as JSON has it."""
         return asdict(self)
 
     def __repr__(self) -> str:
-        """The status in a line."""
+        """Return the status in a line."""
         left = ", ".join(f"{each.left} of {each.budget} {each.resource}" for each in self.purses)
         return f"<AccountStatus of {self.name!r}: {self.status}, left {left}>"
 
     def __str__(self) -> str:
-        """A tree for people, with what is left on each level."""
+        """Return a tree for people, with what is left on each level."""
         above = f", below account {self.account}" if self.account else ""
         lines = [f"account {self.name}: {self.status}{above}", f"  {said(self.purses)}"]
         lines += [f"  period {self.period}"] if self.period else []

@@ -48,11 +48,11 @@ class ArmStats:
         self.cross += reward * cost
 
     def sums(self) -> ArmSums:
-        """The sums as they are now."""
+        """Return the sums as they are now."""
         return ArmSums(self.told, self.failed, self.settled, self.reward, tuple(self.costs))
 
     def as_dict(self) -> dict[str, Any]:
-        """The arm as JSON has it; means are None before the first report."""
+        """Return the arm as JSON has it; means are None before the first report."""
         ratio, interval = self.efficiency()
         told = self.told
         return {
@@ -87,7 +87,7 @@ class ArmStats:
 def value(
     names: Sequence[str], arms: Sequence[ArmStats], paid: Sequence[int], *, is_limited: bool
 ) -> dict[str, Any]:
-    """The gain, which is the sum of all rewards, and what it is compared with.
+    """Return the gain, which is the sum of all rewards, and what it is compared with.
 
     paid         (d,) what all calls cost, in units, failed ones and overruns included
     is_limited   whether rounds are limited, too: then others get no more pulls than were reported
@@ -116,7 +116,7 @@ def value(
 
 
 def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict[str, Any]:
-    """The best arm as JSON has it, with a 95% interval where money of one resource is all
+    """Return the best arm as JSON has it, with a 95% interval where money of one resource is all
     that limits it.
     """
     interval = None if paid is None else arm.efficiency()[1]
@@ -129,8 +129,8 @@ def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict
 
 
 def gain_of(arms: Sequence[ArmStats], paid: Sequence[int], most: int | None) -> float | None:
-    """What arms that are pulled equally often would gain until one resource is spent, in at most
-    `most` pulls; None where they cost nothing.
+    """Return what arms that are pulled equally often would gain until one resource is spent, in at
+    most `most` pulls; None where they cost nothing.
     """
     rounds = [
         units / cost

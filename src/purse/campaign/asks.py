@@ -225,7 +225,7 @@ def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
 
 
 def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
-    """The chance that each arm is drawn by exploration.
+    """Return the chance that each arm is drawn by exploration.
 
     share   of the money, such as 0.05
     most    the most that each allowed arm may cost
@@ -239,12 +239,12 @@ def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
 
 @kernel
 def chance_of_round(seed: int, t: int) -> float:
-    """The random number of round t."""
+    """Return the random number of round t."""
     return uniform(at(stream(seed, 0, EXPLORE), t), 0)
 
 
 def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
-    """The arm that exploration draws in round t, or None where the policy chooses."""
+    """Return the arm that exploration draws in round t, or None where the policy chooses."""
     chance = float(chance_of_round(seed, t))
     for arm, part in explored.items():
         if chance < part:
@@ -254,5 +254,5 @@ def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
 
 
 def scarcity(need: Sequence[int], budget: Sequence[int]) -> float:
-    """What an arm may cost as a part of the budget, of the resource of which that is most."""
+    """Return the largest share of the budget, over all resources, that an arm may cost."""
     return max(units / whole for units, whole in zip(need, budget, strict=True) if whole)

@@ -37,11 +37,11 @@ class BudgetTerms:
         return PeriodTerms(self.every, self.time_zone, self.carry)
 
     def begun_at(self, now: int) -> Self:
-        """The terms of what begins at a time, in ms: with the end of its first period."""
+        """Return the terms of what begins at a time, in ms: with the end of its first period."""
         return replace(self, **self.periods.begun_at(now))
 
     def as_dict(self) -> dict[str, Any]:
-        """The terms as JSON has them; what is left at its default is left out."""
+        """Return the terms as JSON has them; what is left at its default is left out."""
         facts = asdict(self)
         for field in fields(self):
             if field.default is not MISSING and facts[field.name] == field.default:
@@ -83,7 +83,7 @@ class BudgetTerms:
 
 
 def frozen(value: Any) -> Any:
-    """Lists as tuples, all the way down."""
+    """Return lists as tuples, all the way down."""
     return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
@@ -125,7 +125,7 @@ class AccountTerms(BudgetTerms):
         )
 
     def checked(self) -> AccountTerms:
-        """The same terms, if they are what `of` would have made of them."""
+        """Return the same terms, if they are what `of` would have made of them."""
         facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
         own = {name: facts.pop(name) for name in ("first_end", "tz")}
         made = replace(AccountTerms.of(facts), **own)

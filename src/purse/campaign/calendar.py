@@ -34,7 +34,7 @@ class Calendar(NamedTuple):
 
     @classmethod
     def of(cls, every: str, time_zone: str) -> Calendar:
-        """A calendar from what a user gives. Raise `InvalidInput` where it is not one."""
+        """Return a calendar from what a user gives. Raise `InvalidInput` where it is not one."""
         if not isinstance(every, str) or not (every in LOCAL or HOURS.fullmatch(every)):
             raise invalid(
                 "every", every, "must be 'day', 'week', 'month' or a number of hours such as '6h'"
@@ -45,11 +45,11 @@ class Calendar(NamedTuple):
         return cls(every, time_zone)
 
     def first_end(self, begun: int) -> int:
-        """The end of a first period that begins at an instant."""
+        """Return the end of a first period that begins at an instant."""
         return self.next_end(begun, begun)
 
     def next_end(self, known: int, after: int) -> int:
-        """The first boundary after an instant.
+        """Return the first boundary after an instant.
 
         known   another boundary, from which hours are counted
         """
@@ -82,7 +82,7 @@ def begin(every: str, count: int) -> datetime:
 
 
 def instant(local: datetime, zone: tzinfo) -> int:
-    """The instant of a local time: the first of two, or the first one after a gap."""
+    """Return the instant of a local time: the first of two, or the first one after a gap."""
     found = local.replace(tzinfo=zone).astimezone(UTC)
     if found.astimezone(zone).replace(tzinfo=None) != local:
         found = end_of_gap(local, zone)
@@ -90,7 +90,7 @@ def instant(local: datetime, zone: tzinfo) -> int:
 
 
 def end_of_gap(local: datetime, zone: tzinfo) -> datetime:
-    """The first instant after the gap that a local time lies in: clocks change on a second."""
+    """Return the first instant after the gap around a local time: clocks change on a second."""
     late = local.replace(tzinfo=zone).astimezone(UTC)  # with the offset before the gap
     early = local.replace(tzinfo=zone, fold=1).astimezone(UTC)  # with the offset after it
     offset = late.astimezone(zone).utcoffset()
@@ -128,7 +128,7 @@ def find_zone(name: str) -> tzinfo:
 
 @lru_cache(64)
 def data_version(name: str) -> str:
-    """The version of the data that a zone is read from, such as "2026a"; "" for UTC."""
+    """Return the version of the data that a zone is read from, such as "2026a"; "" for UTC."""
     if name == "UTC":
         return ""
     find_zone(name)  # refuses what nobody knows, in words
@@ -141,7 +141,7 @@ def data_version(name: str) -> str:
 
 
 def folder_version(folder: Path) -> str:
-    """The version of a system's data, which its own files tell."""
+    """Return the version of a system's data, which its own files tell."""
     for file in ("tzdata.zi", "+VERSION"):  # "# version 2026a", "2026a"
         if (folder / file).is_file():
             with (folder / file).open(encoding="utf-8") as lines:

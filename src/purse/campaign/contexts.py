@@ -26,7 +26,7 @@ class Context(NamedTuple):
     clipped: int = 0  # values outside their declared ranges
 
     def as_body(self) -> dict[str, Any]:
-        """What the ticket of an entry has of it."""
+        """Return what the ticket of an entry has of it."""
         more = {CLIPPED: self.clipped} if self.clipped else {}
         return {CONTEXT: self.numbers, **more}
 

@@ -105,7 +105,7 @@ class History:
             del self.level.tickets[ticket.id]
 
     def arm_sums(self) -> dict[str, ArmSums]:
-        """What the reports of each arm come to, by its name, in the order of the places."""
+        """Return what the reports of each arm come to, by its name, in the order of the places."""
         names = self.level.arms.names
         return {name: arm.sums() for name, arm in zip(names, self._arms, strict=False)}
 
@@ -161,13 +161,13 @@ class History:
         return Sample(at, self.level.balances, pulls, sum(arm.reward for arm in self._arms))
 
     def _recent(self, now: int) -> tuple[int, Sample]:
-        """When the recent time began, and how things stood then."""
+        """Return when the recent time began, and how things stood then."""
         start = self._series.first.at
         since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
         return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
     def forecasts(self, now: int) -> list[dict[str, float] | None]:
-        """When each resource runs out; None where the campaign does not run."""
+        """Return when each resource runs out; None where the campaign does not run."""
         since, before = self._recent(now)
         is_running = self.level.head.status == RUNNING
         return [
@@ -176,7 +176,7 @@ class History:
         ]
 
     def summary(self, now: int) -> dict[str, Any]:
-        """What a list of campaigns shows, seen at a time (ms)."""
+        """Return what a list of campaigns shows, seen at a time (ms)."""
         now = max(self._at, now)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
@@ -191,8 +191,8 @@ class History:
         }
 
     def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
-        """The history as JSON has it, seen at a time (ms; the last entry's where none is given):
-        amounts are decimal text, times seconds since 1970.
+        """Return the history as JSON has it, seen at a time (ms; the last entry's where none is
+        given): amounts are decimal text, times seconds since 1970.
 
         span   what of it the series show: the last hour, the last day, or all
         """
@@ -219,7 +219,7 @@ class History:
         }
 
     def _points(self, now: int, span: Span) -> list[Sample]:
-        """The points of a span up to the present one; a campaign that is younger shows all."""
+        """Return the points of a span up to the present one; a younger campaign shows all."""
         since = now - LENGTHS.get(span, now)
         if since <= self._series.first.at:
             return [self._series.first, *self._series.points, self._point(self._at)]
@@ -228,7 +228,7 @@ class History:
         return [*self._recent_series[span].since(since, self._series), self._point(self._at)]
 
     def _arm_rows(self, before: Sample) -> list[dict[str, Any]]:
-        """One row for each arm; its share of all pulls, and of those after a point."""
+        """Return one row for each arm; its share of all pulls, and of those after a point."""
         pulls = [arm.pulls for arm in self._arms]
         recent = [new - old for new, old in zip(pulls, before.pulls, strict=True)]
         all_pulls, all_recent = sum(pulls) or 1, sum(recent) or 1
@@ -243,8 +243,9 @@ class History:
         ]
 
     def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
-        """Pulls over time of the arms that were pulled most, in the order of the terms, and of the
-        others together (arm None).
+        """Return the pulls over time of the arms with the most pulls, in the order of the terms.
+
+        The other arms are one series, whose arm is None.
         """
         ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
         shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])

@@ -47,7 +47,7 @@ def read_labels(labels: Any) -> dict[str, str] | None:
 
 
 def is_text(value: Any, longest: int) -> bool:
-    """Whether a value is short text that can be printed."""
+    """Return whether a value is short text that can be printed."""
     return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
 

@@ -208,7 +208,7 @@ def parsed(told: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
 
 
 def scaled(reward: float, low: float, high: float) -> float:
-    """A reward as a part of its range, from 0 to 1.
+    """Return a reward as a part of its range, from 0 to 1.
 
     >>> scaled(5, 0, 20), scaled(-3, 0, 20), scaled(21, 0, 20)
     (0.25, 0.0, 1.0)
@@ -217,8 +217,8 @@ def scaled(reward: float, low: float, high: float) -> float:
 
 
 def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
-    """A state whose arrays lie behind one another in one block, and the block: it is copied in one
-    go.
+    """Return a state whose arrays lie behind one another in one block, and the block: it is copied
+    in one go.
     """
     places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
     whole = np.zeros(places[-1], np.uint8)

@@ -20,7 +20,7 @@ class Mask(NamedTuple):
     most: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), where given
 
     def as_body(self, n_arms: int) -> dict[str, Any]:
-        """The mask as an entry has it, in its shorter form."""
+        """Return the mask as an entry has it, in its shorter form."""
         forbidden = [arm for arm in range(n_arms) if arm not in set(self.allowed)]
         body: dict[str, Any] = (
             {FORBIDDEN: forbidden}
@@ -33,7 +33,7 @@ class Mask(NamedTuple):
 
 
 def from_body(body: Mapping[str, Any], n_arms: int) -> Mask:
-    """A mask from an entry."""
+    """Return a mask from an entry."""
     allowed = body.get(ALLOWED)
     if allowed is None:
         forbidden = set(body[FORBIDDEN])

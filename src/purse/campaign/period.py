@@ -81,8 +81,8 @@ class PeriodTerms(NamedTuple):
     carry: str = CARRY
 
     def begun_at(self, now: int) -> dict[str, Any]:
-        """What purse says of terms of a budget that begins at a time, in ms: the end of its first
-        period, and the version of the time-zone data that told it.
+        """Return what purse says of terms of a budget that begins at a time, in ms: the end of its
+        first period, and the version of the time-zone data that told it.
         """
         if not self.every:
             return {}
@@ -103,8 +103,8 @@ def read_periods(every: str | None, time_zone: str | None, carry: str) -> Period
 
 
 def is_period_end(every: str, first_end: Any, tz: Any) -> bool:
-    """Whether these are the end of a first period and a version of time-zone data; 0 and "" where
-    there are no periods.
+    """Return whether these are the end of a first period and a version of time-zone data; 0 and ""
+    where there are no periods.
     """
     if type(first_end) is not int or not isinstance(tz, str):
         return False

@@ -125,7 +125,7 @@ def check_number(field: str, values: Any, most: int = MOST_GIVEN) -> None:
 
 
 def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
-    """A dict of names as a list in order; anything else as it is."""
+    """Return a dict of names as a list in order; anything else as it is."""
     if isinstance(value, (list, tuple, Mapping)):
         check_number(field, value)
     if not isinstance(value, Mapping):
@@ -139,7 +139,7 @@ def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
 
 
 def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:
-    """What is given per arm, and per resource within an arm, in order."""
+    """Return what is given per arm, and per resource within an arm, in order."""
     rows = by_name(field, value, arms, "arm")
     return (
         [by_name(field, row, resources, "resource") for row in rows]

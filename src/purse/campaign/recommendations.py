@@ -94,8 +94,8 @@ class SharedHistory:
 def cost_range(
     terms: Terms, arm: int, place: int, sums: ArmSums, *, is_lower: bool
 ) -> tuple[int, int]:
-    """The least and the most that a pull of an arm may cost, in units: twice the same where the
-    cost is known, and no report said otherwise.
+    """Return the least and the most that a pull of an arm may cost, in units: twice the same where
+    the cost is known, and no report said otherwise.
 
     It is the widest range that `set_arm` may have set: reports of before count, too. Where some
     reports were below the declared minimum (`is_lower`), it begins at 0.
@@ -106,7 +106,7 @@ def cost_range(
 
 
 def notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
-    """What the answer leaves out, or what makes its bounds doubtful."""
+    """Yield what the answer leaves out, or what makes its bounds doubtful."""
     failed, waiting = sum(each.failed for each in told), sum(each.settled for each in told)
     if failed:
         yield f"{count(failed, 'call')} failed: the answer is about calls that worked"

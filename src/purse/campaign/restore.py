@@ -171,7 +171,9 @@ def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
 
 
 def is_journal(path: Path) -> bool:
-    """Whether a file is the export of a campaign, which its first line says, whatever its name."""
+    """Return whether a file is the export of a campaign, which its first line says, whatever its
+    name.
+    """
     try:
         with path.open("rb") as file:
             head = parsed(1, file.readline(LONGEST_HEAD).decode())

@@ -73,7 +73,7 @@ class CampaignTicket(NamedTuple):
         return self.arm is None
 
     def __repr__(self) -> str:
-        """The ticket in a line."""
+        """Return the ticket in a line."""
         lead = f"<CampaignTicket {self.id} of {self.campaign!r}"
         if self.skipped:
             return f"{lead}: round {self.t} passes without a pull>"
@@ -84,7 +84,7 @@ class CampaignTicket(NamedTuple):
         return f"{lead}: {arm}, held {', '.join(self.held)}{state}, {asked}{due}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """The ticket as JSON has it."""
+        """Return the ticket as JSON has it."""
         return self._asdict()
 
 
@@ -100,14 +100,14 @@ class Receipt(NamedTuple):
     overrun: Annotated[Amounts, "Above what was held."]
 
     def __repr__(self) -> str:
-        """The receipt in a line."""
+        """Return the receipt in a line."""
         amounts = {"spent": self.spent, "refunded": self.refunded, "overrun": self.overrun}
         parts = [self.state, *(f"{name} {', '.join(each)}" for name, each in amounts.items())]
         parts += ["duplicate"] * self.duplicate + ["late"] * self.late
         return f"<Receipt of ticket {self.ticket}: {', '.join(parts)}>"
 
     def as_dict(self) -> dict[str, Any]:
-        """The receipt as JSON has it."""
+        """Return the receipt as JSON has it."""
         return self._asdict()
 
 
@@ -154,7 +154,7 @@ class LabelStatus:
     overrun: Amounts
 
     def as_dict(self) -> dict[str, Any]:
-        """The sums as JSON has them."""
+        """Return the sums as JSON has them."""
         return asdict(self)
 
 
@@ -168,7 +168,7 @@ class CoolingArm:
     probe: Annotated[int | None, "The ticket that tries it, while it is open."]
 
     def __str__(self) -> str:
-        """A few words for people."""
+        """Return a few words for people."""
         if self.probe is not None:
             return f"{self.arm}, tried by ticket {self.probe}"
         return f"{self.arm}, tried again from {write_time(self.until)}"
@@ -199,7 +199,7 @@ class PeriodStatus:
     spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
 
     def __str__(self) -> str:
-        """A few words for people."""
+        """Return a few words for people."""
         until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
         carried = any(each != "0" for each in self.carried)
         more = f" and {', '.join(self.carried)} carried over" if carried else ""
@@ -220,7 +220,7 @@ class Alarm:
     ] = None
 
     def __str__(self) -> str:
-        """The alarm in a line."""
+        """Return the alarm in a line."""
         return self.text + (f", last at {write_time(self.last_at)}" if self.last_at else "")
 
 
@@ -252,7 +252,7 @@ class Status:
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """The status as JSON has it."""
+        """Return the status as JSON has it."""
         return asdict(self)
 
     @property
@@ -265,13 +265,13 @@ class Status:
         return f", {self.period.rounds or 0} of {self.horizon} in this period"
 
     def __repr__(self) -> str:
-        """The status in a line."""
+        """Return the status in a line."""
         left = ", ".join(f"{each.left} of {each.budget} {each.resource}" for each in self.purses)
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
         return f"<Status of {self.name!r}: {self.status}, left {left}{alarms}>"
 
     def _repr_html_(self) -> str:
-        """The balances as a table and the rest as lines, for notebooks."""
+        """Return the balances as a table and the rest as lines, for notebooks."""
         from purse.base import html  # which a program has no use for
 
         title, *lines = str(self).splitlines()
@@ -283,7 +283,7 @@ class Status:
         )
 
     def __str__(self) -> str:
-        """A few lines for people."""
+        """Return a few lines for people."""
         rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [

@@ -126,8 +126,8 @@ class Terms(BudgetTerms):
         return terms.with_policy()
 
     def with_policy(self) -> Terms:
-        """The terms with what the policy says of itself. Raise `InvalidInput` where it cannot play
-        by them.
+        """Return the terms with what the policy says of itself. Raise `InvalidInput` where it
+        cannot play by them.
         """
         self.check_bounds()
         module, _ = make_policy(self.policy, self.problem)  # refuses what it cannot play
@@ -218,7 +218,7 @@ class Terms(BudgetTerms):
         )
 
     def in_users_unit(self) -> dict[str, Any]:
-        """What defines the problem, with amounts as decimal text, which loses nothing."""
+        """Return what defines the problem, with amounts as decimal text, which loses nothing."""
         return {
             "budget": [amounts.text(units) for units in self.budget],
             "cost_min": texts(self.cost_min),
@@ -227,8 +227,9 @@ class Terms(BudgetTerms):
         }
 
     def checked(self) -> Terms:
-        """The same terms, if they are what `of` would have made of them: for those that come from a
-        file. A campaign that began before its policy counted open tickets goes on without a count.
+        """Return the same terms, if they are what `of` would have made of them: for those that come
+        from a file. A campaign that began before its policy counted open tickets goes on without a
+        count.
         """
         times = {
             name: None if (value := getattr(self, name)) is None else value / 1000 for name in TIMES
@@ -261,7 +262,7 @@ class Terms(BudgetTerms):
         return self
 
     def copied(self, name: str | None, account: str | None = None) -> Terms:
-        """The terms of a copy, under a name and an account, with an id of its own.
+        """Return the terms of a copy, under a name and an account, with an id of its own.
 
         Two campaigns never have the same id, so that nothing meant for one reaches the other.
         """
@@ -325,9 +326,9 @@ def read_policy(policy: Any, features: Features, arms: Sequence[str]) -> str:
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
-    """The least that a pull costs where nobody says it, from the most that it costs, in units: a
-    thousandth, and at least one unit of what the arm uses at all. It is small, because what costs
-    less than declared raises an alarm, and the default policy hardly depends on it.
+    """Return the least that a pull costs where nobody says it, from the most that it costs, in
+    units: a thousandth, and at least one unit of what the arm uses at all. It is small, because
+    what costs less than declared raises an alarm, and the default policy hardly depends on it.
 
     Raise `InvalidInput` when an arm costs nothing, unless that is `free` to it.
 
@@ -340,7 +341,7 @@ def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str
 
 
 def table(units: Any) -> Table:
-    """An array of units as tuples."""
+    """Return an array of units as tuples."""
     return tuple(tuple(row) for row in units.tolist())
 
 

@@ -45,7 +45,7 @@ class TimeSeries:
         self.points: list[Sample] = []
 
     def slot(self, at: int) -> int:
-        """The slot that a time lies in."""
+        """Return the slot that a time lies in."""
         return (at - self.first.at) // self.width
 
     def add(self, point: Sample) -> None:
@@ -56,7 +56,7 @@ class TimeSeries:
             self.points = list({self.slot(each.at): each for each in self.points}.values())
 
     def at(self, time: int) -> Sample:
-        """The last point that is not after a time."""
+        """Return the last point that is not after a time."""
         place = bisect_right(self.points, time, key=lambda point: point.at)
         return self.points[place - 1] if place else self.first
 
@@ -78,8 +78,8 @@ class RecentSeries:
             self.points.popleft()
 
     def since(self, time: int, series: TimeSeries) -> list[Sample]:
-        """How things stood at a time, and all points after it; `series` has what happened before
-        this one began.
+        """Return how things stood at a time, and all points after it; `series` has what happened
+        before this one began.
         """
         begun = self.points[0].at if self.points else None
         known = [each for each in series.points if begun is None or each.at < begun]
@@ -101,7 +101,7 @@ class LastMinute:
             self.seconds.popleft()
 
     def since(self, second: int, asks: int, tells: int) -> tuple[int, int]:
-        """How many were asked and told in the minute up to and including a second."""
+        """Return how many were asked and told in the minute up to and including a second."""
         for each, asked, told in self.seconds:
             if each > second - MINUTE:
                 return asks - asked, tells - told
@@ -109,12 +109,12 @@ class LastMinute:
 
 
 def sample(at: int, balances: list[list[int]], pulls: list[int], gain: float) -> Sample:
-    """A sample from JSON."""
+    """Return a sample from JSON."""
     return Sample(at, [Balance(*each) for each in balances], pulls, gain)
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:
-    """The counters of each resource over time, as decimal text."""
+    """Return the counters of each resource over time, as decimal text."""
     return [
         {
             field: [amounts.text(getattr(balance, field)) for balance in balances]
@@ -125,9 +125,9 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
 
 
 def forecast(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
-    """When a resource runs out, at the rate at which spent + presumed grew since a time (ms); None
-    where nothing was spent. What is left lasts as long as that rate and what is held stay as they
-    are.
+    """Return when a resource runs out, at the rate at which spent + presumed grew since a time
+    (ms); None where nothing was spent. What is left lasts as long as that rate and what is held
+    stay as they are.
     """
     paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
     if paid <= 0 or seconds <= 0:

@@ -40,7 +40,7 @@ class Address(NamedTuple):
 
 
 def is_server(place: object) -> bool:
-    """Whether an address is that of a server.
+    """Return whether an address is that of a server.
 
     >>> is_server("https://purse.example.com"), is_server("sqlite:///purse.db")
     (True, False)

@@ -55,7 +55,7 @@ class Patient(io.RawIOBase):
         return io.BufferedReader(self)
 
     def readable(self) -> bool:
-        """Whether it can be read: always."""
+        """Return whether it can be read: always."""
         return True
 
     def readinto(self, buffer: Any) -> int:

@@ -12,7 +12,7 @@ from purse.compiler.spans import array_type, pack_array
 
 
 def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
-    """a b + c, rounded once."""
+    """Return a b + c, rounded once."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.fma(*args)
@@ -21,7 +21,7 @@ def fma(typingctx: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 def load(typingctx: Any, address: Any, kind: Any) -> Any:
-    """The value whose block lies at `address`; `kind` is its type, a constant."""
+    """Return the value whose block lies at `address`; `kind` is its type, a constant."""
     target = kind.instance_type
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -64,7 +64,7 @@ def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any
 
 
 def vector(typingctx: Any, size: Any, like: Any) -> Any:
-    """An array of `size` numbers of the type of `like`; the size is a constant."""
+    """Return an array of `size` numbers of the type of `like`; the size is a constant."""
     kind = array_type(typingctx, types.unliteral(like), 1)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
@@ -74,7 +74,7 @@ def vector(typingctx: Any, size: Any, like: Any) -> Any:
 
 
 def matrix(typingctx: Any, rows: Any, columns: Any, like: Any) -> Any:
-    """A `rows` x `columns` array of numbers of the type of `like`; the sizes are constants."""
+    """Return a `rows` x `columns` array of the type of `like`; the sizes are constants."""
     kind = array_type(typingctx, types.unliteral(like), 2)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:

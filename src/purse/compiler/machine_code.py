@@ -131,7 +131,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
     """
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The machine code for these types, or None."""
+        """Return the machine code for these types, or None."""
         with self._guard_against_spurious_io_errors():
             return self._load_overload(sig, target_context)
 

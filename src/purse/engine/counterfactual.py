@@ -50,7 +50,7 @@ def add_up(
 
 
 def compiled_sums(world: World) -> Any:
-    """The sums for worlds that share the draw."""
+    """Return the sums for worlds that share the draw."""
     return bind(add_up, draw=world.draw or shared_draw)
 
 

@@ -124,7 +124,7 @@ def empty_results(job: Job, n_paths: int) -> PathResults:
 
 
 def slice_paths(results: PathResults, rows: slice) -> PathResults:
-    """The rows of some paths."""
+    """Return the rows of some paths."""
     *totals, by_round, by_budget = results
     return PathResults._make(
         [
@@ -135,7 +135,7 @@ def slice_paths(results: PathResults, rows: slice) -> PathResults:
 
 
 def iter_arrays(values: Any) -> Iterator[Any]:
-    """The arrays of a NamedTuple and of those in it."""
+    """Yield the arrays of a NamedTuple and of those in it."""
     for value in values:
         yield from iter_arrays(value) if isinstance(value, tuple) else (value,)
 
@@ -165,7 +165,7 @@ def play_block(job: Job, n_paths: int) -> tuple[PathResults, Any]:
 
 
 def block_size(job: Job) -> int:
-    """How many paths may share an allocation."""
+    """Return how many paths may share an allocation."""
     if job.in_python:
         return 1
     bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem))
@@ -193,7 +193,7 @@ def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) ->
 
 
 def spoken_name(job: Job) -> str:
-    """The policy as progress names it: nobody asks for the arms that are played alone."""
+    """Return the policy as progress names it: nobody asks for the arms that are played alone."""
     return "the yardstick, each arm alone" if job.name.startswith("fixed:") else job.name
 
 
@@ -240,7 +240,9 @@ def simulate(
 
 
 def fault_error(job: Job) -> PurseError:
-    """What to say of a policy that broke the rules, or with late reports of a world that did."""
+    """Return what to say of a policy that broke the rules, or with late reports of a world that
+    did.
+    """
     drew = f", or {job.world.name} drew what is out of bounds" if job.delay.is_late else ""
     return PurseError(
         f"{job.name} chose no arm, or one that does not exist or is not allowed{drew}; "

@@ -125,7 +125,7 @@ def threads(
 
 
 def available() -> bool:
-    """Whether there is a GPU that can be used."""
+    """Return whether there is a GPU that can be used."""
     return bool(cuda.is_available())
 
 
@@ -165,7 +165,7 @@ def launch_of(first: PathMemory) -> Launch:
 
 
 def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
-    """The code of a thread with the policy bound to it, and its fingerprint.
+    """Return the code of a thread with the policy bound to it, and its fingerprint.
 
     What this job does not need is left out, since registers are scarce: checkpoints, the other stop
     rules, the way to draw of other worlds.
@@ -188,7 +188,7 @@ _kernels: dict[str, Any] = {}
 
 
 def compiled_kernel(job: Job, launch: Launch) -> Any:
-    """The kernel for this policy; its machine code is cached on disk."""
+    """Return the kernel for this policy; its machine code is cached on disk."""
     code, mark = bind_kernel(job, launch)
     if mark not in _kernels:
         _kernels[mark] = cuda.jit(code, cache=True, lto=False)  # the linker would fuse again
@@ -196,7 +196,7 @@ def compiled_kernel(job: Job, launch: Launch) -> Any:
 
 
 def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
-    """The kernel as assembly for cards of a compute capability; needs no card."""
+    """Return the kernel as assembly for cards of a compute capability; needs no card."""
     first = path_memory(job)
     launch = launch_of(first)
     kinds = [
@@ -255,8 +255,8 @@ def play_chunk(
 def ready(
     job: Job, first: PathMemory, start: int, n_paths: int
 ) -> tuple[Callable[[int], None], DeviceBuffers]:
-    """What plays the paths of a chunk on by so many rounds, compiled, and where their standing is
-    found.
+    """Return what plays the paths of a chunk on by so many rounds, compiled, and where their
+    standing is found.
     """
     launch = launch_of(first)
     card = allocate(job, first, n_paths, launch.block)

@@ -72,7 +72,7 @@ def words_of(memory: Any) -> int:
 
 
 def map_arrays(values: Any, change: Callable[[Any], Any]) -> Any:
-    """A NamedTuple with its arrays, and those of NamedTuples in it, changed."""
+    """Return a NamedTuple with its arrays, and those of NamedTuples in it, changed."""
     changed = (
         map_arrays(value, change)
         if isinstance(value, tuple)
@@ -129,7 +129,7 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
 
 
 def chunk_of(job: Job, first: PathMemory) -> int:
-    """How many paths fit on the card at once, at most `CHUNK`."""
+    """Return how many paths fit on the card at once, at most `CHUNK`."""
     context = math.prod(job.problem.context_shape)
     per_path = 8 * (words_of(first) + 3 * job.problem.n_arms + 1 + context) + sum(
         array.nbytes for array in iter_arrays(empty_results(job, 1))

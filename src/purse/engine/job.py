@@ -57,7 +57,7 @@ class Job(NamedTuple):
 
 
 def sees_contexts(policy: ModuleType) -> bool:
-    """Whether a policy looks at contexts; others are blind."""
+    """Return whether a policy looks at contexts; others are blind."""
     return bool(getattr(policy, "CONTEXT", False))
 
 
@@ -158,7 +158,7 @@ def make_game(
 
 
 def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
-    """The policy's module and its parameters for this problem, from a name with options."""
+    """Return the policy's module and its parameters for this problem, from a name with options."""
     name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
     module = policies.load(name)
     spec.check_options(module.NAME, module.params, options, given=("problem",))
@@ -192,7 +192,9 @@ def problem_of(
     caps: Any,
     stop: str,
 ) -> Problem:
-    """What a player of this world is told; bounds on costs may be declared wider than they are."""
+    """Return what a player of this world is told; bounds on costs may be declared wider than they
+    are.
+    """
     n_arms, n_resources = world.n_arms, world.n_resources
     low = (
         world.cost_min

@@ -154,7 +154,7 @@ def count_round(
 
 @kernel
 def leaves_less(units: Ints, unpaid: Ints, floor: Ints) -> bool:
-    """Whether a payment leaves less than `floor` of some resource."""
+    """Return whether a payment leaves less than `floor` of some resource."""
     for m in range(floor.shape[0]):
         after = unpaid[m]
         for k in range(units.shape[0]):

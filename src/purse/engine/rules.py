@@ -120,7 +120,7 @@ def skip_unfitting(holds: Ints, left_units: Ints, arms: Ints) -> None:
 
 @kernel
 def breaks_mask(now: Now, arms: Ints) -> bool:
-    """Whether some arm that is played is not allowed."""
+    """Return whether some arm that is played is not allowed."""
     for k in range(arms.shape[0]):
         if now.masked and arms[k] >= 0 and not now.allowed[arms[k]]:
             return True
@@ -129,7 +129,7 @@ def breaks_mask(now: Now, arms: Ints) -> bool:
 
 @kernel
 def short_of(plays: int, resources: int, units: Ints, left_units: Ints) -> int:
-    """The first resource of which the plays together cost more than is left, or -1."""
+    """Return the first resource of which the plays together cost more than is left, or -1."""
     for m in range(resources):
         need = 0
         for k in range(plays):
@@ -171,7 +171,7 @@ def replace_arm(
 
 @kernel
 def is_fresh(arm: int, arms: Ints, excluded: Ints) -> bool:
-    """Whether the arm is neither excluded nor in play."""
+    """Return whether the arm is neither excluded nor in play."""
     if excluded[arm] != 0:
         return False
     for k in range(arms.shape[0]):

@@ -298,7 +298,7 @@ def see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
 
 @kernel
 def none_allowed(now: Now) -> bool:
-    """Whether no arm may be played."""
+    """Return whether no arm may be played."""
     if not now.masked:
         return False
     for i in range(now.allowed.shape[0]):

@@ -103,7 +103,7 @@ def record_checkpoint(
 
 @cold
 def count_rounds(plan: CheckpointPlan, played: int) -> int:
-    """How many checkpoints by round a path has reached."""
+    """Return how many checkpoints by round a path has reached."""
     reached = 0
     while reached < plan.rounds.shape[0] and plan.rounds[reached] <= played:
         reached += 1
@@ -112,7 +112,7 @@ def count_rounds(plan: CheckpointPlan, played: int) -> int:
 
 @cold
 def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
-    """How many checkpoints by budget a path has passed."""
+    """Return how many checkpoints by budget a path has passed."""
     passed = 0
     while passed < plan.left.shape[0]:
         below = False
@@ -130,7 +130,7 @@ def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
 
 @kernel
 def passes(plays: int, resources: int, units: Ints, left_units: Ints, floor: Ints) -> bool:
-    """Whether paying leaves less than `floor` of some resource."""
+    """Return whether paying leaves less than `floor` of some resource."""
     for m in range(resources):
         after = left_units[m]
         for k in range(plays):
@@ -142,13 +142,13 @@ def passes(plays: int, resources: int, units: Ints, left_units: Ints, floor: Int
 
 @kernel
 def is_played(k: int, arms: Ints) -> bool:
-    """Whether play k takes place: the first does, a later one may be skipped."""
+    """Return whether play k takes place: the first does, a later one may be skipped."""
     return k == 0 or arms[k] >= 0
 
 
 @kernel
 def out_of_range(plays: int, n_arms: int, arms: Ints) -> bool:
-    """Whether some arm does not exist; to pull it would write where it must not.
+    """Return whether some arm does not exist; to pull it would write where it must not.
 
     The first play must be an arm. A skipped play is followed by skipped ones only.
     """
@@ -165,7 +165,7 @@ def out_of_range(plays: int, n_arms: int, arms: Ints) -> bool:
 def hold_short_of(
     plays: int, resources: int, holds: Ints, arms: Ints, units: Ints, left_units: Ints
 ) -> int:
-    """The resource of which the most that the plays may cost cannot be held, or -1.
+    """Return the resource of which the most that the plays may cost cannot be held, or -1.
 
     Write the most that they may cost into `units`.
     """

@@ -54,15 +54,15 @@ class Arm(NamedTuple):
         return math.copysign(math.inf, self.reward) if self.reward else 0.0
 
     def reward_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
-        """Bounds on the mean reward, as if there were `times` as many reports."""
+        """Return bounds on the mean reward, as if there were `times` as many reports."""
         return _bounds(self.reward_sum, self.n, self.reward_range, log_term, times)
 
     def cost_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
-        """Bounds on the mean cost."""
+        """Return bounds on the mean cost."""
         return _bounds(self.cost_sum, self.n, self.cost_range, log_term, times)
 
     def ratio_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
-        """Bounds on the ratio: those of the box."""
+        """Return bounds on the ratio: those of the box."""
         low, high = self.reward_bounds(log_term, times)
         cheap, dear = self.cost_bounds(log_term, times)
         return _over(low, dear if low > 0 else cheap), _over(high, cheap if high > 0 else dear)

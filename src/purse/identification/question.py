@@ -40,30 +40,30 @@ class BestArmQuestion(NamedTuple):
         return n_arms + (varying + others if self.needs_costs else 0)
 
     def value(self, arm: Arm) -> float:
-        """What the best arm has the most of, so far."""
+        """Return what the best arm has the most of, so far."""
         return arm.reward if self.by == REWARD else arm.ratio
 
     def bounds(self, arm: Arm, log_term: float, times: float = 1.0) -> tuple[float, float]:
-        """Bounds on it."""
+        """Return bounds on it."""
         of = arm.reward_bounds if self.by == REWARD else arm.ratio_bounds
         return of(log_term, times)
 
     def is_above_cap(self, arm: Arm, log_term: float, times: float = 1.0) -> bool:
-        """Whether an arm costs more than the cap, for certain."""
+        """Return whether an arm costs more than the cap, for certain."""
         return self.cap is not None and arm.cost_bounds(log_term, times)[0] > self.cap
 
     def keeps_cap(self, arm: Arm, log_term: float, times: float = 1.0) -> bool:
-        """Whether an arm costs at most the cap, for certain."""
+        """Return whether an arm costs at most the cap, for certain."""
         return self.cap is None or arm.cost_bounds(log_term, times)[1] <= self.cap
 
     def leader(self, arms: Sequence[Arm]) -> Arm | None:
-        """The best arm so far among those that were tried and keep to the cap so far."""
+        """Return the best arm so far among those that were tried and keep to the cap so far."""
         tried = [arm for arm in arms if arm.n and (self.cap is None or arm.cost <= self.cap)]
         return max(tried, key=self.value, default=None)
 
     def conditions(self, arms: Sequence[Arm], leader: Arm | None) -> list[Condition]:
-        """What has to hold so that the leader is certain; without a leader, so that every arm is
-        above the cap.
+        """Return what has to hold so that the leader is certain; without a leader, so that every
+        arm is above the cap.
         """
         if leader is None:
             return [partial(self.is_above_cap, arm) for arm in arms]
@@ -74,8 +74,8 @@ class BestArmQuestion(NamedTuple):
         ]
 
     def is_settled(self, leader: Arm, rival: Arm, log_term: float, times: float = 1.0) -> bool:
-        """Whether a rival is not better than the leader by more than `within`, or is above the
-        cap, for certain.
+        """Return whether a rival is not better than the leader by more than `within`, or is above
+        the cap, for certain.
         """
         low = self.bounds(leader, log_term, times)[0]
         high = self.bounds(rival, log_term, times)[1]

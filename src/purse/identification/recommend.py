@@ -123,7 +123,7 @@ def recommend(
 
 
 def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[float]:
-    """One amount for each arm."""
+    """Return one amount for each arm."""
     given = [value] * n_arms if isinstance(value, (int, float)) else list(value)
     if len(given) != n_arms:
         raise invalid(field, value, f"must be one number, or one for each of the {n_arms} arms")
@@ -131,7 +131,7 @@ def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[f
 
 
 def _confidence(conditions: Sequence[Condition], shared: float) -> float:
-    """The largest 1 - delta at which all conditions hold, by bisection over ln(1 / delta)."""
+    """Return the largest 1 - delta at which all conditions hold, by bisection of ln(1 / delta)."""
     surest = SUREST if conditions else 0.0
     for holds in conditions:
         if holds(shared + surest, 1.0):
@@ -149,8 +149,8 @@ def _confidence(conditions: Sequence[Condition], shared: float) -> float:
 def _forecast(
     conditions: Sequence[Condition], arms: Sequence[Arm], log_term: float
 ) -> float | None:
-    """How many times as many pulls are missing until all conditions hold, if the means and the
-    shares of the arms stay as they are; None where that is no use, as between equal arms.
+    """Return how many times as many pulls are missing until all conditions hold, if the means and
+    the shares of the arms stay as they are; None where that is no use, as between equal arms.
     """
     if not all(arm.n for arm in arms):
         return None
@@ -171,7 +171,7 @@ def _forecast(
 def _verdicts(
     question: BestArmQuestion, arms: Sequence[Arm], best: Arm | None, log_term: float
 ) -> tuple[ArmVerdict, ...]:
-    """What is known of each arm."""
+    """Return what is known of each arm."""
     sure = [
         question.bounds(arm, log_term)[0]
         for arm in arms
@@ -202,6 +202,6 @@ def _verdicts(
 
 
 def _told(mean: float | None, bounds: tuple[float, float], claimed: bool = True) -> MeanBounds:
-    """A mean and its bounds as JSON can have them: without infinities."""
+    """Return a mean and its bounds as JSON can have them: without infinities."""
     shown = (mean, *(bounds if claimed else (None, None)))
     return MeanBounds(*(None if each is None or math.isinf(each) else each for each in shown))

@@ -31,7 +31,7 @@ class MeanBounds:
     high: Annotated[float | None, "None where nothing is claimed."]
 
     def __str__(self) -> str:
-        """The mean and its bounds in a few words."""
+        """Return the mean and its bounds in a few words."""
         mean, low, high = (
             MISSING if each is None else format_digits(each)
             for each in (self.mean, self.low, self.high)
@@ -71,7 +71,7 @@ class Recommendation:
     notes: Annotated[tuple[str, ...], "What the answer leaves out or takes for granted."]
 
     def as_dict(self) -> dict[str, Any]:
-        """The recommendation as JSON has it."""
+        """Return the recommendation as JSON has it."""
         return asdict(self)
 
     @property
@@ -149,7 +149,7 @@ class Recommendation:
         ]
 
     def __str__(self) -> str:
-        """A few lines for people, the answer first."""
+        """Return a few lines for people, the answer first."""
         rows = align_columns([HEAD, *self._grid()], left=(0, 2, 3, 4, 5))
         return "\n".join(
             [
@@ -161,11 +161,11 @@ class Recommendation:
         )
 
     def __repr__(self) -> str:
-        """The recommendation in a line."""
+        """Return the recommendation in a line."""
         return f"<Recommendation: {self.answer}>"
 
     def _repr_html_(self) -> str:
-        """The arms as a table under the answer, for notebooks."""
+        """Return the arms as a table under the answer, for notebooks."""
         table = html.table(HEAD, self._grid(), title=self.answer, texts=(0, 2, 3, 4, 5))
         return table + "".join(map(html.paragraph, (*self._forecast, *self.notes)))
 

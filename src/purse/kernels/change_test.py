@@ -80,7 +80,7 @@ def compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -
 
 @cold
 def block_mean(test: ChangeTest, arm: int, place: int, s: int) -> float:
-    """The mean of a signal in the block that `find_change` returned."""
+    """Return the mean of a signal in the block that `find_change` returned."""
     return (test.sums[arm, s] - test.before[arm, place, s]) / (FIRST_BLOCK << place)
 
 

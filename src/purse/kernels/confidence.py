@@ -36,8 +36,8 @@ class GapBounds(NamedTuple):
 def gap_bounds(
     c_min: float, *, alpha: float, beta: float | str, lam: float | None, width: str
 ) -> GapBounds:
-    """The constants from a policy's options; beta="theory" is the paper's 256 / c_min^2, lam=None
-    is c_min.
+    """Return the constants from a policy's options; beta="theory" is the paper's 256 / c_min^2,
+    lam=None is c_min.
     """
     if isinstance(beta, str):
         if beta != "theory":
@@ -69,8 +69,7 @@ def gap_rates(
     costs: Floats,
     rates: Floats,
 ) -> float:
-    """Writes rate_i from the sums of each arm's pulls, rewards and costs; returns the sum of the
-    rates.
+    """Write rate_i from the sums of each arm's pulls, rewards and costs; return the sum of rates.
 
     An arm without a pull (its report may be late) has the widest bounds: UCB = 1/c_min, LCB = 0.
     """
@@ -104,8 +103,8 @@ def gap_rates(
 
 
 def quiet_until(n_arms: int, bounds: GapBounds, spread: float) -> int:
-    """The first round in which a gap could lower a rate, whatever the data; before it the bounds
-    need not be computed.
+    """Return the first round in which a gap could lower a rate, whatever the data; before it the
+    bounds need not be computed.
 
     A gap is at most 1/c_min, so the rate from it is at least beta c_min^2 ln t / t, to be held
     against cap_t = min(1/(2K), spread sqrt(ln K / (t K))).

@@ -74,8 +74,8 @@ STEPS = EDGES[:-1] / 2.0**47  # times a signed number of 48 bits: a point across
 
 @kernel
 def point(word: U) -> tuple[float, float, bool]:
-    """A point across a slab, the digits that are left, and whether the next slab covers it: then it
-    lies under the density for sure.
+    """Return a point across a slab, the digits that are left, and whether the next slab covers it:
+    then it lies under the density for sure.
     """
     layer = word & U(LAYERS - 1)
     x = (np.int64(word) >> 16) * STEPS[layer]
@@ -84,8 +84,8 @@ def point(word: U) -> tuple[float, float, bool]:
 
 @kernel
 def normal(key: U) -> tuple[float, float, U]:
-    """A standard normal variate, the first 8 digits of a uniform number independent of it, and the
-    next key.
+    """Return a standard normal variate, the first 8 digits of a uniform number independent of it,
+    and the next key.
     """
     while True:
         word = bits(key, 0)
@@ -133,7 +133,7 @@ def prepare_gamma(shape: float, mould: Floats) -> None:
 
 @kernel
 def gamma(key: U, mould: Floats) -> tuple[float, U]:
-    """A gamma variate, which is positive, and the next key."""
+    """Return a gamma variate, which is positive, and the next key."""
     x, u, covered = point(bits(key, 0))
     v = fma(mould[1], x, 1.0)
     # the edge is computed again: on a GPU to read mould[2] takes longer
@@ -144,7 +144,7 @@ def gamma(key: U, mould: Floats) -> tuple[float, U]:
 
 @cold
 def gamma_slowly(key: U, mould: Floats) -> tuple[float, U]:
-    """The same, whatever the numbers are."""
+    """Return the same, whatever the numbers are."""
     while True:
         x, u, key = normal(key)
         v = fma(mould[1], x, 1.0)
@@ -158,13 +158,13 @@ def gamma_slowly(key: U, mould: Floats) -> tuple[float, U]:
 
 @kernel
 def surely_accepts(u: float, v: float, y: float) -> bool:
-    """Whether u >= SQUEEZE d s^4, from v = 1 + s and y = edge x^2: then 1 - u is below h whatever
-    the further digits of u are.
+    """Return whether u >= SQUEEZE d s^4, from v = 1 + s and y = edge x^2: then 1 - u is below h
+    whatever the further digits of u are.
     """
     return v > 0.5 and u >= y * y
 
 
 @kernel
 def accepts(u: float, d: float, s: float, v: float) -> bool:
-    """Whether 1 - u is below h."""
+    """Return whether 1 - u is below h."""
     return v > 0 and log(1 - u) < d * (4.5 * s * s + 1 - v * v * v + 3 * log(v))

@@ -43,13 +43,13 @@ def new_means(n_arms: int, n_signals: int) -> FadingMeans:
 
 @kernel
 def change_rate(fade: float, changes: int, t: int) -> float:
-    """Changes a round, after so many of them in t rounds; `fade` is added to their number."""
+    """Return the changes per round after t rounds; `fade` is added to their number."""
     return (fade + changes) / t
 
 
 @kernel
 def faded(weight: float, age: float, rate: float) -> float:
-    """The part of its weight that an arm still has; a negative age counts as 0."""
+    """Return the part of its weight that an arm still has; a negative age counts as 0."""
     factor = exp(-rate * max(0.0, age))
     return factor if weight * factor >= 1 else 1 / max(1.0, weight)
 

@@ -16,7 +16,7 @@ from purse.compiler.kernel import Intrinsic, kernel
 
 
 def _powers() -> np.ndarray[Any, np.dtype[np.int64]]:
-    """The bits of 2^(j/128), less j in the place where the exponent is added later."""
+    """Return the bits of 2^(j/128), less j in the place where the exponent is added later."""
     with localcontext() as context:
         context.prec = 40
         root = Decimal(2)

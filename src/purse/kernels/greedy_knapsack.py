@@ -54,13 +54,13 @@ def known_costs(problem: Problem, policy: str) -> KnownCosts:
 
 @kernel
 def units_left(prices: KnownCosts, left: Floats) -> int:
-    """What is left in units, exact below some 10^15 of them."""
+    """Return what is left in units, exact below some 10^15 of them."""
     return int(left[0] * prices.unit + 0.5)
 
 
 @kernel
 def fits(prices: KnownCosts, pulls: Floats, i: int, purse: int) -> bool:
-    """Whether so many units can pay for the arm, and its cap has room."""
+    """Return whether so many units can pay for the arm, and its cap has room."""
     return prices.units[i] <= purse and pulls[i] < prices.caps[i]
 
 

@@ -38,7 +38,8 @@ class GuardStakes(NamedTuple):
 
 @kernel
 def find_safe(known: FadingMeans, parts: Floats, open: Ints) -> int:
-    """The open arm with a report that takes the smallest part of a budget; -1 where none does.
+    """Return the open arm with a report that takes the smallest part of a budget; -1 where none
+    does.
 
     parts   (d,) 1 / budget
     """
@@ -58,7 +59,8 @@ def find_safe(known: FadingMeans, parts: Floats, open: Ints) -> int:
 def too_risky(
     known: FadingMeans, stakes: GuardStakes, most: Floats, uses: Floats, safe: int, arm: int
 ) -> bool:
-    """Whether a pull of `arm` could leave less than 1 - guard of what the safe arm alone brings.
+    """Return whether a pull of `arm` could leave less than 1 - guard of what the safe arm alone
+    brings.
 
     most   (K, d) the declared largest costs; an untried arm that is declared no dearer than the
            safe one is never too risky
@@ -80,12 +82,14 @@ def too_risky(
 
 @kernel
 def expected_reward(weight: float, mean: float) -> float:
-    """The mean reward with one more report of 1/2."""
+    """Return the mean reward with one more report of 1/2."""
     return (weight * mean + 0.5) / (weight + 1)
 
 
 @kernel
 def sure_reward(weight: float, mean: float, spread: float) -> float:
-    """The same less half a standard error: with few rewards the guard must not trust the mean."""
+    """Return the same less half a standard error: with few rewards the guard must not trust the
+    mean.
+    """
     error = math.sqrt(spread + PRIOR) / (weight + 1)
     return max(0.0, expected_reward(weight, mean) - error / 2)

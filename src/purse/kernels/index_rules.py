@@ -127,8 +127,8 @@ def score_lines(width: float, bases: Floats, slopes: Floats, scores: Floats) -> 
 
 @kernel
 def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float:
-    """The most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers times
-    the pulls; `FIRST` where the cost may be nothing.
+    """Return the most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers
+    times the pulls; `FIRST` where the cost may be nothing.
 
     Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is
     `FIRST` too.

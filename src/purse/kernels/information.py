@@ -22,7 +22,7 @@ CHEAPER = 0.01  # an untried arm may cost a tenth of what others suggest, sqrt(0
 
 @kernel
 def untried_reward(affordable: float) -> float:
-    """The reward of a known rival that makes one look at a new arm break even.
+    """Return the reward of a known rival that makes one look at a new arm break even.
 
     With a uniform prior on the arm's mean, N pulls left, a look that reveals the mean, and a rival
     that brings x a pull, the look pays if (N - 1) (1 - x)^2 / 2 >= x - 1/2: for x up to
@@ -42,7 +42,7 @@ def optimism(scale: float, affordable: float, pulls: float) -> float:
 
 @kernel
 def bound_width(level: float, spread: float, top: float, pulls: float) -> float:
-    """The distance of a bound from a mean, after Bernstein.
+    """Return the distance of a bound from a mean, after Bernstein.
 
     It is sqrt(2 L v / (n + 1)) + L top / (3 (n + 1)).
 
@@ -57,7 +57,8 @@ def bound_width(level: float, spread: float, top: float, pulls: float) -> float:
 
 @kernel
 def lower_cost(mean: float, width: float) -> float:
-    """A lower bound on a cost that is positive whenever a cost was seen: c / (1 + width / c).
+    """Return a lower bound on a cost that is positive whenever a cost was seen: c / (1 + width /
+    c).
 
     A difference c - width would be 0 for hundreds of pulls.
     """
@@ -66,7 +67,7 @@ def lower_cost(mean: float, width: float) -> float:
 
 @kernel
 def usual_share(first: Floats) -> float:
-    """The geometric mean of what `learn_share` has learnt; 1/2 before any report."""
+    """Return the geometric mean of what `learn_share` has learnt; 1/2 before any report."""
     return exp(first[0] / first[1]) if first[1] > 0 else 0.5
 
 
@@ -86,7 +87,9 @@ def learn_share(first: Floats, costs: Floats, most: Floats) -> None:
 
 @kernel
 def untried_cost(least: float, guess: float, level: float) -> float:
-    """A lower bound on the cost of an arm without a report, from a guess; level: see `optimism`."""
+    """Return a lower bound on the cost of an arm without a report, from a guess; level: see
+    `optimism`.
+    """
     low = min(guess, math.sqrt(max(least, CHEAPER * guess) * guess))
     return max(least, low / (1 + math.sqrt(level) + level))
 

@@ -146,7 +146,7 @@ def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
 
 @kernel
 def regression_of(state: LinearState) -> Regression:
-    """The part of the state that `regression` keeps."""
+    """Return the part of the state that `regression` keeps."""
     return Regression(
         state.inverse, state.coefficients, state.squares, state.sums, state.tops, state.reports
     )
@@ -154,7 +154,7 @@ def regression_of(state: LinearState) -> Regression:
 
 @kernel
 def context_row(now: Now, i: int) -> int:
-    """The row of `now.context` that arm i sees."""
+    """Return the row of `now.context` that arm i sees."""
     return min(i, now.context.shape[0] - 1)
 
 
@@ -261,14 +261,14 @@ def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float
 def signal_width(
     known: Regression, i: int, s: int, top: float, level: float, square: float, part: float
 ) -> float:
-    """The width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
+    """Return the width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
     variance = (known.squares[i, s] + PRIOR * top * top) * part
     return math.sqrt(2 * level * variance * square) + level * top * square * THIRD
 
 
 @kernel
 def predicted_cost(known: Regression, scratch: LinearScratch, i: int, j: int, x: Floats) -> float:
-    """The cost of resource j that is predicted for an arm with a report."""
+    """Return the cost of resource j that is predicted for an arm with a report."""
     return max(predict(known, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
 
 
@@ -299,7 +299,7 @@ def score_open(params: LinearParams, state: LinearState, scratch: LinearScratch,
 def safe_instead(
     params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, arm: int
 ) -> int:
-    """The safe arm where `arm` is too risky, else `arm`."""
+    """Return the safe arm where `arm` is too risky, else `arm`."""
     if params.guard == 0:
         return arm
     reports = state.reports

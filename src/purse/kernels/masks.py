@@ -13,7 +13,7 @@ from purse.types import SKIP, Floats, Now, Play
 
 @kernel
 def is_allowed(now: Now, i: int) -> bool:
-    """Whether arm i may be played."""
+    """Return whether arm i may be played."""
     return not now.masked or now.allowed[i]
 
 

@@ -34,7 +34,7 @@ def log_term_of(confidence: float, n_intervals: int) -> float:
 
 @cold
 def lower(mean: float, n: float, log_term: float) -> float:
-    """The lower bound on the mean of n values in [0, 1] whose mean so far is `mean`.
+    """Return the lower bound on the mean of n values in [0, 1] whose mean so far is `mean`.
 
     0 where n is 0. The same bits on every machine.
 
@@ -64,7 +64,7 @@ def lower(mean: float, n: float, log_term: float) -> float:
 
 @kernel
 def upper(mean: float, n: float, log_term: float) -> float:
-    """The upper bound on the mean of n values in [0, 1] whose mean so far is `mean`; see
+    """Return the upper bound on the mean of n values in [0, 1] whose mean so far is `mean`; see
     `lower`. 1 where n is 0.
     """
     return 1 - lower(1 - mean, n, log_term)
@@ -72,7 +72,7 @@ def upper(mean: float, n: float, log_term: float) -> float:
 
 @kernel
 def lower_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """The lower bound on the mean of values in [least, most]; exact where both are equal."""
+    """Return the lower bound on the mean of values in [least, most]; exact where both are equal."""
     size = most - least
     if size <= 0:
         return least
@@ -81,7 +81,7 @@ def lower_between(mean: float, n: float, log_term: float, least: float, most: fl
 
 @kernel
 def upper_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """The upper bound on the mean of values in [least, most]; exact where both are equal."""
+    """Return the upper bound on the mean of values in [least, most]; exact where both are equal."""
     size = most - least
     if size <= 0:
         return most

@@ -76,7 +76,7 @@ def share_equally(lp: SmallLp, arm: int, part: float) -> None:
 
 @kernel
 def is_same(lp: SmallLp, arm: int, i: int) -> bool:
-    """Whether arm i is open and has the numbers of `arm`."""
+    """Return whether arm i is open and has the numbers of `arm`."""
     if lp.gains[i] != lp.gains[arm] or not lp.open[i]:
         return False
     for j in range(lp.uses.shape[1]):

@@ -26,7 +26,7 @@ POLICY, WORLD, REFEREE, DELAY, EXPLORE = 0, 1, 2, 3, 4  # roles: who draws
 
 @kernel
 def mix(z: U) -> U:
-    """A bijection of 64 bits in which every input bit moves every output bit."""
+    """Return a bijection of 64 bits in which every input bit moves every output bit."""
     z = (z ^ (z >> U(30))) * U(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> U(27))) * U(0x94D049BB133111EB)
     return z ^ (z >> U(31))
@@ -34,25 +34,25 @@ def mix(z: U) -> U:
 
 @kernel
 def stream(seed: int, path: int, role: int) -> U:
-    """The numbers of one role on one path."""
+    """Return the numbers of one role on one path."""
     return mix(mix(mix(U(seed)) + U(path) * STEP) + U(role) * STEP)
 
 
 @kernel
 def at(stream: U, t: int) -> U:
-    """The key of round t of a stream."""
+    """Return the key of round t of a stream."""
     return stream + U(t) * STEP
 
 
 @kernel
 def bits(key: U, index: int) -> U:
-    """The 64 random bits number `index` of a round."""
+    """Return the 64 random bits number `index` of a round."""
     return mix(key + U(index) * SIDE)
 
 
 @kernel
 def uniform(key: U, index: int) -> float:
-    """A float in [0, 1), a multiple of 2^-53."""
+    """Return a float in [0, 1), a multiple of 2^-53."""
     return (bits(key, index) >> U(11)) * (1.0 / 9007199254740992.0)
 
 

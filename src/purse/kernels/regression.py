@@ -55,7 +55,7 @@ def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) ->
 
 @kernel
 def predict(known: Regression, i: int, s: int, x: Floats) -> float:
-    """The value of signal s of arm i that is expected in context x, shape (n,)."""
+    """Return the value of signal s of arm i that is expected in context x, shape (n,)."""
     total = 0.0
     for k in range(x.shape[0]):
         total += known.coefficients[i, s, k] * x[k]

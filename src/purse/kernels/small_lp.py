@@ -133,7 +133,7 @@ def run_simplex(lp: SmallLp, best: int, least: float) -> None:
 
 @kernel
 def find_entering(lp: SmallLp, least: float, first: bool) -> int:
-    """The column with the largest gain at the prices of the basis, or the first with any."""
+    """Return the column with the largest gain at the prices of the basis, or the first with any."""
     m = lp.basis.shape[0]
     for j in range(m):
         lp.prices[j] = 0.0

@@ -119,7 +119,7 @@ def spend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None
 
 @kernel
 def bisect(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
-    """One resource: the least price in [0, 1] at which the average cost is at most the pace."""
+    """Find the least price in [0, 1] at which the mean cost is at most the pace: one resource."""
     sample.base[0] = 0.0
     spend(sample, room, size, part)
     if room.spent[0] <= 1:
@@ -138,7 +138,7 @@ def bisect(sample: PriceSample, room: SampleRoom, size: int, part: float) -> Non
 
 @kernel
 def descend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
-    """Several resources: steps of the subgradient, scaled by those so far, from the last base."""
+    """Take subgradient steps from the last base, scaled by those so far: several resources."""
     squares = 1.0
     for _ in range(STEPS):
         spend(sample, room, size, part)

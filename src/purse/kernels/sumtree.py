@@ -32,8 +32,8 @@ def ones(n_arms: int) -> Floats:
 
 @kernel
 def find(tree: Floats, leaf: int, x: float) -> int:
-    """The leaf (counted from 0) in which x falls, for 0 <= x < the sum, when the weights are laid
-    end to end.
+    """Return the leaf (counted from 0) in which x falls, for 0 <= x < the sum, when the weights are
+    laid end to end.
     """
     n, last = U(1), U(leaf)
     if last == U(4):  # so few arms: a branch, since one of them soon has nearly all the weight

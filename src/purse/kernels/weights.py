@@ -23,8 +23,8 @@ class Mixture(NamedTuple):
 
 @kernel
 def pick(x: float, weights: Floats) -> int:
-    """The smallest i with weights[0] + .. + weights[i] > x, and the last arm if rounding leaves
-    none; no branches.
+    """Return the smallest i with weights[0] + .. + weights[i] > x, and the last arm if rounding
+    leaves none; no branches.
     """
     total = 0.0
     arm = 0
@@ -67,7 +67,7 @@ def show_weighted(now: Now, weights: Floats, total: float, out: Floats) -> None:
 
 @kernel
 def largest(values: Floats) -> float:
-    """The largest entry."""
+    """Return the largest entry."""
     top = values[0]
     for i in range(1, values.shape[0]):
         top = max(top, values[i])
@@ -76,7 +76,7 @@ def largest(values: Floats) -> float:
 
 @kernel
 def smallest(values: Floats) -> float:
-    """The smallest entry."""
+    """Return the smallest entry."""
     low = values[0]
     for i in range(1, values.shape[0]):
         low = min(low, values[i])
@@ -85,7 +85,7 @@ def smallest(values: Floats) -> float:
 
 @kernel
 def total(values: Floats) -> float:
-    """The sum, from left to right."""
+    """Return the sum, from left to right."""
     result = 0.0
     for i in range(values.shape[0]):
         result += values[i]
@@ -102,8 +102,8 @@ def mixed_arm(
     weights: Floats,
     sum_weights: float,
 ) -> int:
-    """The arm for a uniform u: below `explore` by the exploration rates (all `cap` if `equal`),
-    else by weight.
+    """Return the arm for a uniform u: below `explore` by the exploration rates (all `cap` if
+    `equal`), else by weight.
     """
     arm = pick((u - explore) * (1 / (1 - explore)) * sum_weights, weights)
     if u < explore:
@@ -121,7 +121,7 @@ def mixed_probability(
     weights: Floats,
     sum_weights: float,
 ) -> float:
-    """The probability with which `mixed_arm` draws this arm."""
+    """Return the probability with which `mixed_arm` draws this arm."""
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]
 
 

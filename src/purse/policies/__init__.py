@@ -21,20 +21,20 @@ _PARTS = ("NAME", "params", "init", "choose", "update")
 
 
 def names() -> list[str]:
-    """The names of all policies that purse ships."""
+    """Return the names of all policies that purse ships."""
     return sorted(
         import_module(f"{__name__}.{info.name}").NAME for info in iter_modules([str(_FOLDER)])
     )
 
 
 def describe() -> dict[str, str]:
-    """The first paragraph of each policy's docstring, by its name."""
+    """Return the first paragraph of each policy's docstring, by its name."""
     return {name: first_paragraph(load(name).__doc__) for name in names()}
 
 
 def load(name: str | ModuleType) -> ModuleType:
-    """The policy's module, from its name, from the path of a file that ends in `.py`, or a module
-    that is loaded already.
+    """Return the policy's module, from its name, from the path of a file that ends in `.py`, or a
+    module that is loaded already.
     """
     if isinstance(name, ModuleType):
         module = name

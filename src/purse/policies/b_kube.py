@@ -57,6 +57,6 @@ NAME, PLAYS, RESOURCES, CAPS = "b-kube", 1, 1, True
 
 
 def params(problem: Problem) -> KubeParams:
-    """No options."""
+    """Return no options."""
     known = known_costs(problem, NAME)
     return KubeParams(known, np.flatnonzero(known.caps))

@@ -172,19 +172,19 @@ def init(params: BestArmParams, problem: Problem) -> BestArmState:
 
 @kernel
 def mean_cost(state: BestArmState, i: int) -> float:
-    """The mean cost so far, between its bounds: of a constant cost the sum is inexact."""
+    """Return the mean cost so far, between its bounds: of a constant cost the sum is inexact."""
     return max(state.least[i], min(state.most[i], state.costs[i] / state.pulls[i]))
 
 
 @kernel
 def is_out(params: BestArmParams, state: BestArmState, i: int) -> bool:
-    """Whether the arm costs more than the cap for sure."""
+    """Return whether the arm costs more than the cap for sure."""
     return state.least[i] > params.cap
 
 
 @cold
 def find_leader(params: BestArmParams, state: BestArmState) -> int:
-    """The arm that is best by the means so far; -1: none keeps to the cap, or none is known."""
+    """Return the arm with the best mean so far; -1 if none is known, or none keeps to the cap."""
     arm = -1
     for i in range(state.pulls.shape[0]):
         known = state.pulls[i] > 0 and mean_cost(state, i) <= params.cap
@@ -195,7 +195,7 @@ def find_leader(params: BestArmParams, state: BestArmState) -> int:
 
 @cold
 def find_challenger(params: BestArmParams, state: BestArmState, now: Now, leader: int) -> int:
-    """The other arm whose value may be the largest; -1: all others are out."""
+    """Return the other arm whose value may be the largest; -1: all others are out."""
     arm = -1
     for i in range(state.pulls.shape[0]):
         if i != leader and not is_out(params, state, i):
@@ -207,19 +207,19 @@ def find_challenger(params: BestArmParams, state: BestArmState, now: Now, leader
 
 @kernel
 def asked(state: BestArmState, now: Now, i: int) -> float:
-    """The reports on an arm and its open tickets."""
+    """Return the reports on an arm and its open tickets."""
     return state.pulls[i] + now.pending[i]
 
 
 @kernel
 def is_beaten(params: BestArmParams, state: BestArmState, leader: int, i: int) -> bool:
-    """Whether the leader's value is at least that of arm i, less `within`, for sure."""
+    """Return whether the leader's value is at least that of arm i, less `within`, for sure."""
     return state.lower[leader] + params.within >= state.upper[i]
 
 
 @cold
 def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
-    """Whether the leader is the answer; where there is no leader, that all arms are out."""
+    """Return whether the leader is the answer; where there is no leader, that all arms are out."""
     for i in range(state.pulls.shape[0]):
         rival = i != leader and not is_out(params, state, i)
         if rival and (leader < 0 or not is_beaten(params, state, leader, i)):
@@ -229,14 +229,14 @@ def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
 
 @cold
 def answer(params: BestArmParams, state: BestArmState) -> int:
-    """The best arm, `NONE` where no arm keeps to the cap, or `UNSURE`."""
+    """Return the best arm, `NONE` where no arm keeps to the cap, or `UNSURE`."""
     leader = find_leader(params, state)
     return leader if is_sure(params, state, leader) else UNSURE  # no leader is `NONE`
 
 
 @cold
 def leader_is_due(params: BestArmParams, state: BestArmState, now: Now, leader: int) -> bool:
-    """Whether a pull of the leader saves more than one of the challenger does."""
+    """Return whether a pull of the leader saves more than one of the challenger does."""
     others = 0.0
     for j in range(state.pulls.shape[0]):
         rival = j != leader and not is_out(params, state, j)
@@ -247,7 +247,7 @@ def leader_is_due(params: BestArmParams, state: BestArmState, now: Now, leader: 
 
 @cold
 def find_fewest(state: BestArmState, now: Now) -> int:
-    """The allowed arm that was asked for least often."""
+    """Return the allowed arm that was asked for least often."""
     arm = -1
     for i in range(state.pulls.shape[0]):
         if is_allowed(now, i) and (arm < 0 or asked(state, now, i) < asked(state, now, arm)):
@@ -257,7 +257,9 @@ def find_fewest(state: BestArmState, now: Now) -> int:
 
 @cold
 def find_stand_in(params: BestArmParams, state: BestArmState, now: Now) -> int:
-    """The allowed arm whose value may be the largest, of those that are not out if there is any."""
+    """Return the allowed arm whose value may be the largest, of those that are not out if there is
+    any.
+    """
     arm = -1
     for i in range(state.pulls.shape[0]):
         if now.allowed[i]:
@@ -272,7 +274,7 @@ def find_stand_in(params: BestArmParams, state: BestArmState, now: Now) -> int:
 
 @kernel
 def next_arm(params: BestArmParams, state: BestArmState, now: Now) -> int:
-    """The arm to pull; `STOP` where the answer is sure."""
+    """Return the arm to pull; `STOP` where the answer is sure."""
     leader = find_leader(params, state)
     if params.open and is_sure(params, state, leader):
         return STOP

@@ -119,7 +119,7 @@ def scratch(params: BobwParams, problem: Problem) -> Exp3PScratch:
 
 @kernel
 def waits(params: BobwParams, left: Floats) -> bool:
-    """Whether nothing is done any more."""
+    """Return whether nothing is done any more."""
     if params.primal.n_arms > params.n_arms:
         for j in range(left.shape[0]):
             if left[j] < ONE_PULL:

@@ -62,7 +62,7 @@ class BudgetedThompsonState(NamedTuple):
 
 
 def params(problem: Problem) -> BudgetedThompsonParams:
-    """No options."""
+    """Return no options."""
     return BudgetedThompsonParams(problem.n_arms)
 
 

@@ -153,7 +153,9 @@ def known_means(state: ClassesState) -> Regression:
 
 @kernel
 def class_of(context: Floats) -> int:
-    """The class of a context (1, n): its first column that is 1, and the constant is the last."""
+    """Return the class of a context (1, n): its first column that is 1, and the constant is the
+    last.
+    """
     z = 0
     while context[0, z] != 1.0:
         z += 1
@@ -220,7 +222,7 @@ def set_means(
 
 @cold
 def solve_base(seen: Floats, means: Floats, rounds: float) -> float:
-    """The least price in [0, 1] at which the rounds seen, (Z,), cost at most so many."""
+    """Return the least price in [0, 1] at which the rounds seen, (Z,), cost at most so many."""
     if spending(seen, means, 0.0) <= rounds:
         return 0.0
     low, high = 0.0, 1.0
@@ -235,7 +237,7 @@ def solve_base(seen: Floats, means: Floats, rounds: float) -> float:
 
 @kernel
 def spending(seen: Floats, means: Floats, price: float) -> float:
-    """What the rounds seen would cost at this price by the means (Z K, 2)."""
+    """Return what the rounds seen would cost at this price by the means (Z K, 2)."""
     n_arms = means.shape[0] // seen.shape[0]
     spent = 0.0
     for z in range(seen.shape[0]):

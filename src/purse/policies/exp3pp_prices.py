@@ -87,7 +87,7 @@ class Exp3PlusPlusPricesScratch(NamedTuple):
 
 
 def params(problem: Problem) -> Exp3PlusPlusPricesParams:
-    """No options."""
+    """Return no options."""
     n_arms = problem.n_arms
     budgets = (problem.budget * problem.unit_scale).tolist()
     if problem.horizon is not None:

@@ -52,7 +52,7 @@ class FractionalKubeParams(NamedTuple):
 
 
 def params(problem: Problem) -> FractionalKubeParams:
-    """No options."""
+    """Return no options."""
     return FractionalKubeParams(problem.known_costs(NAME))
 
 

@@ -96,7 +96,7 @@ class KubeScratch(NamedTuple):
 
 
 def params(problem: Problem) -> KubeParams:
-    """No options."""
+    """Return no options."""
     return KubeParams(known_costs(problem, NAME), np.zeros(0, np.int64))
 
 

@@ -113,7 +113,7 @@ def scratch(params: LinearParams, problem: Problem) -> ResolveScratch:
 
 @kernel
 def learnt(state: ResolveState) -> LinearState:
-    """The part of the state that `lin-ucb.price` has, too."""
+    """Return the part of the state that `lin-ucb.price` has, too."""
     return LinearState(
         state.inverse,
         state.coefficients,
@@ -129,7 +129,7 @@ def learnt(state: ResolveState) -> LinearState:
 
 @kernel
 def common(scratch: ResolveScratch) -> LinearScratch:
-    """The part of the scratch that `lin-ucb.price` has, too."""
+    """Return the part of the scratch that `lin-ucb.price` has, too."""
     return LinearScratch(
         scratch.gains,
         scratch.uses,

@@ -81,7 +81,7 @@ def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:
 
 @kernel
 def reach(s: float, part: float, z2: float) -> float:
-    """The numerator of w+(s)."""
+    """Return the numerator of w+(s)."""
     return s + 0.5 * z2 + math.sqrt(z2 * (part + 0.25 * z2))
 
 

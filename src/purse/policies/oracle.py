@@ -30,7 +30,7 @@ NAME = "oracle"
 
 
 def params(problem: Problem) -> FixedParams:
-    """No options."""
+    """Return no options."""
     if problem.reward_means is None or problem.cost_means is None:
         raise InvalidInput(
             "oracle needs the true mean efficiency of each arm, which only a simulated "

@@ -189,7 +189,7 @@ def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
 
 @kernel
 def known_arms(state: ReplanState) -> FadingMeans:
-    """The part of the state that `fading_means` keeps."""
+    """Return the part of the state that `fading_means` keeps."""
     return FadingMeans(state.weights, state.means, state.spreads, state.tops, state.last)
 
 

@@ -305,7 +305,7 @@ def draw_of_groups(params: SemiBwKParams, now: Now, shares: Floats, play: Play) 
 
 @cold
 def chance_of_nothing(params: SemiBwKParams, shares: Floats) -> float:
-    """The probability that no arm is drawn."""
+    """Return the probability that no arm is drawn."""
     if params.n_groups == 0:
         return 1 - total(shares)
     chance = 1.0

@@ -193,7 +193,7 @@ def last_out(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> int:
 
 @kernel
 def has_old(params: SwUcbBwKParams, state: SwUcbBwKState, head: int) -> bool:
-    """Whether the state has reports from before the window that ends with round `head`."""
+    """Return whether the state has reports from before the window that ends with round `head`."""
     for s in range(first_kept(params, state), last_out(params, state, head) + 1):
         if state.ring_arms[s % params.window] >= 0:
             return True

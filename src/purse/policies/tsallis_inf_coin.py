@@ -141,7 +141,7 @@ def rate(params: TsallisInfCoinParams, state: TsallisInfCoinState) -> float:
 
 @kernel
 def is_held(state: TsallisInfCoinState, now: Now) -> bool:
-    """Whether a block goes on in this round."""
+    """Return whether a block goes on in this round."""
     return state.held[0] != NOBODY and is_allowed(now, state.held[0])
 
 

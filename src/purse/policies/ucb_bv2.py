@@ -81,7 +81,7 @@ class UcbBv2State(NamedTuple):
 
 
 def params(problem: Problem) -> UcbBv2Params:
-    """No options."""
+    """Return no options."""
     return UcbBv2Params(problem.n_arms)
 
 

@@ -72,7 +72,7 @@ class UcbMbParams(NamedTuple):
 
 
 def params(problem: Problem) -> UcbMbParams:
-    """No options."""
+    """Return no options."""
     return UcbMbParams(problem.plays, problem.c_min)
 
 

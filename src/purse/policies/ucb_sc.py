@@ -59,7 +59,7 @@ class UcbScParams(NamedTuple):
 
 
 def params(problem: Problem) -> UcbScParams:
-    """No options."""
+    """Return no options."""
     return UcbScParams(problem.n_arms)
 
 

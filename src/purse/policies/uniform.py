@@ -35,7 +35,7 @@ class UniformState(NamedTuple):
 
 
 def params(problem: Problem) -> UniformParams:
-    """No options."""
+    """Return no options."""
     return UniformParams(problem.n_arms, problem.plays)
 
 

@@ -111,7 +111,7 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         headers = scope["state"]["headers"]
 
         def may_look() -> bool:
-            """Whether the token still holds: it may be revoked while somebody looks."""
+            """Return whether the token still holds: it may be revoked while somebody looks."""
             return guard.principal(headers) is not None
 
         return StreamingResponse(

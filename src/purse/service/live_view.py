@@ -57,7 +57,7 @@ class LiveView:
         self._summary: tuple[float, dict[str, Any]] | None = None
 
     def version(self, span: Span = ALL) -> ViewVersion:
-        """A picture that is at most half a second old."""
+        """Return a picture that is at most half a second old."""
         with self._lock:
             taken, latest = self._latest.get(span, (-FRESH, None))
             if latest is None or time.monotonic() - taken >= FRESH:
@@ -66,8 +66,8 @@ class LiveView:
             return latest
 
     def summary(self, entries: int) -> dict[str, Any] | None:
-        """What a list of campaigns shows of one whose journal has so many entries; None before its
-        first picture was made, for that may take long.
+        """Return what a list of campaigns shows of one whose journal has so many entries; None
+        before its first picture was made, for that may take long.
         """
         if not self._latest or not self._lock.acquire(blocking=False):
             return self._summary and self._summary[1]
@@ -115,7 +115,9 @@ class LiveViews:
         self._threads = anyio.CapacityLimiter(THREADS)
 
     def version(self, name: str, span: Span = ALL) -> ViewVersion:
-        """The picture of a campaign; one that was made anew since is opened again the next time."""
+        """Return the picture of a campaign; one that was made anew since is opened again the next
+        time.
+        """
         try:
             return self._view(name).version(span)
         except NotFound:
@@ -136,17 +138,17 @@ class LiveViews:
             return kept
 
     def summary(self, name: str, entries: int) -> dict[str, Any] | None:
-        """What a list shows of a campaign; None where its history is not kept."""
+        """Return what a list shows of a campaign; None where its history is not kept."""
         with self._lock:
             view = self._views.get(name)
         return None if view is None else view.summary(entries)
 
     async def look(self, name: str, span: Span = ALL) -> ViewVersion:
-        """The picture of a campaign, read in another thread."""
+        """Return the picture of a campaign, read in another thread."""
         return await run_sync(self.version, name, span, limiter=self._threads)
 
     async def read(self, work: Callable[[], Result]) -> Result:
-        """What a function returns that reads the storage, in another thread."""
+        """Return what a function returns that reads the storage, in another thread."""
         return await run_sync(work, limiter=self._threads)
 
     def close(self) -> None:
@@ -165,8 +167,8 @@ class LiveViews:
     async def events(
         self, name: str, may_look: Callable[[], bool] = lambda: True, span: Span = ALL
     ) -> AsyncIterator[str]:
-        """What is sent to one viewer. It ends where the storage does not answer, when `may_look`
-        says no, or where too many came at once: who comes again is told why.
+        """Yield what is sent to one viewer. It ends where the storage does not answer, when
+        `may_look` says no, or where too many came at once: who comes again is told why.
         """
         version, quiet = None, 0
         if self.viewers >= MOST_VIEWERS:

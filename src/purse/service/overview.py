@@ -28,7 +28,7 @@ class Overview:
         self._taken, self._latest = -live_view.FRESH, dict[str, Any]()
 
     def facts(self) -> dict[str, Any]:
-        """The status of each campaign and, where its history is kept, a summary of it."""
+        """Return the status of each campaign and, where its history is kept, a summary of it."""
         with self._lock:
             if time.monotonic() - self._taken >= live_view.FRESH:
                 self._latest = self._take()
@@ -49,13 +49,13 @@ class Overview:
         return {"now": now, "version": __version__, "campaigns": rows, "accounts": self._tops()}
 
     def _tops(self) -> list[dict[str, Any]]:
-        """The accounts that have none above them, each with all that is below it."""
+        """Return the accounts that have none above them, each with all that is below it."""
         found = list(self.budgets.account_statuses())
         return [status.as_dict() for status in found if not status.account]
 
 
 def absolute(address: str) -> str:
-    """An address that means the same in every folder.
+    """Return an address that means the same in every folder.
 
     >>> absolute("sqlite:////srv/purse.db")
     'sqlite:////srv/purse.db'

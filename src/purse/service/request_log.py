@@ -21,7 +21,7 @@ class JsonLines(logging.Formatter):
     """A record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         line: dict[str, Any] = {
             "time": time_of(record),
             "level": record.levelname.lower(),
@@ -37,7 +37,7 @@ class Lines(logging.Formatter):
     """A record as a line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
+        """Return the line."""
         told = getattr(record, FACTS, {})
         words = [
             time_of(record)[11:23],
@@ -56,7 +56,7 @@ def time_of(record: logging.LogRecord) -> str:
 
 
 def plain(text: str) -> str:
-    """A text that cannot end its line, or move the cursor."""
+    """Return a text that cannot end its line, or move the cursor."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 

@@ -42,7 +42,7 @@ class Token(NamedTuple):
     expires: str | None
 
     def expired(self, now: float) -> bool:
-        """Whether its time is over."""
+        """Return whether its time is over."""
         return self.expires is not None and datetime.fromisoformat(self.expires).timestamp() <= now
 
 
@@ -53,7 +53,7 @@ class Principal(NamedTuple):
     role: str
 
     def may(self, role: str) -> bool:
-        """Whether the role is among those that this one includes."""
+        """Return whether the role is among those that this one includes."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
@@ -68,7 +68,7 @@ class TokenFile:
         self._tokens: list[Token] = []
 
     def current(self) -> list[Token]:
-        """The tokens as they are in the file now."""
+        """Return the tokens as they are in the file now."""
         try:
             found = self.path.stat()
             seen = found.st_mtime_ns, found.st_size, found.st_ino
@@ -83,8 +83,8 @@ class TokenFile:
         return self._tokens
 
     def principal(self, secret: str) -> Principal | None:
-        """The holder of a token; None where it is not known, or expired. Nobody gets in while the
-        file cannot be read.
+        """Return the holder of a token; None where it is not known, or expired. Nobody gets in
+        while the file cannot be read.
         """
         digest = digest_of(secret)
         try:
@@ -106,12 +106,12 @@ class TokenFile:
 
 
 def digest_of(secret: str) -> str:
-    """What is kept of a token."""
+    """Return what is kept of a token."""
     return sha256(secret.encode()).hexdigest()
 
 
 def read(path: Path) -> list[Token]:
-    """The tokens in a file; a line that is not one is refused with its number."""
+    """Return the tokens in a file; a line that is not one is refused with its number."""
     tokens = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if not line.strip():
@@ -133,7 +133,7 @@ def read(path: Path) -> list[Token]:
 
 
 def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
-    """A new token, which is written down nowhere; its line is added to the file."""
+    """Return a new token, which is written down nowhere; its line is added to the file."""
     validation.choice("role", role, ROLES)
     if expires_after is not None:
         validation.number("expires", expires_after, above=0, high=LONGEST)

@@ -88,6 +88,6 @@ def play(job: Job, first: int, n_paths: int) -> PathResults:
 
 
 def same(one: PathResults, other: PathResults) -> bool:
-    """Whether two results are equal to the bit."""
+    """Return whether two results are equal to the bit."""
     pairs = zip(cpu.iter_arrays(one), cpu.iter_arrays(other), strict=True)
     return all(here.tobytes() == there.tobytes() for here, there in pairs)

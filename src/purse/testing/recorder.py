@@ -31,19 +31,19 @@ class RecorderState(NamedTuple):
 
 
 def params(problem: Problem) -> RecorderParams:
-    """No options."""
+    """Return no options."""
     return RecorderParams(problem.n_arms, problem.horizon is not None)
 
 
 def init(params: RecorderParams, problem: Problem) -> RecorderState:
-    """Nothing seen yet."""
+    """Return nothing seen yet."""
     rows, numbers = problem.context_shape
     return RecorderState(np.zeros((KEPT, rows, numbers)), np.zeros((params.n_arms, numbers)))
 
 
 @kernel
 def part_of(state: RecorderState, now: Now) -> float:
-    """A number in [0, 1) that changes with the context and with what was learnt."""
+    """Return a number in [0, 1) that changes with the context and with what was learnt."""
     total = 0.3 * abs(state.sums[0, 0])
     for i in range(now.context.shape[0]):
         for k in range(now.context.shape[1]):
@@ -53,7 +53,7 @@ def part_of(state: RecorderState, now: Now) -> float:
 
 @kernel
 def arm_of(params: RecorderParams, state: RecorderState, now: Now) -> int:
-    """The arm of the round, or SKIP."""
+    """Return the arm of the round, or SKIP."""
     part = part_of(state, now)
     if params.skips and part > 0.9:
         return SKIP

@@ -51,8 +51,8 @@ class ConnectionPool(Generic[C]):
 
     @contextmanager
     def use(self, begin: Callable[[C], object] = lambda _: None) -> Iterator[C]:
-        """A connection for this thread. After an error that is not ours it is closed, because its
-        state is unknown.
+        """Yield a connection for this thread. After an error that is not ours it is closed, because
+        its state is unknown.
 
         begin   is called with the connection; where that fails on one that was used before, and
                 may have been lost since, it is called again with a new one

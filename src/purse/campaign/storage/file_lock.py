@@ -102,8 +102,8 @@ class Waiter:
         threading.Thread(target=self._run, daemon=True).start()
 
     def acquire(self, file: int, number: int | None, timeout: float) -> bool:
-        """Whether the lock was got in time. Interrupted, or too late, the thread closes the file
-        when the kernel lets it go, and is of no more use.
+        """Return whether the lock was got in time. Interrupted, or too late, the thread closes the
+        file when the kernel lets it go, and is of no more use.
         """
         self._acquired.clear()
         self._work.put((file, number))
@@ -162,7 +162,7 @@ def draw(file: int, command: int) -> Any:
 
 
 def is_first(file: int, number: int) -> bool:
-    """Whether nobody with a lower number is there; then nobody can come before us either."""
+    """Return whether nobody with a lower number is there; then nobody can come before us either."""
     return number == 0 or set_lock(file, F_OFD_SETLK, F_RDLCK, FIRST, number)
 
 

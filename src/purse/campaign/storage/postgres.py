@@ -65,7 +65,7 @@ class TimeoutConnection(psycopg.Connection[Any]):
 
 
 def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any, T]:
-    """The same steps, up to a time."""
+    """Yield the same steps, up to a time."""
     try:
         wanted = next(steps)
         while True:
@@ -88,7 +88,7 @@ class ServerClock:
         self._ahead = now - monotonic()
 
     def now(self) -> int:
-        """The server's time, as far as it is known."""
+        """Return the server's time, as far as it is known."""
         return monotonic() + self._ahead
 
 

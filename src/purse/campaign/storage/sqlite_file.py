@@ -70,8 +70,8 @@ class SqliteFile(ABC):
 
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
-        """A transaction that nobody else writes beside; committed at the end, undone where anything
-        is raised.
+        """Yield a transaction that nobody else writes beside; committed at the end, undone where
+        anything is raised.
         """
         with self._translated, self._current_turn():
             db = self._writer = self._writer or self._opened()
@@ -94,7 +94,7 @@ class SqliteFile(ABC):
 
     @contextmanager
     def _current_turn(self) -> Iterator[None]:
-        """A turn in which all connections have the files open that the path names.
+        """Yield a turn in which all connections have the files open that the path names.
 
         Where they have not, the turn ends before they are let go: that waits for other threads,
         which may wait for their turn.
@@ -127,7 +127,7 @@ class SqliteFile(ABC):
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
-        """The file as it is at one moment, through a connection that cannot write."""
+        """Yield the file as it is at one moment, through a connection that cannot write."""
         with self._translated:
             self._follow_files()
             with self._readers.use(lambda db: db.execute("BEGIN")) as db:
@@ -156,13 +156,13 @@ class SqliteFile(ABC):
                 each._drop_writer()
 
     def _sharing(self) -> list[SqliteFile]:
-        """All objects of this process for this file, this one included."""
+        """Return all objects of this process for this file, this one included."""
         if len(_open) == 1:  # a tenth of the time
             return [self]
         return [each for each in list(_open) if each._real == self._real]
 
     def _is_current(self) -> bool:
-        """Whether all connections of this process have the files open that the path names."""
+        """Return whether all connections of this process have the files at the path open."""
         found = identify(self.path, self._real)
         return all(
             files == found for each in self._sharing() for files in list(each._files.values())
@@ -203,7 +203,7 @@ class SqliteFile(ABC):
         self._close(db, tidy=self._files.get(db) == identify(self.path, self._real))
 
     def _close_writer(self) -> None:
-        """The last connection of all moves the log into the file, and has to write for that."""
+        """Close the writing connection last: it moves the log into the file."""
         if self._writer is not None:
             db, self._writer = self._writer, None
             self._close(db, tidy=self._files.get(db) == identify(self.path, self._real))
@@ -241,7 +241,7 @@ class SqliteFile(ABC):
             return -1
 
     def danger(self) -> str | None:
-        """What is wrong with the file, for people."""
+        """Return what is wrong with the file, for people."""
         return danger(self.path)
 
     def close(self) -> None:
@@ -277,7 +277,7 @@ class TranslatedErrors:
         self._path = path
 
     def __enter__(self) -> None:
-        """Nothing is to be done."""
+        """Do nothing."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         """Translate the error."""

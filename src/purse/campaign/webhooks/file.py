@@ -54,7 +54,7 @@ class Receiver:
     allow_private: bool = False
 
     def wants(self, kind: str, name: str) -> bool:
-        """Whether it is told of the events of a campaign, or of an account."""
+        """Return whether it is told of the events of a campaign, or of an account."""
         patterns = self.campaigns if kind == CAMPAIGN else self.accounts
         return any(fnmatchcase(name, pattern) for pattern in patterns)
 

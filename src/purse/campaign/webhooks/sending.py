@@ -77,7 +77,7 @@ def read_target(address: str) -> Target:
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is a network address in its usual form.
+    """Return whether a host is a network address in its usual form.
 
     >>> is_address("192.0.2.1"), is_address("::1"), is_address("0177.0.0.1")
     (True, True, False)
@@ -113,7 +113,7 @@ def checked(target: Target, look_up: Resolve, *, allow_private: bool) -> list[tu
 
 
 def is_public(text: str) -> bool:
-    """Whether a network address is one of the public internet, and leads to no other kind.
+    """Return whether a network address is one of the public internet, and leads to no other kind.
 
     >>> [is_public(text) for text in ("1.1.1.1", "127.0.0.1", "169.254.169.254", "10.1.2.3")]
     [True, False, False, False]

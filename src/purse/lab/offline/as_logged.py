@@ -26,8 +26,8 @@ NAME = "as logged"
 def as_logged(
     log: Log, budgets: Sequence[Any], methods: Sequence[str], replicates: int, seed: int
 ) -> list[LogEstimate]:
-    """An estimate for each budget and method: the same for every method, since nothing has to be
-    estimated but how much another log would have gained.
+    """Return an estimate for each budget and method: the same for every method, since nothing has
+    to be estimated but how much another log would have gained.
 
     Refused where the game would have gone on after the last row, with money and rounds left.
     """
@@ -64,8 +64,8 @@ def as_logged(
 
 
 def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
-    """The gain of these rows in their order, what they cost of the first resource, in the user's
-    unit, and how many there are before the first that cannot be paid, or the horizon.
+    """Return the gain of these rows in their order, what they cost of the first resource, in the
+    user's unit, and how many there are before the first that cannot be paid, or the horizon.
     """
     total = np.cumsum(log.cost[rows], axis=0)
     paid = int((total <= units).all(axis=1).sum())  # costs are not negative: the first ones
@@ -75,5 +75,5 @@ def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
 
 
 def with_spread(value: float, again: Floats) -> Estimate:
-    """The value with the interval of what replicates came to: nothing is random within one."""
+    """Return the value with the interval of the replicates: nothing is random within one."""
     return with_log_error(np.array([value, value]), np.repeat(again[:, None], 2, axis=1))

@@ -72,7 +72,7 @@ def score(
     pulls: Any,
     detail: str | None = None,
 ) -> Score:
-    """The averages over paths."""
+    """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
     return Score(budget, player, kind, mean, low, high, *rest, detail)
@@ -87,8 +87,8 @@ def references(
     stop: str = "retry",
     n_workers: int | None = None,
 ) -> pl.DataFrame:
-    """A row for each budget and reference: gain with its 95% interval, what was spent, and how many
-    rounds had a pull.
+    """Return a row for each budget and reference: gain with its 95% interval, what was spent, and
+    how many rounds had a pull.
     """
     import polars as pl
 
@@ -103,7 +103,7 @@ def references(
 def references_of(
     world: World, budget: float, n_paths: int, seed: int, stop: str, n_workers: int | None
 ) -> Iterator[Score]:
-    """The references for one budget."""
+    """Yield the references for one budget."""
     assert world.horizon is not None
     low, high = world.reward_range
     rewards = low + (high - low) * world.tables.rewards[:, :, 0]
@@ -147,7 +147,7 @@ def references_of(
 
 
 def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
-    """The arms of a mixture with their parts of the rounds, the largest first.
+    """Return the arms of a mixture with their parts of the rounds, the largest first.
 
     >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
     '90.0% large + 3.3% small + 6.7% nothing'
@@ -186,8 +186,8 @@ def play_mixture(
 def fill_path(
     rewards: Floats, units: Ints, needs: Ints, orders: Ints, purse: int, tries: int
 ) -> tuple[float, float, float]:
-    """One path: gain, units spent and pulls. An arm that needs more than is left makes way for the
-    next in its round's order, `tries` of them at most.
+    """Return one path: gain, units spent and pulls. An arm that needs more than is left makes way
+    for the next in its round's order, `tries` of them at most.
     """
     left, gain, pulls = purse, 0.0, 0.0
     for t in range(rewards.shape[0]):

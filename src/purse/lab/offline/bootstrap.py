@@ -56,14 +56,14 @@ class Played(NamedTuple):
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
-    """What a replicate draws its rows with; the same for every policy and budget, so that these are
-    compared on the same logs.
+    """Return what a replicate draws its rows with; the same for every policy and budget, so that
+    these are compared on the same logs.
     """
     return np.random.default_rng((seed, number, OURS))
 
 
 def replicate_paths(runs: Sequence[Run]) -> int:
-    """How many paths are played on each replicate, from the rounds of those on the log."""
+    """Return how many paths are played on each replicate, from the rounds of those on the log."""
     rounds = float(np.concatenate([run.rounds for run in runs]).mean())
     return int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
 
@@ -147,7 +147,7 @@ def play_log(
 
 
 def with_log_error(values: Floats, redone: Floats) -> Estimate:
-    """The mean of `values` (P,), one per path, with error and interval that hold what the
+    """Return the mean of `values` (P,), one per path, with error and interval that hold what the
     replicates (R, paths) say about the log.
     """
     within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]

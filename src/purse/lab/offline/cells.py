@@ -92,7 +92,7 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
 
 
 def decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:
-    """The mark before the decimals of a column, or a row with what is wrong with it."""
+    """Return the mark before the decimals of a column, or a row with what is wrong with it."""
     comma = texts.str.contains(",").fill_null(False)
     either = texts.str.contains(EITHER_COMMA).fill_null(False)
     by_point = texts.str.contains(BY_POINT).fill_null(False) & ~either

@@ -30,8 +30,8 @@ PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
 def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
-    """The source with its columns under the wanted names, where they differ by case or blanks
-    alone.
+    """Return the source with its columns under the wanted names, where they differ by case or
+    blanks alone.
 
     wanted   the names by what the columns are: arm, reward, cost, ...
     """
@@ -54,13 +54,13 @@ def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
 
 
 def plain(name: str) -> str:
-    """A name without case, and without blanks around it."""
+    """Return a name without case, and without blanks around it."""
     return name.strip().casefold()
 
 
 def guesses(columns: Sequence[str]) -> dict[str, str]:
-    """What the columns may be, by their names: the whole name tells more than a word of it, and an
-    earlier word more than a later one; a currency alone tells least.
+    """Return what the columns may be, by their names: the whole name tells more than a word of it,
+    and an earlier word more than a later one; a currency alone tells least.
 
     >>> guesses(["timestamp", "model", "clicked", "cost_usd", "propensity"])
     {'arm': 'model', 'reward': 'clicked', 'cost': 'cost_usd', 'probability': 'propensity'}
@@ -81,7 +81,7 @@ def guesses(columns: Sequence[str]) -> dict[str, str]:
 
 
 def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
-    """How well a column fits each word that it has; the less, the better."""
+    """Yield how well a column fits each word that it has; the less, the better."""
     parts = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
     for place, word in enumerate(words):
         if word in parts:
@@ -89,8 +89,8 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
-    """The refusal of data that lacks columns, with the options that name them where that can be
-    guessed.
+    """Return the refusal of data that lacks columns, with the options that name them where that can
+    be guessed.
     """
     columns = source.frame.columns
     have = {role: name for role, name in wanted.items() if name in columns}

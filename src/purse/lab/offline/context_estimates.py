@@ -28,7 +28,7 @@ NO_QUEUES = (
 
 
 def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[str, LogEstimate]:
-    """The estimate by each method; `how` is as in `play_log`."""
+    """Return the estimate by each method; `how` is as in `play_log`."""
     played = play_log(
         job, logged.world, logged.once(), logged.redrawn, **how, seat=seat, keep=logged.credited
     )
@@ -53,15 +53,15 @@ def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[
 
 
 def pooled(main: list[Floats], again: list[Floats]) -> Estimate:
-    """The estimate from the values of the log's paths, and of the replicates'."""
+    """Return the estimate from the values of the log's paths, and of the replicates'."""
     return with_log_error(np.concatenate(main), np.array(again))
 
 
 def reason(
     logged: ContextWorld, main: list[Credited], again: list[Credited], played: Played, rows: float
 ) -> str | None:
-    """Why the log cannot tell, or None: the policy wants an arm of which the log knows too little,
-    or arms in contexts in which the log never chose them, or plays too few rows.
+    """Return why the log cannot tell, or None: the policy wants an arm of which the log knows too
+    little, or arms in contexts in which the log never chose them, or plays too few rows.
     """
     log = logged.log
     asked: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)

@@ -50,7 +50,7 @@ class ContextWorld:
         return np.bincount(rng.choice(real, len(real)), minlength=len(self.weight))
 
     def world(self, counts: Ints) -> World:
-        """What answers with these rows. A new one for each thread."""
+        """Return what answers with these rows. A new one for each thread."""
         log, n_arms, weights = self.log, len(self.log.arms), counts * self.weight
         n_values = self.values.shape[1]
         n_credits = IPS + 2 * n_values
@@ -107,7 +107,7 @@ class ContextWorld:
         return np.concatenate([rewards, costs], axis=2)
 
     def credited(self, world: World, run: Run) -> Credited:
-        """What the paths of a run in this world came to."""
+        """Return what the paths of a run in this world came to."""
         found, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
         doubly = IPS + n_values
         return Credited(
@@ -125,7 +125,7 @@ class ContextWorld:
 
 
 def make_context_world(log: Log) -> ContextWorld:
-    """The world of a log that has contexts."""
+    """Return the world of a log that has contexts."""
     assert log.contexts is not None
     arm, reward, cost = log.filled()
     extra = len(arm) - len(log)
@@ -157,8 +157,8 @@ def weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
 
 
 def effective_rows(visits: Ints) -> float:
-    """How many rows that are visited equally often tell as much: (sum v)^2 / sum v^2 with v the
-    expected visits; v (v - 1) takes off what chance adds to v^2.
+    """Return how many rows that are visited equally often tell as much: (sum v)^2 / sum v^2 with v
+    the expected visits; v (v - 1) takes off what chance adds to v^2.
 
     >>> effective_rows(np.array([50, 50, 0]))
     2.0

@@ -77,8 +77,8 @@ def estimate(
     references: bool = False,
     n_workers: int | None = None,
 ) -> LogResult:
-    """What each policy would have gained with each budget, by each method, with 95% intervals that
-    hold the uncertainty of the log.
+    """Return what each policy would have gained with each budget, by each method, with 95%
+    intervals that hold the uncertainty of the log.
 
     command      how to ask again
     references   whether to add what the log itself gained, and each arm alone

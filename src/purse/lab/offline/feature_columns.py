@@ -38,7 +38,7 @@ class Contexts:
 
 
 def describe(feature: Feature, own: bool) -> str:
-    """A feature with its range or classes."""
+    """Return a feature with its range or classes."""
     whose = ", the data's own" if own else ""
     if feature.classes:
         return f"{feature.name} ({len(feature.classes)} classes{whose})"
@@ -86,7 +86,7 @@ def read_contexts(
 
 
 def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, Any]:
-    """The features that are wanted by name, with what is declared of them, else None."""
+    """Return the features that are wanted by name, with what is declared of them, else None."""
     if isinstance(wanted, Mapping):
         forms = dict(wanted)
     else:
@@ -110,12 +110,12 @@ def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, A
 
 
 def is_open(form: Any) -> bool:
-    """Whether a declaration leaves range and classes to the data."""
+    """Return whether a declaration leaves range and classes to the data."""
     return form is None or (isinstance(form, Mapping) and not set(form) - {OPTIONAL})
 
 
 def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
-    """The range of the numbers, or the classes, in these columns together."""
+    """Return the range of the numbers, or the classes, in these columns together."""
     found = [numbers(source, column) for column in columns]
     if all(good.all() for _, good in found):
         values = np.concatenate([values for values, _ in found])
@@ -140,7 +140,7 @@ def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
 
 
 def same_everywhere(source: Source, columns: Sequence[str], value: str) -> InvalidInput:
-    """The refusal of a feature that tells nothing."""
+    """Return the refusal of a feature that tells nothing."""
     return InvalidInput(
         f"{source.path}, column {columns[0]!r}: is {value} in every row; leave this feature out"
     )

@@ -58,8 +58,8 @@ def read_table(
     features: Wanted | None = None,
     per_arm: bool = False,
 ) -> FullTable:
-    """The table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name its
-    columns; in the wide form they begin their names.
+    """Return the table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name
+    its columns; in the wide form they begin their names.
 
     features, per_arm   the columns that are features, see `read_contexts`, and whether each arm has
                         its own
@@ -85,8 +85,8 @@ def read_table(
 
 
 def read_wide(source: Source, reward: str, cost: str, arm: str) -> FullTable:
-    """The table from a pair of columns for each arm; a column without its other half is refused,
-    since an arm would be missing.
+    """Return the table from a pair of columns for each arm; a column without its other half is
+    refused, since an arm would be missing.
     """
     columns = source.frame.columns
     starts = f"{reward}_", f"{cost}_"
@@ -108,7 +108,9 @@ def read_long(
     features: Wanted | None,
     per_arm: bool,
 ) -> FullTable:
-    """The table from a row for each round and arm, both in the order in which they first appear."""
+    """Return the table from a row for each round and arm, both in the order in which they first
+    appear.
+    """
     rounds, arms = source.labels(round), source.labels(arm)
     values, units = source.numbers(reward, truth=True), cost_units(source, cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
@@ -179,8 +181,8 @@ def cost_units(source: Source, column: str) -> Ints:
 
 
 def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
-    """The world that plays the table's rows, shuffled on each path, for `horizon` rounds; None: for
-    all of them.
+    """Return the world that plays the table's rows, shuffled on each path, for `horizon` rounds;
+    None: for all of them.
     """
     n_rounds = rounds = len(table.rewards)
     if horizon is not None:

@@ -100,7 +100,7 @@ class JournalReader:
             self.drawn.update([body["arm"]])
 
     def add_mask(self, there: tuple[int, ...]) -> None:
-        """One more round with these arms."""
+        """Add a round with these arms."""
         count = 1
         if self.masks and self.masks[-1][0] == there:
             count += self.masks.pop()[1]
@@ -147,7 +147,7 @@ class JournalReader:
         return np.array([self.allowed[i] for i in range(n_arms)]) * share
 
     def notes(self, outside: int) -> tuple[str, ...]:
-        """What a reader of estimates has to know.
+        """Return what a reader of estimates has to know.
 
         outside   tickets whose cost was outside its declared bounds
         """

@@ -128,8 +128,8 @@ class Log:
 
 
 def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
-    """Why the log cannot tell of who plays arms so often, if it cannot: it knows too little of one
-    of them.
+    """Return why the log cannot tell of who plays arms so often, if it cannot: it knows too little
+    of one of them.
 
     pulls, ess   (K,) how often each was pulled, and its effective sample size
     """
@@ -234,14 +234,14 @@ def assume(probability: str, arm: Ints, n_arms: int) -> tuple[Floats, str]:
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:
-    """The arms that occur: by number where all are whole numbers, else by alphabet."""
+    """Return the arms that occur: by number where all are whole numbers, else by alphabet."""
     names = set(labels)
     by_number = all(label.isdecimal() for label in names)
     return tuple(sorted(names, key=int) if by_number else sorted(names))
 
 
 def distinct(arms: Sequence[str]) -> tuple[str, ...]:
-    """The arms as they were declared."""
+    """Return the arms as they were declared."""
     names = tuple(str(name) for name in arms)
     if isinstance(arms, str) or not names or len(set(names)) < len(names):
         raise invalid("arms", arms, "must be the names of all arms, each once")

@@ -62,7 +62,7 @@ class LogPlayer:
         warm_up_all(jobs, recipes, bar, self.how["workers"])
 
     def by_method(self, job: Job, bar: Progress) -> dict[str, LogEstimate]:
-        """The estimates for a job; the bar goes on by one part."""
+        """Return the estimates for a job; the bar goes on by one part."""
         start, length = bar.start, bar.length
         if self.logged is not None and job.contexts:
             return by_contexts(self.logged, job, {**self.how, "bar": bar})
@@ -111,7 +111,7 @@ def model_means(
 def by_model(
     model: models.ModelWorld, means: Mapping[str, list[Floats]], job: Job, played: Played
 ) -> dict[str, LogEstimate]:
-    """What the estimated world says, by each way to estimate mean rewards."""
+    """Return what the estimated world says, by each way to estimate mean rewards."""
     inside, sizes, spent = model.played_means(), model.log.ess, spent_of(played)
     by_method = {}
     for method, (mean, *again) in means.items():
@@ -123,8 +123,8 @@ def by_model(
 
 
 def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
-    """What the logged rounds themselves say; refused where a path needs more of them than there
-    are.
+    """Return what the logged rounds themselves say; refused where a path needs more of them than
+    there are.
     """
     short = np.concatenate([queues.ran_out(world) for world, _ in played.main])
     if short.size:
@@ -141,7 +141,7 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
 
 
 def spent_of(played: Played) -> Estimate:
-    """What the policy spends of the first resource."""
+    """Return what the policy spends of the first resource."""
     values = np.concatenate([run.spent[:, 0] for _, run in played.main])
     return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
 
@@ -155,8 +155,8 @@ def answer(
     ess: Floats,
     spent: Estimate,
 ) -> LogEstimate:
-    """The estimate, or why the log cannot support it: the policy plays an arm of which it knows too
-    little.
+    """Return the estimate, or why the log cannot support it: the policy plays an arm of which it
+    knows too little.
     """
     pulls, size = played.pulls, budget_of(job)
     refused = too_little(log, pulls, ess)
@@ -166,7 +166,7 @@ def answer(
 
 
 def budget_of(job: Job) -> float:
-    """The budget of a job, of the first resource and in the user's unit."""
+    """Return the budget of a job, of the first resource and in the user's unit."""
     return float(job.problem.budget[0] / amounts.UNIT)
 
 

@@ -55,7 +55,7 @@ class LogResult:
         return (*self.log.warnings, *self.long_games())
 
     def long_games(self) -> list[str]:
-        """A line where games have more rounds than the log: nobody saw that many."""
+        """Return a line where games have more rounds than the log: nobody saw that many."""
         n = len(self.log)
         longest = max(self.estimates, key=lambda each: each.rounds)
         if longest.rounds <= LONGER * n:
@@ -72,7 +72,7 @@ class LogResult:
         return self.log.notes
 
     def frame(self) -> pl.DataFrame:
-        """A row for each player, budget and method: estimate, standard error, 95% interval,
+        """Return a row for each player, budget and method: estimate, standard error, 95% interval,
         effective sample size, what would be spent of the first resource with its 95% interval;
         where refused, nulls and the reason. Then the rounds of a game, and what the player is: a
         policy, an arm alone, or the log itself.
@@ -91,8 +91,8 @@ class LogResult:
         return pl.DataFrame(rows, types, orient="row")
 
     def arms(self) -> pl.DataFrame:
-        """A row for each arm: rows, effective sample size, weighted means, and sum of 1/probability
-        over all rounds in which it could be chosen, which should be about 1.
+        """Return a row for each arm: rows, effective sample size, weighted means, and sum of
+        1/probability over all rounds in which it could be chosen, which should be about 1.
 
         With several resources there is a column for the mean cost of each, such as `cost_tokens`.
         """
@@ -126,7 +126,7 @@ class LogResult:
         return publish(self, folder)
 
     def grids(self) -> Iterator[list[list[str]]]:
-        """A table for each budget as text, the largest estimate first."""
+        """Yield a table for each budget as text, the largest estimate first."""
         frame = self.frame()
         for budget in log_standings.budgets_of(frame):
             yield log_standings.grid(frame.filter(budget=budget), budget)
@@ -146,11 +146,11 @@ class LogResult:
         return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
 
     def __repr__(self) -> str:
-        """What was asked of which log, in a line."""
+        """Return what was asked of which log, in a line."""
         return f"<LogResult {self.summary}>"
 
     def remarks(self) -> list[str]:
-        """A line for each refusal, for how sure it is, for each note and for each warning."""
+        """Return a line for each refusal, each confidence, each note and each warning."""
         return [
             *map(plain, log_standings.short_reasons(self.frame())),
             plain(log_replay.precision(self.facts)),
@@ -159,13 +159,13 @@ class LogResult:
         ]
 
     def _repr_html_(self) -> str:
-        """The answer, the tables, and why something is missing or doubtful, for notebooks."""
+        """Return the answer, the tables and the doubts about them, for notebooks."""
         parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
         parts += [html.table(head, rows) for head, *rows in self.grids()]
         return "".join([*parts, *map(html.paragraph, self.remarks())])
 
     def __str__(self) -> str:
-        """The answer, the tables as plain text, and why something is missing or doubtful."""
+        """Return the answer, the tables as plain text, and why something is missing or doubtful."""
         lines = [self.summary, *map(fold, self.answers())]
         for each in self.grids():
             lines += ["", *("  ".join(row).rstrip() for row in align_columns(each))]

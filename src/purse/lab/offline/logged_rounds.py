@@ -71,7 +71,7 @@ class LoggedRounds(NamedTuple):
 
 @cold
 def find_row(log: LoggedRounds, low: int, high: int, u: float) -> int:
-    """The row from low .. high - 1 that the number u in [0, 1) draws, by weight."""
+    """Return the row from low .. high - 1 that the number u in [0, 1) draws, by weight."""
     before = log.upto[low - 1] if low > 0 else 0.0
     sought = before + u * (log.upto[high - 1] - before)
     last = high - 1

@@ -58,8 +58,8 @@ class ModelWorld:
                 return counts
 
     def reweighted(self, counts: Ints) -> World:
-        """The same arms, atoms and declared bounds; probabilities from these rows. It is played as
-        the log's rows are.
+        """Return the same arms, atoms and declared bounds; probabilities from these rows. It is
+        played as the log's rows are.
         """
         probabilities = shares(self.log, self.atom, self.size, counts)
         atoms = self.world.tables._replace(below=thresholds(probabilities[None]))
@@ -90,7 +90,7 @@ class ModelWorld:
 
 
 def make_model(log: Log) -> ModelWorld:
-    """The world of a log. It has no true means: a log does not tell them."""
+    """Return the world of a log. It has no true means: a log does not tell them."""
     arm, reward, cost = log.filled()
     # bits, so that cost stays exact
     atoms, of_row = np.unique(

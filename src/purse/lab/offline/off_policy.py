@@ -45,8 +45,8 @@ def estimate_log(
     n_workers: int | None = None,
     read_as: Mapping[str, Any] | None = None,
 ) -> LogResult:
-    """What each policy would have gained with each budget, by each method, with 95% intervals that
-    hold the uncertainty of the log.
+    """Return what each policy would have gained with each budget, by each method, with 95%
+    intervals that hold the uncertainty of the log.
 
     data        a file (.csv, .parquet, .jsonl) or a Polars frame: one row per round, one pull each
     n_paths     simulated games of each policy; None: 100

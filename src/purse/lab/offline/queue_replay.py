@@ -44,7 +44,7 @@ class QueueReplay:
         return np.repeat(self.first[:-1], sizes) + rng.integers(np.repeat(sizes, sizes))
 
     def world(self, rows: Ints) -> World:
-        """What answers with these rows. A new one for each thread."""
+        """Return what answers with these rows. A new one for each thread."""
         log, n_arms = self.log, len(self.log.arms)
         counters = np.zeros(1, np.uint64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
         low, high = log.cost_min, log.cost_max
@@ -63,12 +63,12 @@ class QueueReplay:
         )
 
     def ran_out(self, world: World) -> Ints:
-        """The arms that some path in this world needed more rows of than there are."""
+        """Return the arms that some path in this world needed more rows of than there are."""
         return np.flatnonzero(world.tables.queues.most > np.diff(self.first))
 
 
 def replay(log: Log) -> QueueReplay:
-    """The queues of a log."""
+    """Return the queues of a log."""
     arm, reward, cost = log.filled()
     heaviest = np.ones(len(log.arms))
     np.maximum.at(heaviest, log.arm, log.weight)

@@ -131,7 +131,7 @@ def replay(
 
 
 def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
-    """Whether the data is a log, or else a table. Raise `InvalidInput` where it is neither."""
+    """Return whether the data is a log and no table. Raise `InvalidInput` if it is neither."""
     columns = source.frame.columns
     if probability in columns or (arm in columns and probability in ASSUMED):
         return True
@@ -149,7 +149,7 @@ def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
 def skip_rows(
     source: Source, log: bool, names: Mapping[str, str], round: str, probability: str
 ) -> Source:
-    """The source without rows, or rounds of a table, that have an empty cell."""
+    """Return the source without rows, or rounds of a table, that have an empty cell."""
     columns = source.frame.columns
     if log:
         wanted = [*names.values(), probability]
@@ -169,7 +169,7 @@ def replay_journal(
     n_workers: int | None,
     **game: Any,
 ) -> LogResult:
-    """What policies would have earned in the place of a campaign's own, see `replay`."""
+    """Return what policies would have earned in the place of a campaign's own, see `replay`."""
     from purse.lab.offline.journal_log import read_journal_log
 
     log, budget = read_journal_log(path)
@@ -194,5 +194,5 @@ def replay_journal(
 
 
 def as_list(values: Any) -> list[Any]:
-    """Several values, or one, as a list."""
+    """Return several values, or one, as a list."""
     return list(values) if isinstance(values, Sequence) else [values]

@@ -95,7 +95,7 @@ def update(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
 
 @cache
 def seated(policy: ModuleType) -> ModuleType:
-    """The policy as one that plays logged rounds."""
+    """Return the policy as one that plays logged rounds."""
     found = ModuleType(policy.__name__)
     vars(found).update(
         {name: value for name, value in vars(policy).items() if not name.startswith("__")}
@@ -111,7 +111,7 @@ def seated(policy: ModuleType) -> ModuleType:
 
 
 def seat(job: Job, world: World) -> Job:
-    """The job of a policy that sees contexts, on the logged rounds of this world."""
+    """Return the job of a policy that sees contexts, on the logged rounds of this world."""
     params = job.params.inner if isinstance(job.params, SeatedParams) else job.params
     return job._replace(
         policy=seated(job.policy) if params is job.params else job.policy,

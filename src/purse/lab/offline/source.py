@@ -85,7 +85,7 @@ class Source:
         return np.array(array)
 
     def cells(self, entries: pl.Series, truth: bool) -> Cells:
-        """The entries of a column as numbers."""
+        """Return the entries of a column as numbers."""
         import polars as pl
 
         if entries.dtype == pl.String:
@@ -95,12 +95,12 @@ class Source:
         return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
 
     def labels(self, column: str) -> list[str]:
-        """The column as text, without blanks around it; no cell may be empty."""
+        """Return the column as text, without blanks around it; no cell may be empty."""
         return self.texts(column).to_list()
 
     def numbered(self, column: str) -> tuple[list[str], Ints]:
-        """The labels of a column, each once, and (rows,) the number of each row's label; a list of
-        the labels of all rows would take as much memory as all the rest.
+        """Return the labels of a column, each once, and (rows,) the number of each row's label; a
+        list of the labels of all rows would take as much memory as all the rest.
         """
         import polars as pl
 
@@ -110,7 +110,7 @@ class Source:
         return names, np.array(numbers.to_numpy())
 
     def texts(self, column: str) -> pl.Series:
-        """The same as a series."""
+        """Return the same as a series."""
         import polars as pl
 
         entries = self.column(column)
@@ -123,7 +123,9 @@ class Source:
         return texts
 
     def column(self, name: str) -> pl.Series:
-        """The column of this name; where there is none, the refusal lists those that there are."""
+        """Return the column of this name; where there is none, the refusal lists those that there
+        are.
+        """
         if name not in self.frame.columns:
             near = get_close_matches(name, self.frame.columns, 1, 0.4)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -134,8 +136,8 @@ class Source:
         return self.frame[name]
 
     def without_empty(self, columns: Sequence[str], group: str | None = None) -> Source:
-        """The source without the rows that have an empty cell in one of these columns, and those
-        of the same group.
+        """Return the source without the rows that have an empty cell in one of these columns, and
+        those of the same group.
 
         group   a column; its value says which rows belong together
         """
@@ -181,14 +183,14 @@ class Source:
         return f"{self.path}, line {line}"
 
     def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
-        """The error for the value in this row (from 0) and column; None is an empty cell."""
+        """Return the error for the value in this row (from 0) and column; None is an empty cell."""
         text = "an empty cell" if value is None else shorten(" ".join(repr(value).split()))
         return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
 
 
 def read(path: str | os.PathLike[str] | pl.DataFrame, *, decimal: str | None = None) -> Source:
-    """The rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a Polars frame, or of
-    what comes through standard input, "-": text with separators, or JSON lines.
+    """Return the rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a Polars frame,
+    or of what comes through standard input, "-": text with separators, or JSON lines.
 
     decimal   the mark before decimals, "," or "."; None: as each column tells
 
@@ -222,7 +224,7 @@ def read(path: str | os.PathLike[str] | pl.DataFrame, *, decimal: str | None = N
 
 
 def filled(source: Source) -> Source:
-    """The source, which must have rows and columns."""
+    """Return the source, which must have rows and columns."""
     if source.frame.is_empty():
         raise InvalidInput(f"{source.path} has no rows")
     return source
@@ -238,7 +240,7 @@ def is_empty(entries: pl.Series) -> Bools:
 
 
 def read_parquet(place: Place) -> pl.DataFrame:
-    """The rows of a Parquet file."""
+    """Return the rows of a Parquet file."""
     import polars as pl
 
     try:

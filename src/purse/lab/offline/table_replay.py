@@ -53,7 +53,7 @@ class TableReplay:
     notes: tuple[str, ...] = ()  # what a reader has to know
 
     def frame(self) -> pl.DataFrame:
-        """A row for each budget and player, policies and references alike: gain with its 95%
+        """Return a row for each budget and player, policies and references alike: gain with its 95%
         interval, its share of the LP optimum, spent, pulls.
         """
         return standings(self.study)
@@ -69,7 +69,7 @@ class TableReplay:
         return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
 
     def grids(self) -> Iterator[list[list[str]]]:
-        """A table for each budget as text, the largest gain first."""
+        """Yield a table for each budget as text, the largest gain first."""
         for budget, players in ranked(self.frame()).items():
             yield [
                 [f"budget {budget:g}", "gain ± 95%", "of the LP", "spent", "pulls"],
@@ -87,17 +87,17 @@ class TableReplay:
         )
 
     def __repr__(self) -> str:
-        """What was replayed, in a line."""
+        """Return what was replayed, in a line."""
         return f"<TableReplay {self.summary}>"
 
     def _repr_html_(self) -> str:
-        """The answer and the tables, for notebooks."""
+        """Return the answer and the tables, for notebooks."""
         parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
         parts += [html.table(head, rows) for head, *rows in self.grids()]
         return "".join([*parts, *map(html.paragraph, self.notes)])
 
     def __str__(self) -> str:
-        """The answer and the tables as plain text."""
+        """Return the answer and the tables as plain text."""
         lines = [self.summary, *map(fold, self.answers())]
         for grid in self.grids():
             lines += ["", *("  ".join(row).rstrip() for row in align_columns(grid))]
@@ -175,8 +175,9 @@ def as_replay(
     note: str,
     notes: Sequence[str] = (),
 ) -> TableStudy:
-    """The study as the replay of its table, beside these references and with the command that runs
-    it again; in its folder too. `note` says what its features are, `notes` what was taken for what.
+    """Return the study as the replay of its table, beside these references and with the command
+    that runs it again; in its folder too. `note` says what its features are, `notes` what was taken
+    for what.
     """
     import polars as pl
 

@@ -32,7 +32,7 @@ class Piped:
         return ".jsonl" if self.content.lstrip(MARK + b" \r\n\t").startswith(b"{") else ".csv"
 
     def open(self, mode: str) -> BinaryIO:
-        """The content from its beginning."""
+        """Return the content from its beginning."""
         assert mode == "rb"
         return io.BytesIO(self.content)
 
@@ -44,7 +44,7 @@ Place = Path | Piped
 
 
 def lines(place: Place) -> Iterator[tuple[int, str]]:
-    """The lines of the file with their numbers from 1."""
+    """Yield the lines of the file with their numbers from 1."""
     with place.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -56,13 +56,13 @@ def lines(place: Place) -> Iterator[tuple[int, str]]:
 
 
 def filled_lines(place: Place) -> Iterator[tuple[int, str]]:
-    """The lines that are not blank."""
+    """Return the lines that are not blank."""
     return ((number, line) for number, line in lines(place) if line.strip())
 
 
 def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """The records of a CSV file, header included and blank lines not, each with the line on which
-    it begins: quoted cells may span several.
+    """Yield the records of a CSV file, header included and blank lines not, each with the line on
+    which it begins: quoted cells may span several.
     """
     texts = (text for _, text in lines(place))
     reader = csv.reader(texts, strict=True, delimiter=separator)
@@ -77,8 +77,8 @@ def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]
 
 
 def find_separator(place: Place) -> str:
-    """What separates the cells: of the usual separators the one that gives the header most of
-    them; tabs in a file that ends in .tsv.
+    """Return what separates the cells: of the usual separators the one that gives the header most
+    of them; tabs in a file that ends in .tsv.
     """
     if place.suffix.lower() == ".tsv":
         return "\t"
@@ -86,7 +86,7 @@ def find_separator(place: Place) -> str:
 
 
 def header_size(place: Place, separator: str) -> int:
-    """How many cells the header has with this separator; 0 where it cannot be read with it."""
+    """Return how many cells the header has with this separator; 0 if it cannot be read."""
     try:
         return len(next(records(place, separator), (0, []))[1])
     except InvalidInput:
@@ -94,8 +94,8 @@ def header_size(place: Place, separator: str) -> int:
 
 
 def read_csv(place: Place, separator: str) -> pl.DataFrame:
-    """The rows as text, under names without blanks around them. Polars fills short and blank lines
-    up with nulls: with one in the last column, or a refusal, records are read one by one.
+    """Return the rows as text, under names without blanks around them. Polars fills short and blank
+    lines up with nulls: with one in the last column, or a refusal, records are read one by one.
     """
     import polars as pl
 
@@ -125,7 +125,7 @@ def read_csv(place: Place, separator: str) -> pl.DataFrame:
 
 
 def read_lines(place: Place) -> pl.DataFrame:
-    """The rows of a file with one JSON object per line; a field that a line lacks is null."""
+    """Return the rows of a file with one JSON object per line; a missing field is null."""
     import polars as pl
 
     with place.open("rb") as file:
@@ -154,5 +154,5 @@ def no_constant(word: str) -> float:
 
 
 def first_line(error: BaseException) -> str:
-    """The beginning of what a library says."""
+    """Return the beginning of what a library says."""
     return shorten(str(error).strip().partition("\n")[0])

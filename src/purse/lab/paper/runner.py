@@ -53,23 +53,23 @@ class Runner:
         self.bar.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
 
     def budgets(self, *sizes: float) -> list[float]:
-        """The budgets to use: all of them, or those for a quick look."""
+        """Return the budgets to use: all of them, or those for a quick look."""
         return [size for size in sizes if not self.quick or size <= QUICK_BUDGET]
 
     def paths(self, count: int) -> int:
-        """The paths to use: as many as that, or fewer for a quick look."""
+        """Return the paths to use: as many as that, or fewer for a quick look."""
         return min(count, QUICK_PATHS) if self.quick else count
 
     def runs(
         self, policy: str, world: str | World, budget: float, n_paths: int, stop: str = "exit"
     ) -> pl.DataFrame:
-        """The runs of a policy, a row for each path."""
+        """Return the runs of a policy, a row for each path."""
         self.say(policy, budget)
         job = make_job(policy, world, budget, stop=stop)
         return self.play(job, n_paths)
 
     def play(self, job: Job, n_paths: int) -> pl.DataFrame:
-        """The runs of a job, a row for each path."""
+        """Return the runs of a job, a row for each path."""
         return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar, self.device)
 
     def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
@@ -90,7 +90,7 @@ class Runner:
         n_paths: int,
         notion: str = "best_fixed_arm",
     ) -> list[Estimate]:
-        """A notion of regret at each budget."""
+        """Return a notion of regret at each budget."""
         return [self.regrets(policy, world, budget, n_paths)[notion] for budget in budgets]
 
     def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
@@ -112,7 +112,7 @@ class Runner:
     def fixed_arm_regret(
         self, policy: str, world: str | World, budget: float, n_paths: int
     ) -> Estimate:
-        """Regret against the best fixed arm, for which no other notion is computed."""
+        """Return regret against the best fixed arm, for which no other notion is computed."""
         gain = self.runs(policy, world, budget, n_paths)["gain"].to_numpy()
         alone = self.arms_alone(world, budget, n_paths)
         return estimate(against_best_fixed_arm(gain, alone))
@@ -145,14 +145,14 @@ class Runner:
     def regret_growth(
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> Growth:
-        """How a policy's regret against the best fixed arm grows with the budget."""
+        """Return how a policy's regret against the best fixed arm grows with the budget."""
         found = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
         return fit_growth(np.array(budgets), np.array([best_fixed_arm(each) for each in found]))
 
     def growth(
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> tuple[Growth, Floats]:
-        """How a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
+        """Return how a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
         themselves.
         """
         found = [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]

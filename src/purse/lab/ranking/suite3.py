@@ -41,7 +41,7 @@ CASES = (
 
 
 def sees_contexts(policy: str, situation: str | None = None) -> bool:
-    """Whether a policy, by its name and options or the path of its file, looks at contexts.
+    """Return whether a policy, by its name and options or the path of its file, looks at contexts.
 
     A policy of classes sees nothing of contexts that are numbers.
     """

@@ -36,8 +36,8 @@ def command(
     function: str,
     **options: Any,
 ) -> str:
-    """The command that replays `data`, or the call of a function that does; options that are at
-    their defaults are left out, and budgets where there are none.
+    """Return the command that replays `data`, or the call of a function that does; options that are
+    at their defaults are left out, and budgets where there are none.
 
     >>> command(Path("llm.csv"), ["uniform"], [1.0, 2.5], "purse.replay", seed=0, n_paths=20)
     'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'

@@ -190,7 +190,7 @@ class LogData(Protocol):
         """A line for each thing that a reader of the estimates has to know."""
 
     def frame(self) -> pl.DataFrame:
-        """A row for each policy, budget and method."""
+        """Return a row for each policy, budget and method."""
 
     def arms(self) -> pl.DataFrame:
-        """A row for each arm."""
+        """Return a row for each arm."""

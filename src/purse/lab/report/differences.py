@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 def differences(study: StudyData) -> pl.DataFrame:
-    """A row for each world, budget and policy: its regret less the least mean regret there, path by
-    path, with a 95% interval; `tied` where that interval does not lie above zero. With one path
-    only the least is `tied`.
+    """Return a row for each world, budget and policy: its regret less the least mean regret there,
+    path by path, with a 95% interval; `tied` where that interval does not lie above zero. With one
+    path only the least is `tied`.
     """
     import polars as pl
 
@@ -28,7 +28,7 @@ def differences(study: StudyData) -> pl.DataFrame:
 
 
 def cell_rows(study: StudyData) -> Iterator[dict[str, Any]]:
-    """The rows, cell by cell: no more than the regrets of one cell are in memory."""
+    """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
     import polars as pl
 
     for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):

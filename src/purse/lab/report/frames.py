@@ -73,7 +73,7 @@ def regret(study: StudyData) -> pl.DataFrame:
 
 
 def bounds(study: StudyData) -> Bounds:
-    """The bounds that apply and have a value, per world and budget."""
+    """Return the bounds that apply and have a value, per world and budget."""
     import polars as pl
 
     most = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("most"))
@@ -109,8 +109,8 @@ def gain(study: StudyData) -> pl.DataFrame:
 
 
 def references(study: StudyData) -> pl.DataFrame:
-    """What a reference would have gained, per unit of the budget too; `name` without what stands in
-    brackets, which may change with the budget.
+    """Return what a reference would have gained, per unit of the budget too; `name` without what
+    stands in brackets, which may change with the budget.
     """
     import polars as pl
 
@@ -120,8 +120,8 @@ def references(study: StudyData) -> pl.DataFrame:
 
 
 def left(study: StudyData) -> pl.DataFrame:
-    """What was left of the budget on average, as a part of it too, and how many runs reached the
-    end of the world before that of the budget.
+    """Return what was left of the budget on average, as a part of it too, and how many runs reached
+    the end of the world before that of the budget.
     """
     import polars as pl
 
@@ -138,8 +138,8 @@ def best_arms(study: StudyData) -> dict[str, str]:
 
 
 def shares(study: StudyData) -> pl.DataFrame:
-    """Which arms the largest budget went through, slice by slice: a world's most pulled arms by
-    name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
+    """Return which arms the largest budget went through, slice by slice: a world's most pulled arms
+    by name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
     """
     import polars as pl
 
@@ -190,8 +190,8 @@ def shares(study: StudyData) -> pl.DataFrame:
 
 
 def outcomes(study: StudyData) -> pl.DataFrame:
-    """The outcome of every run with its world's largest budget: no more is read of what may be
-    large.
+    """Return the outcome of every run with its world's largest budget: no more is read of what may
+    be large.
     """
     import polars as pl
 
@@ -203,7 +203,7 @@ def outcomes(study: StudyData) -> pl.DataFrame:
 
 
 def runs(study: StudyData) -> pl.DataFrame:
-    """How the outcomes of single runs spread at the largest budget: quantiles."""
+    """Return how the outcomes of single runs spread at the largest budget: quantiles."""
     import polars as pl
 
     value = pl.col(study.outcome)
@@ -216,8 +216,8 @@ def runs(study: StudyData) -> pl.DataFrame:
 
 
 def single_runs(study: StudyData) -> pl.DataFrame:
-    """The runs that are drawn one by one: all of them, or as many as can be told apart, evenly by
-    rank.
+    """Return the runs that are drawn one by one: all of them, or as many as can be told apart,
+    evenly by rank.
     """
     import polars as pl
 
@@ -227,8 +227,8 @@ def single_runs(study: StudyData) -> pl.DataFrame:
 
 
 def growth(study: StudyData) -> pl.DataFrame:
-    """The fitted slopes of log regret against log budget, and the shape that fits best; empty where
-    there is one budget.
+    """Return the fitted slopes of log regret against log budget, and the shape that fits best;
+    empty where there is one budget.
     """
     import polars as pl
 
@@ -236,7 +236,7 @@ def growth(study: StudyData) -> pl.DataFrame:
 
 
 def largest(frame: pl.DataFrame) -> pl.DataFrame:
-    """The rows of each world's largest budget."""
+    """Return the rows of each world's largest budget."""
     import polars as pl
 
     return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))

@@ -53,7 +53,7 @@ def publish(result: LogData, folder: Path) -> list[Path]:
 
 
 def html(result: LogData) -> str:
-    """The page."""
+    """Return the page."""
     frame = result.frame()
     figure, tables, missing = estimates(frame), estimate_tables(frame), reasons(frame.to_dicts())
     methods, data = methods_of(frame), describe_recording(result.facts.replay)
@@ -112,7 +112,7 @@ def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
-    """What the log knows of each arm, as text."""
+    """Return what the log knows of each arm, as text."""
     rows, costs = [], [name for name in arms.columns if name.startswith("cost")]
     for row in arms.iter_rows(named=True):
         means = [

@@ -22,12 +22,12 @@ TOO_SHORT = (
 
 
 def methods_of(frame: pl.DataFrame) -> list[str]:
-    """The methods, in the order in which they were given."""
+    """Return the methods, in the order in which they were given."""
     return frame["method"].unique(maintain_order=True).to_list()
 
 
 def budgets_of(frame: pl.DataFrame) -> list[float]:
-    """The budgets, from the least to the largest."""
+    """Return the budgets, from the least to the largest."""
     return sorted(frame["budget"].unique())
 
 
@@ -45,12 +45,12 @@ def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def rank(row: Mapping[str, Any]) -> tuple[bool, ...]:
-    """What puts the method that is quoted first."""
+    """Return what puts the method that is quoted first."""
     return (row["method"] != FIRST,)
 
 
 def why_not(refused: str) -> str:
-    """The reason of a refusal in two or three words, with which it begins.
+    """Return the reason of a refusal in two or three words, with which it begins.
 
     >>> why_not("log too short: it ends with 3 of the budget left")
     'log too short'
@@ -59,13 +59,13 @@ def why_not(refused: str) -> str:
 
 
 def estimate_text(row: Mapping[str, Any]) -> str:
-    """An estimate with half its interval, or in two or three words why there is none."""
+    """Return an estimate with half its interval, or in two or three words why there is none."""
     return why_not(row["refused"]) if row["refused"] else format_gain(row["estimate"], row["high"])
 
 
 def grid(here: pl.DataFrame, budget: float) -> list[list[str]]:
-    """The players with one budget as a table of texts, in 80 columns or less where names are short:
-    the estimate, that by the logged rounds themselves, rounds and what was spent.
+    """Return the players with one budget as a table of texts, in 80 columns or less where names are
+    short: the estimate, that by the logged rounds themselves, rounds and what was spent.
     """
     methods = methods_of(here)
     played = {row["policy"]: row for row in here.filter(method="replay").to_dicts()}
@@ -82,7 +82,7 @@ def grid(here: pl.DataFrame, budget: float) -> list[list[str]]:
 
 
 def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for each reason of a refusal, with the players that it concerns."""
+    """Return a line for each reason of a refusal, with the players that it concerns."""
     who: dict[str, list[str]] = {}
     for row in rows:
         if row["refused"]:
@@ -91,8 +91,8 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def short_reasons(frame: pl.DataFrame) -> list[str]:
-    """A line for each reason why nothing is quoted of a player, and one where `replay` alone is
-    missing.
+    """Return a line for each reason why nothing is quoted of a player, and one where `replay` alone
+    is missing.
     """
     rows = [row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))]
     told = {(row["policy"], row["budget"]) for row in rows if not row["refused"]}
@@ -105,5 +105,5 @@ def short_reasons(frame: pl.DataFrame) -> list[str]:
 
 
 def unique(names: Iterable[str]) -> list[str]:
-    """The names, each once."""
+    """Return the names, each once."""
     return list(dict.fromkeys(names))

@@ -34,8 +34,8 @@ SINGLE = f"Gain in the single order; {COLUMNS}"
 
 
 def standings(study: TableData) -> pl.DataFrame:
-    """A row for each budget and player, policies and references alike: gain with its 95% interval,
-    spent, pulls, the gain's share of the LP optimum if any.
+    """Return a row for each budget and player, policies and references alike: gain with its 95%
+    interval, spent, pulls, the gain's share of the LP optimum if any.
     """
     import polars as pl
 
@@ -75,7 +75,7 @@ def ranked(frame: pl.DataFrame) -> dict[float, list[dict[str, Any]]]:
 
 
 def cells(row: Mapping[str, Any]) -> list[str]:
-    """What a table says of a player."""
+    """Return what a table says of a player."""
     return [
         row["player"],
         format_gain(row["gain"], row["gain_high"]),
@@ -86,7 +86,7 @@ def cells(row: Mapping[str, Any]) -> list[str]:
 
 
 def gains(study: TableData) -> list[dict[str, Any]]:
-    """A table for each budget, the largest gain first."""
+    """Return a table for each budget, the largest gain first."""
     tables = []
     for budget, players in ranked(standings(study)).items():
         best = next(row["player"] for row in players if row["kind"] == "policy")

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def assemble(
     cells: Sequence[Cell], store: Store, scratch: Path | None
 ) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
-    """All runs, cell by cell, so that no more than one policy's in one cell need be in memory; and
-    the frames made from them.
+    """Return all runs, cell by cell, so that no more than one policy's in one cell need be in
+    memory; and the frames made from them.
     """
     import polars as pl
 
@@ -76,7 +76,7 @@ def assemble(
 
 
 def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
-    """The runs, to be read later: from a file, where there is a folder for it."""
+    """Return the runs, to be read later: from a file, where there is a folder for it."""
     import polars as pl
 
     if scratch is None:
@@ -87,7 +87,7 @@ def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.Lazy
 
 
 def label_runs(runs: pl.DataFrame, cell: Cell, policy: str, fixed: Floats) -> pl.DataFrame:
-    """The runs of a policy in a cell with what they belong to, and their regret."""
+    """Return the runs of a policy in a cell with what they belong to, and their regret."""
     import polars as pl
 
     return runs.select(

@@ -54,7 +54,7 @@ def play_on_cluster(
 
 
 def sendable(recipe: JobSpec) -> JobSpec:
-    """The recipe with its policy as text, by which it is found on every machine that has its
+    """Return the recipe with its policy as text, by which it is found on every machine that has its
     file.
     """
     policy = recipe.policy
@@ -72,7 +72,7 @@ _jobs: dict[str, Job] = {}
 
 
 def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
-    """What a worker does: make the job, see that it is the one that was meant, and play."""
+    """Return what a worker does: make the job, see that it is the one that was meant, and play."""
     if key not in _jobs:
         made = recipe.make()
         if key_of(made) != key:
@@ -87,7 +87,7 @@ def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str
 
 
 def parse(on: str) -> tuple[str, str]:
-    """The kind of cluster and its address, which may be empty."""
+    """Return the kind of cluster and its address, which may be empty."""
     kind, colon, address = on.partition("://")
     if kind not in ("ray", "dask") or (colon and not address):
         raise InvalidInput(f"on={on!r}: must be one of {ADDRESSES}")
@@ -107,8 +107,8 @@ def connected(on: str) -> Iterator[tuple[bool, int]]:
 
 @contextmanager
 def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """A Ray cluster; without an address the one that is known to Ray here, or a new one on this
-    machine.
+    """Yield a Ray cluster; without an address the one that is known to Ray here, or a new one on
+    this machine.
     """
     with needs("a Ray cluster", "ray"):
         import ray
@@ -135,7 +135,7 @@ def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
 
 @contextmanager
 def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """A Dask cluster; without an address a new one on this machine."""
+    """Yield a Dask cluster; without an address a new one on this machine."""
     with needs("a Dask cluster", "dask"):
         from distributed import Client
         from joblib import parallel_config

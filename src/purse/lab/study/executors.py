@@ -56,7 +56,7 @@ def play_all(
 def play_in_threads(
     shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int
 ) -> None:
-    """One shard a thread; those in plain Python first, in this one."""
+    """Play one shard a thread; those in plain Python first, in this thread."""
     # one each: a fault stays with its shard
     pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
     weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
@@ -81,12 +81,12 @@ def play_in_threads(
 
 
 def budget_of(shard: Shard) -> float:
-    """What the paths of a shard have to spend: how long it takes, for the progress bar."""
+    """Return what the paths of a shard have to spend: how long it takes, for the progress bar."""
     return float((shard.job.problem.budget * shard.job.problem.unit_scale).min()) * shard.n_paths
 
 
 def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> None:
-    """All neighbouring shards of a job at once: a GPU wants many paths."""
+    """Play all neighbouring shards of a job at once: a GPU wants many paths."""
     start, length = shown.start, shown.length
     for number, group in enumerate(groups := list(neighbours(shards))):
         shown.part(start + length * number / len(groups), length / len(groups), shown.title)

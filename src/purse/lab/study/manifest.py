@@ -24,7 +24,7 @@ PACKAGES = ("numba", "numpy", "polars", "scipy")
 
 
 def surroundings() -> dict[str, Any]:
-    """The versions and the machine."""
+    """Return the versions and the machine."""
     versions = {"python": platform.python_version(), "purse": __version__}
     versions |= {name: version(name) for name in PACKAGES if find_spec(name)}
     return {
@@ -34,7 +34,7 @@ def surroundings() -> dict[str, Any]:
 
 
 def now() -> str:
-    """The time, to the second."""
+    """Return the time, to the second."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
@@ -56,8 +56,8 @@ def load(folder: Path) -> dict[str, Any]:
 
 
 def study(folder: Path) -> str:
-    """The plan of the study in a folder, as a study file; refused where policies or worlds were
-    Python objects.
+    """Return the plan of the study in a folder, as a study file; refused where policies or worlds
+    were Python objects.
     """
     text = load(folder)["study"]
     if text is None:
@@ -69,14 +69,14 @@ def study(folder: Path) -> str:
 
 
 def standing(folder: Path) -> str:
-    """How many of the planned shards are there, in words."""
+    """Return how many of the planned shards are there, in words."""
     done, planned, size = progress_of(folder)
     return f"{done:,} of {planned:,} shards are there ({size / 1e6:,.1f} MB)"
 
 
 def progress_of(folder: Path) -> tuple[int, int, int]:
-    """How many of the planned shards are there, how many are planned, and the bytes of those that
-    are there. Studies side by side may share their shards; a finished one needs them no more.
+    """Return how many of the planned shards are there, how many are planned, and the bytes of those
+    that are there. Studies side by side may share their shards; a finished one needs them no more.
     """
     facts = load(folder)
     planned = set(facts["shards"])

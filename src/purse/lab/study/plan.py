@@ -72,7 +72,7 @@ class Plan:
         title: str | None,
         delay: Any = 0,
     ) -> Plan:
-        """The plan from what a user gives: one thing or several of each."""
+        """Return the plan from what a user gives: one thing or several of each."""
         chosen = {label: as_module(each) for label, each in labelled("policy", policies).items()}
         worlds = labelled("world", world)
         sizes = tuple(validation.number("budgets", budget, above=0) for budget in several(budgets))
@@ -164,14 +164,14 @@ class Plan:
 
 
 def describe_policy(policy: str | ModuleType) -> dict[str, str]:
-    """How a policy is written, and what it is: the first paragraph of its docstring."""
+    """Return how a policy is written, and what it is: the first paragraph of its docstring."""
     module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
     spec = policy if isinstance(policy, str) else str(module.NAME)
     return {"spec": spec, "says": first_paragraph(module.__doc__)}
 
 
 def title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
-    """What a study is called that was given no title.
+    """Return what a study is called that was given no title.
 
     >>> title_of(["replan", "uniform"], ["misleading_ratio"])
     'replan and uniform on misleading_ratio'
@@ -186,21 +186,21 @@ def title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
 
 
 def several(given: Any) -> list[Any]:
-    """What is given as a list; one thing is a list of one."""
+    """Return what is given as a list; one thing is a list of one."""
     many = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
     return list(given) if many else [given]
 
 
 def anywhere(text: str, folder: Path = Path()) -> str:
-    """A policy or world as it is written; the file of a user's own with its whole path, from this
-    folder.
+    """Return a policy or world as it is written; the file of a user's own with its whole path, from
+    this folder.
     """
     name, colon, options = text.partition(":")
     return f"{(folder / name).resolve()}{colon}{options}" if name.endswith(".py") else text
 
 
 def quoted(text: Any) -> str:
-    """A text as TOML has it: as JSON does, but for one character."""
+    """Return a text as TOML has it: as JSON does, but for one character."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -218,7 +218,7 @@ def labelled(what: str, given: Any) -> dict[str, Any]:
 
 
 def name_of(thing: Any, what: str) -> str:
-    """How something is called in results that has no label: as it is written, or by its own
+    """Return how something is called in results that has no label: as it is written, or by its own
     name.
     """
     if isinstance(thing, str):

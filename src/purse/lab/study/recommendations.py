@@ -64,12 +64,12 @@ class RecommendationStudy:
     results: tuple[SamplingResult, ...]
 
     def __getitem__(self, sampling: str) -> SamplingResult:
-        """The results of `best-arm` or of `uniform`."""
+        """Return the results of `best-arm` or of `uniform`."""
         known = {each.sampling: each for each in self.results}
         return known[validation.choice("sampling", sampling, list(known))]
 
     def as_dict(self) -> dict[str, Any]:
-        """The study as JSON has it."""
+        """Return the study as JSON has it."""
         return asdict(self)
 
     @property
@@ -95,16 +95,16 @@ class RecommendationStudy:
             ]
 
     def __str__(self) -> str:
-        """A few lines for people."""
+        """Return a few lines for people."""
         rows = align_columns([HEAD, *self._grid()])
         return "\n".join([self.title, *("  " + "  ".join(cells).rstrip() for cells in rows)])
 
     def __repr__(self) -> str:
-        """The study in a line."""
+        """Return the study in a line."""
         return f"<RecommendationStudy of {self.title}>"
 
     def _repr_html_(self) -> str:
-        """The same as a table, for notebooks."""
+        """Return the same as a table, for notebooks."""
         return html.table(HEAD, self._grid(), title=self.title)
 
 
@@ -156,12 +156,12 @@ def recommend(
 
 
 def units_of(cap: Any) -> float | None:
-    """A cap as a number that has at most nine decimals."""
+    """Return a cap as a number that has at most nine decimals."""
     return None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
 
 
 def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:
-    """The policy with its options, for rewards in [0, 1]."""
+    """Return the policy with its options, for rewards in [0, 1]."""
     low, high = world.reward_range
     if low and question.by == RATIO:
         raise invalid("by", RATIO, f"needs a world whose least reward is 0, not {low:g}")

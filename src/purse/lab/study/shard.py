@@ -44,7 +44,7 @@ class JobSpec(NamedTuple):
     delay: Any = 0
 
     def make(self) -> Job:
-        """The job, with checkpoints at fractions of the budget alone."""
+        """Return the job, with checkpoints at fractions of the budget alone."""
         job = make_job(
             self.policy,
             self.world,
@@ -86,7 +86,9 @@ Accept = Callable[[Shard, Frames], None]
 
 
 def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
-    """The shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the same."""
+    """Yield the shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the
+    same.
+    """
     key, size = key_of(job), shard_size(job)
     if n_paths > MOST_SHARDS * size:
         allowed = f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}"
@@ -96,8 +98,8 @@ def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
 
 
 def shard_size(job: Job) -> int:
-    """How many paths make about a second of work, if arms cost what lies halfway between their
-    bounds.
+    """Return how many paths make about a second of work, if arms cost what lies halfway between
+    their bounds.
     """
     problem = job.problem
     typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
@@ -107,12 +109,12 @@ def shard_size(job: Job) -> int:
 
 
 def bytes_per_path(job: Job) -> int:
-    """The memory that the results of a path take."""
+    """Return the memory that the results of a path take."""
     return 8 * (job.problem.n_arms + job.problem.n_resources + 4) * (1 + len(job.checkpoints.left))
 
 
 def key_of(job: Job) -> str:
-    """A hash of everything that decides the numbers: code, parameters, first state, world,
+    """Return a hash of everything that decides the numbers: code, parameters, first state, world,
     problem, game, checkpoints and delay.
     """
     # a class is known as long as it lives
@@ -140,7 +142,7 @@ def key_of(job: Job) -> str:
 
 
 def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
-    """What happened on each path: a row for each."""
+    """Return what happened on each path: a row for each."""
     import polars as pl
 
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
@@ -159,8 +161,8 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
 
 
 def trace_frame(run: Run) -> pl.DataFrame:
-    """How often each arm had been pulled in all of these paths together when a fraction of the
-    budget was spent: a row for each checkpoint.
+    """Return how often each arm had been pulled in all of these paths together when a fraction of
+    the budget was spent: a row for each checkpoint.
     """
     import polars as pl
 
@@ -171,14 +173,14 @@ def trace_frame(run: Run) -> pl.DataFrame:
 
 
 def frames_of(shard: Shard, results: PathResults) -> Frames:
-    """The results of a shard as frames."""
+    """Return the results of a shard as frames."""
     run = to_run(shard.job, results)
     trace = None if run.by_budget is None else trace_frame(run)
     return Frames(runs_frame(run, shard.first), trace)
 
 
 def play_shard(shard: Shard, pulse: Floats, halt: Ints) -> Frames:
-    """The paths of a shard, played in this thread; refused where the policy broke the rules."""
+    """Return the paths of a shard, played in this thread. Raise if the policy broke the rules."""
     results = play_paths(shard.job, shard.first, shard.n_paths, pulse, halt)
     if halt[0] == FAULT:
         raise fault_error(shard.job)

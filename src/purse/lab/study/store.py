@@ -40,13 +40,13 @@ class Store:
         self.memory: dict[str, pl.DataFrame] = {}
 
     def has(self, name: str) -> bool:
-        """Whether the frame is there."""
+        """Return whether the frame is there."""
         if self.folder is None or name in self.memory:
             return name in self.memory
         return (self.folder / f"{name}.parquet").is_file()
 
     def get(self, name: str) -> pl.DataFrame:
-        """The frame of this name."""
+        """Return the frame of this name."""
         import polars as pl
 
         if self.folder is None or name in self.memory:
@@ -61,13 +61,13 @@ class Store:
             write_atomically(self.folder / f"{name}.parquet", frame.write_parquet)
 
     def keep(self, name: str, make: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """The frame of this name: found, or made and kept."""
+        """Return the frame of this name: found, or made and kept."""
         if not self.has(name):
             self.put(name, make())
         return self.get(name)
 
     def missing(self, shards: Sequence[Shard]) -> list[Shard]:
-        """The shards that are not there, each once."""
+        """Return the shards that are not there, each once."""
         return list({shard.name: shard for shard in shards if not self.has(shard.name)}.values())
 
     def accept(self, shard: Shard, frames: Frames) -> None:
@@ -78,7 +78,7 @@ class Store:
         put(shard.name, frames.runs)
 
     def runs(self, shards: Sequence[Shard]) -> pl.DataFrame:
-        """A row for each path of finished shards."""
+        """Return a row for each path of finished shards."""
         import polars as pl
 
         return pl.concat([self.get(shard.name) for shard in shards])
@@ -86,8 +86,8 @@ class Store:
     def run(
         self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU
     ) -> pl.DataFrame:
-        """The runs of one policy on one world with one budget, a row for each path: found, or
-        played and kept.
+        """Return the runs of one policy on one world with one budget, a row for each path: found,
+        or played and kept.
         """
         shards = list(shards_of(job, n_paths))
         play_all(self.missing(shards), self.accept, shown, n_workers=n_workers, device=device)
@@ -96,8 +96,8 @@ class Store:
     def counterfactuals(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> pl.DataFrame:
-        """What each arm was worth over the rounds that these runs of the job had: a row for each
-        path, a column `shadow`.
+        """Return what each arm was worth over the rounds that these runs of the job had: a row for
+        each path, a column `shadow`.
         """
         import polars as pl
 
@@ -112,7 +112,7 @@ class Store:
     def own_clock(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> Floats | None:
-        """What each arm is credited with on the player's own clock, (K, P), where that is
+        """Return what each arm is credited with on the player's own clock, (K, P), where that is
         defined.
         """
         import polars as pl

@@ -69,7 +69,7 @@ KEYS = {"n_paths": "paths", "policy": "policies", "budget": "budgets"}
 
 
 def load(path: str | os.PathLike[str]) -> Plan:
-    """The plan in a study file."""
+    """Return the plan in a study file."""
     file = Path(path)
     try:
         return parse(file.read_text(encoding="utf-8"), file)
@@ -81,7 +81,7 @@ def load(path: str | os.PathLike[str]) -> Plan:
 
 
 def parse(text: str, file: Path) -> Plan:
-    """The plan in the text of a study file."""
+    """Yield the plan in the text of a study file."""
     try:
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -154,8 +154,8 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
-    """The complaint with the line of the file that it is about: where a needle is a key, or else
-    where it is at all; the first needle that is found.
+    """Return the complaint with the line of the file that it is about: where a needle is a key, or
+    else where it is at all; the first needle that is found.
     """
     lines = [
         (number, line)

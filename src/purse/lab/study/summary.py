@@ -33,7 +33,9 @@ COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real n
 
 
 def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """The rows as the frame of this name; its columns do not depend on whether there are any."""
+    """Return the rows as the frame of this name; its columns do not depend on whether there are
+    any.
+    """
     import polars as pl
 
     kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
@@ -56,8 +58,8 @@ def table_row(runs: pl.DataFrame) -> dict[str, float]:
 
 
 def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
-    """The share of each arm among the pulls in each slice of the budget, from pulls (M, K) up to
-    the end of each slice; none where there were no pulls.
+    """Yield the share of each arm among the pulls in each slice of the budget, from pulls (M, K) up
+    to the end of each slice; none where there were no pulls.
     """
     for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
         if slice_pulls.sum():
@@ -75,8 +77,8 @@ def in_groups(values: Floats) -> Floats:
 
 
 def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
-    """How regret grows from budget to budget, from the groups of each; a shape has two numbers to
-    fit, so it takes three budgets to tell one.
+    """Return how regret grows from budget to budget, from the groups of each; a shape has two
+    numbers to fit, so it takes three budgets to tell one.
     """
     order = np.argsort(budgets)
     if not np.mean(regrets, axis=1).any():  # who has no regret has none that grows
@@ -90,7 +92,8 @@ def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str,
 def bound_rows(
     world: World, budget: float, chosen: Sequence[str], stop: str, *, late: bool = False
 ) -> Iterator[dict[str, Any]]:
-    """What is proved about the regret of these policies, or of every player; in the user's unit.
+    """Yield what is proved about the regret of these policies, or of every player; in the user's
+    unit.
 
     `late` says whether reports come late.
     """
@@ -153,8 +156,8 @@ def arm_rows(
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
-    """What the best arm alone gained (K, P), and what one can expect at most who knows the means,
-    with and without contexts where there are any.
+    """Yield what the best arm alone gained (K, P), and what one can expect at most who knows the
+    means, with and without contexts where there are any.
     """
     best = best_arm(alone)
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}

@@ -37,7 +37,8 @@ class Growth(NamedTuple):
 
 
 def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
-    """The growth of regrets (M, P), one row per budget, one column per path, over budgets (M,).
+    """Return the growth of regrets (M, P), one row per budget, one column per path, over budgets
+    (M,).
 
     >>> growth = fit_growth(np.array([1e2, 1e3, 1e4]), np.sqrt([[1e2] * 3, [1e3] * 3, [1e4] * 3]))
     >>> round(growth.slope, 6), growth.shape
@@ -63,7 +64,7 @@ def slope(budgets: Floats, means: Floats) -> Floats:
 
 
 def misfit(shape: Floats, means: Floats) -> float:
-    """The root mean square of the relative error of the best a + b shape with b >= 0."""
+    """Return the root mean square of the relative error of the best a + b shape with b >= 0."""
     weights = 1 / np.maximum(np.abs(means), np.abs(means).max() * 1e-12)
     matrix = np.stack([weights, shape * weights], axis=1)
     target = means * weights

@@ -32,7 +32,7 @@ class Estimate(NamedTuple):
 
 
 def estimate(values: Floats) -> Estimate:
-    """The mean of independent values with its confidence interval.
+    """Return the mean of independent values with its confidence interval.
 
     >>> estimate(np.array([1.0, 2.0, 3.0])).mean
     2.0
@@ -84,7 +84,7 @@ class RunEvidence:
 
 
 def best_arm(sums: Floats) -> int:
-    """The arm with the largest mean, from one number for each arm and path (K, P)."""
+    """Return the arm with the largest mean, from one number for each arm and path (K, P)."""
     return int(sums.mean(axis=1).argmax())
 
 
@@ -178,18 +178,18 @@ def paper_pseudo_regret(seen: RunEvidence) -> Floats | None:
 
 
 def greedy(seen: RunEvidence) -> Floats | None:
-    """The greedy knapsack's gain - G, for known fixed arms."""
+    """Return the greedy knapsack's gain - G, for known fixed arms."""
     return None if seen.greedy is None else seen.greedy - seen.gain
 
 
 def knapsack(seen: RunEvidence) -> Floats | None:
-    """The exact unbounded knapsack's gain - G, for known fixed arms."""
+    """Return the exact unbounded knapsack's gain - G, for known fixed arms."""
     return None if seen.knapsack is None else seen.knapsack - seen.gain
 
 
 def optimum(seen: RunEvidence) -> Floats | None:
-    """The dynamic optimum - G: the best that a player who knows the world can expect; on small
-    instances.
+    """Return the dynamic optimum - G: the best that a player who knows the world can expect; on
+    small instances.
     """
     return None if seen.optimum is None else seen.optimum - seen.gain
 

@@ -85,7 +85,9 @@ def fill_values(phases: Ints, rewards: Floats, costs: Floats, values: Floats) ->
 
 
 def is_defined(job: Job, n_paths: int) -> bool:
-    """Whether own-clock regret is defined for the world of a job, and does not take too long."""
+    """Return whether own-clock regret is defined for the world of a job, and does not take too
+    long.
+    """
     world = job.world
     if world.efficiencies is not None:
         return True

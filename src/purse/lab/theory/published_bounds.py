@@ -70,8 +70,8 @@ def table(
     delta: float = 0.05,
     setting: Setting = ADVERSARIAL,
 ) -> list[Bound]:
-    """The published bounds of all policies that have one, for a problem; with probability 1 - delta
-    where they are of that kind.
+    """Return the published bounds of all policies that have one, for a problem; with probability 1
+    - delta where they are of that kind.
     """
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     rounds = math.ceil(b / c * (1 - 1e-12))
@@ -110,8 +110,8 @@ def table(
 
 
 def over_rounds(n_arms: int, rounds: int, delta: float) -> dict[str, tuple[float, str]]:
-    """Regret over a number of rounds for rewards in [0, 1], for the policies that are blind to
-    cost.
+    """Return regret over a number of rounds for rewards in [0, 1], for the policies that are blind
+    to cost.
     """
     log_k, many = math.log(n_arms), n_arms * rounds
     chance = f"with probability {1 - delta:g}"

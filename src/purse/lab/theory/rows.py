@@ -20,8 +20,8 @@ from purse.types import Floats, Ints
 
 
 def hindsight(rewards: Floats, units: Ints | Floats, budget: float) -> tuple[float, float, float]:
-    """The linear optimum of one who knows all rows (T, K): gain, what it spends, and how many
-    rounds have a pull.
+    """Return the linear optimum of one who knows all rows (T, K): gain, what it spends, and how
+    many rounds have a pull.
     """
     at_cost = np.zeros(len(rewards))
     at_reward = np.where(units == 0, rewards, 0).max(axis=1, initial=0.0)

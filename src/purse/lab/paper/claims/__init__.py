@@ -13,7 +13,7 @@ from types import ModuleType
 
 
 def claims() -> list[ModuleType]:
-    """All claims in the order of the page."""
+    """Return all claims in the order of the page."""
     modules = [
         import_module(f"{__name__}.{info.name}")
         for info in iter_modules([str(Path(__file__).parent)])

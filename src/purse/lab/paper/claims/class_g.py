@@ -22,7 +22,7 @@ PLACES = {"five arms": (FIVE, 5, 0.3), "`misleading_ratio`": ("misleading_ratio"
 
 
 def study(runner: Runner) -> Finding:
-    """The gain under `retry` less that under `exit`, path by path."""
+    """Return the gain under `retry` less that under `exit`, path by path."""
     rows, fine = [], True
     for label, (world, n_arms, cost) in PLACES.items():
         for budget in runner.budgets(1e2, 1e3, 1e4, 1e5):

@@ -39,8 +39,8 @@ VARIANTS = {
 
 
 def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
-    """The round from which beta log t / (t gap^2) stays below (1/2) sqrt(log K / (t K)), for an
-    estimate of the gap that is right.
+    """Return the round from which beta log t / (t gap^2) stays below (1/2) sqrt(log K / (t K)), for
+    an estimate of the gap that is right.
     """
 
     def excess(log_t: float) -> float:
@@ -52,7 +52,7 @@ def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
 
 
 def study(runner: Runner) -> Finding:
-    """The round by formula for easy and hard gaps, and regret with smaller beta."""
+    """Return the round by formula for easy and hard gaps, and regret with smaller beta."""
     rows = []
     for n_arms, cost in itertools.product((2, 10), (1, 0.5, 0.1)):
         for gap in (1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1):

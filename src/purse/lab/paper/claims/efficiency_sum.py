@@ -18,7 +18,7 @@ PATHS = 40
 
 
 def study(runner: Runner) -> Finding:
-    """The difference of the two sums per unit of budget, where the right side vanishes."""
+    """Return the difference of the two sums per unit of budget, where the right side vanishes."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     limits = [(bounds.theorem1(2, budget, 0.1).value or 0.0) / budget for budget in budgets]
     rows, worst = [], []

@@ -21,8 +21,8 @@ COMMANDS = [
 
 
 def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
-    """What the printed probabilities sum to in each round of a game, with eps_t = min{1/(2K), rate
-    sqrt(log K / t)} (delta does not bind).
+    """Return what the printed probabilities sum to in each round of a game, with eps_t =
+    min{1/(2K), rate sqrt(log K / t)} (delta does not bind).
     """
     policy = purse.Policy(
         "exp3++.bwk", n_arms=n_arms, budget=rounds + 1, cost_min=0.1, seed=0, stop="exit"
@@ -45,7 +45,7 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
 
 
 def study(runner: Runner) -> Finding:
-    """The sum of the printed probabilities, round by round of a live game."""
+    """Return the sum of the printed probabilities, round by round of a live game."""
     rows, largest = [], []
     for n_arms in (2, 5, 10):
         for name, rate in (("printed", 0.5), ("lemma", 0.5 / math.sqrt(n_arms))):

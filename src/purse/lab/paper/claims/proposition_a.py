@@ -21,7 +21,7 @@ PATHS = 20
 
 
 def pays_always(world: str) -> bool:
-    """Whether the world has one resource of which every pull takes some: else there is no
+    """Return whether the world has one resource of which every pull takes some: else there is no
     efficiency.
     """
     least = worlds.make(world, 1000).cost_min
@@ -29,7 +29,7 @@ def pays_always(world: str) -> bool:
 
 
 def is_plain(world: str) -> bool:
-    """Whether there are no masks and no contexts: no theorem covers them."""
+    """Return whether there are no masks and no contexts: no theorem covers them."""
     made = worlds.make(world, 1000)
     return made.outages is None and made.n_features == 0
 

@@ -24,7 +24,7 @@ PLACES = {
 
 
 def study(runner: Runner) -> Finding:
-    """The two parts of the left side of eq. (8)."""
+    """Return the two parts of the left side of eq. (8)."""
     budget = 1e4
     rows, error = [], 0.0
     for label, world in PLACES.items():

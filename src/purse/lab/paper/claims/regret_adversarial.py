@@ -28,7 +28,7 @@ CASES = (
 
 
 def study(runner: Runner) -> Finding:
-    """The regret and both lines for players on small instances."""
+    """Return the regret and both lines for players on small instances."""
     budget = 1e4
     rows, first, second = [], 0, 0
     for label, world, player in CASES:

@@ -23,7 +23,7 @@ PATHS, SEEDS = 20, 8
 
 
 def study(runner: Runner) -> Finding:
-    """Regret over bound on worlds of both kinds."""
+    """Return regret over bound on worlds of both kinds."""
 
     def against_fixed(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)

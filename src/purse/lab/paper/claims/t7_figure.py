@@ -35,7 +35,7 @@ PATHS = 20
 
 
 def study(runner: Runner) -> Finding:
-    """Regret of six policies on five worlds, for a quick look of three, and the bound."""
+    """Return regret of six policies on five worlds, for a quick look of three, and the bound."""
     budgets = [1e2, 1e3] if runner.quick else [1e2, 1e3, 1e4, 1e5]
     panels, rows, last = [], [], {}
     for title, place in PLACES.items():

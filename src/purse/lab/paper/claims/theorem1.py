@@ -33,7 +33,9 @@ PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed:arm=0", "
 def in_two_worlds(
     runner: Runner, policy: str, budgets: list[float]
 ) -> tuple[list[list[Estimate]], list[Curve], Table]:
-    """The regrets of a policy in both worlds, their curves per unit of budget, and their growth."""
+    """Return the regrets of a policy in both worlds, their curves per unit of budget, and their
+    growth.
+    """
     regrets, curves, growths = [], [], {}
     for number, world in enumerate((WORLD_1, WORLD_2), 1):
         regrets.append(runner.estimates(policy, world, budgets, PATHS))
@@ -44,8 +46,8 @@ def in_two_worlds(
 
 
 def study(runner: Runner) -> Finding:
-    """Regret of several players in the two worlds, beside the bound and the lower bound kappa(c)
-    B.
+    """Return regret of several players in the two worlds, beside the bound and the lower bound
+    kappa(c) B.
     """
     kappa, crossing = bounds.kappa(COST), bounds.refuted_from(COST)
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)

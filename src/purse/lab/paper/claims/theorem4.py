@@ -26,8 +26,8 @@ COST, PATHS, LONG = 0.1, 40, 1e6
 
 
 def study(runner: Runner) -> Finding:
-    """The two worlds again; then plain bandits, all costs 1, with the printed and with the proof's
-    exploration rate.
+    """Return the two worlds again; then plain bandits, all costs 1, with the printed and with the
+    proof's exploration rate.
     """
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]

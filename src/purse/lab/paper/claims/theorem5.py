@@ -22,7 +22,7 @@ PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform")
 
 
 def study(runner: Runner) -> Finding:
-    """Regret in both cases of the instance, for whole and for broken budgets and powers."""
+    """Return regret in both cases of the instance, for whole and for broken budgets and powers."""
     budgets = runner.budgets(1000, 1024, 4096.5, 10_000, 65_536, 100_000)
     rows, exact, curves = [], True, []
     for alpha in ALPHAS:

@@ -21,7 +21,7 @@ NAMED = 0.14  # the least part of the last slice that has room for the name of i
 
 
 def shares(study: StudyData) -> Figure | None:
-    """The shares of the arms over the largest budget; None where they were not recorded."""
+    """Return the shares of the arms over the largest budget; None where they were not recorded."""
     alt = extra("altair")
     data = frames.shares(study)
     if data.is_empty():
@@ -64,8 +64,8 @@ def shares(study: StudyData) -> Figure | None:
 
 
 def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
-    """The names of the arms that have room for them, in the last slice: on a halo, so that they
-    can be read on every colour.
+    """Return the names of the arms that have room for them, in the last slice: on a halo, so that
+    they can be read on every colour.
     """
     import polars as pl
 
@@ -80,16 +80,16 @@ def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
 
 
 def best_of(data: pl.DataFrame, world: str) -> str | None:
-    """The best arm of a world, where it is known."""
+    """Return the best arm of a world, where it is known."""
     best = data.filter("best", world=world)["arm"]
     return None if best.is_empty() else str(best[0])
 
 
 def arms_of(data: pl.DataFrame, world: str) -> list[str]:
-    """The arms of a world from the bottom of the stack to its top."""
+    """Return the arms of a world from the bottom of the stack to its top."""
     return data.filter(world=world)["arm"].unique(maintain_order=True).to_list()
 
 
 def part_axis(title: str, values: list[float]) -> Any:
-    """An axis from nothing to all."""
+    """Return an axis from nothing to all."""
     return extra("altair").Axis(title=title, values=values, format="%", grid=False)

@@ -48,7 +48,7 @@ class Figure:
     legend: Mapping[str, Any] = field(default_factory=dict)  # what is not as in other figures
 
     def chart(self) -> Any:
-        """All panels as one Altair chart."""
+        """Return all panels as one Altair chart."""
         return self._joined([panel.chart for panel in self.panels])
 
     def _joined(self, charts: Sequence[Any]) -> Any:
@@ -112,26 +112,26 @@ class Figure:
 
 
 def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
-    """The layers as one panel."""
+    """Return the layers as one panel."""
     return Panel(title, extra("altair").layer(*layers, title=title, width=WIDTH, height=height))
 
 
 def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
-    """The colour of a policy, or of a method."""
+    """Return the colour of a policy, or of a method."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=colours(policies))
     return alt.Color(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
-    """The shape of a policy's points, or of a method's."""
+    """Return the shape of a policy's points, or of a method's."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=shapes(policies))
     return alt.Shape(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def dash(names: Sequence[str]) -> Any:
-    """The dash of a theorem or a reference."""
+    """Return the dash of a theorem or a reference."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(names), range=dashes(names))
     legend = alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5)
@@ -139,7 +139,7 @@ def dash(names: Sequence[str]) -> Any:
 
 
 def visible(full: float = 1.0, by: str = "policy") -> Any:
-    """The opacity of a policy's marks, or a method's: faint where a reader has picked out
+    """Return the opacity of a policy's marks, or a method's: faint where a reader has picked out
     others.
     """
     alt = extra("altair")
@@ -147,7 +147,7 @@ def visible(full: float = 1.0, by: str = "policy") -> Any:
 
 
 def tips(**fields: str) -> list[Any]:
-    """What is shown for a point that is pointed at: fields by their titles, numbers in full."""
+    """Return the tooltip of a point: fields by their titles, numbers in full."""
     alt, shown = extra("altair"), []
     for title, what in fields.items():
         column, _, digits = what.partition("|")
@@ -157,15 +157,15 @@ def tips(**fields: str) -> list[Any]:
 
 
 def policies_of(table: pl.DataFrame) -> list[str]:
-    """The policies, in the order in which they were given."""
+    """Return the policies, in the order in which they were given."""
     return table["policy"].unique(maintain_order=True).to_list()
 
 
 def worlds_of(table: pl.DataFrame) -> list[str]:
-    """The worlds, in the order in which they were given."""
+    """Return the worlds, in the order in which they were given."""
     return table["world"].unique(maintain_order=True).to_list()
 
 
 def names_of(frame: pl.DataFrame) -> list[str]:
-    """The theorems or references, in the order in which they were given."""
+    """Return the theorems or references, in the order in which they were given."""
     return frame["name"].unique(maintain_order=True).to_list()

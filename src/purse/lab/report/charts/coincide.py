@@ -16,7 +16,7 @@ NEAR = 0.02  # two lines coincide that differ by no more than this part at any b
 
 
 def merge_lines(known: pl.DataFrame, value: str) -> pl.DataFrame:
-    """One line for all of a world that are about the same policy and coincide; the new
+    """Return one line for all of a world that are about the same policy and coincide; the new
     column `letter` tells lines apart that have different names or policies, and `name` becomes the
     letter and all their names.
     """
@@ -46,7 +46,7 @@ def merge_lines(known: pl.DataFrame, value: str) -> pl.DataFrame:
 
 
 def coincide(one: pl.DataFrame, two: pl.DataFrame, value: str) -> bool:
-    """Whether two lines have the same budgets, and nearly the same value at each."""
+    """Return whether two lines have the same budgets, and nearly the same value at each."""
     if one["budget"].to_list() != two["budget"].to_list():
         return False
     pairs = zip(one[value], two[value], strict=True)

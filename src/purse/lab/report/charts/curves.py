@@ -38,8 +38,9 @@ LEFT_TIPS = {
 
 
 def regret(study: StudyData) -> Figure:
-    """Regret on logarithmic axes, with bands of confidence, and dashed the bounds that apply. Where
-    nobody can learn it is divided by the budget, for there a logarithmic axis shows one line.
+    """Return regret on logarithmic axes, with bands of confidence, and dashed the bounds that
+    apply. Where nobody can learn it is divided by the budget, for there a logarithmic axis shows
+    one line.
     """
     data, bounds = frames.regret(study), frames.bounds(study).drawn
     policies, tooltip = policies_of(data), tips(**REGRET_TIPS)
@@ -89,7 +90,9 @@ def gain(study: StudyData) -> Figure:
 
 
 def left(study: StudyData) -> Figure | None:
-    """What part of the budget was left; None where that is so little that a sentence says it."""
+    """Return what part of the budget was left; None where that is so little that a sentence says
+    it.
+    """
     data, title = frames.left(study), "part of the budget left"
     if not (data["part"] > frames.MUCH_LEFT).any():
         return None

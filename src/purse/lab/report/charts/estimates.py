@@ -53,13 +53,13 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
 
 
 def policies_in(frame: pl.DataFrame) -> list[str]:
-    """The policies, in the order in which they were given, without references."""
+    """Return the policies, in the order in which they were given, without references."""
     return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
 
 
 def panel(here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
-    """A lane for each method within a row for each player, in the order of the table; policies in
-    their colours, references in grey.
+    """Return a lane for each method within a row for each player, in the order of the table;
+    policies in their colours, references in grey.
     """
     import polars as pl
 

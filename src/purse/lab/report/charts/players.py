@@ -57,7 +57,7 @@ def gain(study: TableData) -> Figure:
 
 
 def without_notes(data: pl.DataFrame) -> pl.DataFrame:
-    """The frame with references' names alone: what stands in brackets is in the table."""
+    """Return the frame with references' names alone: what stands in brackets is in the table."""
     import polars as pl
 
     bare = pl.col("player").str.replace(NOTES, "")
@@ -81,7 +81,7 @@ def players_of(data: pl.DataFrame) -> list[str]:
 
 
 def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
-    """The players with one budget, the largest gain first, as in the table."""
+    """Return the players with one budget, the largest gain first, as in the table."""
     import polars as pl
 
     alt = extra("altair")

@@ -40,7 +40,7 @@ def rows(
     limits: pl.DataFrame | None = None,
     format: str = NUMBER,
 ) -> Figure:
-    """A point with its interval for each policy: what a curve is where there is one budget.
+    """Return a point with its interval for each policy: what a curve is where there is one budget.
     `limits` are bounds or references, with a `value` each.
     """
     alt = extra("altair")
@@ -87,8 +87,8 @@ def limit_marks(
 
 
 def growth(study: StudyData) -> Figure | None:
-    """The slopes of log regret against log budget with their intervals, beside those of √B and B;
-    None where none could be fitted.
+    """Return the slopes of log regret against log budget with their intervals, beside those of √B
+    and B; None where none could be fitted.
     """
     import polars as pl
 
@@ -123,7 +123,7 @@ def growth(study: StudyData) -> Figure | None:
 
 
 def policy_rows(policies: Sequence[str]) -> Any:
-    """The axis with a row for each policy, in the order in which they were given."""
+    """Return the axis with a row for each policy, in the order in which they were given."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(policies))
     return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
@@ -132,7 +132,7 @@ def policy_rows(policies: Sequence[str]) -> Any:
 def intervals(
     chart: Any, low: str, high: str, x: dict[str, Any], by: str = "policy", **mark: Any
 ) -> Any:
-    """A thick line from the column `low` to the field `high` in each row."""
+    """Return a thick line from the column `low` to the field `high` in each row."""
     alt, rules = extra("altair"), chart.mark_rule(strokeWidth=3, **mark)
     return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45, by))
 
@@ -146,7 +146,7 @@ def points(
     by: str = "policy",
     size: int = 70,
 ) -> Any:
-    """A point in each row, with the shape of its policy or method."""
+    """Return a point in each row, with the shape of its policy or method."""
     return chart.mark_point(filled=True, size=size, opacity=1).encode(
         x=extra("altair").X(f"{value}:Q", **x),
         shape=policy_shape(series, by),

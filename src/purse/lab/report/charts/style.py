@@ -57,29 +57,29 @@ DASHES: tuple[list[int], ...] = ([5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [2, 4], [
 
 
 def colours(policies: Sequence[str]) -> list[str]:
-    """One colour per policy; after eight they come again."""
+    """Return one colour per policy; after eight they come again."""
     return [LIGHT[place % len(LIGHT)] for place in range(len(policies))]
 
 
 def shapes(policies: Sequence[str]) -> list[str]:
-    """One shape per policy; where a colour comes again, it comes with another shape."""
+    """Return one shape per policy; where a colour comes again, it comes with another shape."""
     return [SHAPES[(place + place // len(LIGHT)) % len(SHAPES)] for place in range(len(policies))]
 
 
 def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
-    """One colour per arm: the reserved one for the best arm, and grey for the others."""
+    """Return one colour per arm: the reserved one for the best arm, and grey for the others."""
     plain = [arm for arm in arms if arm not in (others, best)]
     known = {arm: ARMS_LIGHT[place % len(ARMS_LIGHT)] for place, arm in enumerate(plain)}
     return [known.get(arm, BEST if arm == best else OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
-    """One dash per theorem or reference."""
+    """Return one dash per theorem or reference."""
     return [DASHES[place % len(DASHES)] for place in range(len(names))]
 
 
 def dark_rules() -> str:
-    """The style rules that give every colour of a figure its counterpart on a dark page."""
+    """Return the style rules that give every colour of a figure its counterpart on a dark page."""
     pairs = [
         *zip(LIGHT, DARK, strict=True),
         *zip(ARMS_LIGHT, ARMS_DARK, strict=True),
@@ -107,7 +107,7 @@ def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
 
 
 def budgets(values: Iterable[float]) -> dict[str, Any]:
-    """The axis of budgets."""
+    """Return the axis of budgets."""
     return logarithmic(values, "budget B")
 
 
@@ -127,13 +127,15 @@ def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
 
 
 def digits(values: Iterable[float | None]) -> str:
-    """The format of numbers that are pointed at: whole where some are large, else four digits."""
+    """Return the format of numbers that are pointed at: whole where some are large, else four
+    digits.
+    """
     return ",.0f" if any(abs(value) >= 1000 for value in values if value) else ",.4~r"
 
 
 def decades(low: float, high: float) -> list[float]:
-    """The powers of ten in between, with threes, or twos and fives, where there are few of them;
-    not too many.
+    """Return the powers of ten in between, with threes, or twos and fives, where there are few of
+    them; not too many.
 
     >>> decades(900, 110_000)
     [1000.0, 10000.0, 100000.0]

@@ -17,8 +17,8 @@ HEAD = ["bound", "for", "drawn in", "why not elsewhere", "when it holds", "sourc
 
 
 def bound_table(study: StudyData) -> dict[str, Any] | None:
-    """The bounds on the regret of these policies; those that are drawn come first. None where
-    there are none.
+    """Return the bounds on the regret of these policies; those that are drawn come first. None
+    where there are none.
     """
     known = study.bounds()
     drawn, far = frames.bounds(study)

@@ -53,7 +53,7 @@ def table_caption(figure: Figure, study: TableData) -> str:
 
 
 def regret(figure: Figure, study: StudyData) -> list[str]:
-    """What bands, hollow points and dashes are."""
+    """Return what bands, hollow points and dashes are."""
     bounds = frames.bounds(study).drawn
     if figure.data["budget"].n_unique() == 1:
         parts = [f"Mean regret at B = {budget(figure)}.", interval(study, "Lines are")]
@@ -64,7 +64,7 @@ def regret(figure: Figure, study: StudyData) -> list[str]:
 
 
 def gain(figure: Figure, study: StudyData) -> list[str]:
-    """Why gain is divided by the budget."""
+    """Return why gain is divided by the budget."""
     known = "Dashed lines are references." if frames.references(study).height else ""
     if figure.data["budget"].n_unique() == 1:
         return [f"Mean gain at B = {budget(figure)}.", interval(study, "Lines are"), known]
@@ -76,7 +76,7 @@ def gain(figure: Figure, study: StudyData) -> list[str]:
 
 
 def left(figure: Figure, study: StudyData) -> list[str]:
-    """What it means to leave money."""
+    """Return what it means to leave money."""
     return [
         "What the runs had not spent when they ended, on average, as a part of the "
         "budget. What is left earns nothing."
@@ -84,7 +84,7 @@ def left(figure: Figure, study: StudyData) -> list[str]:
 
 
 def shares(figure: Figure, study: StudyData) -> list[str]:
-    """How to read the areas."""
+    """Return how to read the areas."""
     parts = [
         f"At {budgets(figure)}: how the pulls were divided among the arms while the "
         "budget was spent, its first unit on the left, its last on the right.",
@@ -95,7 +95,7 @@ def shares(figure: Figure, study: StudyData) -> list[str]:
 
 
 def runs(figure: Figure, study: StudyData) -> list[str]:
-    """What ticks, bars and lines are."""
+    """Return what ticks, bars and lines are."""
     what = study.outcome.capitalize()
     if study.facts.n_paths == 1:
         return [f"{what} of the single run at {budgets(figure)}."]
@@ -112,7 +112,7 @@ def runs(figure: Figure, study: StudyData) -> list[str]:
 
 
 def growth(figure: Figure, study: StudyData) -> list[str]:
-    """What a slope is."""
+    """Return what a slope is."""
     return [
         "The slope of a straight line through log regret against log budget, with its "
         "95% interval (a bootstrap over runs): 0.5 is growth like √B, 1 like B."
@@ -120,17 +120,17 @@ def growth(figure: Figure, study: StudyData) -> list[str]:
 
 
 def interval(study: StudyData, what: str) -> str:
-    """What the intervals are, where there are any."""
+    """Return what the intervals are, where there are any."""
     return f"{what} 95% confidence intervals of the mean." if study.facts.n_paths > 1 else ""
 
 
 def budget(figure: Figure) -> str:
-    """The largest budget, in words."""
+    """Return the largest budget, in words."""
     return format_budget(figure.data["budget"].max())  # type: ignore[arg-type]
 
 
 def budgets(figure: Figure) -> str:
-    """The budget that a figure is about."""
+    """Return the budget that a figure is about."""
     return (
         f"B = {budget(figure)}" if figure.data["budget"].n_unique() == 1 else "the largest budget"
     )

@@ -53,12 +53,12 @@ QUOTED = {
 
 
 def assumptions(facts: LogFacts) -> tuple[str, ...]:
-    """What the estimates rest on."""
+    """Return what the estimates rest on."""
     return (*ASSUMPTIONS, SEEING if facts.replay.features else BLIND)
 
 
 def summary(facts: LogFacts, methods: Sequence[str]) -> str:
-    """What was asked of which log."""
+    """Return what was asked of which log."""
     replay, sizes = facts.replay, join_words(map(format_budget, sorted(facts.budgets)))
     horizon = " and no limit on rounds"
     if replay.horizon is not None:
@@ -74,7 +74,7 @@ def summary(facts: LogFacts, methods: Sequence[str]) -> str:
 
 
 def precision(facts: LogFacts) -> str:
-    """How sure the intervals are, and how to be surer."""
+    """Return how sure the intervals are, and how to be surer."""
     n = facts.replicates
     wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
     says = (
@@ -93,8 +93,8 @@ def findings(estimates: pl.DataFrame) -> dict[str, str]:
 
 
 def finding(here: pl.DataFrame) -> str:
-    """The player that is estimated best, a policy or an arm alone, and how the others stand to it;
-    then what the log itself gained, and which estimates are missing or doubtful.
+    """Return the player that is estimated best, a policy or an arm alone, and how the others stand
+    to it; then what the log itself gained, and which estimates are missing or doubtful.
     """
     import polars as pl
 
@@ -123,7 +123,7 @@ def finding(here: pl.DataFrame) -> str:
 
 
 def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, Any]]]) -> str:
-    """What is estimated best of all."""
+    """Return what is estimated best of all."""
     best = answered[0]
     amount = f"**{tight(best)}**{method_of(best)}"
     if not by_kind["policy"] and not by_kind["arm"]:
@@ -149,7 +149,7 @@ def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, An
 
 
 def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> str:
-    """How the policies, the arms alone or the log itself stand to the best of all."""
+    """Return how the policies, the arms alone or the log itself stand to the best of all."""
     others = [row for row in rows if row is not best]
     if not others:
         return ""
@@ -182,19 +182,19 @@ def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> s
 
 
 def method_of(row: Mapping[str, Any]) -> str:
-    """The method of an estimate, where it is not the one that is quoted elsewhere."""
+    """Return the method of an estimate, where it is not the one that is quoted elsewhere."""
     return "" if row["method"] == FIRST or row["kind"] == "log" else f" (by `{row['method']}`)"
 
 
 def apart(answers: pl.DataFrame) -> bool:
-    """Whether the intervals of two methods do not overlap."""
+    """Return whether the intervals of two methods do not overlap."""
     if answers.is_empty():
         return False
     return bool(answers["low"].max() > answers["high"].min())  # type: ignore[operator]
 
 
 def caption(estimates: pl.DataFrame) -> str:
-    """How to read the figure."""
+    """Return how to read the figure."""
     methods = methods_of(estimates)
     says = (
         "Estimated gain with its 95% interval, a panel for each budget, in the order of the tables."
@@ -207,5 +207,5 @@ def caption(estimates: pl.DataFrame) -> str:
 
 
 def tight(row: Mapping[str, Any]) -> str:
-    """An estimate with half its interval, on one line."""
+    """Return an estimate with half its interval, on one line."""
     return keep_on_line(format_gain(row["estimate"], row["high"]))

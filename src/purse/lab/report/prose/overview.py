@@ -30,8 +30,8 @@ ARMS = (
 
 
 def overview(study: StudyData, beside: pl.DataFrame) -> dict[str, Any]:
-    """A row per policy and a column per world: gain with the largest budget as a share of the
-    optimum; bold are those that no other is better than beyond the interval of the difference.
+    """Return a row per policy and a column per world: gain with the largest budget as a share of
+    the optimum; bold are those that no other is better than beyond the interval of the difference.
     `beside` are the `differences` of the study.
     """
     every = frames.largest(frames.gain(study)).join(beside, on=frames.KEYS, maintain_order="left")
@@ -54,7 +54,7 @@ def overview(study: StudyData, beside: pl.DataFrame) -> dict[str, Any]:
 
 
 def caption(study: StudyData) -> str:
-    """How to read it."""
+    """Return how to read it."""
     last = frames.largest(frames.gain(study))
     sizes = {format_budget(budget) for budget in last["budget"]}
     budget = f"B = {sizes.pop()}" if len(sizes) == 1 else "the largest budget"
@@ -106,7 +106,7 @@ def arm_tables(study: StudyData) -> Iterator[dict[str, Any]]:
 
 
 def arm_rows(shown: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """The rows of the arms of one world."""
+    """Yield the rows of the arms of one world."""
     for row in shown.iter_rows(named=True):
         numbers = (row[name] for name in ("reward", "cost", "efficiency", "gain"))
         texts = [MISSING if number is None else format_digits(number) for number in numbers]

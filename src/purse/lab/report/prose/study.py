@@ -33,7 +33,7 @@ REGRET = (
 
 
 def summary(study: StudyData) -> str:
-    """What was run."""
+    """Return what was run."""
     facts, table = study.facts, study.table()
     policies, worlds = table["policy"].n_unique(), table["world"].n_unique()
     budgets = sorted(table["budget"].unique())
@@ -56,8 +56,8 @@ def summary(study: StudyData) -> str:
 
 
 def finding(study: StudyData, world: str, beside: pl.DataFrame) -> str:
-    """The best policy of a world at its largest budget, whether the next is worse beyond doubt, and
-    how the best one's regret grows; no winner where nobody can learn. `beside` are the
+    """Return the best policy of a world at its largest budget, whether the next is worse beyond
+    doubt, and how the best one's regret grows; no winner where nobody can learn. `beside` are the
     `differences` of the study.
     """
     here = frames.largest(study.table()).filter(world=world)
@@ -89,7 +89,7 @@ def finding(study: StudyData, world: str, beside: pl.DataFrame) -> str:
 
 
 def range_of_shares(study: StudyData, world: str, size: str) -> str:
-    """The largest and the smallest share of the optimum, without a winner."""
+    """Return the largest and the smallest share of the optimum, without a winner."""
     here = frames.largest(frames.gain(study)).filter(world=world).drop_nulls("part")
     if here.is_empty():
         return ""
@@ -109,7 +109,7 @@ def tell_ties(tied: Sequence[str]) -> str:
 
 
 def grows(study: StudyData, world: str, policy: str) -> str:
-    """How a policy's regret grows with the budget, where that was fitted."""
+    """Return how a policy's regret grows with the budget, where that was fitted."""
     fitted = frames.growth(study).filter(world=world, policy=policy)
     row: dict[str, Any] = next(fitted.iter_rows(named=True), {})
     if row.get("slope") is None:
@@ -122,7 +122,7 @@ def grows(study: StudyData, world: str, policy: str) -> str:
 
 
 def left_over(study: StudyData) -> str:
-    """How much of the budget was left at most, in a sentence."""
+    """Return how much of the budget was left at most, in a sentence."""
     most = float(frames.left(study)["part"].max())  # type: ignore[arg-type]
     amount = f"At most {100 * most:.2g}%" if most > 0 else "Nothing"
     return f"{amount} of the budget was left on average, whatever the policy, world and budget."
@@ -154,12 +154,12 @@ def runs_that_ended(study: StudyData) -> Iterator[tuple[str, str]]:
 
 
 def worlds_with(bounds: pl.DataFrame, name: object, policy: object) -> list[str]:
-    """The worlds in which such a bound is."""
+    """Return the worlds in which such a bound is."""
     return worlds_of(bounds.filter(name=name, policy=policy))
 
 
 def measured(row: dict[str, Any]) -> str:
-    """A mean regret with half its interval, where it has one."""
+    """Return a mean regret with half its interval, where it has one."""
     if row["n_paths"] == 1:
         return set_minus(format_rough(row["regret"]))
     return write_regret(row["regret"], row["high"])
@@ -171,12 +171,12 @@ def write_regret(mean: float, high: float) -> str:
 
 
 def code(name: str) -> str:
-    """A name as Markdown code, whatever is in it."""
+    """Return a name as Markdown code, whatever is in it."""
     return f"`{name}`" if "`" not in name else f"`` {name} ``"
 
 
 def plain(text: str) -> str:
-    """A text without marks of Markdown, for terminals."""
+    """Return a text without marks of Markdown, for terminals."""
     return text.replace("`", "").replace("**", "").replace("\N{NO-BREAK SPACE}", " ")
 
 

@@ -32,12 +32,12 @@ CONTEXTS = (
 
 
 def lp_name(study: TableData) -> str:
-    """What the LP is called that every gain is a share of."""
+    """Return what the LP is called that every gain is a share of."""
     return LP_OF[bool(study.facts.replay.features)]
 
 
 def summary(study: TableData) -> str:
-    """What was replayed."""
+    """Return what was replayed."""
     facts, replay = study.facts, study.facts.replay
     sizes = join_words(map(format_budget, sorted(facts.budgets)))
     rounds = f"{replay.rounds:,} rounds"
@@ -69,8 +69,8 @@ def findings(study: TableData) -> dict[str, str]:
 
 
 def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> str:
-    """What is to be said about one budget: who gains most of all that can be bought, policies and
-    arms alone, and how the other kind stands to it; then the best fixed mixture.
+    """Return what is to be said about one budget: who gains most of all that can be bought,
+    policies and arms alone, and how the other kind stands to it; then the best fixed mixture.
     """
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best, arm = policies[0], arms[0]
@@ -103,17 +103,17 @@ def finding(study: TableData, budget: float, players: list[dict[str, Any]]) -> s
 
 
 def bare(arm: dict[str, Any]) -> str:
-    """The name of an arm, from that of its player."""
+    """Return the name of an arm, from that of its player."""
     return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
 
 
 def share_of(study: TableData, row: dict[str, Any]) -> str:
-    """What a gain is of the optimum."""
+    """Return what a gain is of the optimum."""
     return "" if row["share"] is None else f", {row['share']:.1%} of the {lp_name(study)}"
 
 
 def compare_to_best(study: TableData, budget: float, policies: list[dict[str, Any]]) -> str:
-    """Which policies cannot be told from the best one, or how far behind the next is."""
+    """Return which policies cannot be told from the best one, or how far behind the next is."""
     import polars as pl
 
     if len(policies) == 1:
@@ -138,7 +138,9 @@ def compare_to_best(study: TableData, budget: float, policies: list[dict[str, An
 
 
 def regret_of(study: TableData, budget: float, policy: str) -> tuple[float, float, float]:
-    """What the best single arm gains more than the policy, with the ends of its 95% interval."""
+    """Return what the best single arm gains more than the policy, with the ends of its 95%
+    interval.
+    """
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
     if study.facts.n_paths == 1:
         return row["regret"], row["regret"], row["regret"]
@@ -146,12 +148,12 @@ def regret_of(study: TableData, budget: float, policy: str) -> tuple[float, floa
 
 
 def arm_wins(study: TableData, budget: float, policy: str) -> bool:
-    """Whether the best single arm gains more than the policy beyond doubt."""
+    """Return whether the best single arm gains more than the policy beyond doubt."""
     return regret_of(study, budget, policy)[1] > 0
 
 
 def against_arm(study: TableData, budget: float, policy: str) -> str:
-    """How the best single arm stands to the policy, or the policy to an arm that wins."""
+    """Return how the best single arm stands to the policy, or the policy to an arm that wins."""
     regret, low, high = regret_of(study, budget, policy)
     if low <= 0 <= high:
         return "as much" if low == high else "a difference within the 95% interval"
@@ -160,7 +162,7 @@ def against_arm(study: TableData, budget: float, policy: str) -> str:
 
 
 def tight(row: dict[str, Any]) -> str:
-    """A player's gain with half its interval, on one line."""
+    """Return a player's gain with half its interval, on one line."""
     return keep_on_line(format_gain(row["gain"], row["gain_high"]))
 
 

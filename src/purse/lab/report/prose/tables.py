@@ -57,7 +57,7 @@ def regrets(study: StudyData, beside: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def growth(study: StudyData) -> dict[str, Any] | None:
-    """The fitted slopes and shapes; None where there is one budget."""
+    """Return the fitted slopes and shapes; None where there is one budget."""
     fitted = frames.growth(study)
     if fitted.is_empty():
         return None
