@@ -17,7 +17,7 @@ TOOK = echo "$(1): $$(($$(date +%s) - begin)) s"
 
 unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the source again
 
-.PHONY: demo test pytest coverage lint docs images paper leaderboard bench soak numba-versions clean
+.PHONY: demo test pytest coverage lint docs html site images paper leaderboard bench soak numba-versions clean
 
 demo: $(STAMP)-lab
 	$(BIN)/purse compare
@@ -37,9 +37,16 @@ coverage: $(STAMP)-test
 lint: $(STAMP)-test
 	$(START) && $(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports && $(call TOOK,lint beside the tests) > $(VENV)/.lint-took
 
-docs: $(STAMP)-docs
+# in an environment of its own, which shows that the group docs names all that the site needs
+docs:
+	+$(MAKE) --no-print-directory VENV=.venv-docs html
+
+html: $(STAMP)-docs
 	$(BIN)/python -m sphinx -W --keep-going -q -b html docs docs/_build
 	@echo "Written to docs/_build/index.html"
+
+site: docs $(STAMP)-test
+	PURSE_SITE=docs/_build $(BIN)/python -m pytest -n 0 tests/system/test_site.py
 
 images: $(STAMP)-test
 	$(BIN)/python docs/images.py
@@ -88,5 +95,5 @@ $(STAMP)-%: pyproject.toml | $(VENV)/bin/python
 	$(START) && $(INSTALL) "pip>=25.1" && $(INSTALL) --editable . --group $* && $(call TOOK,set-up once) > $@
 
 clean:
-	rm -rf $(VENV) purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
+	rm -rf $(VENV) .venv-docs purse-results docs/_build docs/pictures docs/policies docs/worlds docs/reference .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .coverage
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -103,6 +103,18 @@ def test_the_places_in_the_code_that_a_page_names_exist(page: str) -> None:
     assert missing == []
 
 
+def test_every_failure_names_a_test_that_there_is() -> None:
+    table = (ROOT / "docs" / "operations.md").read_text().split("## Failures\n")[1]
+    rows = [line.split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    assert len(rows) > 40
+    named = [row[-1].strip(" |`") for row in rows]
+    assert named.count("") == 1  # NFS
+    for test in filter(None, named):
+        path, _, name = test.partition("::")
+        source = (ROOT / "tests" / path).read_text()
+        assert f"def {name}(" in source or not name, test
+
+
 @pytest.mark.parametrize(
     ("line", "sentences"),
     [
