@@ -18,7 +18,7 @@ from purse.base.files import write_text
 from purse.lab.ranking.leaderboard import SUITES, leaderboard
 from purse.lab.ranking.scores import Leaderboard
 from purse.lab.ranking.suite import Case
-from purse.lab.theory.notions import estimate
+from purse.lab.theory.estimate import estimate
 
 PAGE = Path("docs/leaderboard/parts-of-replan.md")
 FOLDER = Path("purse-results/ablations")

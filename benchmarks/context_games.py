@@ -11,8 +11,7 @@ from examples import digit_specialists, llm_routing_replay
 from benchmarks.prompt_features import text_features
 from purse import worlds
 from purse.base import amounts
-from purse.lab.theory.context_table import ContextTable
-from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
+from purse.lab.theory.contexts import ContextTable, lp_with_contexts, lp_without_contexts
 from purse.types import Floats, World
 from purse.worlds._contexts import middles
 from purse.worlds._tables import bernoulli_atoms, make_world

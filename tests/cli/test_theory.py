@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from purse.lab.theory import bounds, contexts
+from purse.lab.theory import bound, bounds, contexts
 from tests.support.cli import WORLD, Command, check_mistake
 
 KNOWN = "-b 10 --arms 3 --cost-min .1"
@@ -37,7 +37,7 @@ def test_bounds_for_machines(command: Command) -> None:
         "--iid --costs 'per arm' --json"
     )
     assert (code, err) == (0, "")
-    setting = bounds.Setting(True, "per arm")
+    setting = bound.Setting(True, "per arm")
     rows = bounds.table(3, 1024, 0.2, cost_max=2, alpha=0.75, gaps=[0.5, 0.25], setting=setting)
     assert json.loads(out) == [row._asdict() for row in rows]
     answer = {row["name"]: row for row in json.loads(out)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from purse.lab.theory.bounds import Bound, Setting
+from purse.lab.theory.bound import Bound, Setting
 
 STEADY = settings(max_examples=200, deadline=None, derandomize=True)
 RANDOM_COSTS = Setting(True, "any")

@@ -47,7 +47,7 @@ def test_the_site_has_a_page_for_every_policy_and_world() -> None:
     )
     expected += [f'id="purse.{name}"' for name in (*returned, "CampaignTicket", "gym.KnapsackEnv")]
     assert [anchor for anchor in expected if anchor not in api] == []
-    assert "bounds.scaled" not in api
+    assert "bounds.learning" not in api
 
 
 def squeeze(text: str) -> str:

@@ -17,7 +17,7 @@ from purse.cli.groups import Groups, grouped
 
 if TYPE_CHECKING:
     from purse.lab.study.results import Study, TableStudy
-    from purse.lab.theory.bounds import Bound
+    from purse.lab.theory.bound import Bound
 
 MOST_COLUMNS = 100  # longer lines are hard to read
 

@@ -166,7 +166,7 @@ def bounds(
     purse lab bounds --arms 10 --budget 1e4 --cost-min 0.1
     purse lab bounds --budget 1e4 --world "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
     """  # noqa: D301 - click reads the backspace as: keep these lines
-    from purse.lab.theory import bounds as theory
+    from purse.lab.theory import bound, bounds
 
     if world is not None:
         source = click.get_current_context().get_parameter_source
@@ -174,14 +174,14 @@ def bounds(
         if both:
             names = ", ".join(BOUND_OPTIONS[each] for each in both)
             raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")
-        problem = theory.problem_of(world, budget)
+        problem = bound.problem_of(world, budget)
     elif known["n_arms"] is None or known["cost_min"] is None:
         raise click.UsageError("give --arms and --cost-min, or --world")
     else:
         problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")}
         problem["gaps"] = known["gaps"] or None
-        problem["setting"] = theory.Setting(known["iid"], known["costs"])
-    rows = theory.table(budget=budget, alpha=alpha, **problem)
+        problem["setting"] = bound.Setting(known["iid"], known["costs"])
+    rows = bounds.table(budget=budget, alpha=alpha, **problem)
     if everything:
         from purse.lab.theory import coin_bounds, published_bounds
 

@@ -16,7 +16,7 @@ from purse.lab.offline.log import read_log
 from purse.lab.offline.off_policy import estimate_log
 from purse.lab.offline.outcome_models import cross_fitted, regression_of
 from purse.lab.offline.source import read
-from purse.lab.theory.notions import LEVEL
+from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from tests.support import greedy_contexts

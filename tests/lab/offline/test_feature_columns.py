@@ -16,7 +16,7 @@ from purse.lab.offline.full_table import read_table, world_of_table
 from purse.lab.offline.table_replay import default_policies, replay_table
 from purse.lab.report.command import command
 from purse.lab.report.data import StudyFacts, TableFacts
-from purse.lab.theory.rows import hindsight
+from purse.lab.theory.fluid import hindsight
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts
 

@@ -16,7 +16,7 @@ from purse.errors import InvalidInput
 from purse.lab.offline.baselines import play_mixture, references
 from purse.lab.offline.full_table import FullTable, read_table, world_of_table
 from purse.lab.offline.table_replay import replay_table
-from purse.lab.theory.rows import hindsight
+from purse.lab.theory.fluid import hindsight
 from purse.worlds.table import table as table_world
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4

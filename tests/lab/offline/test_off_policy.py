@@ -19,7 +19,7 @@ from purse.lab.offline.model_world import make_model
 from purse.lab.offline.off_policy import estimate_log
 from purse.lab.offline.queue_replay import replay
 from purse.lab.offline.source import read
-from purse.lab.theory.notions import LEVEL
+from purse.lab.theory.estimate import LEVEL
 
 MEANS, COSTS = np.array([0.3, 0.5, 0.6]), np.array([0.3, 0.4, 0.9])
 LOGGER = np.array([[0.6, 0.2, 0.2], [0.2, 0.5, 0.3]])  # by a context that the log does not show

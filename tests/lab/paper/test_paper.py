@@ -20,7 +20,7 @@ from purse.lab.paper.finding import Finding, Picture, Table
 from purse.lab.paper.notation import NOTATION
 from purse.lab.report.charts.export import render_svg
 from purse.lab.report.charts.lines import Curve
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from tests.support.charts import checked_spec
 from tests.support.soak import SOAK
 

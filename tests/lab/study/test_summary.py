@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays
 
 import purse
 from purse.lab.study import summary
-from purse.lab.theory import bounds
+from purse.lab.theory import bound, bounds
 from purse.lab.theory.growth import fit_growth
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
@@ -152,7 +152,7 @@ def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
     found = rows_of(FIXED)
     # nothing is proved about `uniform`
     assert {policy for policy, _ in found} == {"exp3.bwk", "every player"}
-    stated = bounds.theorem1(2, 100, 0.3, cost_max=0.8, setting=bounds.setting_of(FIXED))
+    stated = bounds.theorem1(2, 100, 0.3, cost_max=0.8, setting=bound.setting_of(FIXED))
     said = {"value": stated.value, "holds": stated.holds, "source": stated.source}
     name = {"policy": "exp3.bwk", "name": "Theorem 1"}
     assert found[THEOREM_1] == {**name, "side": "at most", "applies": True, **said}

@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from purse.lab.theory import bounds
+from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting
 from purse.lab.theory.bounds import (
-    ADVERSARIAL,
-    Bound,
-    Setting,
     proposition_a,
     proposition_c,
     table,

@@ -9,8 +9,8 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory import bounds
+from purse.lab.theory.bound import Setting
 from purse.lab.theory.bounds import (
-    Setting,
     for_world,
     kappa,
     proposition_a,

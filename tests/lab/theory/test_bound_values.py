@@ -15,10 +15,8 @@ from scipy.optimize import brentq
 
 from purse import worlds
 from purse.lab.theory import bounds
+from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting
 from purse.lab.theory.bounds import (
-    ADVERSARIAL,
-    Bound,
-    Setting,
     for_world,
     kappa,
     proposition_a,

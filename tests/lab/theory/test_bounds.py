@@ -9,13 +9,10 @@ import pytest
 
 from purse import worlds
 from purse.lab.theory import bounds
+from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting, setting_of
 from purse.lab.theory.bounds import (
-    ADVERSARIAL,
-    Bound,
-    Setting,
     for_world,
     proposition_c,
-    setting_of,
     table,
     theorem1,
     theorem2,

@@ -9,8 +9,8 @@ import pytest
 
 import purse
 from purse import worlds
+from purse.lab.theory.bound import Setting
 from purse.lab.theory.bounds import (
-    Setting,
     proposition_a,
     proposition_c,
     theorem1,

@@ -10,7 +10,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.bounds import ADVERSARIAL, Bound, Setting, setting_of
+from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting, setting_of
 from purse.worlds.similar_costs import gap_of
 
 IID, ONE = Setting(iid=True), Setting(costs="one")

@@ -15,8 +15,7 @@ from purse.lab.theory.contexts import (
     lp_with_contexts,
     lp_without_contexts,
 )
-from purse.lab.theory.fluid import lp_optimum
-from purse.lab.theory.rows import best_ratio, solve_rows
+from purse.lab.theory.fluid import best_ratio, lp_optimum, solve_rows
 from purse.types import Floats
 
 FRACTIONS = (0.05, 0.1, 0.2, 0.5)

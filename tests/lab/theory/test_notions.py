@@ -7,13 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.lab.theory.notions import (
-    NOTIONS,
-    RunEvidence,
-    against_best_fixed_arm,
-    best_arm,
-    estimate,
-)
+from purse.lab.theory.estimate import estimate
+from purse.lab.theory.notions import NOTIONS, RunEvidence, against_best_fixed_arm, best_arm
 from purse.types import Floats
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import purse
-from purse.lab.theory.bounds import Bound, Setting
+from purse.lab.theory.bound import Bound, Setting
 from purse.lab.theory.published_bounds import table
 
 

@@ -6,8 +6,8 @@ import pytest
 from scipy.special import stdtrit
 
 from purse.errors import MissingExtra
+from purse.lab.theory.estimate import t_quantile
 from purse.lab.theory.fluid import lp_optimum
-from purse.lab.theory.student import t_quantile
 
 
 @pytest.mark.parametrize("degrees", [*range(1, 30), 99, 100, 999, 100_000])

@@ -17,7 +17,7 @@ from purse.lab.offline.bootstrap import generator, with_log_error
 from purse.lab.offline.log import Log
 from purse.lab.offline.log_result import UNKNOWN, LogEstimate
 from purse.lab.report.log_standings import SHORT
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from purse.types import Floats, Ints
 
 NAME = "as logged"

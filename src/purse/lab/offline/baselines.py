@@ -34,12 +34,17 @@ from purse.engine.draws import draws
 from purse.engine.simulate import simulate
 from purse.lab.offline.context_optima import lp_by_context
 from purse.lab.report.standings import CHEAPEST, MOST_A_PULL
-from purse.lab.theory.context_table import ContextTable
-from purse.lab.theory.contexts import BLIND, HINDSIGHT, LINEAR, WITH, WITHOUT
-from purse.lab.theory.fluid import mix
-from purse.lab.theory.linear_policy import play_linear
-from purse.lab.theory.notions import estimate
-from purse.lab.theory.rows import hindsight
+from purse.lab.theory.contexts import (
+    BLIND,
+    HINDSIGHT,
+    LINEAR,
+    WITH,
+    WITHOUT,
+    ContextTable,
+    play_linear,
+)
+from purse.lab.theory.estimate import estimate
+from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints, World
 
 if TYPE_CHECKING:

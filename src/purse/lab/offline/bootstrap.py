@@ -23,8 +23,7 @@ from purse.engine import cpu
 from purse.engine.job import SEEDS, Job
 from purse.engine.rounds import FAULT
 from purse.engine.simulate import to_run
-from purse.lab.theory.notions import LEVEL, Estimate
-from purse.lab.theory.student import t_quantile
+from purse.lab.theory.estimate import LEVEL, Estimate, t_quantile
 from purse.types import Floats, Ints, Run, World
 
 REPLICATES = 100  # R, logs drawn from the log

@@ -17,7 +17,7 @@ from purse.lab.offline.log import LEAST_ESS, too_little
 from purse.lab.offline.log_result import UNKNOWN, LogEstimate
 from purse.lab.offline.model_world import METHODS
 from purse.lab.offline.seated_policy import MOST_DRAWS, seat
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from purse.types import Floats, Ints
 
 MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from purse.lab.theory.rows import hindsight
+from purse.lab.theory.fluid import hindsight
 from purse.types import Floats, Ints
 
 

@@ -20,7 +20,7 @@ from purse.lab.offline.queue_replay import QueueReplay, replay
 from purse.lab.report.log_standings import SHORT
 from purse.lab.study.compile_ahead import warm_up_all
 from purse.lab.study.shard import JobSpec
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from purse.types import Floats, Ints, World
 
 

@@ -16,7 +16,7 @@ from purse.lab.report import log_standings
 from purse.lab.report.data import LogFacts
 from purse.lab.report.prose import log_replay
 from purse.lab.report.prose.study import plain
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 
 if TYPE_CHECKING:
     import polars as pl

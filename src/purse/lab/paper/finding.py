@@ -11,8 +11,8 @@ import numpy as np
 
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.lines import Curve, line_figure, panel_figure
+from purse.lab.theory.estimate import Estimate
 from purse.lab.theory.growth import Growth
-from purse.lab.theory.notions import Estimate
 
 
 class Table(NamedTuple):

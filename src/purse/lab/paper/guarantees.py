@@ -13,7 +13,7 @@ from purse.errors import InvalidInput
 from purse.lab.paper.finding import Table, heads
 from purse.lab.paper.instances import FIVE, TEN
 from purse.lab.paper.runner import Runner
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.own_clock import block_values
 from purse.types import World
 from purse.worlds._tables import make_world

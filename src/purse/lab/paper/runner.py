@@ -16,14 +16,9 @@ from purse.engine.job import Job, make_job
 from purse.lab.study.regrets import Regrets, measure
 from purse.lab.study.store import Store
 from purse.lab.theory.bounds import proposition_a
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.growth import Growth, fit_growth
-from purse.lab.theory.notions import (
-    Estimate,
-    against_best_fixed_arm,
-    best_arm,
-    best_fixed_arm,
-    estimate,
-)
+from purse.lab.theory.notions import against_best_fixed_arm, best_arm, best_fixed_arm
 from purse.types import CPU, Floats, World
 
 if TYPE_CHECKING:

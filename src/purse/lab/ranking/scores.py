@@ -11,7 +11,7 @@ import numpy as np
 from purse.base import html
 from purse.base.text import align_columns
 from purse.lab.ranking.suite import VERSION, Case
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from purse.lab.theory.notions import estimate
+from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
     import polars as pl

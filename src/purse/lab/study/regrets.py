@@ -22,8 +22,8 @@ from purse.engine.simulate import check_device
 from purse.errors import InvalidInput, unknown
 from purse.lab.study.store import Store
 from purse.lab.theory import contexts, knapsack
-from purse.lab.theory.context_notions import CONTEXT_NOTIONS
-from purse.lab.theory.notions import NOTIONS, Estimate, RunEvidence, estimate
+from purse.lab.theory.estimate import Estimate, estimate
+from purse.lab.theory.notions import CONTEXT_NOTIONS, NOTIONS, RunEvidence
 from purse.types import CPU, DEVICES, World
 
 if TYPE_CHECKING:

@@ -9,9 +9,11 @@ import numpy as np
 
 from purse.errors import InvalidInput
 from purse.lab.theory import bounds, coin_bounds, published_bounds
+from purse.lab.theory.bound import problem_of
 from purse.lab.theory.contexts import optima
+from purse.lab.theory.estimate import estimate
 from purse.lab.theory.growth import fit_growth
-from purse.lab.theory.notions import best_arm, estimate
+from purse.lab.theory.notions import best_arm
 from purse.types import Floats, Ints, World
 
 if TYPE_CHECKING:
@@ -99,7 +101,7 @@ def bound_rows(
     """
     low, high = world.reward_range
     try:
-        problem = bounds.problem_of(world, budget)
+        problem = problem_of(world, budget)
         known = (
             *bounds.table(budget=budget, **problem),
             *coin_bounds.table(budget=budget, **problem),

@@ -1,5 +1,4 @@
-r"""What is proved about `tsallis-inf.coin`, and what no player can beat: T1 to T6 of the page
-*What is true*.
+r"""Bounds on `tsallis-inf.coin`, and one on every player: T1 to T6 of the page *What is true*.
 
 K arms, budget B, costs in [c, 1] after division by c_max, theta at least the reward per cost of
 every pull: 1/c, or a smaller bound that is known. e(i) is mean reward per mean cost, G the gain,
@@ -30,7 +29,15 @@ import math
 from collections.abc import Sequence
 
 from purse.base import validation
-from purse.lab.theory.bounds import ADVERSARIAL, SMALLEST, Bound, Setting, scaled
+from purse.lab.theory.bound import (
+    ADVERSARIAL,
+    PAGE,
+    SMALLEST,
+    Bound,
+    Setting,
+    scaled,
+)
+from purse.lab.theory.lower_bounds import every_player
 
 __all__ = [
     "bounded_efficiency",
@@ -43,10 +50,8 @@ __all__ = [
     "with_price",
 ]  # for users
 
-SOURCE = "purse, page What is true"
 COIN = "tsallis-inf.coin"
 SHORTFALL = f"max e(i)·B − E G of {COIN}"
-LEAST_BUDGET = 64  # of the lower bound
 
 
 def theta_of(c: float, cost_max: float, efficiency_max: float | None) -> float:
@@ -77,7 +82,7 @@ def own_clock(
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     value = block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
     what = f"own-clock regret of {COIN}"
-    return Bound("T1", "at most", value, what, "always, rows fixed in advance", True, SOURCE)
+    return Bound("T1", "at most", value, what, "always, rows fixed in advance", True, PAGE)
 
 
 def stationary(
@@ -104,7 +109,7 @@ def stationary(
     if lost:
         when = f"independent rounds with E r = e(i) E c up to C = {lost:g} in all"
     applies = setting.iid and not lost
-    return Bound("T4, C" if lost else "T2", "at most", value, SHORTFALL, when, applies, SOURCE)
+    return Bound("T4, C" if lost else "T2", "at most", value, SHORTFALL, when, applies, PAGE)
 
 
 def equal_costs(
@@ -116,13 +121,13 @@ def equal_costs(
     efficiency_max: float | None = None,
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
-    """Return the upper bound on regret where all arms cost the same in each round, T3."""
+    """Return the upper bound on regret if all arms cost the same in each round, T3."""
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     value = block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
     what = f"regret of {COIN} against the best fixed arm"
     when = "in each round all arms cost the same; `tsallis-inf` has (4√K − 2)√(B/c) there"
     applies = setting.costs == "one" or setting.world == "same_costs"
-    return Bound("T3, equal costs", "at most", value, what, when, applies, SOURCE)
+    return Bound("T3, equal costs", "at most", value, what, when, applies, PAGE)
 
 
 def bounded_efficiency(
@@ -135,7 +140,7 @@ def bounded_efficiency(
     cost_max: float = 1.0,
     efficiency_max: float | None = None,
 ) -> Bound:
-    """Return the lower bound on the gain where efficiencies move within a factor, T3.
+    """Return the lower bound on the gain if efficiencies move within a factor, T3.
 
     best   what the best fixed arm gains
     phi    at least 0: no arm's reward per cost is above 1 + phi times what it is in another round
@@ -145,7 +150,7 @@ def bounded_efficiency(
     times = 1 + validation.number("phi", phi, low=0)
     value = most / times - block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
     when = f"rows fixed, each arm's reward per cost within a factor {times:g}"
-    return Bound("T3, factor", "at least", value, f"E G of {COIN}", when, True, SOURCE)
+    return Bound("T3, factor", "at least", value, f"E G of {COIN}", when, True, PAGE)
 
 
 def with_gaps(
@@ -163,7 +168,7 @@ def with_gaps(
 
     gaps        the gaps in efficiency of all arms but the best, in the user's unit; None: no value
     deviation   C, at least 0, in rewards
-    n_arms      K, where the bound shall say whether one arm alone is best
+    n_arms      K; without it the bound does not apply, since several arms may be best
     """
     _, b, c = scaled(1, budget, cost_min, cost_max)
     theta = theta_of(c, cost_max, efficiency_max)
@@ -171,34 +176,12 @@ def with_gaps(
     value = None
     if gaps is not None:
         sizes = [validation.number("gap", gap, above=0, low=SMALLEST**2) * cost_max for gap in gaps]
-        each = (22.3 * math.log(b + 1) + 46.6) * theta**2
-        value = sum(each / gap for gap in sizes) + 106 * theta + lost * (3 + 2 / c)
+        factor = (22.3 * math.log(b + 1) + 46.6) * theta**2
+        value = sum(factor / gap for gap in sizes) + 106 * theta + lost * (3 + 2 / c)
     when = "one best arm; independent rounds with E r = e(i) E c up to C in all; asymptotic"
     alone = gaps is not None and n_arms == len(gaps) + 1
     applies = setting.iid and bool(gaps) and alone and not lost
-    return Bound("T4, gaps", "at most", value, SHORTFALL, when, applies, SOURCE)
-
-
-def every_player(
-    n_arms: int,
-    budget: float,
-    cost_min: float,
-    *,
-    cost_max: float = 1.0,
-    setting: Setting = ADVERSARIAL,
-) -> Bound:
-    """Return what every player falls short of max e(i) B by, in one of `similar_costs`: T5.
-
-    >>> round(every_player(n_arms=10, budget=1e6, cost_min=0.1).value, 1)
-    183.7
-    """
-    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    value = math.sqrt(arms * b) / (165 * c) - 0.8 / c
-    what = "max e(i)·B − E G of every player, mean over the best arm"
-    when = f"K ≥ 2, c ≤ 1/2, B ≥ {LEAST_BUDGET} and B ≥ K, on the world `similar_costs`"
-    fits = arms > 1 and c <= 0.5 and b >= max(LEAST_BUDGET, arms) and value > 0
-    applies = fits and setting.world in (None, "similar_costs") and setting.costs == "any"
-    return Bound("T5, random costs", "at least", value, what, when, applies, SOURCE)
+    return Bound("T4, gaps", "at most", value, SHORTFALL, when, applies, PAGE)
 
 
 def with_price(
@@ -228,7 +211,7 @@ def with_price(
     )
     what = f"{SHORTFALL}:price_max={price_max:g}"
     when = f"i.i.d. rounds, max e(i) ≤ {price_max:g}"
-    return Bound("T6", "at most", value, what, when, setting.iid, SOURCE)
+    return Bound("T6", "at most", value, what, when, setting.iid, PAGE)
 
 
 def table(

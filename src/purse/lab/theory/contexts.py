@@ -1,10 +1,10 @@
-"""What a gain is compared with where rounds have contexts; each optimum has a name of its own.
+"""Optima of worlds with contexts, each under a name of its own.
 
     lp_without_contexts  the LP optimum of the means: one mixture of arms for all contexts. No blind
                          policy expects more, up to one reward
     best_linear_policy   ridge regression on the true means; in each context the arm with the
                          largest r^ - price c^, or nothing, at the price at which the true costs
-                         fit: what a linear policy can get that knows all but the noise
+                         fit: the gain of a linear policy that knows all but the noise
     lp_with_contexts     a mixture of arms for each context:
                          max T E[sum_i y(i|X) r(i, X)]  subject to  T E[sum_i y(i|X) c_j(i, X)] <=
                          B_j,  sum_i y(i|x) <= 1,  y >= 0. No policy expects more, up to one reward
@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,12 +28,16 @@ from purse import worlds
 from purse.base import amounts, validation
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
-from purse.lab.theory.context_table import ContextTable as ContextTable
-from purse.lab.theory.context_table import check_positive, read
-from purse.lab.theory.fluid import lp_optimum, solve_means
-from purse.lab.theory.linear_policy import play_linear
-from purse.lab.theory.rows import best_ratio, hindsight, solve_rows
-from purse.types import World
+from purse.lab.theory.fluid import best_ratio, hindsight, lp_optimum, solve_means, solve_rows
+from purse.types import Bools, Floats, Ints, World
+
+__all__ = [
+    "best_linear_policy",
+    "hindsight_optimum",
+    "lp_with_contexts",
+    "lp_without_contexts",
+    "optima",
+]  # for users
 
 # as people read them
 BLIND, WITHOUT, LINEAR, WITH, HINDSIGHT = (
@@ -43,12 +47,78 @@ BLIND, WITHOUT, LINEAR, WITH, HINDSIGHT = (
     "LP with contexts",
     "hindsight optimum",
 )
+STEPS = 100  # of a bisection: then no float lies between its ends
+
+
+class ContextTable(NamedTuple):
+    """Mean rewards and costs given the context, in N rows that are equally likely."""
+
+    rewards: Floats  # (N, K) in the user's unit
+    costs: Floats  # (N, K, d) in the user's unit
+    features: Floats  # (N, A, n) the constant last; A = 1: all arms see the same, else A = K
+    rounds: int | None = None  # T; None: only the budget ends the game
+
+    @classmethod
+    def of(cls, world: World) -> ContextTable:
+        """Return the table of a world with contexts.
+
+        Raise `InvalidInput` when the world has none, or is not a table of equally likely rows.
+        """
+        if world.n_features == 0:
+            raise InvalidInput(f"{world.name} has no features, so there are no contexts")
+        if world.draw is not None or world.view is not None or world.outages is not None:
+            raise InvalidInput(
+                f"{world.name}: optima with contexts are for worlds that are tables of rows, "
+                "without outages"
+            )
+        tables = world.tables
+        if not tables.sample and (np.diff(tables.last, prepend=0) != 1).any():
+            raise InvalidInput(f"{world.name}: optima with contexts need rows of one round each")
+        low, high = world.reward_range
+        chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
+        return cls(
+            low + (high - low) * (chances * tables.rewards).sum(axis=2),
+            (chances[..., None] * tables.costs).sum(axis=2) / amounts.UNIT,
+            tables.features,
+            world.n_rounds if world.horizon is None else world.horizon,
+        )
+
+
+def read(
+    source: str | World | ContextTable, budget: Any, horizon: int | None
+) -> tuple[ContextTable, Floats]:
+    """Return the table and the budgets (d,), checked."""
+    if not isinstance(source, ContextTable):
+        source = ContextTable.of(worlds.make(source, budget))
+    rewards, costs, features, rounds = source
+    if (
+        rewards.ndim != 2
+        or costs.shape[:2] != rewards.shape
+        or costs.ndim != 3
+        or features.ndim != 3
+        or len(features) != len(rewards)
+        or features.shape[1] not in (1, rewards.shape[1])
+    ):
+        raise InvalidInput(
+            f"rewards {rewards.shape}, costs {costs.shape} and features {features.shape} do not "
+            "match: they must be (N, K), (N, K, d), and (N, 1 or K, n)"
+        )
+    if horizon is not None:
+        rounds = validation.integer("horizon", horizon, low=1)
+    budgets = amounts.budget_array(budget, costs.shape[2]) / amounts.UNIT
+    return source._replace(rounds=rounds), budgets
+
+
+def check_positive(costs: Floats) -> None:
+    """Raise `InvalidInput` when a pull costs nothing although only the budget ends the game."""
+    if not (costs > 0).all():
+        raise InvalidInput("without a horizon every pull must cost something; pass horizon=...")
 
 
 def lp_without_contexts(
     source: str | World | ContextTable, budget: Any, *, horizon: int | None = None
 ) -> float:
-    """Return the largest gain that a player can expect who knows the means and sees no contexts.
+    """Return the largest expected gain of a player that knows the means and sees no contexts.
 
     source    a world with features, or a table
     budget    one amount, or one per resource, shape (d,)
@@ -65,7 +135,7 @@ def lp_without_contexts(
 def lp_with_contexts(
     source: str | World | ContextTable, budget: Any, *, horizon: int | None = None
 ) -> float:
-    """Return the largest gain that a player can expect who knows the means in each context.
+    """Return the largest expected gain of a player that knows the means in each context.
 
     source, budget, horizon   as in `lp_without_contexts`
 
@@ -92,7 +162,7 @@ def best_linear_policy(
     horizon: int | None = None,
     ridge: float = 1.0,
 ) -> float:
-    """Return what the linear policy gains that was fitted to the true means of each context.
+    """Return the gain of the linear policy that is fitted to the true means of each context.
 
     source, budget, horizon   as in `lp_without_contexts`
     ridge                     added to the sum of squares of each feature over the rows
@@ -104,6 +174,66 @@ def best_linear_policy(
     return play_linear(source, budget, horizon=horizon, ridge=ridge)[0]
 
 
+def play_linear(
+    source: str | World | ContextTable, budget: Any, *, horizon: int | None, ridge: float = 1.0
+) -> tuple[float, float, float]:
+    """Return the gain of the best linear policy, its spending, and its number of pulls."""
+    table, budgets = read(source, budget, horizon)
+    if len(budgets) > 1:
+        raise InvalidInput(
+            f"the best linear policy is for one resource, and here are {len(budgets)}"
+        )
+    rewards, costs = table.rewards, table.costs[:, :, 0]
+    near, total = validation.number("ridge", ridge, above=0), float(budgets[0])
+    r, c = fit(table.features, rewards, near), fit(table.features, costs, near)
+
+    def outcome(arms: Ints, played: Bools) -> Floats:
+        """Return gain, costs and pulls over the rows."""
+        rows = np.flatnonzero(played)
+        sums = rewards[rows, arms[rows]].sum(), costs[rows, arms[rows]].sum(), len(rows)
+        return np.array(sums, np.float64)
+
+    if table.rounds is None:
+        check_positive(table.costs)
+        sums = outcome(best_ratio(r, c)[1], np.ones(len(r), np.bool_))
+        return read_sums(sums * total / sums[1])
+    times = table.rounds / len(rewards)
+
+    def at_price(price: float) -> Floats:
+        score = r - price * c
+        return outcome(score.argmax(axis=1), score.max(axis=1) > 0)
+
+    sums = at_price(0.0)
+    if sums[1] > total / times:
+        low, high = 0.0, float(np.divide(r, c, out=np.zeros_like(r), where=c > 0).max())
+        for _ in range(STEPS):
+            middle = 0.5 * (low + high)
+            low, high = (low, middle) if at_price(middle)[1] <= total / times else (middle, high)
+        sums, more = at_price(high), at_price(low)
+        if more[1] > sums[1]:
+            share = (total / times - sums[1]) / (more[1] - sums[1])
+            sums = sums + min(1.0, max(0.0, share)) * (more - sums)
+    return read_sums(times * sums)
+
+
+def read_sums(sums: Floats) -> tuple[float, float, float]:
+    """Return an array of gain, costs and pulls as numbers."""
+    gain, spent, pulls = sums.tolist()
+    return gain, spent, pulls
+
+
+def fit(features: Floats, means: Floats, ridge: float) -> Floats:
+    """Return the ridge regression of each arm's means on its contexts, both (N, K).
+
+    Fitted values stay between the least and the largest mean of each arm.
+    """
+    fitted = np.empty_like(means)
+    for i in range(means.shape[1]):
+        x = features[:, min(i, features.shape[1] - 1)]
+        fitted[:, i] = x @ np.linalg.solve(x.T @ x + ridge * np.eye(x.shape[1]), x.T @ means[:, i])
+    return np.clip(fitted, means.min(axis=0), means.max(axis=0))
+
+
 def hindsight_optimum(
     world: str | World,
     budget: Any,
@@ -112,7 +242,7 @@ def hindsight_optimum(
     n_paths: int = 20,
     seed: int = 0,
 ) -> float:
-    """Return the mean over paths of what could be gained by one who knows all draws.
+    """Return the largest gain of a player that knows all draws, as a mean over paths.
 
     world, budget   as in `purse.simulate`
     horizon         the number of rounds; None: the world's own
@@ -140,24 +270,24 @@ def hindsight_optimum(
 
 
 def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str, float]:
-    """Return what can be expected at most, by name: the LP optimum of a world without contexts.
+    """Return the optima that the world has, by name.
 
-    With contexts it is the LP without contexts, the best linear policy and the LP with contexts.
-    What a world does not have is left out.
+    Without contexts there is the LP optimum; with contexts there are the LP without contexts, the
+    best linear policy and the LP with contexts.
     """
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     if world.n_features == 0:
         with suppress(InvalidInput):  # its means do not stay the same
-            found[BLIND] = lp_optimum(_in_users_unit(world), budget, horizon=horizon).value
-        return found
+            values[BLIND] = lp_optimum(_in_users_unit(world), budget, horizon=horizon).value
+        return values
     for name, optimum in (
         (WITHOUT, lp_without_contexts),
         (LINEAR, best_linear_policy),
         (WITH, lp_with_contexts),
     ):
         with suppress(InvalidInput):  # it is no table of rows, or has several resources
-            found[name] = optimum(world, budget, horizon=horizon)
-    return found
+            values[name] = optimum(world, budget, horizon=horizon)
+    return values
 
 
 def _in_users_unit(world: World) -> World:

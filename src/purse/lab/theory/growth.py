@@ -25,9 +25,9 @@ RESAMPLES = 2_000
 
 
 class Growth(NamedTuple):
-    """What was fitted."""
+    """The fitted slope and shape."""
 
-    # of log regret against log budget, least squares; NaN where a mean is not positive
+    # of log regret against log budget, least squares; NaN if a mean is not positive
     slope: float
     low: float  # ends of its 95% interval
     high: float
@@ -47,8 +47,8 @@ def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
     means = regrets.mean(axis=1)
     draws = np.random.default_rng(0).integers(regrets.shape[1], size=(RESAMPLES, regrets.shape[1]))
     slopes = np.sort(slope(budgets, regrets[:, draws].mean(axis=2).T))
-    known = slopes[np.isfinite(slopes)]
-    low, high = np.quantile(known, (0.025, 0.975)) if len(known) else (np.nan, np.nan)
+    finite = slopes[np.isfinite(slopes)]
+    low, high = np.quantile(finite, (0.025, 0.975)) if len(finite) else (np.nan, np.nan)
     misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
     pairs = [slice(i, i + 2) for i in range(len(budgets) - 1)]
     steps = tuple(float(slope(budgets[pair], means[None, pair])[0]) for pair in pairs)

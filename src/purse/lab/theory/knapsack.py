@@ -6,7 +6,7 @@
     bounded           the same with m_i <= L(i), how often each arm may be pulled: the bounded
                       knapsack
     dynamic_optimum   V_t(b) = max_i E[ 1{c_t(i) <= b} (r_t(i) + V_{t+1}(b - c_t(i))) ],  V_1(B):
-                      the optimum of players who know the world's tables, where a pull that cannot
+                      the optimum of a player that knows the world's tables; a pull that cannot
                       be paid ends the game; with a horizon, a round may be skipped, so V_{t+1}(b)
                       is among the choices
 
@@ -102,7 +102,7 @@ def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
 def parts(cap: int, most: int) -> list[int]:
     """Return bundles of pulls 1, 2, 4, ..., rest: their sums are all numbers up to min(cap, most).
 
-    Return [0] where the cap is no limit.
+    Return [0] if the cap is no limit.
     """
     if cap >= most:
         return [0] if most > 0 else []
@@ -112,7 +112,7 @@ def parts(cap: int, most: int) -> list[int]:
 
 
 def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = None) -> float:
-    """Return the largest expected gain of a player who knows the world's tables.
+    """Return the largest expected gain of a player that knows the world's tables.
 
     horizon   the number of rounds; None: the world's own
 

@@ -12,35 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
 
-from purse.lab.theory.student import t_quantile
+from purse.lab.theory.contexts import LINEAR, WITH, WITHOUT
 from purse.types import Floats, Ints
-
-LEVEL = 0.95  # of confidence intervals
-
-
-class Estimate(NamedTuple):
-    """A mean over paths."""
-
-    mean: float
-    error: float  # standard error; NaN for a single path
-    low: float  # ends of the confidence interval (Student's t)
-    high: float
-
-
-def estimate(values: Floats) -> Estimate:
-    """Return the mean of independent values with its confidence interval.
-
-    >>> estimate(np.array([1.0, 2.0, 3.0])).mean
-    2.0
-    """
-    n, mean = len(values), float(values.mean())
-    error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
-    half = t_quantile(n - 1, LEVEL) * error if n > 1 else float("nan")
-    return Estimate(mean, error, mean - half, mean + half)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +33,14 @@ class RunEvidence:
     fixed_rounds: Ints  # (K, P) T(i)
     fixed_efficiency: Floats  # (K, P) sum of e_t(i), t <= T(i)
     counterfactual: Floats  # (K, P) sum of e_t(i), t <= tau
-    reward_means: Floats | None  # (K,) where the world has them
+    reward_means: Floats | None  # (K,) None if they change
     cost_means: Floats | None  # (K,)
-    own_clock: Floats | None = None  # (K, P) see `purse.lab.theory.own_clock`, where it is defined
-    # what the benchmarks of `purse.lab.theory.knapsack` gain, where they can be computed
+    own_clock: Floats | None = None  # (K, P) see `purse.lab.theory.own_clock`
+    # what the benchmarks of `purse.lab.theory.knapsack` gain; None if they cannot be computed
     greedy: float | None = None
     knapsack: float | None = None
     optimum: float | None = None
-    # what the optima of `purse.lab.theory.contexts` gain, by name, where the world has contexts
+    # what the optima of `purse.lab.theory.contexts` gain, by name; empty without contexts
     context_optima: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -96,9 +72,7 @@ def against_best_fixed_arm(gain: Floats, fixed_gain: Floats) -> Floats:
 
 
 def best_fixed_arm(seen: RunEvidence) -> Floats:
-    """max_i G(i) - G: against the best single arm by realised reward; plain regret, where nothing
-    else is said.
-    """
+    """max_i G(i) - G: against the best single arm by realised reward; the plain regret."""
     return against_best_fixed_arm(seen.gain, seen.fixed_gain)
 
 
@@ -188,7 +162,7 @@ def knapsack(seen: RunEvidence) -> Floats | None:
 
 
 def optimum(seen: RunEvidence) -> Floats | None:
-    """Return the dynamic optimum - G: the best that a player who knows the world can expect; on
+    """Return the dynamic optimum - G: the best that a player can expect that knows the world; on
     small instances.
     """
     return None if seen.optimum is None else seen.optimum - seen.gain
@@ -199,8 +173,37 @@ def leftover(seen: RunEvidence) -> Floats:
     return seen.left
 
 
+def lp_without_contexts(seen: RunEvidence) -> Floats | None:
+    """LP without contexts - G: against the best mixture of arms for all contexts; a policy that
+    uses contexts well is below 0.
+    """
+    return against(seen, WITHOUT)
+
+
+def best_linear_policy(seen: RunEvidence) -> Floats | None:
+    """best linear policy - G: against ridge regression on the true means with the right price."""
+    return against(seen, LINEAR)
+
+
+def lp_with_contexts(seen: RunEvidence) -> Floats | None:
+    """LP with contexts - G: against the best mixture of arms in each context, which no policy
+    exceeds in expectation by more than one reward.
+    """
+    return against(seen, WITH)
+
+
+def against(seen: RunEvidence, name: str) -> Floats | None:
+    """(P,) An optimum less the policy's gain; None if the world has no such optimum."""
+    return seen.context_optima[name] - seen.gain if name in seen.context_optima else None
+
+
 EVERY: tuple[Callable[[RunEvidence], Floats | None], ...] = (
     best_fixed_arm, paper_arm, line_1, line_2, efficiency_sums, own_rounds, own_clock, round_gap,
     best_efficiency, pseudo_regret, paper_pseudo_regret, greedy, knapsack, optimum, leftover,
 )  # fmt: skip
 NOTIONS = {notion.__name__: notion for notion in EVERY}
+# of worlds with contexts, and of no others
+CONTEXT_NOTIONS = {
+    notion.__name__: notion
+    for notion in (lp_without_contexts, best_linear_policy, lp_with_contexts)
+}

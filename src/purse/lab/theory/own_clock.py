@@ -1,7 +1,7 @@
 r"""Own-clock regret: regret over the player's own spending, for worlds that change.
 
 A block of pulls of arm j that starts in round t ends after a pull with probability c, its cost in
-largest costs, so that it costs 1 on average. V_t(j) is what it earns on average; where the rows of
+largest costs, so that it costs 1 on average. V_t(j) is its mean gain; if the rows of
 different rounds are independent,
 
     V_t(j) = E r_t(j) + (1 - E c_t(j)) V_{t+1}(j)
@@ -12,8 +12,9 @@ It is the average efficiency of arm j over the next unit of budget. Arm j is cre
 
 where c_t is what the player spends in round t, and tau its paid rounds. Own-clock regret is the
 largest mean credit less the mean gain. The credit of `tsallis-inf.coin` has the mean of the sum of
-V_t(j) over the rounds t in which a block begins. Where rounds are i.i.d. it is e(j) times what is
-spent and one largest cost more. No strategy earns it in every world: blocks of a cheap arm overlap.
+V_t(j) over the rounds t in which a block begins. In an i.i.d. world it is e(j) times
+the spending and one largest cost more. No strategy earns it in every world: blocks of a cheap arm
+overlap.
 """
 
 from __future__ import annotations

@@ -1,21 +1,20 @@
-"""What is proved about the other policies: each published bound as a formula, where it has
-constants, or as an order.
+"""Published bounds on the other policies: a formula if the constants are known, else an order.
 
-    exp3.p.bwk        (5.15/c) sqrt(n K log(K/delta)) + 1/c                              efficiency
-                      over its own rounds, with probability 1 - delta
+    exp3.p.bwk        (5.15/c) sqrt(n K log(K/delta)) + 1/c
     exp3-ix.bwk       (2 sqrt(2 n K log K) + (sqrt(2 n K / log K) + 1) log(2/delta)) / c + 1/c
-                      likewise
-    tsallis-inf.bwk   (4 sqrt(K n) + 1)/c + 1/c                                          the same,
-                      in expectation
-    exp3, exp3.p, exp3-ix, exp3++, tsallis-inf                                           the same
-    with c = 1: reward over n rounds, blind to cost exp3.m.b          2.63 sqrt(1 + B/(g c)) sqrt(g
-    K log(K/m)) + m, g = B (1 - c)/c     reward less cost, where no reward is below its cost kube,
-    fractional-kube, b-kube, ucb-bv1, ucb-bv2, budgeted-thompson, ...              sum_i
-    log(B/c)/Delta(i), with constant 1: an order primal-dual-bwk, ucb-bwk, lagrange-bwk,
-    bobw-primal-dual                             sqrt(K T) log T (1 + OPT/B) and the like, with
-    constant 1: an order
+    tsallis-inf.bwk   (4 sqrt(K n) + 1)/c + 1/c
+                      efficiency over its own rounds: the first two with probability 1 - delta, the
+                      third in expectation
+    exp3, exp3.p, exp3-ix, exp3++, tsallis-inf
+                      the same with c = 1: reward over n rounds, blind to cost
+    exp3.m.b          2.63 sqrt(1 + B/(g c)) sqrt(g K log(K/m)) + m, g = B (1 - c)/c
+                      reward less cost, if no reward is below its cost
+    kube, fractional-kube, b-kube, ucb-bv1, ucb-bv2, budgeted-thompson, ...
+                      sum_i log(B/c)/Delta(i), with constant 1: an order
+    primal-dual-bwk, ucb-bwk, lagrange-bwk, bobw-primal-dual
+                      sqrt(K T) log T (1 + OPT/B) and the like, with constant 1: an order
 
-n = ceil(B/c) is the most rounds that there can be. Amounts are in units of c_max, as in
+n = ceil(B/c) is the largest possible number of rounds. Amounts are in units of c_max, as in
 `purse.lab.theory.bounds`.
 """
 
@@ -25,7 +24,7 @@ import math
 from collections.abc import Sequence
 
 from purse.base import validation
-from purse.lab.theory.bounds import ADVERSARIAL, Bound, Setting, scaled
+from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting, scaled
 
 EFFICIENCY = "efficiency of {policy} against any fixed arm, over its own rounds"
 REWARD = "reward of {policy} against any fixed arm, over the same number of rounds: blind to cost"
@@ -70,8 +69,11 @@ def table(
     delta: float = 0.05,
     setting: Setting = ADVERSARIAL,
 ) -> list[Bound]:
-    """Return the published bounds of all policies that have one, for a problem; with probability 1
-    - delta where they are of that kind.
+    """Return the published bounds of all policies that have one.
+
+    gaps      the gaps in efficiency of the worse arms; None: not known
+    horizon   the number of rounds; None: not known
+    delta     the probability with which the bounds of exp3.p and exp3-ix may fail
     """
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     rounds = math.ceil(b / c * (1 - 1e-12))

@@ -17,7 +17,7 @@ from purse.lab.paper.finding import (
     scientific,
 )
 from purse.lab.paper.runner import Runner
-from purse.lab.theory.notions import estimate
+from purse.lab.theory.estimate import estimate
 
 ORDER = 95
 TITLE = "When δ binds"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from purse.lab.paper.finding import Finding, Table, heads
 from purse.lab.paper.instances import FIVE, PLAYERS, TEN
 from purse.lab.paper.runner import Runner
-from purse.lab.theory.bounds import problem_of, proposition_c
+from purse.lab.theory.bound import problem_of
+from purse.lab.theory.bounds import proposition_c
 
 ORDER = 220
 TITLE = "Proposition C"

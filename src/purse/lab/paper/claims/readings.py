@@ -6,7 +6,7 @@ from purse.base.text import format_mean
 from purse.lab.paper.finding import Finding, Table, heads
 from purse.lab.paper.instances import FIVE, TEN
 from purse.lab.paper.runner import Runner
-from purse.lab.theory.notions import estimate
+from purse.lab.theory.estimate import estimate
 
 ORDER = 120
 TITLE = "Readings"

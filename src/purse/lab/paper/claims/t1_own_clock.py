@@ -6,7 +6,7 @@ from purse.lab.paper.finding import Finding
 from purse.lab.paper.guarantees import COIN, budgets_of, facts, hold_against, plain_worlds
 from purse.lab.paper.runner import Runner
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from purse.types import World
 
 ORDER = 300

@@ -8,7 +8,7 @@ from purse.lab.paper.finding import Finding
 from purse.lab.paper.guarantees import COIN, budgets_of, cycle, facts, hold_against
 from purse.lab.paper.runner import Runner
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import World
 
 ORDER = 320

@@ -16,7 +16,7 @@ from purse.lab.paper.guarantees import (
 from purse.lab.paper.instances import FIVE, TEN
 from purse.lab.paper.runner import Runner
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats, World
 
 ORDER = 330

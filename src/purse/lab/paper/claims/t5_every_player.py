@@ -11,7 +11,7 @@ from purse.lab.paper.finding import Finding, Table
 from purse.lab.paper.guarantees import COIN, budgets_of, facts, hold_against
 from purse.lab.paper.runner import Runner
 from purse.lab.theory import bounds, coin_bounds
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import World
 
 ORDER = 340

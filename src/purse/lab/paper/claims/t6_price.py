@@ -14,7 +14,7 @@ from purse.lab.paper.guarantees import (
 )
 from purse.lab.paper.runner import Runner
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 from purse.types import World
 
 ORDER = 350

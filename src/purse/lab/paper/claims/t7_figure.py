@@ -8,7 +8,7 @@ from purse.lab.paper.instances import FIVE, PLAYERS
 from purse.lab.paper.runner import Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import coin_bounds
-from purse.lab.theory.notions import Estimate, estimate
+from purse.lab.theory.estimate import Estimate, estimate
 
 ORDER = 360
 TITLE = "What a guarantee costs"

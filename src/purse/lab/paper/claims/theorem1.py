@@ -11,7 +11,7 @@ from purse.lab.paper.instances import WORLD_1, WORLD_2
 from purse.lab.paper.runner import Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds
-from purse.lab.theory.notions import Estimate
+from purse.lab.theory.estimate import Estimate
 
 ORDER = 60
 TITLE = "Theorem 1"

@@ -11,8 +11,8 @@ from purse.lab.paper.finding import Finding, Picture, Table, growth_table, heads
 from purse.lab.paper.instances import FIVE, PLAYERS
 from purse.lab.paper.runner import Runner
 from purse.lab.report.charts.lines import Curve
-from purse.lab.theory import bounds
-from purse.lab.theory.notions import estimate
+from purse.lab.theory import bound, bounds
+from purse.lab.theory.estimate import estimate
 
 ORDER = 90
 TITLE = "Theorem 3"
@@ -57,9 +57,9 @@ def study(runner: Runner) -> Finding:
     loss = float(((place.efficiencies.max() - place.efficiencies) * place.cost_means[:, 0]).sum())
     # nearly all rounds cost 0.3
     explored = [loss * math.sqrt(budget / 0.3 * math.log(5) / 5) for budget in long]
-    gaps = bounds.gaps_of(place)
+    gaps = bound.gaps_of(place)
     shape = [bounds.theorem3(gaps, budget, 0.3, cost_max=0.9).value or 0.0 for budget in long]
-    known: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bounds.setting_of(place)}
+    known: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bound.setting_of(place)}
     proposed = [bounds.proposition_c(5, budget, 0.3, cost_max=0.9, **known) for budget in long]
     proved = [bound.value or 0.0 for bound in proposed]
     curves += [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from purse.base.text import count_in_words, format_budget, format_gain, join_words, keep_on_line
 from purse.lab.report.prose.study import code, runs_that_ended, tell_ties
 from purse.lab.report.standings import LP_OF, NOTES, ranked, standings
-from purse.lab.theory.notions import estimate
+from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
     from purse.lab.report.data import TableData

@@ -1,17 +1,40 @@
-"""Student's t distribution: how many standard errors a confidence interval reaches."""
+"""A mean over paths with its confidence interval, by Student's t distribution."""
 
 from __future__ import annotations
 
 import math
 from functools import cache
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
 from purse.types import Floats
 
+LEVEL = 0.95  # of confidence intervals
 NODES = 64  # of Gauss's rule: enough for every digit
 CLOSE = 1e-15  # a relative step that changes nothing
+
+
+class Estimate(NamedTuple):
+    """A mean over paths."""
+
+    mean: float
+    error: float  # standard error; NaN for a single path
+    low: float  # ends of the confidence interval (Student's t)
+    high: float
+
+
+def estimate(values: Floats) -> Estimate:
+    """Return the mean of independent values with its confidence interval.
+
+    >>> estimate(np.array([1.0, 2.0, 3.0])).mean
+    2.0
+    """
+    n, mean = len(values), float(values.mean())
+    error = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else float("nan")
+    half = t_quantile(n - 1, LEVEL) * error if n > 1 else float("nan")
+    return Estimate(mean, error, mean - half, mean + half)
 
 
 @cache
