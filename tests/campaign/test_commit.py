@@ -267,15 +267,16 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     there.probabilities()  # it has learnt nothing yet
     for ticket in here.ask_many(6):
         here.tell(ticket, 1, "0.5")
-    steps, calls = there._kept.committer.policy._steps, iter(range(1, 99))
-    tell = steps.tell
+    policy, calls = there._kept.committer.policy, iter(range(1, 99))
+    steps = policy._steps
 
-    def interrupted(t: int) -> int:
-        if next(calls) == 4:
-            raise KeyboardInterrupt
-        return int(tell(t))
+    class Interrupted:
+        def tell(self, t: int) -> int:
+            if next(calls) == 4:
+                raise KeyboardInterrupt
+            return int(steps.tell(t))
 
-    steps.tell = interrupted
+    policy._steps = Interrupted()
     with pytest.raises(KeyboardInterrupt):
         there.ask("again")
     assert there.ask("again").id == 7

@@ -38,7 +38,8 @@ def played(harness: StorageHarness, seed: int, more: dict[str, Any]) -> Any:
     """
     campaign, rng = harness.create("test", **TERMS, **more), random.Random(seed)
     for turn in range(scale(100, 600)):
-        harness.clock += rng.choice([DAY, -DAY] if turn % 25 == 24 else STEPS)
+        jumps = [DAY, -DAY] if turn > 24 else [DAY]  # the first one ends a period
+        harness.clock += rng.choice(jumps if turn % 25 == 24 else STEPS)
         tickets = campaign.tickets(states=("held", "presumed", "settled"))
         ticket = rng.choice(tickets) if tickets else None
         with suppress(PurseError):
