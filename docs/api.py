@@ -145,8 +145,9 @@ def public(module: Any) -> list[str]:
 
 def every_class() -> dict[str, type]:
     """Return the classes of the package by their names."""
+    parts = ("purse.campaign", "purse.lab.offline", "purse.lab.theory")
     for info in pkgutil.walk_packages(purse.__path__, "purse."):
-        if info.name.startswith(("purse.campaign", "purse.lab.offline", "purse.lab.theory")):
+        if info.name.startswith(parts) and not is_internal(info.name):
             importlib.import_module(info.name)
     return {
         value.__name__: value
