@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from purse.campaign.calendar import Calendar
 from purse.errors import InvalidInput
-from tests.support.reference_calendar import following
+from tests.support.reference_terms import following
 from tests.support.soak import scale
 
 ZONES = (

@@ -9,16 +9,16 @@ from hypothesis.stateful import precondition, rule
 
 from purse import PurseError
 from tests.support import reference_ledger
-from tests.support.campaign_machine import (
+from tests.support.machine_base import (
     BAD_REPORTS,
     OUTSIDE,
+    BaseMachine,
     as_text,
     in_text,
     picks,
     rewards,
     shares,
 )
-from tests.support.machine_base import BaseMachine
 from tests.support.reference_ledger import Refusal, Report
 
 

@@ -1,5 +1,5 @@
-"""Several campaigns under a tree of accounts, and their ledgers: all verbs on each of them in turn,
-and those of accounts; after every step the books of all levels agree.
+"""The machine in a tree and in periods: campaigns that share accounts, budgets that are renewed,
+and a clock that jumps over boundaries, to them, and back.
 """
 
 from __future__ import annotations
@@ -13,14 +13,38 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 
 from purse import Account, Campaign
 from tests.support import reference_ledger
-from tests.support.campaign_machine import periods_as_given, picks
-from tests.support.machine_base import names
+from tests.support.machine_base import DAY, names, periods_as_given, picks, some_periods
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.reference_ledger import Ledger, Periods, Terms, Units, written
 from tests.support.storages import START
 
+JUMPS = [DAY, 3 * DAY, 40 * DAY, -DAY, -9 * DAY]
 OWN = ("name", "terms", "campaign", "ledger", "requests")
 CAMPAIGNS = 3
+
+
+class PeriodMachine(CampaignMachine):
+    """All verbs, in periods."""
+
+    def draw_terms(self, data: st.DataObject, resources: int | None = None) -> Terms:
+        terms = super().draw_terms(data, resources)
+        return terms._replace(periods=data.draw(some_periods()))
+
+    @rule(late=st.sampled_from([0, 0, -1, 1]), verb=st.sampled_from(["ask", "expire", "look"]))
+    def go_to_the_boundary(self, late: int, verb: str) -> None:
+        """To the instant itself, or a moment before or after it; often the next verb is an ask."""
+        _, period = self.ledger.shown()
+        assert period is not None
+        self.harness.clock = period.next + late
+        if verb == "ask":
+            self.ask_for(1, None)
+        elif verb == "expire":
+            self.expire_now()
+
+    @rule(ms=st.sampled_from(JUMPS))
+    def sleep(self, ms: int) -> None:
+        """Over several boundaries, or back over some that were made."""
+        self.harness.clock += ms
 
 
 class TreeMachine(CampaignMachine):
@@ -160,3 +184,17 @@ class TreeMachine(CampaignMachine):
             assert audit.findings == (), (tree.name, audit.findings)
             numbers = [entry.seq for entry in account.journal()]
             assert numbers == list(range(1, tree.entries + 1)), numbers
+
+
+class PeriodTreeMachine(TreeMachine, PeriodMachine):
+    """Refunds of holds that have ended on one level and not on another."""
+
+    def draw_periods(self, data: st.DataObject, budget: Units) -> Periods | None:
+        return data.draw(st.one_of(some_periods(), st.none()))
+
+    @rule(which=picks, late=st.sampled_from([0, -1, 1]))
+    def go_to_the_boundary_of_an_account(self, which: int, late: int) -> None:
+        """To the instant itself, or a moment before or after it."""
+        _, period = self.trees[which % len(self.trees)].shown()
+        if period is not None:
+            self.harness.clock = period.next + late

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
-from tests.support.campaign_machine import INITIAL, UNIFORM
 from tests.support.contexts import SEES
-from tests.support.machine_period_tree import PeriodTreeMachine
-from tests.support.machine_periods import PeriodMachine
-from tests.support.machine_tree import TreeMachine
+from tests.support.machine_base import INITIAL, UNIFORM
+from tests.support.machine_tree import PeriodMachine, PeriodTreeMachine, TreeMachine
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness

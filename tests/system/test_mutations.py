@@ -22,14 +22,13 @@ from purse.campaign.learner import Learner
 from purse.campaign.records import SEAL
 from purse.errors import BudgetHeld
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
-from tests.support import account_checks, mutations, period_checks, storages
-from tests.support import account_mutations as accounts
-from tests.support import period_mutations as periods
+from tests.support import level_checks, mutations, storages
+from tests.support import level_mutations as levels
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
 from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
-from tests.support.crash_vfs import mounted
+from tests.support.fault_injection import mounted
 from tests.support.soak import SOAK, scale
 from tests.support.storages import (
     MemoryHarness,
@@ -80,12 +79,12 @@ def a_request_is_answered_once(build: Build) -> None:
 
 def no_level_is_overspent(build: Build) -> None:
     """P1 on each level, in a database."""
-    account_checks.no_level_is_overspent(build)
+    level_checks.no_level_is_overspent(build)
 
 
 def campaigns_of_an_account_take_turns(build: Build) -> None:
     """In a database."""
-    account_checks.campaigns_of_an_account_take_turns(build)
+    level_checks.campaigns_of_an_account_take_turns(build)
 
 
 def a_boundary_is_in_the_journal_once(build: Build) -> None:
@@ -319,35 +318,35 @@ ROWS = [
     Row(traffic.choose_the_retired, checks.a_retired_arm_is_not_chosen),
     Row(traffic.forget_the_first_pull_of_a_new_arm, checks.a_new_arm_gets_its_first_pull),
     Row(traffic.listen_for_ever, checks.a_silent_arm_gets_a_fifth),
-    Row(accounts.book_nothing_above, account_checks.an_account_has_what_is_below_it),
-    Row(accounts.book_on_the_nearest_account_alone, account_checks.an_account_has_what_is_below_it),
-    Row(accounts.forget_refunds_above, account_checks.an_account_has_what_is_below_it),
-    Row(accounts.look_at_the_campaign_only, account_checks.a_refusal_names_the_level_that_lacks),
-    Row(accounts.look_at_the_campaign_only, account_checks.the_policy_sees_the_least_that_is_left),
-    Row(accounts.overspend_accounts, no_level_is_overspent),
+    Row(levels.book_nothing_above, level_checks.an_account_has_what_is_below_it),
+    Row(levels.book_on_the_nearest_account_alone, level_checks.an_account_has_what_is_below_it),
+    Row(levels.forget_refunds_above, level_checks.an_account_has_what_is_below_it),
+    Row(levels.look_at_the_campaign_only, level_checks.a_refusal_names_the_level_that_lacks),
+    Row(levels.look_at_the_campaign_only, level_checks.the_policy_sees_the_least_that_is_left),
+    Row(levels.overspend_accounts, no_level_is_overspent),
     Row(mutations.lock_nothing, campaigns_of_an_account_take_turns, only="sqlite"),
-    Row(accounts.lock_no_account, campaigns_of_an_account_take_turns, only="postgres"),
+    Row(levels.lock_no_account, campaigns_of_an_account_take_turns, only="postgres"),
     Row(
-        accounts.lock_from_the_bottom_up,
-        account_checks.locks_are_taken_from_the_top_down,
+        levels.lock_from_the_bottom_up,
+        level_checks.locks_are_taken_from_the_top_down,
         only="postgres",
     ),
-    Row(accounts.ask_under_stopped_accounts, account_checks.a_paused_account_gives_nothing_out),
-    Row(accounts.forget_top_ups, account_checks.a_top_up_of_an_account_counts_once),
-    Row(periods.renew_twice_unseen, a_boundary_is_in_the_journal_once),
-    Row(periods.renew_twice, period_checks.a_boundary_is_made_once),
-    Row(periods.resume_by_the_clock, period_checks.a_boundary_is_made_once),
-    Row(periods.renew_once_a_transaction, period_checks.missed_boundaries_are_made_in_order),
-    Row(periods.renew_what_is_paused, period_checks.nothing_is_renewed_while_it_is_paused),
+    Row(levels.ask_under_stopped_accounts, level_checks.a_paused_account_gives_nothing_out),
+    Row(levels.forget_top_ups, level_checks.a_top_up_of_an_account_counts_once),
+    Row(levels.renew_twice_unseen, a_boundary_is_in_the_journal_once),
+    Row(levels.renew_twice, level_checks.a_boundary_is_made_once),
+    Row(levels.resume_by_the_clock, level_checks.a_boundary_is_made_once),
+    Row(levels.renew_once_a_transaction, level_checks.missed_boundaries_are_made_in_order),
+    Row(levels.renew_what_is_paused, level_checks.nothing_is_renewed_while_it_is_paused),
     Row(
-        periods.keep_the_refunds_of_ended_periods,
-        period_checks.the_refund_of_an_ended_period_is_dropped,
+        levels.keep_the_refunds_of_ended_periods,
+        level_checks.the_refund_of_an_ended_period_is_dropped,
     ),
     Row(
-        periods.keep_the_refunds_of_ended_periods,
-        period_checks.so_is_that_of_an_ended_period_of_an_account,
+        levels.keep_the_refunds_of_ended_periods,
+        level_checks.so_is_that_of_an_ended_period_of_an_account,
     ),
-    Row(periods.carry_all, period_checks.what_is_left_is_dropped_at_the_boundary),
+    Row(levels.carry_all, level_checks.what_is_left_is_dropped_at_the_boundary),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -361,14 +360,14 @@ SECOND_LINES = [  # the rules are broken, and the database still refuses
     Row(mutations.drop_the_guard, the_budget_holds),
     Row(mutations.forget_reports, a_report_counts_once),
     Row(mutations.forget_requests, a_request_is_answered_once),
-    Row(periods.renew_twice, a_boundary_is_in_the_journal_once),
-    Row(accounts.look_at_the_campaign_only, no_level_is_overspent),
+    Row(levels.renew_twice, a_boundary_is_in_the_journal_once),
+    Row(levels.look_at_the_campaign_only, no_level_is_overspent),
 ]
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
     test_unavailable.test_another_program_holds_the_lock,
 )
-OF_RULES = (account_checks.__name__, checks.__name__, period_checks.__name__)
+OF_RULES = (checks.__name__, level_checks.__name__)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, PurseError
-from tests.support.campaign_machine import DAY
+from tests.support.machine_base import DAY
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness
 

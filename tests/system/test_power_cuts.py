@@ -23,7 +23,7 @@ from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
 from tests.support.check_log import check_accounts, check_promises
 from tests.support.client_log import RENEWED, SHORT_HOUR, TERMS, ClientLog, LoggingClient
-from tests.support.crash_vfs import Disk, mounted, nothing
+from tests.support.fault_injection import Disk, mounted, nothing
 from tests.support.soak import SOAK, scale
 from tests.support.storages import kinds
 

@@ -8,7 +8,6 @@ from datetime import datetime
 
 import pytest
 
-from tests.support.reference_calendar import following, instant
 from tests.support.reference_ledger import (
     Account,
     Drawn,
@@ -19,6 +18,7 @@ from tests.support.reference_ledger import (
     Terms,
     written,
 )
+from tests.support.reference_terms import following, instant
 
 UNIT = 10**9
 HOUR, DAY = 3_600_000, 86_400_000  # ms

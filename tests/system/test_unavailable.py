@@ -18,7 +18,7 @@ from purse.campaign.storage import postgres, sqlite_file
 from purse.campaign.storage.file_lock import FileLock
 from purse.errors import StorageUnavailable
 from tests.support.client_log import TERMS
-from tests.support.crash_vfs import mounted
+from tests.support.fault_injection import mounted
 from tests.support.soak import scale
 
 SOON = 10  # seconds: far more than the patience that is set here, far less than for ever

@@ -12,9 +12,9 @@ import pytest
 from purse import PurseError
 from purse.campaign.storage.postgres import PostgresSession
 from purse.campaign.storage.sqlite import SqliteSession
-from tests.support.account_checks import campaigns_of_an_account_take_turns
-from tests.support.account_mutations import lock_no_account, look_at_the_campaign_only
 from tests.support.accounts import balance, campaign, company
+from tests.support.level_checks import campaigns_of_an_account_take_turns
+from tests.support.level_mutations import lock_no_account, look_at_the_campaign_only
 from tests.support.mutations import NEVER_OVERSPENT, without
 from tests.support.storages import StorageHarness
 
