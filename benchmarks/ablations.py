@@ -15,9 +15,10 @@ import numpy as np
 import purse
 from benchmarks.tables import markdown_table
 from purse.base.files import write_text
-from purse.lab.ranking.leaderboard import SUITES, leaderboard
+from purse.lab.ranking.case import Case
+from purse.lab.ranking.leaderboard import leaderboard
 from purse.lab.ranking.scores import Leaderboard
-from purse.lab.ranking.suite import Case
+from purse.lab.ranking.suites import SUITES
 from purse.lab.theory.estimate import estimate
 
 PAGE = Path("docs/leaderboard/parts-of-replan.md")

@@ -5,19 +5,17 @@ docs/boards.py`. They are committed, because the README links to them, and no ga
 from __future__ import annotations
 
 from pathlib import Path
-from types import ModuleType
 
 from purse.base.files import write_text
-from purse.lab.ranking import page, page2, page3
-from purse.lab.ranking.leaderboard import SUITES
-from purse.lab.ranking.parts import heat_figure, name_file
+from purse.lab.ranking.page import PAGES, markdown
 from purse.lab.ranking.record import Record, read_record
+from purse.lab.ranking.suites import SUITES, name_file
+from purse.lab.ranking.tables import heat_figure
 from purse.lab.report.charts.export import render_svg
 from purse.lab.report.charts.themed import themed
 
 FOLDER = Path(__file__).parent / "leaderboard"
-LAYOUTS: dict[str, ModuleType] = {"1": page, "2": page2, "3": page3}
-POLICIES = "../policies"  # where the pages of policies lie, seen from the leaderboard's
+POLICIES = "../policies"  # the folder of their pages, seen from the leaderboard's
 
 
 def read(suite: str) -> Record:
@@ -27,17 +25,17 @@ def read(suite: str) -> Record:
 
 def texts(suite: str) -> dict[str, str]:
     """Return the page of a suite and its table of scores, by the names of their files."""
-    record, layout = read(suite), LAYOUTS[suite]
+    record = read(suite)
     picture = f"{name_file('leaderboard', suite)}.svg"
     return {
-        f"{layout.NAME}.md": layout.markdown(record, picture, POLICIES),
+        f"{PAGES[suite].name}.md": markdown(record, picture, POLICIES),
         f"{name_file('scores', suite)}.csv": record.frame().write_csv(),
     }
 
 
 def write() -> None:
     """Write everything."""
-    for suite in LAYOUTS:
+    for suite in PAGES:
         figure = heat_figure(read(suite))
         write_text(FOLDER / f"{figure.name}.svg", themed(render_svg(figure.spec)))
         for name, text in texts(suite).items():

@@ -18,8 +18,9 @@ from purse import policies
 from purse.base.text import MISSING, join_words, write_markdown_table
 from purse.cli.groups import POLICIES, grouped
 from purse.lab.ranking.advice import TIE, percent, rank
-from purse.lab.ranking.parts import name_page
+from purse.lab.ranking.page import PAGES
 from purse.lab.ranking.record import ADVERSARY, Record
+from purse.lab.ranking.tables import name_page
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
 GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence
@@ -134,7 +135,7 @@ def scores(name: str, records: dict[str, Record]) -> list[str]:
     """Return the section with the scores of a policy and of its variants, where it was played."""
     rows = []
     for suite, record in records.items():
-        path = f"../leaderboard/{boards.LAYOUTS[suite].NAME}.md"
+        path = f"../leaderboard/{PAGES[suite].name}.md"
         for place, each in enumerate(record.standings, 1):
             if each.policy.partition(":")[0] == name:
                 rows.append(

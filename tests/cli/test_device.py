@@ -13,7 +13,7 @@ from purse import cli
 from purse.lab import paper
 from purse.lab.paper.claims import claims
 from purse.lab.ranking import leaderboard
-from purse.lab.ranking.suite2 import CASES
+from purse.lab.ranking.what_users_have import CASES
 from tests.support.fake_gpu import fake_gpu
 
 LATE = next(case for case in CASES if case.delay != 0)

@@ -94,20 +94,20 @@ def leaderboard(
     one folder.
     """
     from purse.base.files import write_atomically, write_text
-    from purse.lab.ranking import page, page2, page3
     from purse.lab.ranking.leaderboard import leaderboard as play
-    from purse.lab.ranking.parts import heat_figure, name_file
+    from purse.lab.ranking.page import PAGES, markdown
     from purse.lab.ranking.record import record_of, write_record
+    from purse.lab.ranking.suites import name_file
+    from purse.lab.ranking.tables import heat_figure
     from purse.lab.report.charts.export import write_figure
 
     board = play(policies or None, n_workers=workers, folder=folder, **options)
     target, record = Path(folder), record_of(board)
     figure = heat_figure(record)
     files = write_figure(figure, target, kinds=("png", "svg"))
-    layout = {"2": page2, "3": page3}.get(board.suite, page)
-    text, scores = f"{layout.NAME}.md", f"{name_file('scores', board.suite)}.csv"
+    text, scores = f"{PAGES[board.suite].name}.md", f"{name_file('scores', board.suite)}.csv"
     numbers = f"suite-{board.suite}.json"
-    write_text(target / text, layout.markdown(record, f"{figure.name}.svg"))
+    write_text(target / text, markdown(record, f"{figure.name}.svg"))
     write_record(record, target / numbers)
     write_atomically(target / scores, board.frame().write_csv)
     if as_json:

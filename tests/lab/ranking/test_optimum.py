@@ -6,8 +6,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.ranking import optimum
-from purse.lab.ranking.games import worlds_of
-from purse.lab.ranking.suite import Case
+from purse.lab.ranking.case import Case, worlds_of
 
 ROUTING = "routing:quality=[.5,.9],prices=[.1,.5],prompts=100"
 
@@ -75,20 +74,22 @@ def test_with_outages_the_program_knows_when_arms_are_up() -> None:
 
 
 @pytest.mark.parametrize("cost", [0.1, 0.25, 0.5])
-def test_two_worlds_have_the_value_of_the_formula(cost: float) -> None:
-    pair = tuple(f"two_worlds:cost_min={cost},world={number}" for number in (1, 2))
-    first_pay = min(1.0, (1 - cost) / (2 * cost))
-    value = 1 / (2 - first_pay * cost / (1 - cost))
-    best = np.array([first_pay, (1 - cost) / cost]) * 200
-    assert optima_of(Case("c", "s", pair[0], 200, 1, adversary=pair)) == pytest.approx(value * best)
-
-
-@pytest.mark.parametrize("cost", [0.1, 0.25, 0.5])
-def test_spend_or_save_has_the_value_of_the_formula(cost: float) -> None:
-    pair = tuple(f"spend_or_save:cost_min={cost},later={later}" for later in (0, 1))
-    value = 1 / (1 + (1 - 2 * cost) / (2 - cost))
-    best = np.array([1 / 2, 1 / cost - 1 / 2]) * 200
-    assert optima_of(Case("c", "s", pair[0], 200, 1, adversary=pair)) == pytest.approx(value * best)
+def test_a_pair_of_worlds_has_the_value_of_the_formula(cost: float) -> None:
+    pay = min(1.0, (1 - cost) / (2 * cost))
+    pairs = {  # the worlds, the value of the game, and the best gain in each world per unit
+        ("two_worlds", "world", (1, 2)): (
+            1 / (2 - pay * cost / (1 - cost)),
+            [pay, (1 - cost) / cost],
+        ),
+        ("spend_or_save", "later", (0, 1)): (
+            1 / (1 + (1 - 2 * cost) / (2 - cost)),
+            [1 / 2, 1 / cost - 1 / 2],
+        ),
+    }
+    for (name, option, choices), (value, best) in pairs.items():
+        pair = tuple(f"{name}:cost_min={cost},{option}={choice}" for choice in choices)
+        case = Case("c", "s", pair[0], 200, 1, adversary=pair)
+        assert optima_of(case) == pytest.approx(200 * value * np.array(best))
 
 
 @pytest.mark.parametrize("part", [0.2, 0.5, 0.8])

@@ -1,4 +1,4 @@
-"""What the scores of a leaderboard recommend, and what a policy earns beside trivial players."""
+"""Recommendations from the scores of a leaderboard."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from purse import policies
 if TYPE_CHECKING:
     from purse.lab.ranking.record import Record
 
-TIE = 0.005  # of the optimum: the default is taken where the best is better by no more
+TIE = 0.005  # of the optimum: the default is taken if the best is better by no more
 
 
 class Choice(NamedTuple):
@@ -30,23 +30,24 @@ def rank(record: Record, situations: list[str]) -> list[Choice]:
     whatever its number of cases.
     """
     cases = {situation: record.situations[situation] for situation in situations}
-    found = []
+    choices = []
     for policy in record.policies:
         means = [record.mean_over(policy, names) for names in cases.values()]
-        known = [mean for mean in means if mean is not None]
-        if policy not in record.known_costs and len(known) == len(means):
+        played = [mean for mean in means if mean is not None]
+        if policy not in record.known_costs and len(played) == len(means):
             worst = max(
                 (case for names in cases.values() for case in names),
                 key=lambda case: record.scores[policy, case].mean,
             )
             score = record.scores[policy, worst].mean
-            found.append(Choice(policy, float(np.mean(known)), score, worst))
-    return sorted(found, key=lambda choice: choice.mean)
+            choices.append(Choice(policy, float(np.mean(played)), score, worst))
+    return sorted(choices, key=lambda choice: choice.mean)
 
 
 def recommend(choices: list[Choice]) -> Choice | None:
-    """Return the policy to take: the default where hardly any is better, else the best; None where
-    there are no choices.
+    """Return the policy to take: the default if hardly any is better, else the best.
+
+    Return None if there are no choices.
     """
     for choice in choices:
         if choice.policy == policies.DEFAULT and choice.mean <= choices[0].mean + TIE:
@@ -72,28 +73,9 @@ def reason(choices: list[Choice]) -> str:
 
 
 def percent(score: float) -> str:
-    """Return a score in percent, to a tenth where it is small.
+    """Return a score in percent, to a tenth if it is small.
 
     >>> percent(0.0123), percent(0.4321)
     ('1.2%', '43%')
     """
     return f"{100 * score:.0f}%" if score >= 0.095 else f"{100 * score:z.1f}%"
-
-
-class Share(NamedTuple):
-    """What a policy earns on a case, as parts of what two players earn who learn nothing."""
-
-    case: str
-    cheapest: float | None  # of what the cheapest arm alone earns; None where that is nothing
-    best: float | None  # of what the best arm alone earns
-
-
-def shares(record: Record, policy: str) -> list[Share]:
-    """Return what the policy earns beside two trivial players, on every case that it plays."""
-    found = []
-    for case, alone in record.alone.items():
-        score = record.mean_score(policy, case)
-        if score is not None:
-            parts = ((1 - score) / each if each > 0 else None for each in alone)
-            found.append(Share(case, *parts))
-    return found

@@ -13,37 +13,33 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse import policies
 from purse.base import validation
 from purse.base.optional import check_lab
 from purse.base.progress import Progress, progress
 from purse.engine.job import Job
 from purse.errors import InvalidInput
-from purse.lab.ranking import suite as suite1
-from purse.lab.ranking import suite2, suite3
-from purse.lab.ranking.games import find_cheapest, make_alone_jobs, make_case_job, worlds_of
+from purse.lab.ranking.case import (
+    Case,
+    find_cheapest,
+    make_alone_jobs,
+    make_case_job,
+    worlds_of,
+)
 from purse.lab.ranking.optimum import find_optima
 from purse.lab.ranking.scores import Alone, Leaderboard
-from purse.lab.ranking.suite import VARIANTS, Case
+from purse.lab.ranking.suites import LONG_GAMES, SUITES, players_of
 from purse.lab.study.executors import play_all
 from purse.lab.study.shard import shards_of
 from purse.lab.study.store import Store
 from purse.types import CPU, DEVICES, Floats
 
-YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
-ENDS_EARLY = ("best-arm",)  # which look for the best arm, and not for the largest gain
-SUITES = {
-    suite1.VERSION: suite1.CASES,
-    suite2.VERSION: suite2.CASES,
-    suite3.VERSION: suite3.CASES,
-}
 QUICK_BUDGET, QUICK_PATHS = 1e3, 4
 
 
 def leaderboard(
     names: Sequence[str] | None = None,
     *,
-    suite: str = suite1.VERSION,
+    suite: str = LONG_GAMES,
     quick: bool = False,
     seed: int = 0,
     n_workers: int | None = None,
@@ -72,7 +68,7 @@ def leaderboard(
     }
     cases = SUITES[version]
     if quick:
-        cases = tuple(shorten(case) if version == suite1.VERSION else thin(case) for case in cases)
+        cases = tuple(shorten(case) if version == LONG_GAMES else thin(case) for case in cases)
     jobs, refusals = make_jobs(chosen, cases, seed)
     store = Store(folder)
     scores = {}
@@ -88,16 +84,8 @@ def leaderboard(
             for case in mine:
                 optima = yardsticks[case.name].optima
                 scores[policy, case.name] = score([next(gains) for _ in optima], optima)
-    alone = {name: each.alone for name, each in yardsticks.items()}
+    alone = {name: yardstick.alone for name, yardstick in yardsticks.items()}
     return Leaderboard(cases, chosen, scores, refusals, version, alone)
-
-
-def players_of(version: str) -> list[str]:
-    """Return the policies that play a suite, where nobody names any."""
-    if version == suite3.VERSION:
-        return suite3.players()
-    shipped = [name for name in policies.names() if name not in (*YARDSTICKS, *ENDS_EARLY)]
-    return sorted([*shipped, *VARIANTS])
 
 
 Jobs = dict[str, dict[str, list[Job]]]  # policy -> case -> a job for each world
@@ -116,8 +104,9 @@ def make_jobs(
         places = worlds_of(case)
         for policy in names:
             try:
-                made = [make_case_job(policy, case, place, seed) for place in places]
-                jobs[policy][case.name] = made
+                jobs[policy][case.name] = [
+                    make_case_job(policy, case, place, seed) for place in places
+                ]
             except InvalidInput as error:
                 refusals[policy, case.name] = str(error)
     for policy in names:
@@ -127,7 +116,7 @@ def make_jobs(
 
 
 class Yardstick(NamedTuple):
-    """What the gains on a case are compared with."""
+    """The references of the gains on a case."""
 
     optima: list[float]  # of each world of the case
     alone: Alone
@@ -136,7 +125,7 @@ class Yardstick(NamedTuple):
 def find_yardsticks(
     store: Store, cases: Sequence[Case], seed: int, bar: Progress, **how: Any
 ) -> dict[str, Yardstick]:
-    """Play every arm alone, and return what the gains on each case are compared with."""
+    """Play every arm alone, and return the references of the gains on each case."""
     places = {case.name: worlds_of(case) for case in cases}
     games = [
         (job, case.n_paths)
@@ -145,38 +134,39 @@ def find_yardsticks(
         for job in make_alone_jobs(case, place, seed)
     ]
     gains = iter(play_jobs(store, games, bar, **how))
-    found = {}
+    yardsticks = {}
     for case in cases:
         alone = [
             np.array([next(gains) for _ in range(place.n_arms)]) for place in places[case.name]
         ]
         optima = find_optima(case, places[case.name], alone, seed)
         parts = [
-            float(1 - score([each[arm] for each in alone], optima).mean())
+            float(1 - score([by_arm[arm] for by_arm in alone], optima).mean())
             for arm in range(len(alone[0]))
         ]
         cheapest = find_cheapest(case, places[case.name][0], np.array(parts))
-        found[case.name] = Yardstick(optima, Alone(parts[cheapest], max(parts)))
-    return found
+        yardsticks[case.name] = Yardstick(optima, Alone(parts[cheapest], max(parts)))
+    return yardsticks
 
 
 def play_jobs(
     store: Store, games: Sequence[tuple[Job, int]], bar: Progress, **how: Any
 ) -> list[Floats]:
-    """Play jobs with so many paths each, all at once, and return the gains of each, (P,).
+    """Play all jobs at once, and return the gains of each, (P,).
 
-    how   `n_workers` and `device`, see `leaderboard`
+    games   a job, and its number of paths
+    how     `n_workers` and `device`, see `leaderboard`
     """
     shards = [list(shards_of(job, n_paths)) for job, n_paths in games]
-    missing = store.missing([shard for each in shards for shard in each])
+    missing = store.missing([shard for of_job in shards for shard in of_job])
     play_all(missing, store.accept, bar, **how)
-    return [store.runs(each)["gain"].to_numpy() for each in shards]
+    return [store.runs(of_job)["gain"].to_numpy() for of_job in shards]
 
 
 def score(gains: Sequence[Floats], optima: Sequence[float]) -> Floats:
     """Return the normalised regret of each path, (P,), in the world that is worst on average."""
-    each = [1 - gain / optimum for gain, optimum in zip(gains, optima, strict=True)]
-    return max(each, key=lambda scores: float(scores.mean()))
+    by_world = [1 - gain / optimum for gain, optimum in zip(gains, optima, strict=True)]
+    return max(by_world, key=lambda scores: float(scores.mean()))
 
 
 def thin(case: Case) -> Case:
@@ -189,7 +179,7 @@ def shorten(case: Case) -> Case:
     budget = case.budget
     if isinstance(budget, tuple):
         factor = QUICK_BUDGET / max(budget)
-        budget = tuple(each * factor for each in budget)
+        budget = tuple(amount * factor for amount in budget)
     elif "prompts" not in case.world and "customers" not in case.world:
         budget = min(budget, QUICK_BUDGET)
     return thin(case)._replace(budget=budget)

@@ -1,8 +1,8 @@
-"""OPT: what a gain is compared with, for each world of a case.
+"""OPT, the reference of a gain, for each world of a case.
 
     money alone     the larger of two gains on the same draws: that of the best fixed arm, and that
-                    of a player who knows the means and always pulls the arm that is most efficient
-                    at the time, of those that are up
+                    of a player that knows the means and always pulls the most efficient arm of the
+                    phase, of those that are up
     horizon, or     the value of the linear program (`purse.lab.theory.fluid`); with outages, that
     resources       of the program with a variable for each arm and segment
     contexts        the value of the linear program with contexts (`purse.lab.theory.contexts`)
@@ -28,7 +28,7 @@ import numpy as np
 from purse.base import amounts
 from purse.base.optional import scipy
 from purse.engine.draws import draws
-from purse.lab.ranking.suite import Case
+from purse.lab.ranking.case import Case
 from purse.lab.theory.contexts import lp_with_contexts
 from purse.lab.theory.fluid import lp_optimum
 from purse.types import Bools, Floats, Ints, World
@@ -56,7 +56,7 @@ def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int)
 
 
 def game_value(shares: Floats) -> float:
-    """Return what a player who draws an arm gets at least, whatever the adversary does.
+    """Return the least share that a player who draws an arm gets against any adversary.
 
     shares   what each arm gets in each world, (W, K)
 
@@ -79,7 +79,7 @@ def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int
     """Return the value of the linear program that knows means and outages.
 
     max sum mu(i) x(s, i)  subject to  sum rho_j(i) x(s, i) <= B_j,  sum_i x(s, i) <= the rounds of
-    segment s, and x(s, i) = 0 where arm i is down.
+    segment s, and x(s, i) = 0 while arm i is down.
     """
     assert world.outages is not None
     assert world.reward_means is not None
@@ -90,7 +90,7 @@ def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int
         [np.tile(world.cost_means.T, len(up)), np.kron(np.eye(len(up)), np.ones(n_arms))]
     )
     most = [*(amounts.budget_array(budget, world.n_resources) / amounts.UNIT), *rounds]
-    room = [(0, None if each else 0) for each in up.ravel()]
+    room = [(0, None if is_up else 0) for is_up in up.ravel()]
     gains = np.tile(world.reward_means, len(up))
     return -float(
         scipy("optimize", NEEDS).linprog(-gains, limits, most, bounds=room, method="highs").fun
@@ -123,5 +123,5 @@ def up_in(world: World, rounds: Ints) -> Bools:
 
 
 def segments_of(last: Ints, rounds: Ints) -> Ints:
-    """Return the segment of each round, counted from 0, where the last round of each is given."""
+    """Return the segment of each round, counted from 0, from the last round of each segment."""
     return np.searchsorted(last, rounds % last[-1] + 1)

@@ -1,5 +1,5 @@
-"""The numbers of a leaderboard that its pages show, apart from the runs behind them: a file holds
-them, so that pages are written again without a game being played.
+"""The numbers of a leaderboard that its pages show. A file holds them, so that pages can be written
+again without playing a game.
 """
 
 from __future__ import annotations
@@ -12,22 +12,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from purse.base.files import write_text
 from purse.lab.ranking.scores import Alone
+from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from purse.lab.ranking.case import Case
     from purse.lab.ranking.scores import Leaderboard
-    from purse.lab.ranking.suite import Case
 
 KNOWN_COSTS = "needs to know what each arm costs"
-COMPARED = 12  # policies of which the record has who beats whom
+COMPARED = 12  # policies whose wins over each other are in the record
 DIGITS = 6  # of a score
 SMALL = 0.095  # a smaller score has a tenth of a percent in a heat map
 ADVERSARY = "an adversary"  # the situation
 
 
 class MeanScore(NamedTuple):
-    """A mean normalised regret, and half of its 95% interval where that was kept."""
+    """A mean normalised regret, and half of its 95% interval, if that was kept."""
 
     mean: float
     half: float | None
@@ -46,8 +47,9 @@ class Standing(NamedTuple):
 
 
 def rounded(score: MeanScore) -> float:
-    """Return the mean to the digits that are known: without its interval, those that a heat map
-    shows, a whole percent or a tenth of a small one.
+    """Return the mean to the digits that are known.
+
+    Without its interval these are the digits of a heat map: whole percents, or tenths if small.
     """
     if score.half is not None:
         return score.mean
@@ -56,7 +58,7 @@ def rounded(score: MeanScore) -> float:
 
 @dataclass(frozen=True)
 class Record:
-    """Standings, scores, and what arms alone earn; the best policy stands first."""
+    """Standings, scores, and gains of arms alone; the best policy stands first."""
 
     suite: str
     cases: tuple[Case, ...]
@@ -69,25 +71,25 @@ class Record:
     @property
     def policies(self) -> list[str]:
         """The policies, the best first."""
-        return [each.policy for each in self.standings]
+        return [row.policy for row in self.standings]
 
     @property
     def situations(self) -> dict[str, list[str]]:
         """The names of the cases of each situation."""
-        found: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
         for case in self.cases:
-            found.setdefault(case.situation, []).append(case.name)
-        return found
+            names.setdefault(case.situation, []).append(case.name)
+        return names
 
     def mean_score(self, policy: str, case: str) -> float | None:
-        """Return the mean normalised regret; None where the policy cannot play."""
+        """Return the mean normalised regret; None if the policy cannot play."""
         score = self.scores.get((policy, case))
         return None if score is None else score.mean
 
     def mean_over(self, policy: str, cases: Sequence[str]) -> float | None:
-        """Return the mean over cases; None where the policy cannot play one of them."""
-        found = [score for case in cases if (score := self.mean_score(policy, case)) is not None]
-        return sum(found) / len(found) if len(found) == len(cases) else None
+        """Return the mean over cases; None if the policy cannot play one of them."""
+        scores = [score for case in cases if (score := self.mean_score(policy, case)) is not None]
+        return sum(scores) / len(scores) if len(scores) == len(cases) else None
 
     def frame(self) -> pl.DataFrame:
         """Return a row for each policy and case that it plays."""
@@ -116,12 +118,9 @@ def record_of(board: Leaderboard) -> Record:
         )
         for row in board.standings().iter_rows(named=True)
     )
-    scores = {}
-    for policy, case in board.scores:
-        found = board.score(policy, case)
-        assert found is not None
-        scores[policy, case] = MeanScore(found.mean, found.high - found.mean)
-    best = [each.policy for each in standings[:COMPARED]]
+    estimates = {key: estimate(scores) for key, scores in board.scores.items()}
+    scores = {key: MeanScore(mean, high - mean) for key, (mean, _, _, high) in estimates.items()}
+    best = [row.policy for row in standings[:COMPARED]]
     wins = {
         policy: dict(zip(best, map(int, row), strict=True))
         for policy, row in zip(best, board.wins(best), strict=True)
@@ -138,10 +137,10 @@ def write_record(record: Record, path: Path) -> None:
     parts = {
         "suite": record.suite,
         "known_costs": sorted(record.known_costs),
-        "standings": {each.policy: shorten(each[1:]) for each in record.standings},
+        "standings": {row.policy: shorten(row[1:]) for row in record.standings},
         "scores": scores,
         "wins": record.wins,
-        "alone": {case: shorten(each) for case, each in record.alone.items()},
+        "alone": {case: shorten(gains) for case, gains in record.alone.items()},
     }
     lines = []
     for name, part in parts.items():
@@ -154,8 +153,8 @@ def write_record(record: Record, path: Path) -> None:
 
 
 def shorten(values: Sequence[Any]) -> list[Any]:
-    """Return the values with numbers to so many digits."""
-    return [round(each, DIGITS) if isinstance(each, float) else each for each in values]
+    """Return the values, with floats rounded to `DIGITS` digits."""
+    return [round(value, DIGITS) if isinstance(value, float) else value for value in values]
 
 
 def read_record(path: Path, suites: dict[str, tuple[Case, ...]]) -> Record:
@@ -172,5 +171,5 @@ def read_record(path: Path, suites: dict[str, tuple[Case, ...]]) -> Record:
         },
         frozenset(parts["known_costs"]),
         parts["wins"],
-        {case: Alone(*each) for case, each in parts["alone"].items()},
+        {case: Alone(*gains) for case, gains in parts["alone"].items()},
     )

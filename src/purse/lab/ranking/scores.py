@@ -10,7 +10,8 @@ import numpy as np
 
 from purse.base import html
 from purse.base.text import align_columns
-from purse.lab.ranking.suite import VERSION, Case
+from purse.lab.ranking.case import Case
+from purse.lab.ranking.suites import LONG_GAMES
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats
 
@@ -22,7 +23,7 @@ HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
 
 
 class Alone(NamedTuple):
-    """What two players who learn nothing earn on a case, as parts of OPT."""
+    """The gains of two arms alone on a case, as parts of OPT."""
 
     cheapest: float  # always the arm with the smallest mean cost
     best: float  # always the arm that turns out best
@@ -36,16 +37,16 @@ class Leaderboard:
     policies: tuple[str, ...]
     scores: dict[tuple[str, str], Floats]  # (policy, case) -> (P,)
     refusals: dict[tuple[str, str], str]  # why a policy cannot play a case
-    suite: str = VERSION
+    suite: str = LONG_GAMES
     alone: dict[str, Alone] = field(default_factory=dict)  # case -> what arms alone earn
 
     def score(self, policy: str, case: str) -> Estimate | None:
-        """Return the mean score and its 95% interval; None where the policy cannot play."""
+        """Return the mean score and its 95% interval; None if the policy cannot play."""
         scores = self.scores.get((policy, case))
         return None if scores is None else estimate(scores)
 
     def mean_score(self, policy: str, case: str) -> float | None:
-        """Return the mean normalised regret; None where the policy cannot play."""
+        """Return the mean normalised regret; None if the policy cannot play."""
         scores = self.scores.get((policy, case))
         return None if scores is None else float(scores.mean())
 
@@ -64,7 +65,7 @@ class Leaderboard:
     def frame(self) -> pl.DataFrame:
         """Return a row for each policy and case: mean score, interval and rank.
 
-        The numbers are null where the policy cannot play, and `refused` says why.
+        The numbers are null if the policy cannot play, and `refused` says why.
         """
         import polars as pl
 
@@ -97,25 +98,18 @@ class Leaderboard:
         for policy in self.policies:
             mine = [case.name for case in self.cases if (policy, case.name) in self.scores]
             if mine:
-                means = [float(self.scores[policy, case].mean()) for case in mine]
-                error = float(
-                    np.sqrt(sum(estimate(self.scores[policy, case]).error ** 2 for case in mine))
-                ) / len(mine)
-                ranks = [self.ranks(case)[policy] for case in mine]
-                totals = {
+                estimates = [estimate(self.scores[policy, case]) for case in mine]
+                means = [score.mean for score in estimates]
+                row = {
+                    "policy": policy,
+                    "cases": len(mine),
                     "score": float(np.mean(means)),
-                    "error": error,
-                    "rank": float(np.mean(ranks)),
+                    "error": float(np.sqrt(sum(score.error**2 for score in estimates))) / len(mine),
+                    "rank": float(np.mean([self.ranks(case)[policy] for case in mine])),
                     "worst": max(means),
+                    "worst_case": mine[int(np.argmax(means))],
                 }
-                rows.append(
-                    {
-                        "policy": policy,
-                        "cases": len(mine),
-                        **totals,
-                        "worst_case": mine[int(np.argmax(means))],
-                    }
-                )
+                rows.append(row)
         return pl.DataFrame(rows).sort("score", maintain_order=True)
 
     def wins(self, names: Sequence[str] | None = None) -> Floats:
@@ -129,17 +123,9 @@ class Leaderboard:
         for i, one in enumerate(names):
             for j, other in enumerate(names):
                 for case in self.cases:
-                    mine, theirs = (
-                        self.scores.get((one, case.name)),
-                        self.scores.get((other, case.name)),
-                    )
-                    if (
-                        i != j
-                        and mine is not None
-                        and theirs is not None
-                        and estimate(mine - theirs).high < 0
-                    ):
-                        table[i, j] += 1
+                    mine, theirs = (self.scores.get((name, case.name)) for name in (one, other))
+                    if i != j and mine is not None and theirs is not None:
+                        table[i, j] += estimate(mine - theirs).high < 0
         return table
 
     @property

@@ -1,6 +1,6 @@
-"""Suite 3, contexts: policies that see them beside a few that do not, also where contexts tell
-little, where they are many, and where there is hardly any money. Its version changes whenever an
-instance does.
+"""Suite 3, contexts: policies that see them beside a few that do not. In some cases contexts tell
+little, have many features, or come with hardly any money. Its version changes whenever an instance
+does.
 
 No case takes more than about 100,000 rounds over all its paths.
 """
@@ -8,10 +8,9 @@ No case takes more than about 100,000 rounds over all its paths.
 from __future__ import annotations
 
 from purse import policies
-from purse.lab.ranking.suite import Case
+from purse.lab.ranking.case import Case
 
-VERSION = "3"
-BLIND = ("exp3++.prices", "primal-dual-bwk", "replan", "uniform")  # play beside those that see
+BLIND = ("exp3++.prices", "primal-dual-bwk", "replan", "uniform")  # which see no contexts
 BY_CLASS = "classes.resolve"
 LINEAR = "linear_contexts:horizon=5000"  # a budget of 3,250 pays for the dearest arm in all rounds
 LOGISTIC = "logistic_contexts:horizon=5000"  # 1,495

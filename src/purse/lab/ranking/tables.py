@@ -1,6 +1,4 @@
-"""Parts that the pages of all suites have: the heat map, standings, scores by situation, who beats
-whom, and the cases.
-"""
+"""Tables on the pages of all suites: standings, the heat map, scores by situation, wins, cases."""
 
 from __future__ import annotations
 
@@ -8,37 +6,85 @@ import inspect
 from typing import TYPE_CHECKING
 
 from purse import policies
-from purse.base.text import format_budget, keep_on_line, write_markdown_table
+from purse.base.text import format_budget, join_words, keep_on_line, write_markdown_table
 from purse.lab.ranking.advice import percent, rank
-from purse.lab.ranking.suite import VERSION
+from purse.lab.ranking.suites import name_file
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.heat_map import heat_map
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from purse.lab.ranking.case import Case
     from purse.lab.ranking.record import Record
-    from purse.lab.ranking.suite import Case
 
-ALL = "you do not know yet: all situations together"
 HEAT_TITLE = "Mean regret in percent of the optimum"
 HEAT_TEXT = (
     "Each cell is a mean regret in percent: yellow is good, dark blue is bad, and a blank cell is "
     "what the policy cannot play."
 )
 MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
+COARSE = (
+    "Numbers without an interval were read from an earlier heat map: those above 9.5% are known to "
+    "a whole percent, or half a percent off, and so are means and orders made from them."
+)
+TWINS = {  # policies that play alike, and why
+    (
+        "sao",
+        "uniform",
+    ): "`sao` draws all arms alike until it is sure that one is worse, which takes "
+    "longer than these games, so its scores are those of `uniform`."
+}
 BEST = 5  # policies in a table of a situation
 LONGEST = 90  # characters of a world's text in the table of cases
 
 
-def name_file(kind: str, suite: str) -> str:
-    """Return the name of a file of a suite, without its ending: `scores`, `scores-2`."""
-    return kind if suite == VERSION else f"{kind}-{suite}"
+def score_sections(record: Record, picture: str, pages: str | None) -> list[str]:
+    """Return the sections with all numbers: standings, heat map, scores by situation, wins."""
+    table = f"{name_file('scores', record.suite)}.csv"
+    parts = [
+        "## Standings",
+        *standing_notes(record),
+        standings_table(record, pages),
+        f"{HEAT_TEXT}\n[The picture in full size]({picture}).",
+        f"![Scores of all policies]({picture})",
+        "## Scores by situation",
+        "Mean regret in percent with half its 95% interval, where that was kept, for the best "
+        f"policies of each situation and the default.\n[{table}]({table}) has all policies on all "
+        "cases.",
+        *([COARSE] if any(score.half is None for score in record.scores.values()) else []),
+        *situation_tables(record, pages),
+    ]
+    if record.wins:
+        parts += [
+            "## Who beats whom",
+            "In how many cases the policy of the row is better than that of the column beyond "
+            f"doubt (paired runs, 95% interval), for {len(record.wins)} of the policies.",
+            wins_table(record, pages),
+        ]
+    return parts
+
+
+def standing_notes(record: Record) -> list[str]:
+    """Return what a reader must know of the standings."""
+    notes = [
+        "Over the cases that a policy can play, the smallest mean regret first.\n"
+        "Where a policy plays fewer cases than another, their means are over different cases: "
+        "compare their ranks, too, or the scores by situation."
+    ]
+    if record.known_costs:
+        names = join_words(f"`{policy}`" for policy in sorted(record.known_costs))
+        notes.append(f"These have to be told what each arm costs: {names}.")
+    for pair, why in TWINS.items():
+        if set(pair) <= set(record.policies):
+            notes.append(why)
+    return ["\n".join(notes)]
 
 
 def heat_figure(record: Record) -> Figure:
-    """Draw every policy's score on every case, or in every situation where there are many cases;
-    the best standing first.
+    """Draw every policy's score on every case, the best standing first.
+
+    If there are many cases, the figure has a column for each situation instead.
     """
     import polars as pl
 
@@ -55,7 +101,7 @@ def heat_figure(record: Record) -> Figure:
 
 
 def link(policy: str, pages: str | None) -> str:
-    """Return a policy's name, as a link where its pages lie in a folder."""
+    """Return a policy's name, as a link if the pages of policies lie in a folder."""
     name = policy.partition(":")[0]
     if pages is None or name not in policies.names():
         return f"`{policy}`"
@@ -82,23 +128,23 @@ def standings_table(record: Record, pages: str | None) -> str:
     """Return the standings, the smallest mean score first."""
     rows = [
         [
-            link(each.policy, pages),
-            describe(each.policy) if pages else "",
-            keep_on_line(f"{each.cases} of {len(record.cases)}"),
-            keep_on_line(f"{100 * each.score:.1f} ± {100 * each.half:.1f}"),
-            f"{each.rank:.1f}",
-            f"{percent(each.worst)}: {each.worst_case}",
+            link(row.policy, pages),
+            describe(row.policy) if pages else "",
+            keep_on_line(f"{row.cases} of {len(record.cases)}"),
+            keep_on_line(f"{100 * row.score:.1f} ± {100 * row.half:.1f}"),
+            f"{row.rank:.1f}",
+            f"{percent(row.worst)}: {row.worst_case}",
         ]
-        for each in record.standings
+        for row in record.standings
     ]
     head = ["policy", "what it is", "cases", "mean regret, %", "mean rank", "at worst"]
     if not pages:
-        head, rows = head[:1] + head[2:], [row[:1] + row[2:] for row in rows]
+        head, rows = head[:1] + head[2:], [cells[:1] + cells[2:] for cells in rows]
     return write_markdown_table(head, rows, right=[len(head) - 3, len(head) - 2])
 
 
 def cell(record: Record, policy: str, case: str) -> str:
-    """Return a score in percent, with half its interval where that is known."""
+    """Return a score in percent, with half its interval if that is known."""
     score = record.scores.get((policy, case))
     if score is None:
         return ""
@@ -120,8 +166,9 @@ def situation_tables(record: Record, pages: str | None) -> Iterable[str]:
 
 
 def wins_table(record: Record, pages: str | None) -> str:
-    """Return in how many cases the policy of the row beats that of the column, which has a number
-    instead of a name.
+    """Return in how many cases the policy of the row beats that of the column.
+
+    Columns have numbers instead of names.
     """
     names = list(record.wins)
     rows = [

@@ -1,28 +1,8 @@
-"""Suite 1: fixed, named instances on which policies are compared. Its version changes whenever an
-instance does.
-"""
+"""Suite 1, long games of every kind. Its version changes whenever an instance does."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-VERSION = "1"
-
-
-class Case(NamedTuple):
-    """An instance: what it is like, the world, the budget, and what else a player is told."""
-
-    name: str
-    situation: str
-    world: str
-    budget: float | tuple[float, ...]
-    n_paths: int = 20
-    bounds: str = "own"  # the bounds on costs that are declared, see `purse.lab.ranking.games`
-    horizon: int | None = None  # rounds; None: those of the world, where it has a horizon
-    stop: str = "exit"  # the stop rule
-    delay: int = 0  # rounds after which a report comes
-    adversary: tuple[str, ...] = ()  # worlds of which an adversary takes the player's worst
-
+from purse.lab.ranking.case import Case
 
 EASY = "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]"
 HARD = "bernoulli:rewards=[.5,.55,.6,.65,.72],costs=[.5,.54,.58,.62,.66]"
@@ -34,12 +14,10 @@ LARGE = (
 
 
 def grid(low: float, high: float, count: int) -> str:
-    """Numbers at equal distances, as text."""
+    """Return numbers at equal distances, as text."""
     return "[" + ",".join(f"{low + (high - low) * i / (count - 1):.4g}" for i in range(count)) + "]"
 
 
-# of policies whose published scale is not their best
-VARIANTS = ("c-ucb:alpha=0.5", "i-ucb:alpha=1", "omega-ucb:rho=0.25", "ucb-bwk:c_rad=0.25")
 CASES = (
     Case("easy gaps", "constant costs per arm", EASY, 1e4),
     Case("easy gaps, large budget", "constant costs per arm", EASY, 1e5),

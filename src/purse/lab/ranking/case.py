@@ -1,28 +1,43 @@
-"""A case as jobs: its worlds, what is declared to players, and who plays alone.
+"""Cases: instances on which policies are compared, and the jobs that play them.
 
-Declared bounds on costs, of each resource:
+Bounds on costs that are declared to players, for each resource:
 
     own      the least and the most that each arm may cost
     common   for all arms the least and the most that any arm may cost
     wide     a third of the least, and three times the most, that each arm may cost
 
-Where bounds are not the arms' own, constant costs are not told either.
+Constant costs are told only with the arms' own bounds.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from purse import worlds
 from purse.base import amounts, validation
 from purse.engine.job import Job, make_job, rule_alone
-from purse.lab.ranking.suite import Case
 from purse.types import Floats, World
 
 BOUNDS = ("own", "common", "wide")
 TOO_WIDE = 3
+
+
+class Case(NamedTuple):
+    """An instance: its situation, world and budget, and what else a player is told."""
+
+    name: str
+    situation: str
+    world: str
+    budget: float | tuple[float, ...]
+    n_paths: int = 20
+    bounds: str = "own"  # on costs, as they are declared
+    horizon: int | None = None  # rounds; None: those of the world
+    stop: str = "exit"  # the stop rule
+    delay: int = 0  # rounds after which a report comes
+    adversary: tuple[str, ...] = ()  # worlds of which an adversary takes the player's worst
 
 
 def worlds_of(case: Case) -> list[World]:
@@ -67,7 +82,9 @@ def make_alone_jobs(case: Case, world: World, seed: int) -> list[Job]:
 
 
 def find_cheapest(case: Case, world: World, gains: Floats) -> int:
-    """Return the arm whose pull takes the smallest part of a budget, by means where there are any.
+    """Return the arm whose pull takes the smallest part of a budget.
+
+    A pull counts with its mean cost or, if means change, with the middle of its bounds.
 
     gains   of each arm alone, shape (K,); of arms that cost the same, the best is taken
     """

@@ -1,5 +1,5 @@
-"""Suite 2, what users have: little money, costs over decades, rare rewards, many arms, reports that
-are late, outages, change, auctions and an adversary. Its version changes whenever an instance does.
+"""Suite 2, what users have: little money, costs over decades, rare rewards, many arms, late
+reports, outages, change, auctions and an adversary. Its version changes whenever an instance does.
 
 No case takes more than about 200,000 rounds over all its paths.
 """
@@ -10,9 +10,9 @@ import math
 from collections.abc import Iterable, Sequence
 from random import Random
 
-from purse.lab.ranking.suite import EASY, HARD, Case
+from purse.lab.ranking.case import Case
+from purse.lab.ranking.long_games import EASY, HARD
 
-VERSION = "2"
 RANDOM = "two_point:rewards=[.9,.6,.5,.4,.3],costs=[.8,.4,.5,.3,.35],cost_min=.2"
 SMALL_LEAST = "two_point:rewards=[.8,.5,.3],costs=[.6,.2,.3],cost_min=.01"
 MODELS = "routing:quality=[.55,.75,.9],prices=[.02,.1,.6]"
@@ -40,7 +40,7 @@ def write_ten_arms(seed: int, tail: Sequence[tuple[float, float]], *, rising: bo
     """Return ten random arms whose mean costs lie between 0.001 and 1, as text of `atoms`.
 
     Mean costs are log-uniform, and one arm has each end. Arms pay 1 or 0, with means that are
-    uniform on [0.05, 0.95] or, where they are `rising`, near 0.1 at cost 0.001 and 0.9 at cost 1.
+    uniform on [0.05, 0.95] or, if they are `rising`, near 0.1 at cost 0.001 and 0.9 at cost 1.
     """
     chance = Random(seed).random  # the same numbers in every version of Python
     costs = [0.001, *(10 ** (-3 * chance()) for _ in range(8)), 1.0]
@@ -48,7 +48,7 @@ def write_ten_arms(seed: int, tail: Sequence[tuple[float, float]], *, rising: bo
     if rising:
         means = [0.8 + math.log10(costs[i]) / 4 + means[i] / 6 for i in range(10)]
     probabilities = [
-        [part * each for each in (round(mean, 2), 1 - round(mean, 2)) for _, part in tail]
+        [part * share for share in (round(mean, 2), 1 - round(mean, 2)) for _, part in tail]
         for mean in means
     ]
     tables: dict[str, Sequence[Sequence[float]]] = {
@@ -72,15 +72,15 @@ def write_hundred_arms(seed: int) -> str:
 def with_other_bounds(cases: Sequence[Case]) -> list[Case]:
     """Return the cases, and then each with other declared bounds.
 
-    All arms of `two_point` have the same bounds, so one bound for all changes nothing there.
+    All arms of `two_point` have the same bounds, so one bound for all would change nothing.
     """
-    found = list(cases)
+    varied = list(cases)
     for bounds, (label, situation) in BOUNDS.items():
         for case in cases:
             if bounds == "wide" or not case.world.startswith("two_point"):
                 name, about = f"{case.name}, {label}", f"{case.situation}, {situation}"
-                found.append(case._replace(name=name, situation=about, bounds=bounds))
-    return found
+                varied.append(case._replace(name=name, situation=about, bounds=bounds))
+    return varied
 
 
 def with_adversary(name: str, budget: float, n_paths: int, *worlds: str) -> Case:

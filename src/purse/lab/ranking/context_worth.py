@@ -1,0 +1,66 @@
+"""The worth of contexts in each case: for players that know all means, and for policies."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from purse.base.text import MISSING, format_known, write_markdown_table
+from purse.lab.ranking.case import Case, worlds_of
+from purse.lab.ranking.tables import link
+from purse.lab.ranking.with_contexts import sees_contexts
+from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
+
+if TYPE_CHECKING:
+    from purse.lab.ranking.record import Record
+
+WORTH_IT = 0.02  # of the optimum: a smaller difference does not count
+
+
+def blind_share(case: Case) -> float:
+    """Return the LP without contexts as a share of the LP with contexts."""
+    (place,) = worlds_of(case)
+    horizon = case.horizon or place.horizon
+    whole = lp_with_contexts(place, case.budget, horizon=horizon)
+    return lp_without_contexts(place, case.budget, horizon=horizon) / whole
+
+
+def best_share(record: Record, case: Case, *, seeing: bool) -> tuple[float, str] | None:
+    """Return the largest share of the optimum, and its policy, of those that see contexts or not.
+
+    Return None if no such policy plays the case.
+    """
+    shares = [
+        (1 - score, policy)
+        for policy in record.policies
+        if sees_contexts(policy, case.situation) == seeing
+        and (score := record.mean_score(policy, case.name)) is not None
+    ]
+    return max(shares, default=None)
+
+
+def worth_row(record: Record, case: Case, pages: str | None) -> list[str]:
+    """Return the worth of contexts in a case, and the part of it that policies get."""
+    blind, seeing = (best_share(record, case, seeing=sees) for sees in (False, True))
+    gained = None if blind is None or seeing is None else seeing[0] / blind[0] - 1
+    verdict = MISSING
+    if gained is not None:
+        verdict = "yes" if gained > WORTH_IT else "no" if gained < -WORTH_IT else "no difference"
+    return [
+        case.name,
+        f"{1 / blind_share(case) - 1:+z.0%}",
+        *(
+            f"{best[0]:.1%} ({link(best[1], pages)})" if best else MISSING
+            for best in (blind, seeing)
+        ),
+        format_known(gained, "+.1%"),
+        verdict,
+    ]
+
+
+def worth_table(record: Record, pages: str | None) -> str:
+    """Return the table of what contexts are worth, a row for each case."""
+    return write_markdown_table(
+        ["case", "worth", "best blind policy", "best policy that sees", "more", "worth it"],
+        [worth_row(record, case, pages) for case in record.cases],
+        right=[1, 4],
+    )
