@@ -21,7 +21,7 @@ PICTURES = "pictures"
 
 
 class PaperReport(NamedTuple):
-    """What came of it."""
+    """The findings of a study, and the files of its page."""
 
     page: Path  # HTML, in one file
     files: list[Path]  # all that was written
@@ -40,12 +40,12 @@ def study(
     n_workers: int | None = None,
     device: str = CPU,
 ) -> PaperReport:
-    """Measure every claim and write the page to `folder`: paper.html in one file, and paper.md with
-    its pictures.
+    """Measure every claim and write the page: paper.html in one file, paper.md with its pictures.
 
-    What is computed is kept in `folder`, so an interrupted study continues where it was. `quick`
-    takes small budgets and few paths. `device` is "cpu", "cuda" for an NVIDIA GPU, or "python"; it
-    changes no number.
+    folder      keeps finished parts, too, so that an interrupted study continues
+    quick       take small budgets and few paths
+    n_workers   threads; their number changes no result
+    device      "cpu", "cuda" for an NVIDIA GPU, or "python"; it changes no number
     """
     check_lab("the study of the paper")
     validation.choice("device", device, DEVICES)

@@ -1,6 +1,4 @@
-"""What a claim's study returns: a verdict, one line of what was measured, and the blocks of its
-section.
-"""
+"""Findings: the verdict on a claim, one line of measurements, and the blocks of its section."""
 
 from __future__ import annotations
 
@@ -28,7 +26,7 @@ def measured_curve(
     """Make the curve of estimates over budgets, with its band; `per_budget` divides by them."""
     scale = np.array(budgets) if per_budget else np.ones(len(budgets))
     mean, low, high = (
-        np.array([getattr(each, part) for each in estimates]) / scale
+        np.array([getattr(estimate, part) for estimate in estimates]) / scale
         for part in ("mean", "low", "high")
     )
     return Curve(label, budgets, mean, low, high)
@@ -62,8 +60,8 @@ class Finding(NamedTuple):
 
 
 def growth_cells(growth: Growth) -> list[str]:
-    """Write slope with its interval, slopes from budget to budget, best shape and what each shape
-    leaves, for a row of a table.
+    """Return the cells of a table's row: slope with its interval, slopes from budget to budget, the
+    best shape, and the misfit of each shape.
     """
     shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
     left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())

@@ -1,4 +1,4 @@
-"""What the claims of our own share: worlds of each kind, and tables of measured over bound."""
+"""Worlds of each kind, and tables of measured over bound, for the claims of our own."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from purse import worlds
 from purse.base import amounts
 from purse.errors import InvalidInput
 from purse.lab.paper.finding import Table, heads
-from purse.lab.paper.instances import FIVE, TEN
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, TEN, Runner
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.own_clock import block_values
 from purse.types import World
@@ -38,9 +37,7 @@ class Ratios(NamedTuple):
 
 
 def budgets_of(runner: Runner, *sizes: float) -> list[float]:
-    """Return these budgets, or as many small ones for a quick look: each inequality is held against
-    several budgets in any case.
-    """
+    """Return these budgets, or three small ones for a quick look."""
     return list(QUICK_BUDGETS) if runner.quick else list(sizes)
 
 
@@ -51,8 +48,9 @@ def hold_against(
     *,
     at_least: bool = False,
 ) -> Ratios:
-    """Hold what is measured against its bound, on worlds by their labels.
+    """Compare measured means with their bounds.
 
+    places     worlds, with their labels
     measure    returns a mean and its bound
     at_least   the bound is a lower one
     """
@@ -72,9 +70,7 @@ def hold_against(
 
 
 def facts(place: str | World, budget: float) -> tuple[int, float, float, float]:
-    """Return K, the least and the largest cost, and the best mean reward per mean cost at the
-    start.
-    """
+    """Return K, the least and the largest cost, and the best efficiency at the start."""
     world = worlds.make(place, budget)
     low, high = (
         float(units) / amounts.UNIT for units in (world.cost_min.min(), world.cost_max.max())
@@ -91,10 +87,11 @@ def shortfall(
 
 
 def plain_worlds() -> list[str]:
-    """Return an example of each shipped world of one resource, without free pulls, horizon, masks
-    and contexts, on which own-clock regret is defined.
+    """Return an example of each shipped world that has own-clock regret.
+
+    Worlds with several resources, free pulls, a horizon, masks or contexts are left out.
     """
-    found = []
+    plain = []
     for name in worlds.names():
         text = worlds.example(name)
         world = worlds.make(text, 1000)
@@ -104,8 +101,8 @@ def plain_worlds() -> list[str]:
             except InvalidInput:
                 continue
             if (world.cost_min > 0).all() and world.horizon is None:
-                found.append(text)
-    return found
+                plain.append(text)
+    return plain
 
 
 def stationary_worlds() -> list[str]:
@@ -119,10 +116,10 @@ def stationary_worlds() -> list[str]:
 
 
 def cycle(seed: int, *, equal: bool, phi: float = 0.0) -> World:
-    """Return fixed rows that come again and again.
+    """Return a world of fixed rows that repeat without end.
 
     equal   in each row all arms cost the same, and rewards are any
-    phi     where costs are not equal: efficiencies lie within a factor 1 + phi of each other
+    phi     if costs are not equal: efficiencies lie within a factor 1 + phi of each other
     """
     chance = np.random.default_rng(seed)
     n_arms, n_rows = int(chance.integers(2, 6)), int(chance.integers(2, 40))
@@ -131,8 +128,8 @@ def cycle(seed: int, *, equal: bool, phi: float = 0.0) -> World:
         rewards = chance.random((n_rows, n_arms)) ** chance.uniform(0.5, 3, n_arms)
     else:
         costs = chance.uniform(0.1, 1, (n_rows, n_arms))
-        each = chance.uniform(0.2, 1, n_arms) / (1 + phi)
-        rewards = each * chance.uniform(1, 1 + phi, (n_rows, n_arms)) * costs
+        lowest = chance.uniform(0.2, 1, n_arms) / (1 + phi)
+        rewards = lowest * chance.uniform(1, 1 + phi, (n_rows, n_arms)) * costs
     units = np.rint(costs * amounts.UNIT).astype(np.int64)
     return make_world(
         f"cycle of {n_rows} rows, K = {n_arms}",

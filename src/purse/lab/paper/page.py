@@ -1,6 +1,4 @@
-"""From findings to the page: Markdown with pictures beside it, and one HTML file that holds
-everything.
-"""
+"""The page of the findings: Markdown with pictures beside it, and one HTML file with everything."""
 
 from __future__ import annotations
 
@@ -54,19 +52,20 @@ def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
             f"*The claim.* {typeset(claim.SAYS)}",
             f"*Verdict.* **{typeset(capital(finding.verdict))}.**",
         ]
-        lines += [block(each, pictures) for each in finding.blocks]
+        lines += [write_block(block, pictures) for block in finding.blocks]
         lines += ["See it for yourself:", "\n".join(f"    {command}" for command in claim.COMMANDS)]
     return "\n\n".join(lines) + "\n"
 
 
 def typeset(text: str) -> str:
-    """Set x_t and Σ_{t ≤ T} as subscripts, B^α as superscripts, everywhere but in code; and keep
-    the stars of e*, i* and t* and the sign < as they are, which Markdown would take for its own.
+    """Set x_t and Σ_{t ≤ T} as subscripts and B^α as superscripts, everywhere but in code.
+
+    The stars of e*, i* and t* and the sign < are escaped, because they are marks of Markdown.
     """
 
     def prose(part: str) -> str:
-        kept = re.sub(r"(?<=\b[eit])\*(?!\*)", r"\\*", part.replace("<", "&lt;"))
-        low = re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", kept)
+        escaped = re.sub(r"(?<=\b[eit])\*(?!\*)", r"\\*", part.replace("<", "&lt;"))
+        low = re.sub(r"(?<=[^\s_])_(?:\{([^}]*)\}|(\w)(?!\w))", r"<sub>\1\2</sub>", escaped)
         return re.sub(r"\^([\d.]*\d|\w)", r"<sup>\1</sup>", low)
 
     return "".join(
@@ -74,26 +73,26 @@ def typeset(text: str) -> str:
     )
 
 
-def block(each: str | Table | Picture, pictures: str) -> str:
+def write_block(block: str | Table | Picture, pictures: str) -> str:
     """Write a block of a section as Markdown."""
-    if isinstance(each, Table):
-        return table(each)
-    if isinstance(each, Picture):
-        spoken = each.caption.replace("*", r"\*")  # an alternative text has no tags
-        return f"![{spoken}]({pictures}/{each.name}.svg)\n\n*{typeset(each.caption)}*"
-    return typeset(each)
+    if isinstance(block, Table):
+        return table(block)
+    if isinstance(block, Picture):
+        spoken = block.caption.replace("*", r"\*")  # an alternative text has no tags
+        return f"![{spoken}]({pictures}/{block.name}.svg)\n\n*{typeset(block.caption)}*"
+    return typeset(block)
 
 
-def table(each: Table) -> str:
+def table(source: Table) -> str:
     """Write a Markdown table; columns after the first that hold numbers are set to the right."""
-    head = [typeset(cell) for cell in each.head]
+    head = [typeset(cell) for cell in source.head]
     rows = [
         [typeset(re.sub(r"^-(0\.?0*)$", r"\1", str(cell))).replace("|", "\\|") for cell in row]
-        for row in each.rows
+        for row in source.rows
     ]
     numeric = [
         column
-        for column in range(len(each.head))
+        for column in range(len(source.head))
         if all(re.fullmatch(r"[-−\d., e+±:%·⁰¹²³⁴⁵⁶⁷⁸⁹\[\]]*", row[column]) for row in rows)
     ]
     return write_markdown_table(head, rows, numeric)
@@ -107,17 +106,15 @@ def capital(text: str) -> str:
 def pictures(results: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
     """Draw all pictures as SVG text, by name."""
     return {
-        each.name: themed(render_svg(each.draw().spec))
+        block.name: themed(render_svg(block.draw().spec))
         for _, finding in results
-        for each in finding.blocks
-        if isinstance(each, Picture)
+        for block in finding.blocks
+        if isinstance(block, Picture)
     }
 
 
 def html(text: str, drawings: dict[str, str], folder: str) -> str:
-    """Write the page as one HTML file that needs nothing else: pictures inside, headings that links
-    find, tables that scroll.
-    """
+    """Write the page as one HTML file with its pictures; headings have anchors, tables scroll."""
     from markdown_it import MarkdownIt
 
     body = str(MarkdownIt("commonmark").enable("table").render(text))
@@ -137,5 +134,5 @@ def html(text: str, drawings: dict[str, str], folder: str) -> str:
 
 
 def slug(heading: str) -> str:
-    """Give the name that links know a heading by, as GitHub and Sphinx make it."""
+    """Return the anchor of a heading, as GitHub and Sphinx make it."""
     return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")

@@ -1,5 +1,5 @@
-"""Where the claims are measured: simulations that are kept and found again, at full size or for a
-quick look.
+"""Simulations of the claims, kept in a store, at full size or for a quick look; and the instances
+that several claims are tried on.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from purse import worlds
 from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job, make_job
+from purse.lab.study.compare import DEFAULT_WORLDS
 from purse.lab.study.regrets import Regrets, measure
 from purse.lab.study.store import Store
 from purse.lab.theory.bounds import proposition_a
@@ -24,11 +25,21 @@ from purse.types import CPU, Floats, World
 if TYPE_CHECKING:
     import polars as pl
 
+# five arms, i.i.d. rewards, a constant cost each; the best efficiency is 1.4
+FIVE = str(DEFAULT_WORLDS["stochastic"])
+TEN = "bernoulli:rewards=[.42,.5,.4,.3,.6,.3,.35,.45,.5,.2],costs=[.3,.5,.6,.4,.9,.5,.6,.7,.8,.4]"
+# constant arms (1, 1) and (0.05, 0.1)
+CHEAP_ARM = "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]"
+# constant arms (1, 1) and (0.005, 0.1)
+CHEAPER_ARM = "atoms:probabilities=[[1],[1]],rewards=[[1],[.005]],costs=[[1],[.1]]"
+WORLD_1, WORLD_2 = (f"two_worlds:cost_min=0.1,world={number}" for number in (1, 2))
+PLAYERS = ("exp3.bwk", "exp3++.bwk")
+
 QUICK_BUDGET, QUICK_PATHS = 1e4, 8
 
 
 class Runner:
-    """Runs what the claims ask for; with `quick`, only budgets up to 10,000 and a few paths."""
+    """The simulations of claims; with `quick`, only budgets up to 10,000 and a few paths."""
 
     def __init__(
         self, store: Store, bar: Progress, n_workers: int | None, quick: bool, device: str = CPU
@@ -38,12 +49,13 @@ class Runner:
         self.done, self.title = 0.0, ""
 
     def begin(self, done: float, title: str) -> None:
-        """Say how far the whole is, and what comes next."""
+        """Note the share of all claims that is done, and the title of the next."""
         self.done, self.title = done, title
 
     def say(self, policy: str, budget: float) -> None:
-        """Show what is running; a claim does not know how much it will ask for, so the bar waits
-        for its end.
+        """Show what is running.
+
+        A claim does not know how much it will ask for, so the bar moves at its end.
         """
         self.bar.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
 
@@ -52,7 +64,7 @@ class Runner:
         return [size for size in sizes if not self.quick or size <= QUICK_BUDGET]
 
     def paths(self, count: int) -> int:
-        """Return the paths to use: as many as that, or fewer for a quick look."""
+        """Return the number of paths to use, which is smaller for a quick look."""
         return min(count, QUICK_PATHS) if self.quick else count
 
     def runs(
@@ -68,13 +80,9 @@ class Runner:
         return self.store.run(job, self.paths(n_paths), self.n_workers, self.bar, self.device)
 
     def regrets(self, policy: str, world: str, budget: float, n_paths: int) -> Regrets:
-        """Every notion of regret."""
+        """Return every notion of regret."""
         self.say(policy, budget)
-        how: dict[str, Any] = {
-            "n_workers": self.n_workers,
-            "device": self.device,
-            "bar": self.bar,
-        }
+        how: dict[str, Any] = {"n_workers": self.n_workers, "device": self.device, "bar": self.bar}
         return measure(self.store, policy, world, budget, n_paths=self.paths(n_paths), **how)
 
     def estimates(
@@ -89,7 +97,7 @@ class Runner:
         return [self.regrets(policy, world, budget, n_paths)[notion] for budget in budgets]
 
     def pseudo_regret(self, policy: str, world: str, budget: float, n_paths: int) -> Floats:
-        """(P,) sum_i rho(i) Delta(i) N(i), for which nothing but the policy need be played."""
+        """(P,) sum_i rho(i) Delta(i) N(i), from runs of the policy alone."""
         place = worlds.make(world, budget)
         assert place.efficiencies is not None
         assert place.cost_means is not None
@@ -97,7 +105,7 @@ class Runner:
         return self.runs(policy, world, budget, n_paths)["pulls"].to_numpy() @ loss
 
     def arms_alone(self, world: str | World, budget: float, n_paths: int) -> Floats:
-        """(K, P) What each arm alone gains."""
+        """(K, P) The gain of each arm alone."""
         n_arms = worlds.make(world, budget).n_arms
         alone = (f"fixed:arm={arm}" for arm in range(n_arms))
         return np.array(
@@ -107,13 +115,13 @@ class Runner:
     def fixed_arm_regret(
         self, policy: str, world: str | World, budget: float, n_paths: int
     ) -> Estimate:
-        """Return regret against the best fixed arm, for which no other notion is computed."""
+        """Return regret against the best fixed arm, without other notions."""
         gain = self.runs(policy, world, budget, n_paths)["gain"].to_numpy()
         alone = self.arms_alone(world, budget, n_paths)
         return estimate(against_best_fixed_arm(gain, alone))
 
     def own_clock(self, policy: str, world: str | World, budget: float, n_paths: int) -> Estimate:
-        """Own-clock regret, for which no other notion is computed."""
+        """Return own-clock regret, without other notions."""
         job = make_job(policy, world, budget)
         runs = self.runs(policy, world, budget, n_paths)
         credit = self.store.own_clock(job, runs, self.n_workers, self.bar)
@@ -124,9 +132,7 @@ class Runner:
     def own_rounds(
         self, policy: str, world: str, budget: float, n_paths: int
     ) -> tuple[Estimate, float]:
-        """Efficiency regret over the player's own rounds, and what Proposition A says that it is at
-        most.
-        """
+        """Return efficiency regret over the player's own rounds, and its bound by Proposition A."""
         self.say(policy, budget)
         job = make_job(policy, world, budget)
         runs = self.play(job, n_paths)
@@ -141,14 +147,12 @@ class Runner:
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> Growth:
         """Return how a policy's regret against the best fixed arm grows with the budget."""
-        found = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
-        return fit_growth(np.array(budgets), np.array([best_fixed_arm(each) for each in found]))
+        seen = [self.regrets(policy, world, budget, n_paths).evidence for budget in budgets]
+        return fit_growth(np.array(budgets), np.array([best_fixed_arm(runs) for runs in seen]))
 
     def growth(
         self, policy: str, world: str, budgets: Sequence[float], n_paths: int
     ) -> tuple[Growth, Floats]:
-        """Return how a policy's pseudo-regret grows with the budget; and the pseudo-regrets (M, P)
-        themselves.
-        """
-        found = [self.pseudo_regret(policy, world, budget, n_paths) for budget in budgets]
-        return fit_growth(np.array(budgets), np.array(found)), np.array(found)
+        """Return the growth of a policy's pseudo-regret with the budget, and its values (M, P)."""
+        values = np.array([self.pseudo_regret(policy, world, size, n_paths) for size in budgets])
+        return fit_growth(np.array(budgets), values), values

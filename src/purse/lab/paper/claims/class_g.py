@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from purse.base.text import format_mean
 from purse.lab.paper.finding import Finding, Table
-from purse.lab.paper.instances import FIVE
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, Runner
 from purse.lab.theory.estimate import estimate
 
 ORDER = 80

@@ -56,17 +56,17 @@ def study(runner: Runner) -> Finding:
     rows = []
     for n_arms, cost in itertools.product((2, 10), (1, 0.5, 0.1)):
         for gap in (1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1):
-            rounds = [binds_from(n_arms, cost, each, 256 / cost**2) for each in (gap, gap / 2)]
+            rounds = [binds_from(n_arms, cost, size, 256 / cost**2) for size in (gap, gap / 2)]
             rows.append([str(n_arms), f"{cost:g}", f"{gap:g}", *map(scientific, rounds)])
     soonest = binds_from(2, 1, 1, 256)
     budgets = runner.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
     table, growths, curves, means = [], {}, [], {}
     for label, policy in VARIANTS.items():
         growths[label], values = runner.growth(policy, EASY, budgets, PATHS)
-        each = [estimate(row) for row in values]
-        means[label] = each[-1].mean
-        table.append([label, *(format_mean(e.mean, e.high, ",.0f") for e in each)])
-        curves.append(measured_curve(label, budgets, each))
+        estimates = [estimate(row) for row in values]
+        means[label] = estimates[-1].mean
+        table.append([label, *(format_mean(e.mean, e.high, ",.0f") for e in estimates)])
+        curves.append(measured_curve(label, budgets, estimates))
     theory, _, small = means.values()
     return Finding(
         "true only beyond 10⁸ to 10⁹ rounds, in the easiest cases",

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Table, heads
-from purse.lab.paper.instances import CHEAP_ARM, PLAYERS, WORLD_2
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import CHEAP_ARM, PLAYERS, WORLD_2, Runner
 from purse.lab.theory import bounds
 
 ORDER = 50
@@ -18,7 +17,7 @@ PATHS = 40
 
 
 def study(runner: Runner) -> Finding:
-    """Return the difference of the two sums per unit of budget, where the right side vanishes."""
+    """Return the difference of the two sums per unit of budget; the right side of (8) vanishes."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     limits = [(bounds.theorem1(2, budget, 0.1).value or 0.0) / budget for budget in budgets]
     rows, worst = [], []
@@ -26,7 +25,7 @@ def study(runner: Runner) -> Finding:
     for label, world in places.items():
         for player in PLAYERS:
             sums = runner.estimates(player, world, budgets, PATHS, "efficiency_sums")
-            parts = [each.mean / budget for each, budget in zip(sums, budgets, strict=True)]
+            parts = [total.mean / budget for total, budget in zip(sums, budgets, strict=True)]
             rows.append([label, f"`{player}`", *(f"{part:.2f}" for part in parts)])
             worst.append(sums[-1].low - limits[-1] * budgets[-1])
     rows.append(["claimed at most", "", *(f"{limit:.2f}" for limit in limits)])

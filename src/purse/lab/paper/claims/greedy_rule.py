@@ -19,7 +19,7 @@ INSTANCES = 500
 
 
 def study(runner: Runner) -> Finding:
-    """Greedy against the exact knapsack on random instances."""
+    """Compare the greedy rule with the exact knapsack on random instances."""
     random = np.random.default_rng(0)
     losses = []
     for _ in range(INSTANCES):
@@ -46,7 +46,10 @@ def study(runner: Runner) -> Finding:
             f"rule on {INSTANCES} random instances of two to five arms, budgets from 1 to 10:",
             Table(
                 ["", "mean", "largest"],
-                [[name, f"{each.mean():.3f}", f"{each.max():.3f}"] for name, each in rows.items()],
+                [
+                    [name, f"{losses.mean():.3f}", f"{losses.max():.3f}"]
+                    for name, losses in rows.items()
+                ],
             ),
             "max e is a reward per cost; it works only because costs are at most 1. In the right "
             "units the term is the reward of one more pull: the optimum is at most e*B, and after "

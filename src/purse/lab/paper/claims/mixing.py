@@ -21,7 +21,7 @@ COMMANDS = [
 
 
 def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
-    """Return what the printed probabilities sum to in each round of a game, with eps_t =
+    """Return the sum of the printed probabilities in each round of a game, with eps_t =
     min{1/(2K), rate sqrt(log K / t)} (delta does not bind).
     """
     policy = purse.Policy(
@@ -32,8 +32,8 @@ def printed_sums(n_arms: int, rounds: int, rate: float) -> dict[int, float]:
     for t, (luck, price) in enumerate(outcomes, 1):
         chances = policy.probabilities()
         mixed, printed = (
-            min(0.5 / n_arms, each * math.sqrt(math.log(n_arms) / t))
-            for each in (0.5 / math.sqrt(n_arms), rate)
+            min(0.5 / n_arms, scale * math.sqrt(math.log(n_arms) / t))
+            for scale in (0.5 / math.sqrt(n_arms), rate)
         )
         if t > n_arms:
             weights = (chances - mixed) / (1 - n_arms * mixed)  # p_t(i), from the default's mixture

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from purse import worlds
 from purse.lab.paper.finding import Finding, Table
-from purse.lab.paper.instances import PLAYERS
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import PLAYERS, Runner
 
 ORDER = 200
 TITLE = "Proposition A"
@@ -30,13 +29,13 @@ def pays_always(world: str) -> bool:
 
 def is_plain(world: str) -> bool:
     """Return whether there are no masks and no contexts: no theorem covers them."""
-    made = worlds.make(world, 1000)
-    return made.outages is None and made.n_features == 0
+    place = worlds.make(world, 1000)
+    return place.outages is None and place.n_features == 0
 
 
 def study(runner: Runner) -> Finding:
-    """Measured over bound, on every shipped world that is plain and has one resource of which every
-    pull takes some.
+    """Return regret over its bound, on every shipped world that is plain and has one resource of
+    which every pull takes some.
     """
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Table
-from purse.lab.paper.instances import CHEAP_ARM, FIVE, PLAYERS, WORLD_1, WORLD_2
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import CHEAP_ARM, FIVE, PLAYERS, WORLD_1, WORLD_2, Runner
 from purse.lab.theory.notions import efficiency_sums
 
 ORDER = 210

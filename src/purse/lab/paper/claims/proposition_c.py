@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Table, heads
-from purse.lab.paper.instances import FIVE, PLAYERS, TEN
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, PLAYERS, TEN, Runner
 from purse.lab.theory.bound import problem_of
 from purse.lab.theory.bounds import proposition_c
 
@@ -29,8 +28,8 @@ PLACES = {
 
 
 def study(runner: Runner) -> Finding:
-    """Measured over bound where it applies; and what happens where costs are equal for all arms but
-    change in time.
+    """Return regret over its bound in settings of the proposition; and regret on `same_costs`, in
+    which costs are equal for all arms but change in time.
     """
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], 0.0
@@ -65,8 +64,8 @@ def study(runner: Runner) -> Finding:
             "([Theorem 1](#theorem-1)), and costs that are equal for all arms in each round but "
             "change in time: on `same_costs` EXP3.BwK's regret per unit of budget is "
             + ", ".join(
-                f"{each.mean / budget:.3f} at B = {budget:,.0f}"
-                for each, budget in zip(failing, budgets, strict=True)
+                f"{regret.mean / budget:.3f} at B = {budget:,.0f}"
+                for regret, budget in zip(failing, budgets, strict=True)
             )
             + ", towards 0.4545. There, feed rewards instead of efficiencies to EXP3: the "
             "number of rounds is the same for all.",

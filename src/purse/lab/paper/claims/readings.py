@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from purse.base.text import format_mean
 from purse.lab.paper.finding import Finding, Table, heads
-from purse.lab.paper.instances import FIVE, TEN
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, TEN, Runner
 from purse.lab.theory.estimate import estimate
 
 ORDER = 120
@@ -29,7 +28,7 @@ VARIANTS = {
 
 
 def study(runner: Runner) -> Finding:
-    """Pseudo-regret of every reading on five and on ten arms."""
+    """Return the pseudo-regret of every reading on five and on ten arms."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, last = [], {}
     for label, policy in VARIANTS.items():
@@ -39,10 +38,10 @@ def study(runner: Runner) -> Finding:
             for budget in budgets
         ]
         last[label] = estimates[-1]
-        rows.append([label, *(format_mean(each.mean, each.high, ",.0f") for each in estimates)])
+        rows.append([label, *(format_mean(seen.mean, seen.high, ",.0f") for seen in estimates)])
     default = last["`exp3++.bwk`: the proofs' readings (default)"]
     printed = last["`epsilon=printed,mixing=printed`"]
-    head = [f"{words}, {each}" for words in ("five", "ten") for each in heads(budgets)]
+    head = [f"{arms}, {budget}" for arms in ("five", "ten") for budget in heads(budgets)]
     return Finding(
         "the printed ε costs up to a factor √K; the other readings hardly matter here",
         f"ten arms, B = {budgets[-1]:,.0f}: as printed {printed.mean:,.0f}, as the proofs "

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Table
-from purse.lab.paper.instances import CHEAP_ARM, CHEAPER_ARM, WORLD_2
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import CHEAP_ARM, CHEAPER_ARM, WORLD_2, Runner
 
 ORDER = 30
 TITLE = "Equation (5)"
@@ -40,7 +39,7 @@ def study(runner: Runner) -> Finding:
         first += wrong[0]
         second += wrong[1]
         numbers = [f"{part:.3f}" for part in (regret, line_1, line_2)]
-        verdicts = ["fails" if each else "holds" for each in wrong]
+        verdicts = ["fails" if fails else "holds" for fails in wrong]
         rows.append([label, f"`{player}`", *numbers, *verdicts])
     head = ["instance", "player", "regret", "line 1", "line 2", "R ≤ line 1", "line 1 ≤ line 2"]
     return Finding(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Table
-from purse.lab.paper.instances import FIVE, PLAYERS
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, PLAYERS, Runner
 from purse.lab.theory import knapsack
 
 ORDER = 20
@@ -19,7 +18,7 @@ HALF = "bernoulli:rewards=[.5,.2],costs=[.5,.5]"
 
 
 def study(runner: Runner) -> Finding:
-    """Both sides for the best arm played alone, and for the paper's players."""
+    """Return both sides for the best arm played alone, and for the paper's players."""
     budget = 1e4
     rows, gaps = [], []
     for label, world, player in (

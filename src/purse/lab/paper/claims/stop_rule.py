@@ -14,8 +14,7 @@ from purse.lab.paper.finding import (
     heads,
     measured_curve,
 )
-from purse.lab.paper.instances import CHEAP_ARM, FIVE, WORLD_2
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import CHEAP_ARM, FIVE, WORLD_2, Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory.growth import fit_growth
 from purse.lab.theory.notions import round_gap
@@ -43,11 +42,11 @@ def study(runner: Runner) -> Finding:
     for label, world in PLACES.items():
         place = worlds.make(world, 1000)
         limit = place.n_arms / (float(place.cost_min.min()) / 1e9)
-        found = [runner.regrets("exp3.bwk", world, budget, PATHS) for budget in budgets]
-        seen = [each["round_gap"] for each in found]
-        apart = np.array([round_gap(each.evidence) for each in found])
+        regrets = [runner.regrets("exp3.bwk", world, budget, PATHS) for budget in budgets]
+        seen = [regret["round_gap"] for regret in regrets]
+        apart = np.array([round_gap(regret.evidence) for regret in regrets])
         growth = fit_growth(np.array(budgets), apart)
-        means = [f"{each.mean:,.0f}" for each in seen]
+        means = [f"{gap.mean:,.0f}" for gap in seen]
         rows.append([label, f"{limit:.0f}", *means, growth_cells(growth)[0]])
         curves.append(measured_curve(label.replace("`", ""), budgets, seen))
         broken &= seen[-1].low > limit and growth.low > 0.3

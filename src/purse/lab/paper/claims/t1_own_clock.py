@@ -23,7 +23,7 @@ PATHS = 20
 
 
 def study(runner: Runner) -> Finding:
-    """Own-clock regret over its bound, on every shipped world that has one."""
+    """Return own-clock regret over its bound, on every shipped world that has one."""
 
     def measure(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)
@@ -31,17 +31,17 @@ def study(runner: Runner) -> Finding:
         return runner.own_clock(COIN, place, budget, PATHS), bound.value or 0.0
 
     budgets = budgets_of(runner, 3e2, 1e3, 1e4)
-    found = hold_against(((f"`{text}`", text) for text in plain_worlds()), budgets, measure)
+    ratios = hold_against(((f"`{text}`", text) for text in plain_worlds()), budgets, measure)
     return Finding(
         "true",
-        f"{found.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at most "
-        f"{found.largest:.2f} of the bound",
-        found.violations == 0,
+        f"{ratios.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at most "
+        f"{ratios.largest:.2f} of the bound",
+        ratios.violations == 0,
         [
             "The proof of this and of the following claims is on the page *What is true*. "
             "Own-clock regret credits an arm, for each unit of budget that the player spends, with "
             "what the arm would earn with the next one. "
             f"Measured over bound ({runner.paths(PATHS)} paths):",
-            found.table,
+            ratios.table,
         ],
     )

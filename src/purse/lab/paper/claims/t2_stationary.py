@@ -27,7 +27,7 @@ PATHS = 20
 
 
 def study(runner: Runner) -> Finding:
-    """Shortfall over bound, on worlds with stationary efficiencies."""
+    """Return shortfall over bound, on worlds with stationary efficiencies."""
 
     def measure(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, _ = facts(place, budget)
@@ -35,17 +35,17 @@ def study(runner: Runner) -> Finding:
         return shortfall(runner, COIN, place, budget, PATHS), bound.value or 0.0
 
     budgets = budgets_of(runner, 1e3, 1e4, 1e5)
-    found = hold_against(((f"`{text}`", text) for text in stationary_worlds()), budgets, measure)
+    ratios = hold_against(((f"`{text}`", text) for text in stationary_worlds()), budgets, measure)
     return Finding(
         "true",
-        f"{found.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at most "
-        f"{found.largest:.2f} of the bound",
-        found.violations == 0,
+        f"{ratios.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at most "
+        f"{ratios.largest:.2f} of the bound",
+        ratios.violations == 0,
         [
             "No price of the budget is learnt: a block of pulls costs 1 on average whatever the "
             "arm, and earns e(i). This is what Theorem 3 and Theorem 1 want for random costs, "
             "where both algorithms of the paper lose a share of the budget. "
             f"Measured over bound ({runner.paths(PATHS)} paths):",
-            found.table,
+            ratios.table,
         ],
     )

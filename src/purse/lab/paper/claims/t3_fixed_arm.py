@@ -51,12 +51,12 @@ def study(runner: Runner) -> Finding:
         for seed, phi in enumerate((0.1, 0.25, 0.5, 1.0) * (SEEDS // 4))
         for world in [cycle(seed, equal=False, phi=phi)]
     ]
-    rows = [row for each in within for row in each.table.rows]
+    rows = [row for ratios in within for row in ratios.table.rows]
     return Finding(
         "true; where costs are equal, not the best rate",
         f"{equal.n_worlds} and {len(rows)} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at "
-        f"most {equal.largest:.2f} and {max(each.largest for each in within):.2f} of the bound",
-        equal.violations + sum(each.violations for each in within) == 0,
+        f"most {equal.largest:.2f} and {max(ratios.largest for ratios in within):.2f} of the bound",
+        equal.violations + sum(ratios.violations for ratios in within) == 0,
         [
             "Where all arms cost the same in each round, everybody plays the same rounds, and "
             "`tsallis-inf`, which is blind to costs, has (4√K − 2)√(B/c): better by √(2/c). What "

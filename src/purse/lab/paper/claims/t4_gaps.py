@@ -13,8 +13,7 @@ from purse.lab.paper.guarantees import (
     facts,
     hold_against,
 )
-from purse.lab.paper.instances import FIVE, TEN
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, TEN, Runner
 from purse.lab.theory import coin_bounds
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats, World
@@ -55,15 +54,15 @@ def truth(place: str | World, budget: float) -> tuple[Floats, float]:
 
 
 def study(runner: Runner) -> Finding:
-    """Shortfall over both bounds, on worlds with one best arm."""
+    """Return shortfall over both bounds, on worlds with one best arm."""
 
     def lost(place: str | World, budget: float) -> Estimate:
         gains = runner.runs(COIN, place, budget, PATHS)["gain"].to_numpy()
         return estimate(truth(place, budget)[0].max() * budget - gains)
 
     def with_gaps(place: str | World, budget: float) -> tuple[Estimate, float]:
-        (each, deviation), (_, low, high, _) = truth(place, budget), facts(place, budget)
-        gaps = [gap for gap in (each.max() - each).tolist() if gap > 0]
+        (efficiencies, deviation), (_, low, high, _) = truth(place, budget), facts(place, budget)
+        gaps = [gap for gap in (efficiencies.max() - efficiencies).tolist() if gap > 0]
         bound = coin_bounds.with_gaps(gaps, budget, low, cost_max=high, deviation=deviation)
         return lost(place, budget), bound.value or 0.0
 
@@ -75,7 +74,9 @@ def study(runner: Runner) -> Finding:
 
     budgets = budgets_of(runner, 1e3, 1e4, 1e5)
     places = [(f"`{text}`", text) for text in PLACES]
-    logarithmic, plain = (hold_against(places, budgets, each) for each in (with_gaps, without))
+    logarithmic, plain = (
+        hold_against(places, budgets, measure) for measure in (with_gaps, without)
+    )
     return Finding(
         "true; with gaps only asymptotic",
         f"{plain.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}: at most "

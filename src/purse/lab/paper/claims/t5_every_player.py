@@ -35,7 +35,7 @@ PATHS = 10
 
 
 def study(runner: Runner) -> Finding:
-    """Pseudo-regret over the lower bound, and the larger of the regrets in two worlds."""
+    """Return pseudo-regret over its bound, and the larger of the regrets in two worlds."""
 
     def measure(player: str, place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, cost, _, _ = facts(place, budget)
@@ -50,7 +50,7 @@ def study(runner: Runner) -> Finding:
         pair = (f"{place},world={world}" for world in (1, 2))
         lost = [runner.fixed_arm_regret(COIN, world, budget, PATHS) for world in pair]
         least = bounds.kappa(facts(place, budget)[1]) * budget - 1
-        return max(lost, key=lambda each: each.mean), least
+        return max(lost, key=lambda loss: loss.mean), least
 
     sizes, budgets, players = SIZES, [1e4, 3e4, 1e5], PLAYERS
     if runner.quick:  # of many arms little is enough
@@ -60,14 +60,14 @@ def study(runner: Runner) -> Finding:
     for n_arms, cost in sizes:
         place = f"similar_costs:n_arms={n_arms},cost_min={cost}"
         for player in players:
-            found = hold_against(
+            ratios = hold_against(
                 [(f"K = {n_arms}, c = {cost}: `{player}`", place)],
                 budgets,
                 partial(measure, player),
                 at_least=True,
             )
-            rows += found.table.rows
-            least, violations = min(least, found.smallest), violations + found.violations
+            rows += ratios.table.rows
+            least, violations = min(least, ratios.smallest), violations + ratios.violations
     pairs = [(f"c = {cost}", f"two_worlds:cost_min={cost}") for cost in COSTS]
     two = hold_against(pairs, budgets_of(runner, 1e2, 1e3, 1e4), in_two_worlds, at_least=True)
     return Finding(
@@ -81,7 +81,7 @@ def study(runner: Runner) -> Finding:
             "often. Gains are too noisy to show it, so pseudo-regret is compared, which differs "
             "from e*B − E G by at most e* on average; it is averaged over a first and a last best "
             f"arm. Measured over bound ({runner.paths(2 * PATHS)} paths):",
-            Table(["world and player", *found.table.head[1:]], rows),
+            Table(["world and player", *ratios.table.head[1:]], rows),
             f"The larger of the regrets of `{COIN}` in the two worlds of [Theorem 1](#theorem-1), "
             "over κ(c)B − 1:",
             two.table,

@@ -28,7 +28,7 @@ PATHS = 20
 
 
 def study(runner: Runner) -> Finding:
-    """Shortfall over bound with L twice the best efficiency, on i.i.d. worlds."""
+    """Return shortfall over bound with L twice the best efficiency, on i.i.d. worlds."""
 
     def measure(place: str | World, budget: float) -> tuple[Estimate, float]:
         n_arms, low, high, best = facts(place, budget)
@@ -43,17 +43,17 @@ def study(runner: Runner) -> Finding:
         for text in stationary_worlds()
         if worlds.make(text, 1000).efficiencies is not None
     ]
-    found = hold_against(places, budgets, measure)
+    ratios = hold_against(places, budgets, measure)
     return Finding(
         "true",
-        f"{found.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}, L = 2e*: at most "
-        f"{found.largest:.2f} of the bound",
-        found.violations == 0,
+        f"{ratios.n_worlds} worlds, B = {budgets[0]:,.0f} … {budgets[-1]:,.0f}, L = 2e*: at most "
+        f"{ratios.largest:.2f} of the bound",
+        ratios.violations == 0,
         [
             "A block's score X − θ(S − 1) has the same mean for every price θ, so that the "
             "player's own ratio may be charged: it only takes noise away. Unlikely arms are "
             "charged the safe price 1/c. Measured over bound, L twice the best efficiency "
             f"({runner.paths(PATHS)} paths):",
-            found.table,
+            ratios.table,
         ],
     )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from purse.lab.paper.finding import Finding, Picture, Table, heads, measured_curve
 from purse.lab.paper.guarantees import COIN, CORRUPTED, facts
-from purse.lab.paper.instances import FIVE, PLAYERS
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, PLAYERS, Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import coin_bounds
 from purse.lab.theory.estimate import Estimate, estimate
@@ -43,7 +42,7 @@ def study(runner: Runner) -> Finding:
         for policy in (*PLAYERS, COIN) if runner.quick else POLICIES:
             seen = [regret(runner, policy, place, budget) for budget in budgets]
             curves.append(measured_curve(policy, budgets, seen))
-            rows.append([title, f"`{policy}`", *(f"{each.mean:,.0f}" for each in seen)])
+            rows.append([title, f"`{policy}`", *(f"{regret.mean:,.0f}" for regret in seen)])
             last[policy, place] = seen[-1].mean / budgets[-1]
         n_arms, low, high, _ = facts(place, budgets[0])
         deviation = 0.6 * N_FALSE if place == FALSE_ROUNDS else 0.0
@@ -81,8 +80,10 @@ def study(runner: Runner) -> Finding:
 
 
 def regret(runner: Runner, policy: str, place: str, budget: float) -> Estimate:
-    """Return regret against the best fixed arm; pseudo-regret where gains are too noisy, and e*B -
-    G, e* = 2, where that arm alone suffers more from false rounds than a player.
+    """Return regret against the best fixed arm.
+
+    Return pseudo-regret on `SIMILAR`, whose gains are too noisy. Return e*B - G, e* = 2, on
+    `FALSE_ROUNDS`, because false rounds hurt the best arm alone more than a player.
     """
     if place == SIMILAR:
         return estimate(runner.pseudo_regret(policy, place, budget, PATHS))

@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from purse.lab.paper.finding import Finding, Picture, Table, growth_table, measured_curve
-from purse.lab.paper.instances import WORLD_1, WORLD_2
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import WORLD_1, WORLD_2, Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bounds
 from purse.lab.theory.estimate import Estimate
@@ -63,21 +62,21 @@ def study(runner: Runner) -> Finding:
     worst = {}
     for player in PLAYERS:
         pair = [runner.regrets(player, world, beyond, 8) for world in (WORLD_1, WORLD_2)]
-        worst[player] = [each["best_fixed_arm"].mean for each in pair]
+        worst[player] = [regret["best_fixed_arm"].mean for regret in pair]
     rows = []
     for player, (one, two) in worst.items():
-        kept = "exceeded" if max(one, two) > limit else "kept"
-        rows.append([f"`{player}`", f"{one / beyond:.3f}", f"{two / beyond:.3f}", kept])
+        verdict = "exceeded" if max(one, two) > limit else "kept"
+        rows.append([f"`{player}`", f"{one / beyond:.3f}", f"{two / beyond:.3f}", verdict])
     head = [f"player, B = {beyond:,.0f}", "regret / B, world 1", "regret / B, world 2"]
     players = Table([*head, f"Theorem 1 / B = {limit / beyond:.3f}"], rows)
     rows = []
     for budget in (500, 2000, 8000):
-        each = [
+        both = [
             runner.regrets("exp3.bwk", f"spend_or_save:later={later}", budget, PATHS)
             for later in (0, 1)
         ]
         most = bounds.theorem1(2, budget, COST).value or 0.0
-        parts = [*(regret["best_fixed_arm"].mean for regret in each), most]
+        parts = [*(regret["best_fixed_arm"].mean for regret in both), most]
         rows.append([f"{budget:,.0f}", *(f"{part / budget:.2f}" for part in parts)])
     head = ["nothing pays later: regret / B", "both pay 1 later: regret / B", "Theorem 1 / B"]
     saving = Table(["`spend_or_save`, B", *head], rows)

@@ -20,16 +20,16 @@ BUDGET, COSTS, PATHS = 2_000, (1.0, 0.5, 0.1, 0.01), 100
 
 
 def study(runner: Runner) -> Finding:
-    """Pseudo-regret on the theorem's own instance for several c, divided by both orders."""
+    """Return pseudo-regret on the theorem's own instance, divided by both orders."""
     rows, steady, falling, curves, above = [], [], [], [], True
     for n_arms in (2, 10):
         for scale in (1, 0.25):
             place = f"theorem2:n_arms={n_arms},cost_min={{}},scale={scale}"
-            found = [
+            losses = [
                 runner.pseudo_regret("exp3.bwk", place.format(cost), BUDGET, PATHS)
                 for cost in COSTS
             ]
-            regret = np.array([each.mean() for each in found])
+            regret = np.array([loss.mean() for loss in losses])
             right, stated = (
                 np.sqrt(n_arms * BUDGET / np.array(COSTS) ** power) for power in (1, 2)
             )

@@ -8,8 +8,7 @@ from typing import Any
 from purse import worlds
 from purse.base.text import format_mean
 from purse.lab.paper.finding import Finding, Picture, Table, growth_table, heads, measured_curve
-from purse.lab.paper.instances import FIVE, PLAYERS
-from purse.lab.paper.runner import Runner
+from purse.lab.paper.runner import FIVE, PLAYERS, Runner
 from purse.lab.report.charts.lines import Curve
 from purse.lab.theory import bound, bounds
 from purse.lab.theory.estimate import estimate
@@ -25,7 +24,7 @@ PATHS, FEW = 40, 12
 
 
 def study(runner: Runner) -> Finding:
-    """Random costs that mislead; then constant costs, and how regret grows up to B = 10^7."""
+    """Measure regret with misleading random costs, and its growth with constant costs."""
     short, long = runner.budgets(1e3, 1e4, 1e5), runner.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
     limits = {
@@ -38,7 +37,7 @@ def study(runner: Runner) -> Finding:
                 (runner.pseudo_regret(player, world, budget, PATHS) / budget).mean()
                 for budget in short
             ]
-            cells = [f"{each:.3f}" for each in (*regrets, limit)]
+            cells = [f"{part:.3f}" for part in (*regrets, limit)]
             rows.append([f"`{world}`", f"`{player}`", *cells])
             if player == "exp3++.price":
                 linear &= bool(regrets[-1] < regrets[0])
@@ -47,10 +46,10 @@ def study(runner: Runner) -> Finding:
     means, growths, curves, last_slope = [], {}, [], 0.0
     for player in PLAYERS:
         growth, values = runner.growth(player, FIVE, long, FEW)
-        each, last_slope = [estimate(row) for row in values], growth.slopes[-1]
-        means.append([f"`{player}`", *(format_mean(e.mean, e.high, ",.0f") for e in each)])
+        estimates, last_slope = [estimate(row) for row in values], growth.slopes[-1]
+        means.append([f"`{player}`", *(format_mean(e.mean, e.high, ",.0f") for e in estimates)])
         growths[f"`{player}`"] = growth
-        curves.append(measured_curve(player, long, each))
+        curves.append(measured_curve(player, long, estimates))
     place = worlds.make(FIVE, 1)
     assert place.efficiencies is not None
     assert place.cost_means is not None
@@ -59,8 +58,8 @@ def study(runner: Runner) -> Finding:
     explored = [loss * math.sqrt(budget / 0.3 * math.log(5) / 5) for budget in long]
     gaps = bound.gaps_of(place)
     shape = [bounds.theorem3(gaps, budget, 0.3, cost_max=0.9).value or 0.0 for budget in long]
-    known: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bound.setting_of(place)}
-    proposed = [bounds.proposition_c(5, budget, 0.3, cost_max=0.9, **known) for budget in long]
+    options: dict[str, Any] = {"policy": "exp3++.bwk", "setting": bound.setting_of(place)}
+    proposed = [bounds.proposition_c(5, budget, 0.3, cost_max=0.9, **options) for budget in long]
     proved = [bound.value or 0.0 for bound in proposed]
     curves += [
         Curve("Theorem 3's shape, constant 1", long, shape, theory=True),

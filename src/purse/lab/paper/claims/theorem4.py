@@ -26,7 +26,7 @@ COST, PATHS, LONG = 0.1, 40, 1e6
 
 
 def study(runner: Runner) -> Finding:
-    """Return the two worlds again; then plain bandits, all costs 1, with the printed and with the
+    """Measure the two worlds; then plain bandits, all costs 1, with the printed and with the
     proof's exploration rate.
     """
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
@@ -34,7 +34,7 @@ def study(runner: Runner) -> Finding:
     regrets, lines, growth = in_two_worlds(runner, "exp3++.bwk", budgets)
     for words in ("statement", "proof"):
         limits = [bounds.theorem4(2, budget, COST, constant=words).value for budget in budgets]
-        per_unit = [(each or 0.0) / budget for each, budget in zip(limits, budgets, strict=True)]
+        per_unit = [(limit or 0.0) / budget for limit, budget in zip(limits, budgets, strict=True)]
         lines.append(Curve(f"Theorem 4, {words}", budgets, per_unit, theory=True))
     rows, ratios = [], {}
     for n_arms in (10, 20, 40):
