@@ -24,7 +24,7 @@ from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
 from purse.service.metrics import AMOUNTS
 from tests.support.server import LONG, served
-from tests.support.service import PROMPTS, problem, running, service
+from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 TERMS = {**PROMPTS, "name": "prompts"}
 TICKET = {
@@ -102,7 +102,9 @@ def storage() -> Storage:
     return in_memory()
 
 
-def test_a_picture_shows_status_history_and_open_tickets(storage: Storage) -> None:
+def test_a_picture_shows_status_history_and_open_tickets(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
     now = 1_700_000_000_000
     storage.now = lambda: now
     client = running(storage)
@@ -119,25 +121,31 @@ def test_a_picture_shows_status_history_and_open_tickets(storage: Storage) -> No
     assert facts["history"]["purses"][0]["spent"][-1] == "0.01"
     assert [(each["id"], each["age"]) for each in facts["tickets"]] == [(ticket.id, 30.0)]
     assert facts["now"] == now / 1000
+    campaign.ask_many(live_view.OLDEST + 20)
+    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    oldest = client.get("/campaigns/prompts/picture").json()["tickets"]
+    assert [each["id"] for each in oldest] == list(range(3, live_view.OLDEST + 3))
+    campaign.fail(campaign.ask(arms=["small"]))
+    campaign.retire_arm("small")
+    shown = client.get("/campaigns/prompts/picture").json()["status"]
+    assert (shown["cooling"], shown["alarms"], shown["retired"]) == ([], [], ["small"])
 
 
-def test_an_arm_that_fails_is_in_the_picture_until_it_is_retired(storage: Storage) -> None:
-    client, campaign = running(storage), Campaign.open("prompts", storage=storage)
-    arm = campaign.terms.arms[0]
-    campaign.fail(campaign.ask(arms=[arm]))
-    (cooling,) = json.loads(LiveView(campaign).version().body)["status"]["cooling"]
-    assert (cooling["arm"], cooling["length"], cooling["probe"]) == (arm, 1, None)
-    campaign.retire_arm(arm)
-    facts = client.get("/campaigns/prompts/picture").json()["status"]
-    assert (facts["cooling"], facts["alarms"], facts["retired"]) == ([], [], [arm])
-
-
-def test_the_oldest_open_tickets_are_shown(storage: Storage) -> None:
-    client = running(storage)
-    Campaign.open("prompts", storage=storage).ask_many(live_view.OLDEST + 20)
-    assert [
-        each["id"] for each in client.get("/campaigns/prompts/picture").json()["tickets"]
-    ] == list(range(1, live_view.OLDEST + 1))
+def test_news_that_no_entry_brings(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ticket becomes overdue; then a period begins."""
+    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    now = 1_700_000_000_000
+    storage.now = lambda: now
+    campaign, views = campaign_in(storage, expires_after=10, every="day"), LiveViews(storage)
+    campaign.ask()
+    before = views.version("prompts").version
+    now += 11_000
+    overdue = views.version("prompts").version
+    now += 86_400_000
+    after = views.version("prompts").version
+    assert (before[0], before[3]) == (overdue[0], overdue[3]) == (after[0], 1)
+    assert len({before, overdue, after}) == 3
+    assert after[3] == 2
 
 
 def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
@@ -238,85 +246,49 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
     assert views.viewers == 0
 
 
-def test_a_ticket_that_becomes_overdue_is_news(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live_view, "FRESH", 0.0)
-    now = 1_700_000_000_000
-    storage.now = lambda: now
-    campaign, views = campaign_in(storage, expires_after=10), LiveViews(storage)
-    campaign.ask()
-    before = views.version("prompts")
-    now += 11_000
-    assert views.version("prompts").version != before.version
-
-
-def test_a_stream_ends_when_its_token_is_revoked(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When the token is revoked, when too many look, after a while, and without a storage."""
     monkeypatch.setattr(live_view, "BEAT", 0.001)
     campaign, views = campaign_in(storage), LiveViews(storage)
     allowed = [True, True]
 
-    async def events() -> list[str]:
+    async def until_revoked() -> list[str]:
         heard = []
         async for event in views.events("prompts", lambda: bool(allowed and allowed.pop())):
             heard.append(event)
             pull(campaign)
         return heard
 
-    assert len(in_a_loop(events)) <= 2
-    assert allowed == []
-    assert views.viewers == 0
-
-
-def test_no_more_than_so_many_look_at_once(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live_view, "MOST_VIEWERS", 1)
-    campaign_in(storage)
-    views = LiveViews(storage)
-
-    async def events() -> list[str]:
+    async def two() -> list[str]:
         first, second = views.events("prompts"), views.events("prompts")
         heard = [await anext(first), *[event async for event in second]]
         views.close()
         return [*heard, *[event async for event in first]]
 
-    assert len(in_a_loop(events)) == 1
-    assert views.viewers == 0
-
-
-def test_a_stream_ends_after_a_while_and_where_the_storage_does_not_answer(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(live_view, "BEAT", 0.001)
-    monkeypatch.setattr(live_view, "LONGEST", 4)
-    campaign_in(storage)
-    views = LiveViews(storage)
-
     async def events() -> list[str]:
         return [event async for event in views.events("prompts")]
-
-    assert len(in_a_loop(events)) == 1
 
     def gone(name: str, span: str) -> Any:
         raise StorageUnavailable("gone")
 
+    assert len(in_a_loop(until_revoked)) <= 2
+    assert allowed == []
+    with monkeypatch.context() as patch:
+        patch.setattr(live_view, "MOST_VIEWERS", 1)
+        assert len(in_a_loop(two)) == 1
+    views.closed = False
+    monkeypatch.setattr(live_view, "LONGEST", 4)
+    assert len(in_a_loop(events)) == 1
     monkeypatch.setattr(views, "version", gone)
     assert in_a_loop(events) == []
     assert views.viewers == 0
 
 
-def test_what_cannot_be_shown_is_a_problem(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
+def test_too_many_viewers_are_told_when_to_come_again(
+    untouched: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = running(storage)
-    for route in ("picture", "events"):
-        problem(client.get(f"/campaigns/other/{route}"), 404, "not-found")
-        problem(client.get(f"/campaigns/a%20b/{route}"), 400, "invalid-input")
     monkeypatch.setattr(live_view, "MOST_VIEWERS", 0)
-    answer = client.get("/campaigns/prompts/events")
+    answer = untouched.get("/campaigns/prompts/events")
     assert "0 viewers are here already" in problem(answer, 429, "too-many-requests")
     assert answer.headers["Retry-After"] == "10"
 
@@ -329,8 +301,9 @@ def file(tmp_path: Path) -> str:
 def test_a_viewer_sees_what_happens_and_nobody_waits_for_him(file: str) -> None:
     kept = connect(file)
     campaign = campaign_in(kept)
+    client = httpx.Client(timeout=LONG)
     with served(storage=file) as at:
-        with httpx.stream("GET", f"{at.url}/campaigns/prompts/events", timeout=LONG) as answer:
+        with client.stream("GET", f"{at.url}/campaigns/prompts/events") as answer:
             assert answer.headers["Content-Type"].startswith("text/event-stream")
             assert answer.headers["Cache-Control"] == "no-store"
             events = Events(answer)
@@ -348,21 +321,14 @@ def test_a_viewer_sees_what_happens_and_nobody_waits_for_him(file: str) -> None:
             pull(campaign)
             time.sleep(0.05)
         assert at.views.viewers == 0, "whoever leaves is no longer counted"
-    kept.close()
-
-
-def test_a_server_that_stops_ends_its_streams(file: str) -> None:
-    kept = connect(file)
-    campaign_in(kept)
-    with httpx.Client(timeout=LONG) as client:
-        with served(storage=file) as at:
-            answer = client.send(
-                client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True
-            )
-            events = Events(answer)
-            next(events)
-        with pytest.raises(StopIteration):  # a proper end, not a connection that breaks
-            next(events)
+        last = client.send(
+            client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True
+        )
+        events = Events(last)
+        next(events)
+    with pytest.raises(StopIteration):  # a server that stops ends its streams properly
+        next(events)
+    client.close()
     kept.close()
 
 
@@ -380,11 +346,3 @@ def test_no_lock_of_a_writer_keeps_a_picture_from_being_made(file: str) -> None:
     writer.execute("ROLLBACK")
     writer.close()
     kept.close()
-
-
-def test_the_routes_of_the_dashboard_are_its_own_and_not_in_the_documentation(
-    storage: Storage,
-) -> None:
-    paths = service(storage).get("/openapi.json").json()["paths"]
-    own = ("picture", "events", "dashboard")
-    assert not [path for path in paths if path == "/" or any(word in path for word in own)]

@@ -29,8 +29,8 @@ WORKERS = 4
 class Process:
     """`purse serve` on a file."""
 
-    def __init__(self, file: Path) -> None:
-        words = ["serve", "--storage", f"sqlite:///{file}", "--port", "0"]
+    def __init__(self, file: Path, *place: str) -> None:
+        words = ["serve", "--storage", f"sqlite:///{file}", *place]
         code = "from purse.cli import main; main()"
         self.process = subprocess.Popen(
             [sys.executable, "-c", code, *words],
@@ -90,11 +90,12 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "purse.db"
-    server = Process(file)
+    server = Process(file, "--socket", str(tmp_path / "purse.sock"))
+    assert server.url == f"unix:{tmp_path}/purse.sock"
     before = Campaign.create("prompts", **TERMS, storage=server.url).ask("before")
     assert server.end(signal.SIGKILL) == -signal.SIGKILL
 
-    server = Process(file)
+    server = Process(file, "--port", "0")
     acknowledged: dict[str, int] = {}
     enough = threading.Event()
 
@@ -124,8 +125,8 @@ def test_killed_between_ask_and_tell_then_told_to_stop_amid_work_nothing_is_miss
             slow = halfway(server.url)
             server.process.send_signal(signal.SIGTERM)
             list(parts)  # the stream ends by itself
-        for each in running:
-            each.result(PATIENCE)
+        for worker in running:
+            worker.result(PATIENCE)
         assert server.process.poll() is None  # it waits for the ask that it has begun
         slow.sendall(BODY)
         answer = rest_of(slow)

@@ -15,10 +15,12 @@ from purse.service import app as app_module
 from purse.service import threads
 from purse.service.app import Service
 from purse.service.settings import Settings
+from tests.support.server import LONG
 from tests.support.service import HERE, PROMPTS, problem, running
 
-LONG = 30  # seconds after which something that should have happened never will
 ASKS = 60
+AT = "/campaigns/prompts"
+READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
 
 
 class Locked(Storage):
@@ -69,16 +71,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
                 waiting = ASKS - threads.WRITERS
                 await until(lambda: app.threads.waiting == waiting)
                 with anyio.fail_after(LONG):
-                    for path in (
-                        "/readyz",
-                        "/metrics",
-                        "/campaigns",
-                        "/campaigns/prompts",
-                        "/campaigns/prompts/tickets",
-                        "/campaigns/prompts/journal",
-                        "/campaigns/prompts/picture",
-                        "/",
-                    ):
+                    for path in ("/readyz", "/metrics", "/campaigns", "/", AT, *READS):
                         assert (await client.get(path)).status_code == 200, path
                     refused = await client.post("/campaigns/prompts/asks")
                 said = problem(refused, 503, "storage-unavailable")
