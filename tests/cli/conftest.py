@@ -1,11 +1,17 @@
 from __future__ import annotations
 
+import io
 import shlex
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.cli import PROGRESS, Command, run
+from purse.campaign.storage.connect import in_memory
+from tests.support.cli import PROGRESS, Command, Run, main
+from tests.support.server import served
+from tests.support.service import token_file
 
 
 @pytest.fixture
@@ -17,12 +23,37 @@ def command(
     """
     monkeypatch.chdir(tmp_path)
 
-    def go(line: str = "", *more: str) -> tuple[int, str, str]:
-        code = run(monkeypatch, *shlex.split(line), *more)
+    def go(line: str = "", *more: str, stdin: str = "") -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        code = main(monkeypatch, *shlex.split(line), *more)
         captured = capsys.readouterr()
         return code, captured.out, PROGRESS.sub("", captured.err)
 
     return go
+
+
+@pytest.fixture
+def run(command: Command) -> Run:
+    """Runs `purse campaign` with a line, and words that follow it, which has to succeed without a
+    complaint; gives what it prints.
+    """
+
+    def go(line: str, *more: str) -> str:
+        code, out, err = command(f"campaign {line}", *more)
+        assert (code, err) == (0, ""), err
+        return out
+
+    return go
+
+
+@pytest.fixture
+def address(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that wants a token, which the environment has."""
+    file, tokens = token_file(tmp_path)
+    with served(storage=in_memory(), tokens=file) as at:
+        monkeypatch.setenv("PURSE_STORAGE", at.url)
+        monkeypatch.setenv("PURSE_TOKEN", tokens["admin"])
+        yield at.url
 
 
 @pytest.fixture

@@ -14,19 +14,20 @@ from purse.lab import paper
 from purse.lab.paper.claims import claims
 from purse.lab.ranking import leaderboard
 from purse.lab.ranking.what_users_have import CASES
+from tests.support.cli import WORLD
 from tests.support.fake_gpu import fake_gpu
 
 LATE = next(case for case in CASES if case.delay != 0)
 PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
-REGRET = ["lab", "regret", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
-COMPARE = ["compare", "uniform", "-w", "misleading_ratio", "-b", "50", "-n", "3"]
+REGRET = ["lab", "regret", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
+COMPARE = ["compare", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
 
 
 def printed(words: list[str], *more: str) -> dict[str, Any]:
     result = CliRunner().invoke(cli.cli, [*words, *more, "--json"])
     assert result.exit_code == 0, result.output
-    found: dict[str, Any] = json.loads(result.stdout)
-    return found
+    answer: dict[str, Any] = json.loads(result.stdout)
+    return answer
 
 
 @pytest.fixture(autouse=True)

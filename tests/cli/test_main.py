@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from purse import policies, worlds
 from purse._version import __version__
-from purse.cli import cli
+from purse.cli import cli, groups
 from purse.cli.lab import lab
 from tests.support.cli import Command, check_mistake
 
@@ -22,12 +25,6 @@ def test_help_helps(command: Command, verb: str) -> None:
     code, out, _ = command(f"{verb} --help")
     assert code == 0
     assert out.startswith(f"Usage: purse {verb}".rstrip())
-
-
-def test_without_words_it_helps(command: Command) -> None:
-    code, out, _ = command()
-    assert code == 0
-    assert out.startswith("Usage: purse")
 
 
 @pytest.mark.parametrize(
@@ -47,11 +44,16 @@ def test_an_unknown_verb_is_a_mistake(
     assert command(line)[2].startswith("purse: unknown command '")
 
 
+def test_an_unknown_name_is_a_mistake(command: Command, tmp_path: Path) -> None:
+    check_mistake(command, tmp_path, "policies exp4", "unknown policy 'exp4'")
+    check_mistake(command, tmp_path, "lab worlds x", "unknown world 'x'")
+
+
 def test_groups_without_a_verb_help(command: Command) -> None:
-    for verb in ("campaign", "token", "lab"):
+    for verb in ("", "campaign", "token", "lab"):
         code, out, err = command(verb)
         assert (code, err) == (0, "")
-        assert out.startswith(f"Usage: purse {verb} ")
+        assert out.startswith(f"Usage: purse {verb}")
 
 
 def test_the_version_is_an_option(command: Command) -> None:
@@ -82,3 +84,51 @@ def test_the_tab_key_completes_names(
     monkeypatch.setenv("COMP_WORDS", " ".join(words))
     monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
     assert command("")[1] == f"plain,{found}\n"
+
+
+def test_warm_compiles_and_says_where_the_code_is(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[dict[str, Any]] = []
+    monkeypatch.setattr(
+        "purse.lab.offline.warm.warm", lambda **how: given.append(how) or Path("/code")
+    )
+    assert command("warm", "uniform", "--workers", "2") == (0, "Compiled code is in /code\n", "")
+    assert command("warm")[0] == 0
+    assert given == [{"policies": ("uniform",), "n_workers": 2}, {"n_workers": None}]
+
+
+@pytest.mark.parametrize(
+    ("verb", "name"), [("policies", "exp3++.bwk"), ("lab worlds", "two_worlds")]
+)
+def test_lists_and_explanations(command: Command, verb: str, name: str) -> None:
+    code, out, _ = command(verb)
+    assert code == 0
+    assert name in out
+    assert name in [row["name"] for row in json.loads(command(verb, "--json")[1])]
+    code, out, _ = command(verb, name)
+    assert code == 0
+    assert len(out.splitlines()) > 5
+
+
+@pytest.mark.parametrize(
+    ("verb", "names", "of"),
+    [
+        ("policies", policies.names(), groups.POLICIES),
+        ("lab worlds", worlds.names(), groups.WORLDS),
+    ],
+)
+def test_lists_are_grouped_and_fit_a_terminal(
+    command: Command,
+    monkeypatch: pytest.MonkeyPatch,
+    verb: str,
+    names: list[str],
+    of: groups.Groups,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = command(verb)[1].splitlines()
+    assert max(map(len, lines)) <= 80
+    starts = [line.split()[0] for line in lines if line[:2] == "  " and line[2] != " "]
+    assert sorted(starts) == names
+    assert {name for members in of.values() for name in members} <= set(names)
+    assert sum("(the default)" in line for line in lines) == (verb == "policies")

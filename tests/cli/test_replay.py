@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import json
 from hashlib import sha256
 from pathlib import Path
@@ -10,7 +9,13 @@ import polars as pl
 import pytest
 
 from tests.support.campaigns import made
-from tests.support.cli import Command
+from tests.support.cli import Command, check_mistake
+
+
+@pytest.fixture(autouse=True)
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten replicates of a log instead of hundreds."""
+    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
 
 
 def test_replay_of_a_table_in_either_form(
@@ -82,7 +87,7 @@ def test_the_results_of_any_file_are_inside_the_folder_of_results(
     assert list(inside.iterdir())
 
 
-def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
+def test_replay_of_a_log(command: Command, unpublished: None, tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     arm = rng.integers(2, size=400)
     log = pl.DataFrame(
@@ -104,9 +109,8 @@ def test_replay_of_a_log(command: Command, tmp_path: Path) -> None:
 
 
 def test_a_messy_log_is_read_and_said_how(
-    command: Command, unpublished: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, unpublished: None, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
     rows = ["Model;clicked ;Dollars;propensity"]
     rows += [f"{'big' if t % 2 else 'tiny'};{'yes' if t % 3 else 'no'};$0,5;50%" for t in range(90)]
     rows += ["tiny;;$0,5;50%"]
@@ -132,12 +136,11 @@ def test_a_messy_log_is_read_and_said_how(
 
 
 def test_a_log_comes_through_standard_input(
-    command: Command, unpublished: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    command: Command, unpublished: None, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
     text = "arm\treward\tcost\n" + "a\t1\t1\nb\t0\t1\n" * 40
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-    code, out, _ = command("replay - fixed:arm=0 -b 5 -n 4 --probability uniform --json")
+    line = "replay - fixed:arm=0 -b 5 -n 4 --probability uniform --json"
+    code, out, _ = command(line, stdin=text)
     assert code == 0
     assert json.loads(out)["rows"][0]["estimate"] == pytest.approx(5)
     assert (tmp_path / "purse-results" / "stdin").is_dir()
@@ -197,9 +200,4 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
     for name, row in rows.items():
         (tmp_path / f"{name}.csv").write_text(f"arm,reward,cost,probability\na,1,0.1,0.5\n{row}\n")
     (tmp_path / "neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
-    before = sorted(tmp_path.rglob("*"))
-    code, out, err = command(words)
-    assert (code, out) == (2, "")
-    assert message in err
-    assert len(err.splitlines()) == 1
-    assert sorted(tmp_path.rglob("*")) == before
+    check_mistake(command, tmp_path, words, message)

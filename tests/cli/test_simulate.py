@@ -15,10 +15,10 @@ REGRET = f"lab regret uniform -w {WORLD} -b 10"
 
 
 def test_simulate_for_people_and_for_machines(command: Command) -> None:
-    line = f"lab simulate exp3++.bwk:beta=1 -w {WORLD} -b 100 -n 4 --seed 7"
+    line = f"lab simulate exp3.bwk:gamma=.5 -w {WORLD} -b 100 -n 4 --seed 7"
     code, out, _ = command(line)
     assert code == 0
-    assert out.startswith(f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100, stop=exit, seed=7")
+    assert out.startswith(f"exp3.bwk:gamma=.5 on {WORLD}: 4 paths, budget 100, stop=exit, seed=7")
     code, out, _ = command(f"{line} --json")
     answer = json.loads(out)
     assert len(answer["gain"]) == 4
@@ -42,11 +42,11 @@ def test_simulate_takes_one_budget_per_resource(command: Command) -> None:
 
 
 def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
-    line = f"lab regret exp3++.bwk:beta=1 -w {WORLD} -b 1e2 -n 4 --seed 7 --stop hold --workers 2"
+    line = f"lab regret exp3.bwk:gamma=.5 -w {WORLD} -b 1e2 -n 4 --seed 7 --stop hold --workers 2"
     code, out, err = command(line)
     assert (code, err) == (0, "")
     head, *lines = out.splitlines()
-    assert head == f"exp3++.bwk:beta=1 on {WORLD}: 4 paths, budget 100"
+    assert head == f"exp3.bwk:gamma=.5 on {WORLD}: 4 paths, budget 100"
     assert max(map(len, lines)) <= 80
     lines = [line for line in lines if line[0] != " "]  # the rest goes on with what it is
     assert [line.split()[0] for line in lines] == list(NOTIONS)
@@ -55,7 +55,7 @@ def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) ->
     answer = json.loads(out)
     assert (code, err) == (0, "")
     facts = {
-        "policy": "exp3++.bwk:beta=1",
+        "policy": "exp3.bwk:gamma=.5",
         "world": WORLD,
         "budget": 100,
         "stop": "hold",
@@ -147,10 +147,6 @@ def test_no_memory_is_one_line(command: Command) -> None:
         ("lab regret uniform -b 10", "Missing option '-w' / '--world'"),
         (f"lab regret uniform -w {WORLD}", "Missing option '-b' / '--budget'"),
         (f"lab regret uniform uniform -w {WORLD} -b 10", "unexpected extra argument (uniform)"),
-        (f"lab regret exp3.bw -w {WORLD} -b 10", "did you mean 'exp3.bwk'?"),
-        (f"lab regret exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
-        (f"lab regret none.py -w {WORLD} -b 10", "does not exist"),
-        ("lab regret uniform -w bernouli -b 10", "did you mean 'bernoulli'?"),
         ("lab regret uniform -w '' -b 10", "unknown world ''"),
         ("lab regret uniform -w two_worlds -b 10.5", "budget=10.5: must be a whole number"),
         (
@@ -158,13 +154,10 @@ def test_no_memory_is_one_line(command: Command) -> None:
             "has 2 resources; these notions of regret are for one",
         ),
         ("lab regret oracle -w two_worlds -b 10", "oracle needs the true mean efficiency"),
-        (f"lab regret uniform -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
         (f"lab regret uniform -w {WORLD} -b -5", "budget=-5.0: must be positive"),
         (f"lab regret uniform -w {WORLD} -b inf", "budget=inf: must be a number"),
         (f"lab regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
-        (f"lab regret uniform -w {WORLD} -b ten", "'ten' is not a number"),
         (f"{REGRET} -n 0", "n_paths=0: must be a whole number from 1 up"),
-        (f"{REGRET} -n 2.5", "'2.5' is not a valid integer"),
         (f"{REGRET} -n {10**15}", f"n_paths={10**15}: must be at most"),
         (f"{REGRET} --seed -1", "seed=-1: must be a whole number from 0"),
         (f"{REGRET} --stop never", "stop='never': must be one of 'exit', 'hold', 'retry'"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,14 +12,16 @@ import pytest
 from purse import cli
 
 WORLD = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+NEW = "new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001 --policy uniform"
 Command = Callable[..., tuple[int, str, str]]  # words -> exit code, stdout, stderr
+Run = Callable[..., str]  # words of `purse campaign` -> stdout
 
 
 # a machine that compiles slowly says so after some seconds, which is no complaint
 PROGRESS = re.compile(r"^.*: \d+% after \d+ s\n", re.MULTILINE)
 
 
-def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
+def main(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     monkeypatch.setattr(sys, "argv", ["purse", *words])
     with pytest.raises(SystemExit) as exit_:
         cli.main()
@@ -28,13 +29,20 @@ def run(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:
     return exit_.value.code
 
 
+def complaint(command: Command, line: str, code: int = 2) -> str:
+    """What the command says on stderr, which is one line, with an exit code and nothing on
+    stdout.
+    """
+    found, out, err = command(line)
+    assert (found, out, err.count("\n")) == (code, "", 1), err
+    return err
+
+
 def check_mistake(command: Command, folder: Path, words: str, message: str) -> None:
     """One line, exit code 2, and nothing is written."""
     (folder / "taken").write_text("")
-    code, out, err = command(*shlex.split(words))
-    assert code == 2
-    assert out == ""
-    assert len(err.splitlines()) == 1
-    assert err.startswith("purse: ")
-    assert message in err
-    assert [path.name for path in folder.iterdir()] == ["taken"]
+    before = sorted(folder.rglob("*"))
+    said = complaint(command, words)
+    assert said.startswith("purse: ")
+    assert message in said
+    assert sorted(folder.rglob("*")) == before

@@ -1,0 +1,76 @@
+"""`purse account ...` for people."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from purse import Account, Campaign
+from tests.support.cli import NEW, Command, complaint
+
+COMPANY = "account new company --budget 100 --resource USD"
+TEAM = "account new team-a --budget 30 --resource USD --account company"
+BELOW = f"campaign {NEW} --resource USD --account team-a"
+
+
+def test_an_account_from_its_creation_to_its_end(command: Command, tmp_path: Path) -> None:
+    def run(line: str) -> str:
+        code, out, err = command(line)
+        assert code == 0, err
+        return out
+
+    for line in (COMPANY, f"{COMPANY} --exist-ok", TEAM, BELOW):
+        run(line)
+    campaign = Campaign.open("prompts")
+    campaign.tell(campaign.ask(arms=["small"]), 1, "0.004")
+    campaign.ask(arms=["large"])
+    assert run("account status company").splitlines() == [
+        "account company: running",
+        "  99.946 of 100 USD left, spent 0.004, held 0.05",
+        "  account team-a: 29.946 of 30 USD left, spent 0.004, held 0.05",
+        "    campaign prompts: 24.946 of 25 USD left, spent 0.004, held 0.05",
+    ]
+    assert run("account list").splitlines() == [
+        "company\trunning\t0.004 of 100 USD spent",
+        "team-a\trunning\t0.004 of 30 USD spent",
+    ]
+    for _ in range(2):
+        assert "of 35 USD left" in run("account top-up team-a 5 --request r")
+    assert "team-a: paused" in run("account pause team-a")
+    assert "team-a: running" in run("account resume team-a")
+    assert "all agree with the journal" in run("account audit company")
+    entries = [json.loads(line) for line in run("account export team-a").splitlines()]
+    assert [entry["kind"] for entry in entries[1:3]] == ["created", "topped_up"]
+    run("account export team-a -o team.jsonl")
+    assert len((tmp_path / "team.jsonl").read_text().splitlines()) == len(entries)
+    run("campaign export prompts -o prompts.jsonl")
+    run("campaign restore prompts.jsonl --name copy --account company")
+    run("campaign restore prompts.jsonl --name free")
+    assert Account.open("company").status().purses[0].held == "0.1"
+    assert Campaign.open("free").status().account == ""
+    assert "team-a: ended" in run("account end team-a")
+    more = "--every month --time-zone Europe/Berlin --carry all"
+    assert "period 1 (every month, until 20" in run(f"{COMPANY.replace('company', 'new')} {more}")
+
+
+@pytest.mark.parametrize(
+    ("line", "part"),
+    [
+        ("account status none", "there is no account 'none'"),
+        (COMPANY, "an account 'company' already"),
+        (TEAM.replace("company", "none"), "no account 'none'"),
+        ("account top-up company 1,2", "must be one amount"),
+        ("account top-up company 0", "must be positive"),
+        (TEAM.replace("USD", "EUR"), "must be those of account 'company'"),
+    ],
+)
+def test_mistakes_are_one_line(command: Command, line: str, part: str) -> None:
+    assert command(COMPANY)[0] == 0
+    assert part in complaint(command, line)
+
+
+def test_a_storage_without_accounts_says_so(command: Command) -> None:
+    assert command(f"campaign {NEW}")[0] == 0
+    assert "There are no accounts" in complaint(command, "account list", 0)
