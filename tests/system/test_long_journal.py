@@ -11,7 +11,7 @@ from benchmarks import long_journal
 from tests.support.soak import SOAK
 
 MILLION = 1_000_000
-FEW = 3  # thousands, in a short test
+FEW = 1  # thousands, in a short test
 MOST_MEMORY = 300  # MB
 
 

@@ -14,7 +14,9 @@ from benchmarks import families
 from benchmarks.instance import LIMITS, terms
 
 import purse
+from tests.support.soak import scale
 
+LONG = scale(200, 1_000)
 PLAIN = Path(families.__file__).parent / "plain" / "replan.c"
 # writes the probabilities of every round; reads what was left in it, the arm and its report
 DRIVER = """
@@ -55,7 +57,7 @@ def program(limits: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize(("n_arms", "budget"), [(2, 1_000), (7, 1_000), (7, 12)])
+@pytest.mark.parametrize(("n_arms", "budget"), [(2, LONG), (7, LONG), (7, 12)])
 def test_plain_c_makes_the_plans_of_the_policy(
     program: Path, n_arms: int, budget: int, limits: int
 ) -> None:
