@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -108,8 +109,8 @@ def test_command_lines_need_the_base_alone(tmp_path: Path) -> None:
         assert (line, code) == (line, "0")
 
 
-def test_commands_say_in_one_line_what_is_missing(tmp_path: Path) -> None:
-    said = {
+def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path) -> None:
+    commands_say = {
         "compare uniform": f"compare needs {WORDS}",
         "replay none.csv --budget 5": f"replay needs {WORDS}",
         "lab run none.toml": f"lab run needs {WORDS}",
@@ -124,15 +125,7 @@ def test_commands_say_in_one_line_what_is_missing(tmp_path: Path) -> None:
         "campaign list --storage postgresql://localhost/purse": "a campaign in PostgreSQL needs "
         "psycopg: pip install 'purse-bandits[postgres]'",
     }
-    found = commands(list(said), tmp_path)
-    assert dict(zip(said, found, strict=True)) == {
-        line: ["2", f"purse: {words}"] for line, words in said.items()
-    }
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_python_says_in_one_line_what_is_missing(tmp_path: Path) -> None:
-    said = {
+    python_says = {
         "purse.compare()": f"compare needs {WORDS}",
         "purse.replay('none.csv', budgets=5)": f"replay needs {WORDS}",
         "purse.simulate('uniform', 'misleading_ratio', 10)": f"simulate needs {WORDS}",
@@ -151,13 +144,18 @@ def test_python_says_in_one_line_what_is_missing(tmp_path: Path) -> None:
     code = f"""
 import purse
 from purse.testing import check_policy
-for line in {list(said)!r}:
+from tests.support.base_only import run
+for line in {list(commands_say)!r}:
+    run(line)
+for line in {list(python_says)!r}:
     try:
         eval(line)
     except purse.errors.MissingExtra as error:
         print(error)
 """
-    assert printed(code, tmp_path) == list(said.values())
+    expected = [json.dumps(["2", f"purse: {words}"]) for words in commands_say.values()]
+    assert printed(code, tmp_path) == [*expected, *python_says.values()]
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_service_needs_no_lab(tmp_path: Path) -> None:

@@ -24,6 +24,12 @@ def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 10)
 
 
+@pytest.fixture
+def memory() -> MemoryHarness:
+    """The storage of what does not depend on one."""
+    return MemoryHarness()
+
+
 def played(harness: StorageHarness, name: str = "exp3++.bwk", rounds: int = 15) -> Any:
     campaign = harness.create(
         "test",
@@ -78,11 +84,11 @@ def test_what_was_learnt_is_the_fold_of_the_journal(harness: StorageHarness, nam
     assert opened.audit().ok
 
 
-def test_recovery_twice_gives_identical_bytes(harness: StorageHarness) -> None:
-    played(harness)
+def test_recovery_twice_gives_identical_bytes(memory: MemoryHarness) -> None:
+    played(memory)
     seen = []
     for _ in range(2):
-        campaign = harness.open("test")
+        campaign = memory.open("test")
         chances = campaign.probabilities()
         seen.append((campaign._kept.committer.policy.stored(), chances, campaign.audit()))
     assert seen[0] == seen[1]
@@ -99,18 +105,18 @@ def test_recovery_twice_gives_identical_bytes(harness: StorageHarness) -> None:
         "seq = seq + 1",
     ],
 )
-def test_a_checkpoint_that_cannot_be_trusted_is_not(shared: StorageHarness, damage: str) -> None:
-    expected = folded(played(shared))
-    shared.execute(f"UPDATE purse_checkpoints SET {damage}")
-    campaign = shared.open("test")
+def test_a_checkpoint_that_cannot_be_trusted_is_not(memory: MemoryHarness, damage: str) -> None:
+    expected = folded(played(memory))
+    memory.execute(f"UPDATE purse_checkpoints SET {damage}")
+    campaign = memory.open("test")
     assert mind(campaign) == expected
     campaign.tell(campaign.ask(), 1, "0.5")
     assert mind(campaign) == folded(campaign)
 
 
-def test_a_checkpoint_of_other_code_is_not_used(harness: StorageHarness) -> None:
+def test_a_checkpoint_of_other_code_is_not_used(memory: MemoryHarness) -> None:
     """It holds a fingerprint of the code and the parameters that made it."""
-    campaign = played(harness)
+    campaign = played(memory)
     expected, stored = folded(campaign), campaign.storage.checkpoint("test", "policy")
     other = Learner(campaign.terms)
     assert other.begin_at(stored)
@@ -119,12 +125,12 @@ def test_a_checkpoint_of_other_code_is_not_used(harness: StorageHarness) -> None
     campaign.storage.keep("test", kind, stored[0], stored[1], body)
     fresh = Learner(campaign.terms)
     assert not fresh.begin_at(campaign.storage.checkpoint("test", "policy"))
-    assert mind(harness.open("test")) == expected
+    assert mind(memory.open("test")) == expected
 
 
-def test_a_checkpoint_saves_reading_the_journal(harness: StorageHarness) -> None:
-    played(harness)
-    storage: Any = harness.storage()
+def test_a_checkpoint_saves_reading_the_journal(memory: MemoryHarness) -> None:
+    played(memory)
+    storage: Any = memory.storage()
     after, told = list[int](), storage.told
 
     def noted(name: str, seq: int, limit: int) -> Any:
@@ -139,12 +145,12 @@ def test_a_checkpoint_saves_reading_the_journal(harness: StorageHarness) -> None
 
 
 def test_a_journal_longer_than_a_page_is_read_page_by_page(
-    harness: StorageHarness, monkeypatch: pytest.MonkeyPatch
+    memory: MemoryHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign = played(harness)
+    campaign = played(memory)
     monkeypatch.setattr(learner, "PAGE_SIZE", 4)
-    harness.execute("DELETE FROM purse_checkpoints")
-    assert mind(harness.open("test")) == folded(campaign)
+    memory.execute("DELETE FROM purse_checkpoints")
+    assert mind(memory.open("test")) == folded(campaign)
 
 
 def test_another_process_learns_what_this_one_was_told(harness: StorageHarness) -> None:
@@ -195,10 +201,10 @@ def test_what_an_ask_reads_does_not_grow_with_the_journal(
 # what an audit, a copy or another machine could not do without
 
 
-def test_an_ask_below_accounts_says_what_was_left_above(harness: StorageHarness) -> None:
-    harness.account("top", budget=4)
-    campaign = harness.create("c", arms={"a": 1}, budget=10, policy="uniform", account="top")
-    alone = harness.create("alone", arms={"a": 1}, budget=10, policy="uniform")
+def test_an_ask_below_accounts_says_what_was_left_above(memory: MemoryHarness) -> None:
+    memory.account("top", budget=4)
+    campaign = memory.create("c", arms={"a": 1}, budget=10, policy="uniform", account="top")
+    alone = memory.create("alone", arms={"a": 1}, budget=10, policy="uniform")
     bodies = [
         next(entry.body for entry in each.journal() if entry.kind == "asked")
         for each in (campaign, alone)
@@ -208,20 +214,20 @@ def test_an_ask_below_accounts_says_what_was_left_above(harness: StorageHarness)
     assert "left" not in bodies[1]
 
 
-def test_a_refusal_leaves_an_event(harness: StorageHarness) -> None:
-    campaign = harness.create("c", arms={"a": 3}, budget=4, policy="uniform", alerts=["100%"])
+def test_a_refusal_leaves_an_event(memory: MemoryHarness) -> None:
+    campaign = memory.create("c", arms={"a": 3}, budget=4, policy="uniform", alerts=["100%"])
     campaign.tell(campaign.ask(), 1, 3)
     with pytest.raises(Exception, match="left"):
         campaign.ask()
     (event,) = campaign.storage.events("c", 0, 10)
     assert event.body["refused"] == [3 * 10**9]
-    assert harness.open("c").audit().ok
+    assert memory.open("c").audit().ok
 
 
-def test_a_period_in_a_time_zone_says_by_which_data_it_ends(harness: StorageHarness) -> None:
+def test_a_period_in_a_time_zone_says_by_which_data_it_ends(memory: MemoryHarness) -> None:
     terms: dict[str, Any] = {"arms": {"a": 1}, "budget": 4, "policy": "uniform", "every": "day"}
-    campaign = harness.create("c", **terms, time_zone="Europe/Berlin")
-    harness.clock += 86_400_000
+    campaign = memory.create("c", **terms, time_zone="Europe/Berlin")
+    memory.clock += 86_400_000
     campaign.ask()
     (renewed,) = [entry for entry in campaign.journal() if entry.kind == "renewed"]
     assert renewed.body["tz"]
