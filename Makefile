@@ -1,11 +1,14 @@
 # make demo   set up and run the main job          make test   set up and run all checks and tests
-# make docs   build the documentation site         make paper  study the paper's claims and renew their page
+# make docs   build the documentation site         make site   build it and check its pages in a browser
+# make paper  study the paper's claims and renew their page
 # make leaderboard  play all suites and renew the pages that say which to use
 # make coverage  the tests, and which lines they reach (a third slower)
-# make bench  measure speed and renew its page    make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; GPU code of all policies; the TypeScript example; coverage of off-policy intervals
+# make bench  measure speed and renew its page
+# make soak   the long tests: kills, races, power cuts, sabotage, fuzzing; examples and facts in full;
+#             GPU code of all policies; the TypeScript example; coverage of off-policy intervals
 # make images  draw the pictures of the README; needs Chromium
 # make numba-versions  the tests of compiled code on the oldest and the newest numba allowed
-# make clean  remove the environment and all caches
+# make clean  remove the environments and all caches
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
