@@ -72,7 +72,7 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-soak
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests/campaign tests/service tests/deploy tests/compiler tests/system tests/engine tests/policies tests/lab/paper tests/lab/report tests/lab/ranking tests/integrations tests/test_testing.py -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
 	$(BIN)/python -m benchmarks.coverage
 	$(BIN)/python -m benchmarks.context_coverage
 
