@@ -203,22 +203,27 @@ def postgres_server(runtime_folder: None) -> Iterator[Any]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@pytest.fixture
-def postgres_address(postgres_server: Any) -> str:
-    """A schema of its own in the server's database; a database of its own would cost a second."""
+def new_schema(server: Any) -> str:
+    """The address of a new schema in the server's database; a database would cost a second."""
     import psycopg
 
     name = f"test_{next(schemas)}"
-    with psycopg.connect(postgres_server.get_uri(), autocommit=True) as connection:
+    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
         connection.execute(f"CREATE SCHEMA {name}".encode())
-    return f"{postgres_server.get_uri()}&options=-csearch_path%3D{name}"
+    return f"{server.get_uri()}&options=-csearch_path%3D{name}"
+
+
+@pytest.fixture
+def postgres_address(postgres_server: Any) -> str:
+    """A schema of its own."""
+    return new_schema(postgres_server)
 
 
 @pytest.fixture
 def make_harness(
     request: pytest.FixtureRequest, tmp_path: Path
 ) -> Iterator[Callable[[str], StorageHarness]]:
-    """Builds a harness of a kind, and closes it in the end."""
+    """Builds harnesses of a kind, each in a new place, and closes them in the end."""
     made: list[StorageHarness] = []
 
     def build(kind: str) -> StorageHarness:
@@ -229,7 +234,7 @@ def make_harness(
         elif kind == "http":
             made.append(HttpHarness(tmp_path / f"purse-{len(made)}.db"))
         else:
-            made.append(PostgresHarness(request.getfixturevalue("postgres_address")))
+            made.append(PostgresHarness(new_schema(request.getfixturevalue("postgres_server"))))
         return made[-1]
 
     yield build

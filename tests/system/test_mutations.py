@@ -4,10 +4,7 @@ then, and that passes without it.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from contextlib import suppress
-from decimal import Decimal
 from inspect import signature
 from itertools import count
 from pathlib import Path
@@ -15,208 +12,20 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from purse import Campaign, Policy, PurseError
-from purse.base import amounts
-from purse.campaign import commit
-from purse.campaign.learner import Learner
-from purse.campaign.records import SEAL
-from purse.errors import BudgetHeld
+from purse import PurseError
 from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
+from tests.support import promise_checks as promises
 from tests.support import traffic_checks as checks
 from tests.support import traffic_mutations as traffic
-from tests.support.campaigns import TERMS
 from tests.support.client_log import ClientLog
 from tests.support.fault_injection import mounted
 from tests.support.soak import SOAK, scale
-from tests.support.storages import (
-    MemoryHarness,
-    PostgresHarness,
-    SqliteHarness,
-    StorageHarness,
-)
 from tests.system import test_power_cuts, test_unavailable
 
 pytestmark = test_power_cuts.pytestmark
-Build = Callable[[], Any]
 numbers = count()
-
-
-def the_budget_holds(build: Build) -> None:
-    """P1 in what is stored, whatever was answered."""
-    harness = build()
-    for turn in range(3):
-        campaign = harness.create(f"test-{turn}", **{**TERMS, "budget": 2})
-        for _ in range(4):
-            try:
-                campaign.ask()
-            except PurseError:
-                break
-        for purse in campaign.status().purses:
-            taken = map(Decimal, (purse.spent, purse.held, purse.presumed))
-            assert sum(taken) <= Decimal(purse.budget), purse
-
-
-def a_report_counts_once(build: Build) -> None:
-    """P3 in the journal, whatever was answered."""
-    campaign = build().create("test", **TERMS)
-    tickets = campaign.ask_many(3)
-    for _ in range(2):
-        with suppress(PurseError):
-            campaign.tell(tickets[0], 1, "0.5")
-    assert [entry.kind for entry in campaign.journal()].count("told") == 1
-
-
-def a_request_is_answered_once(build: Build) -> None:
-    """P4 in the journal, whatever was answered."""
-    campaign = build().create("test", **TERMS)
-    for _ in range(2):
-        with suppress(PurseError):
-            campaign.ask("once")
-    assert [entry.kind for entry in campaign.journal()] == ["created", "asked"]
-
-
-def no_level_is_overspent(build: Build) -> None:
-    """P1 on each level, in a database."""
-    level_checks.no_level_is_overspent(build)
-
-
-def campaigns_of_an_account_take_turns(build: Build) -> None:
-    """In a database."""
-    level_checks.campaigns_of_an_account_take_turns(build)
-
-
-def a_boundary_is_in_the_journal_once(build: Build) -> None:
-    """Whatever was answered."""
-    harness = build()
-    campaign = harness.create("test", **TERMS, every="day")
-    harness.clock += 86_400_000
-    for _ in range(2):
-        with suppress(PurseError):
-            campaign.ask()
-    numbers = [entry.body["number"] for entry in campaign.journal() if entry.kind == "renewed"]
-    assert len(set(numbers)) == len(numbers)
-
-
-def a_refusal_says_that_the_rest_is_held(build: Build) -> None:
-    campaign = build().create("test", **{**TERMS, "budget": 1})
-    campaign.ask()
-    with pytest.raises(BudgetHeld):
-        campaign.ask()
-
-
-def two_objects_share_a_budget(build: Build) -> None:
-    harness = build()
-    here = harness.create("test", **{**TERMS, "budget": 2})
-    there = Campaign.open("test", storage=harness.storage())
-    here.ask()
-    there.ask()
-    for campaign in (here, there):
-        with pytest.raises(BudgetHeld):
-            campaign.ask()
-    assert here.audit().ok
-
-
-def what_is_acknowledged_is_seen_by_others(build: Build) -> None:
-    harness = build()
-    campaign = harness.create("test", **TERMS)
-    ticket = campaign.ask()
-    campaign.tell(ticket, 1, 1)
-    assert [entry.kind for entry in Campaign.open("test", storage=harness.storage()).journal()] == [
-        "created",
-        "asked",
-        "told",
-    ]
-
-
-def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
-    """The campaign learns what a policy in memory learns that is told the same, out of order."""
-    campaign = build().create("test", **{**TERMS, "policy": "exp3.bwk", "expires_after": None})
-    policy = Policy("exp3.bwk", n_arms=2, budget=10, cost_min="0.1", cost_max=1)
-    pairs: list[Any] = []
-    for reward in (1, 0.5, 0, 1):
-        pairs += [(campaign.ask(), policy.ask()) for _ in range(2)]
-        ticket, twin = pairs.pop(-1)
-        campaign.tell(ticket, reward, "0.5")
-        policy.tell(twin, reward, "0.5")
-    for ticket, twin in reversed(pairs):
-        campaign.tell(ticket, 1, "0.25")
-        policy.tell(twin, 1, "0.25")
-    assert list(campaign.probabilities().values()) == policy.probabilities().tolist()
-
-
-def a_damaged_checkpoint_is_not_used(build: Build) -> None:
-    harness = build()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commit, "CHECKPOINT_EVERY", 8)
-        campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
-        for turn in range(8):
-            campaign.tell(campaign.ask(), turn % 2, "0.5")
-    expected, stored = campaign.probabilities(), campaign.storage.checkpoint("test", "policy")
-    blank = Learner(campaign.terms)
-    blank.seq, blank.digest = stored[:2]
-    forged = (bytes(SEAL) + blank.stored()[-1][SEAL:]).hex()
-    literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
-    harness.execute(f"UPDATE purse_checkpoints SET body = {literal}")
-    assert harness.open("test").probabilities() == expected
-
-
-def an_audit_decides_every_hold_again(build: Build) -> None:
-    """By the rule, whatever is written."""
-    campaign = build().create("test", **TERMS)
-    campaign.tell(campaign.ask(), 1, "0.5")
-    campaign.ask()
-    assert campaign.audit().findings == ()
-
-
-def what_is_spent_is_what_the_entries_say(build: Build) -> None:
-    """P6 from the journal alone: up to the hold it is spent, the rest is overrun."""
-    campaign = build().create("test", **TERMS)
-    for cost in ("0.5", "0.25", "1.5"):
-        campaign.tell(campaign.ask(), 1, cost)
-    bodies = {(entry.kind, entry.ticket): entry.body for entry in campaign.journal()}
-    costs = [bodies["told", ticket]["costs"][0] for ticket in (1, 2, 3)]
-    paid = [min(costs[n - 1], *bodies["asked", n]["held"]) for n in (1, 2, 3)]
-    (purse,) = campaign.status().purses
-    assert (purse.spent, purse.overrun) == (
-        amounts.text(sum(paid)),
-        amounts.text(sum(costs) - sum(paid)),
-    )
-
-
-def the_journal_stays_as_it_is(build: Build) -> None:
-    harness = build()
-    harness.create("test", **TERMS).ask()
-    for change in (
-        "UPDATE purse_journal SET body = '{}' WHERE seq = 2",
-        "DELETE FROM purse_journal WHERE seq = 2",
-    ):
-        with pytest.raises(Exception, match="append-only"):
-            harness.execute(change)
-
-
-def two_at_once_wait_for_each_other(build: Build) -> None:
-    """One asks while the other is deciding: both get a ticket, one after the other."""
-    harness = build()
-    first, second = (
-        harness.create("test", **TERMS),
-        Campaign.open("test", storage=harness.storage()),
-    )
-    second.ask()  # it knows its policy and has its connection
-    decide, waiting = first._kept.committer._decide, threading.Thread(target=second.ask)
-
-    def slowly(*arguments: Any) -> Any:
-        if not waiting.ident:
-            waiting.start()
-            waiting.join(1)  # it cannot be done before this is
-        return decide(*arguments)
-
-    first._kept.committer._decide = slowly
-    first.ask()
-    waiting.join()
-    assert first.status().counts["held"] == 3
-    assert first.audit().ok
 
 
 def a_power_cut_takes_nothing(folder: Path) -> None:
@@ -242,27 +51,22 @@ class Row(NamedTuple):
     only: str = ""  # the place, where there is no other
 
 
+the_same_report_again = (
+    test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict
+)
+what_failed_or_was_void = test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void
 ROWS = [
-    Row(mutations.drop_the_guard, a_refusal_says_that_the_rest_is_held),
-    Row(mutations.drop_the_guard_and_the_check, the_budget_holds),
+    Row(mutations.drop_the_guard, promises.a_refusal_says_that_the_rest_is_held),
+    Row(mutations.drop_the_guard_and_the_check, promises.the_budget_holds),
     Row(
         mutations.drop_the_guard_and_the_check,
         test_campaign.test_the_last_of_the_budget_is_held_and_not_one_unit_more,
     ),
-    Row(
-        mutations.take_reports_twice,
-        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
-    ),
-    Row(mutations.take_reports_twice, a_report_counts_once),
-    Row(
-        mutations.void_after_tell,
-        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
-    ),
-    Row(
-        mutations.forget_conflicts,
-        test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict,
-    ),
-    Row(mutations.hold_twice, a_request_is_answered_once),
+    Row(mutations.take_reports_twice, the_same_report_again),
+    Row(mutations.take_reports_twice, promises.a_report_counts_once),
+    Row(mutations.void_after_tell, the_same_report_again),
+    Row(mutations.forget_conflicts, the_same_report_again),
+    Row(mutations.hold_twice, promises.a_request_is_answered_once),
     Row(mutations.hold_twice, test_requests.test_a_request_is_answered_once),
     Row(
         mutations.release_on_expiry,
@@ -271,26 +75,23 @@ ROWS = [
     Row(
         mutations.swallow_overruns, test_campaign.test_a_cost_above_its_maximum_is_recorded_in_full
     ),
-    Row(mutations.cache_the_counters, two_objects_share_a_budget),
-    Row(mutations.acknowledge_before_commit, what_is_acknowledged_is_seen_by_others),
+    Row(mutations.cache_the_counters, promises.two_objects_share_a_budget),
+    Row(mutations.acknowledge_before_commit, promises.what_is_acknowledged_is_seen_by_others),
     Row(mutations.acknowledge_before_commit, a_power_cut_takes_nothing, only="sqlite"),
     Row(mutations.sync_less, a_power_cut_takes_nothing, only="sqlite"),
-    Row(mutations.use_the_probability_of_now, a_late_report_is_weighed_by_its_own_probability),
-    Row(mutations.trust_checkpoints, a_damaged_checkpoint_is_not_used),
-    Row(mutations.write_over_the_journal, the_journal_stays_as_it_is),
-    Row(mutations.lock_nothing, two_at_once_wait_for_each_other),
+    Row(
+        mutations.use_the_probability_of_now,
+        promises.a_late_report_is_weighed_by_its_own_probability,
+    ),
+    Row(mutations.trust_checkpoints, promises.a_damaged_checkpoint_is_not_used),
+    Row(mutations.write_over_the_journal, promises.the_journal_stays_as_it_is),
+    Row(mutations.lock_nothing, promises.two_at_once_wait_for_each_other),
     Row(
         mutations.pay_what_was_settled_again,
         test_partial_reports.test_whichever_comes_last_the_money_moves_once,
     ),
-    Row(
-        mutations.keep_the_hold_of_what_failed,
-        test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void,
-    ),
-    Row(
-        mutations.learn_from_what_was_void,
-        test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void,
-    ),
+    Row(mutations.keep_the_hold_of_what_failed, what_failed_or_was_void),
+    Row(mutations.learn_from_what_was_void, what_failed_or_was_void),
     Row(traffic.ignore_masks, checks.only_what_an_ask_allows_is_chosen),
     Row(traffic.hold_the_maximum_of_the_arm, checks.the_maximum_of_a_call_is_held),
     Row(traffic.allow_any_maximum, checks.the_maximum_of_a_call_is_at_most_that_of_its_arm),
@@ -323,9 +124,9 @@ ROWS = [
     Row(levels.forget_refunds_above, level_checks.an_account_has_what_is_below_it),
     Row(levels.look_at_the_campaign_only, level_checks.a_refusal_names_the_level_that_lacks),
     Row(levels.look_at_the_campaign_only, level_checks.the_policy_sees_the_least_that_is_left),
-    Row(levels.overspend_accounts, no_level_is_overspent),
-    Row(mutations.lock_nothing, campaigns_of_an_account_take_turns, only="sqlite"),
-    Row(levels.lock_no_account, campaigns_of_an_account_take_turns, only="postgres"),
+    Row(levels.overspend_accounts, promises.no_level_is_overspent),
+    Row(mutations.lock_nothing, promises.campaigns_of_an_account_take_turns, only="sqlite"),
+    Row(levels.lock_no_account, promises.campaigns_of_an_account_take_turns, only="postgres"),
     Row(
         levels.lock_from_the_bottom_up,
         level_checks.locks_are_taken_from_the_top_down,
@@ -333,7 +134,7 @@ ROWS = [
     ),
     Row(levels.ask_under_stopped_accounts, level_checks.a_paused_account_gives_nothing_out),
     Row(levels.forget_top_ups, level_checks.a_top_up_of_an_account_counts_once),
-    Row(levels.renew_twice_unseen, a_boundary_is_in_the_journal_once),
+    Row(levels.renew_twice_unseen, promises.a_boundary_is_in_the_journal_once),
     Row(levels.renew_twice, level_checks.a_boundary_is_made_once),
     Row(levels.resume_by_the_clock, level_checks.a_boundary_is_made_once),
     Row(levels.renew_once_a_transaction, level_checks.missed_boundaries_are_made_in_order),
@@ -353,15 +154,15 @@ ROWS = [
         test_unavailable.test_another_session_locks_the_campaign_in_postgres,
         only="postgres",
     ),
-    Row(mutations.hold_another_amount, an_audit_decides_every_hold_again),
-    Row(mutations.book_another_amount, what_is_spent_is_what_the_entries_say),
+    Row(mutations.hold_another_amount, promises.an_audit_decides_every_hold_again),
+    Row(mutations.book_another_amount, promises.what_is_spent_is_what_the_entries_say),
 ]
 SECOND_LINES = [  # the rules are broken, and the database still refuses
-    Row(mutations.drop_the_guard, the_budget_holds),
-    Row(mutations.forget_reports, a_report_counts_once),
-    Row(mutations.forget_requests, a_request_is_answered_once),
-    Row(levels.renew_twice, a_boundary_is_in_the_journal_once),
-    Row(levels.look_at_the_campaign_only, no_level_is_overspent),
+    Row(mutations.drop_the_guard, promises.the_budget_holds),
+    Row(mutations.forget_reports, promises.a_report_counts_once),
+    Row(mutations.forget_requests, promises.a_request_is_answered_once),
+    Row(levels.renew_twice, promises.a_boundary_is_in_the_journal_once),
+    Row(levels.look_at_the_campaign_only, promises.no_level_is_overspent),
 ]
 IN_A_FOLDER = (
     a_power_cut_takes_nothing,
@@ -369,39 +170,6 @@ IN_A_FOLDER = (
 )
 OF_RULES = (checks.__name__, level_checks.__name__)
 PLACES = ["sqlite", "postgres"][: scale(1, 2)]
-
-
-@pytest.fixture
-def build(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
-    """Builds harnesses of a kind, each in a new place, and closes them in the end."""
-    made: list[StorageHarness] = []
-
-    def new(kind: str) -> StorageHarness:
-        number = next(numbers)
-        if kind == "memory":
-            made.append(MemoryHarness())
-        elif kind == "sqlite":
-            made.append(SqliteHarness(tmp_path / f"purse-{number}.db"))
-        else:
-            made.append(
-                PostgresHarness(
-                    new_schema(request.getfixturevalue("postgres_server"), f"mutation_{number}")
-                )
-            )
-        return made[-1]
-
-    yield new
-    for harness in made:
-        harness.close()
-
-
-def new_schema(server: Any, name: str) -> str:
-    """The address of a new schema in the server's database."""
-    import psycopg
-
-    with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-        connection.execute(f"CREATE SCHEMA {name}".encode())
-    return f"{server.get_uri()}&options=-csearch_path%3D{name}"
 
 
 def name_of(value: object) -> str:
@@ -419,7 +187,7 @@ def run(row: Row, place: str, build: Any, folder: Path) -> None:
         row.check(new)
     elif row.check is test_unavailable.test_another_session_locks_the_campaign_in_postgres:
         row.check(build(place).address)
-    elif row.check.__module__ in (__name__, *OF_RULES):
+    elif row.check.__module__ in (promises.__name__, *OF_RULES):
         row.check(lambda: build(place))
     elif "harness" in signature(row.check).parameters:
         row.check(build(place))
@@ -441,14 +209,14 @@ def places_of(row: Row) -> list[str]:
     ids=name_of,
 )
 def test_a_mutation_is_noticed(
-    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: Row, place: str, make_harness: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if row.check.__module__ == test_unavailable.__name__:
         test_unavailable.have_no_patience(monkeypatch)
-    run(row, place, build, tmp_path)
+    run(row, place, make_harness, tmp_path)
     row.break_it(monkeypatch)
     with pytest.raises((AssertionError, PurseError, pytest.fail.Exception)) as noticed:
-        run(row, place, build, tmp_path)
+        run(row, place, make_harness, tmp_path)
     what = (row.break_it.__doc__ or "").splitlines()[0]
     said = (str(noticed.value).splitlines() or ["an assertion without words"])[0]
     print(f"{place:8} {what:90} {row.check.__name__}: {said[:80]}")
@@ -457,7 +225,7 @@ def test_a_mutation_is_noticed(
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("row", SECOND_LINES, ids=name_of)
 def test_the_database_stands_behind_the_rules(
-    row: Row, place: str, build: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    row: Row, place: str, make_harness: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row.break_it(monkeypatch)
-    run(row, place, build, tmp_path)
+    run(row, place, make_harness, tmp_path)
