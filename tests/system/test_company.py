@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.cli import run
+from tests.support.cli import main
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "company.md").read_text()
@@ -60,5 +60,5 @@ def done(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     with monkeypatch.context() as patch:
         for variable in variables.split():
             patch.setenv(*variable.split("=", 1))
-        assert run(patch, *shlex.split(words)) == 0
+        assert main(patch, *shlex.split(words)) == 0
     return capsys.readouterr().out
