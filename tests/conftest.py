@@ -37,7 +37,7 @@ gc.set_threshold(200_000, 20, 20)
 # helpers without doctests: LiteLLM alone takes each worker seconds to import
 collect_ignore = ["support"]
 ABOUT_EVERY_POLICY = (
-    "test_every_policy.py",
+    "test_cards.py",
     "test_gpu.py",
     "test_simulate.py",
     "test_testing.py",

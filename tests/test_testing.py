@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import purse
-from purse import policies, worlds
+from purse import worlds
 from purse.compiler.kernel import kernel
 from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
@@ -167,16 +167,6 @@ def two_resources() -> World:
     )
 
 
-# the engine compiles another loop for masks, which the kernels see as they do in live use: one
-# policy with initial pulls and one without play it in `make test`, all in soak
-WITH_MASKS = ["exp3.bwk", "ucb-bv1"]
-
-
-@pytest.mark.parametrize("name", policies.names())
-def test_every_shipped_policy_passes(name: str) -> None:
-    check_policy(name, quick=not SOAK and name not in WITH_MASKS)
-
-
 @pytest.mark.parametrize("name", ["uniform", "fixed:arm=2", "oracle"])
 def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) -> None:
     quick = not SOAK and name != "uniform"
@@ -194,11 +184,6 @@ def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) ->
 )
 def test_the_learners_pass_with_options(name: str) -> None:
     check_policy(name, quick=not SOAK)
-
-
-@pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
-def test_every_shipped_policy_passes_with_one_arm_and_a_horizon(name: str) -> None:
-    check_policy(name, worlds.function("bernoulli")([0.5], [0.6]), horizon=50, quick=True)
 
 
 @pytest.mark.parametrize("shuffle", [False, True])

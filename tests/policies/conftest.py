@@ -1,13 +1,48 @@
-"""What the compiled code of every policy must hold to."""
+"""Rules for all machine code of the policies: few pieces, and the same bits on every machine."""
 
 from __future__ import annotations
 
+import math
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import pytest
 
+from purse import policies
 from purse.compiler import jit
+from purse.engine import cpu, steps
 from tests.support.policies import libm_calls
+from tests.support.soak import SOAK
+
+MOST_PIECES = 5  # per policy
+MORE = {"uniform": 12}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _steps_stay_in_plain_python() -> Iterator[None]:
+    """Compile no step because the machine is slow."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "PATIENCE_S", math.inf)
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_pieces_per_policy() -> Iterator[None]:
+    """The tests of a policy share its machine code: one shape, one set of options."""
+    yield
+    pieces = Counter[tuple[object, object]]()
+    for (_, choose, update, *_), loop in cpu._loops.items():
+        pieces[choose, update] += len(loop.by_kind)
+    for (choose, update, *_), kind in steps._steps.items():
+        compiled = [step for step in (kind.ask, kind.tell, kind.look) if step and step.machine]
+        pieces[choose, update] += len(compiled)
+    names = defaultdict(list)
+    for name in policies.names():
+        module = policies.load(name)
+        names[module.choose, module.update].append(name)
+    for kernels, sharing in names.items():
+        most = sum(MORE.get(name, MOST_PIECES) for name in sharing)
+        assert SOAK or pieces[kernels] <= most, f"{sharing}: {pieces[kernels]} pieces"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -19,9 +19,20 @@ from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy
 from purse.types import Floats, Ticket, World
-from tests.support.soak import SOAK, scale
+from tests.support.soak import SOAK
 
 EXACT = 1e-12
+# policies of eight kinds: all their steps are compiled in the tests, and some rounds go by hand
+ARCHETYPES = (
+    "b-kube",
+    "exp3.bwk",
+    "exp3++.bwk",
+    "lin-ucb.price",
+    "primal-dual-bwk",
+    "replan",
+    "tsallis-inf",
+    "ucb-bv1",
+)
 LIBM = re.compile(
     r"exp(2|10|m1)?|log(2|10|1p)?|powi?|ldexp|fmod|cbrt|hypot|a?(sin|cos|tan)h?|atan2|erfc?|[tl]gamma"
 )
@@ -169,6 +180,13 @@ def follows(
     return live
 
 
+def compile_steps(live: purse.Policy) -> purse.Policy:
+    """Have the steps of an archetype in machine code: for games that are long."""
+    assert live.name.partition(":")[0] in ARCHETYPES
+    live._steps._kind.compile()
+    return live
+
+
 def libm_calls(loop: Any) -> set[str]:
     """The functions of the C library that the machine code of a compiled function calls, but for
     sqrt, which is the same everywhere.
@@ -197,24 +215,6 @@ def tell_all(live: purse.Policy, *reports: tuple[float, float]) -> list[int]:
     return arms
 
 
-def index_deviation(policy: str, index: Callable[..., float], **more: Any) -> float:
-    """How far a policy is from `PlainIndex`: random costs, costs above one, and reports in a random
-    order.
-    """
-    cheap = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
-    dear = worlds.function("two_point")(
-        [0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5
-    )
-    long, short = scale(1000, 3000), scale(700, 2000)
-    cases = [(cheap, 1, long), (cheap, 30, long), (dear, 1, short)]
-    return max(
-        largest_deviation(
-            make_live(world, policy), PlainIndex(world.n_arms, index, **more), world, n, out=out
-        )
-        for world, out, n in cases
-    )
-
-
 def refuses(
     policy: str,
     *options: str,
@@ -238,23 +238,6 @@ def refuses(
             purse.Policy(f"{policy}:{option}", n_arms=2, budget=10, cost_min=0.5)
 
 
-def index_edges(policy: str) -> None:
-    """One arm; no arm comes before one whose report is missing; without any report all arms are
-    equal.
-    """
-    alone = purse.Policy(policy, n_arms=1, budget=10, cost_min=0.5)
-    for reward, cost in ((0, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)):
-        assert alone.probabilities().tolist() == [1.0]
-        assert alone.tell(alone.ask(), reward, cost)
-    live = purse.Policy(policy, n_arms=4, budget=100, cost_min=0.5)
-    tickets = [live.ask() for _ in range(4)]
-    assert live.probabilities() == pytest.approx([0.25] * 4, abs=1e-15)
-    for i in (3, 0, 1):
-        live.tell(tickets[i], 1, 0.5)
-    assert live.probabilities()[2] == live.probabilities().max()
-    assert all(np.isfinite(array).all() for array in (*live.state, *live._game.scratch))
-
-
 def plays_two_resources(policy: str) -> None:
     """A policy that is blind to costs takes a problem with two resources, and passes the checks
     there: of those that only differ in what they learn, exp3 in `make test`.
@@ -263,9 +246,3 @@ def plays_two_resources(policy: str) -> None:
     if SOAK or policy == "exp3":
         check_policy(policy, world, quick=True)
     assert make_job(policy, world, [10, 10]).problem.n_resources == 2
-
-
-def scores(live: purse.Policy) -> list[float]:
-    """The indices behind the next choice of a live policy."""
-    live.probabilities()
-    return live._game.scratch.scores.tolist()

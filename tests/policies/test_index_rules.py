@@ -1,0 +1,258 @@
+"""Index rules: every arm once, then the arm with the largest index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import purse
+from purse import policies, worlds
+from purse.kernels.index_rules import FIRST
+from purse.types import Floats, Problem, World
+from tests.support.knapsack_learners import three_arms
+from tests.support.policies import (
+    EXACT,
+    PlainIndex,
+    frequency_surprise,
+    largest_deviation,
+    make_live,
+    refuses,
+    tell_all,
+)
+from tests.support.soak import scale
+
+ABOVE_0, PART = "must be a number above 0", "must be a number above 0 and at most 1"
+
+
+def c_ucb(alpha: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    return (rewards[i] + alpha * math.sqrt(math.log(t - 1) / pulls[i])) / costs[i]
+
+
+def i_ucb(alpha: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    return rewards[i] / costs[i] + alpha * math.sqrt(math.log(t - 1) / pulls[i])
+
+
+def m_ucb(alpha: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    x = alpha * math.sqrt(math.log(t - 1) / pulls[i])
+    return min(rewards[i] + x, 1) / (costs[i] - x) if x < costs[i] else math.inf
+
+
+def mrcb(kappa: float, *told: Any) -> float:
+    return m_ucb(math.sqrt(kappa), *told)
+
+
+def budget_ucb(lam: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    x = math.sqrt(2 * math.log(t - 1) / pulls[i])
+    more = min(rewards[i] + x, 1) / max(costs[i] - x, lam)
+    return (rewards[i] + x + x * more) / costs[i]
+
+
+def ucb_bv1(lam: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    eta = math.sqrt(math.log(t - 1) / pulls[i])
+    return rewards[i] / costs[i] + (1 + 1 / lam) * eta / (lam - eta) if eta < lam else math.inf
+
+
+def ucb_bv2(_: None, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    lam = min(cost for cost in costs if not math.isnan(cost))
+    eta = math.sqrt(math.log(t - 1) / pulls[i])
+    return (
+        rewards[i] / costs[i] + (1 / lam) * (1 + 1 / (lam - eta)) * eta if eta < lam else math.inf
+    )
+
+
+def ucb_sc(_: None, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    a = math.log(t) / (2 * pulls[i])
+    if costs[i] <= math.sqrt(a):
+        return math.inf
+    b = math.sqrt(a / (rewards[i] ** 2 + costs[i] ** 2 - a))
+    return (rewards[i] + b * costs[i]) / (costs[i] - b * rewards[i])
+
+
+def wilson(n: float, mean: float, z: float, sign: int) -> float:
+    hits, misses = n * mean, n - n * mean
+    return (hits + z**2 / 2) / (n + z**2) + sign * z / (n + z**2) * math.sqrt(
+        hits * misses / n + z**2 / 4
+    )
+
+
+def omega_ucb(rho: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    z = math.sqrt(2 * rho * math.log(t))
+    return min(1.0, wilson(pulls[i], rewards[i], z, 1)) / wilson(pulls[i], costs[i], z, -1)
+
+
+def b_greedy(_: float, t: int, i: int, pulls: Floats, rewards: Floats, costs: Floats) -> float:
+    return rewards[i] / costs[i]
+
+
+class Rule(NamedTuple):
+    """An index written out, and what is said of its one option.
+
+    values    for which the policy is held to the index
+    default   the parameters if the least cost is 0.5
+    wrong     values that are refused, with what is allowed
+    """
+
+    index: Callable[..., float]
+    option: str
+    values: tuple[Any, ...]
+    default: tuple[float, ...]
+    wrong: str = ""
+    allowed: str = ABOVE_0
+
+
+RULES = {
+    "b-greedy": Rule(b_greedy, "alpha", (0, 1, 10), (2.0,), "-1 x", "must be a number at least 0"),
+    "budget-ucb": Rule(budget_ucb, "lam", (0.2, 0.5), (0.5,), "0 1.5 x", PART),
+    "c-ucb": Rule(c_ucb, "alpha", (0.125, 1.0), (0.125**2,), "0 -1 x"),
+    "i-ucb": Rule(i_ucb, "alpha", (0.25, 1.0), (0.25**2,), "0 -1 x"),
+    "m-ucb": Rule(m_ucb, "alpha", (0.0625, 0.25, 1.0), (0.25**2,), "0 -1 x"),
+    "mrcb": Rule(mrcb, "kappa", (2e-4, 0.25), (2e-4,), "0 -1 x"),
+    "omega-ucb": Rule(omega_ucb, "rho", (0.25, 1.0), (2.0,), "0 -1 x"),
+    "ucb-bv1": Rule(ucb_bv1, "lam", (0.2, 1.0), (0.5,), "0 -1 1.5 x", PART),
+    "ucb-bv2": Rule(ucb_bv2, "", (None,), (2,)),
+    "ucb-sc": Rule(ucb_sc, "", (None,), (2,)),
+}
+DEAR = worlds.function("two_point")([0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5)
+
+
+def deviation(policy: str, index: Any, value: Any, world: World, out: int, n_rounds: int) -> float:
+    """How far a policy is from its index in any round."""
+
+    def explore(t: int, n_arms: int) -> float:
+        return min(1.0, value * n_arms / t) if policy.startswith("b-greedy") else 0.0
+
+    plain = PlainIndex(world.n_arms, partial(index, value), explore)
+    return largest_deviation(make_live(world, policy), plain, world, n_rounds, out=out)
+
+
+@pytest.mark.parametrize(
+    ("policy", "value"), [(name, value) for name, rule in RULES.items() for value in rule.values]
+)
+def test_follows_the_formula(policy: str, value: Any) -> None:
+    index, option, *_ = RULES[policy]
+    policy += f":{option}={value}" if option else ""
+    n_rounds = scale(300, 3000)
+    games = [(three_arms(), 1), (three_arms(), 30), (DEAR, 1)]
+    # the index of ucb-bv1 rounds ties of dear arms otherwise
+    for world, out in games[:2] if policy.startswith("ucb-bv1") else games:
+        assert deviation(policy, index, value, world, out, n_rounds) < EXACT
+
+
+@pytest.mark.parametrize("policy", RULES)
+def test_edges_and_refusals(policy: str) -> None:
+    rule, told = RULES[policy], {"budget": 100, "cost_min": 0.5}
+    assert policies.load(policy).params(Problem.of(n_arms=2, **told)) == rule.default
+    alone = purse.Policy(policy, n_arms=1, **told)
+    for reward, cost in ((0, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)):
+        assert alone.probabilities().tolist() == [1.0]
+        assert alone.tell(alone.ask(), reward, cost)
+    live = purse.Policy(policy, n_arms=4, **told)
+    tickets = [live.ask() for _ in range(4)]
+    # without any report all arms are equal, and none comes before one whose report is missing
+    assert live.probabilities() == pytest.approx([0.25] * 4, abs=1e-15)
+    for i in (3, 0, 1):
+        live.tell(tickets[i], 1, 0.5)
+    assert live.probabilities()[2] == live.probabilities().max()
+    assert all(np.isfinite(array).all() for array in (*live.state, *live._game.scratch))
+    wrong = [f"{rule.option}={value}" for value in rule.wrong.split()]
+    refuses(policy, *wrong, allowed=rule.allowed)
+
+
+def scores(live: purse.Policy) -> list[float]:
+    """The indices behind the next choice."""
+    live.probabilities()
+    return live._game.scratch.scores.tolist()
+
+
+def test_rounds_by_hand() -> None:
+    live = purse.Policy("ucb-bv1:lam=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
+    assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
+    # t = 3: eta = sqrt(ln 2 / 1) = 0.833 < 1, D = (2, 0) + 2 * 0.833 / 0.167 = (11.95, 9.95)
+    assert scores(live) == pytest.approx([11.95, 9.95], abs=0.01)
+    assert live.probabilities().tolist() == [1, 0]
+    assert tell_all(live, (0, 1)) == [0]
+    # t = 4: eta_0 = sqrt(ln 3 / 2) = 0.741, D_0 = 1 / 1.5 + 2 * 0.741 / 0.259 = 6.39; eta_1 =
+    # sqrt(ln 3) = 1.048 >= 1, so D_1 is infinite
+    assert scores(live) == pytest.approx([6.39, FIRST], abs=0.01)
+    assert live.probabilities().tolist() == [0, 1]
+    assert tell_all(live, (1, 0.5)) == [1]
+    # t = 5: eta = sqrt(ln 4 / 2) = 0.833 for both, and both have 1 / 1.5: a tie
+    assert live.probabilities().tolist() == [0.5, 0.5]
+
+
+def test_m_ucb_takes_an_arm_that_may_cost_nothing_first() -> None:
+    live = purse.Policy("m-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
+    assert tell_all(live, (1, 1), (0, 0.5)) == [0, 1]
+    # t = 3: x = sqrt(ln 2) = 0.83255, D_0 = 1 / 0.16745, and 0.5 < x
+    assert scores(live) == pytest.approx([5.97201, FIRST], rel=1e-4)
+    assert live.probabilities().tolist() == [0, 1]
+
+
+def after_100_reports(policy: str) -> float:
+    """The index of an arm that paid 0.5 for 0.8 in a hundred rounds."""
+    live = purse.Policy(policy, n_arms=1, budget=1000, cost_min=0.1)
+    tell_all(live, *[(0.5, 0.8)] * 100)
+    return scores(live)[0]
+
+
+def test_budget_ucb_is_upper_reward_per_lower_cost_if_nothing_is_cut_off() -> None:
+    x = math.sqrt(2 * math.log(100) / 100)
+    assert after_100_reports("budget-ucb") == pytest.approx((0.5 + x) / (0.8 - x), rel=1e-12)
+
+
+def test_ucb_sc_is_the_largest_ratio_on_a_disc() -> None:
+    radius, angles = math.sqrt(math.log(101) / 200), np.linspace(0, 2 * math.pi, 100_001)
+    ratios = (0.5 + radius * np.sin(angles)) / (0.8 + radius * np.cos(angles))
+    assert after_100_reports("ucb-sc") == pytest.approx(ratios.max(), rel=1e-8)
+
+
+def test_omega_ucb_cancels_nothing_at_a_tiny_cost() -> None:
+    live = purse.Policy("omega-ucb", n_arms=1, budget=10, cost_min=1e-9)
+    tell_all(live, *[(1, 1e-9)] * 3)
+    # w+ = 1, and w-(s) = s^2 / N / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4)) is s^2 / N / z^2
+    # for s = 3e-9, up to 1e-8
+    assert scores(live) == pytest.approx([2 * math.log(4) * 3 / 9e-18], rel=1e-7)
+
+
+def test_mrcb_is_m_ucb_by_another_scale() -> None:
+    one, other = (
+        purse.simulate(policy, three_arms(), 500, n_paths=5)
+        for policy in ("mrcb:kappa=0.0625", "m-ucb:alpha=0.25")
+    )
+    assert (one.pulls == other.pulls).all()
+
+
+def test_ucb_bv2_explores_all_arms_for_long_if_one_is_cheap() -> None:
+    # lam = 0.1, so every arm gets ln(t) / lam^2 pulls before any index is finite: some 700; with
+    # c = 0.8 everywhere a few are enough
+    for least, low, high in ((0.8, 0, 250), (0.08, 600, math.inf)):
+        world = worlds.function("bernoulli")([0.9, 0.1, 0.1], [0.8, 0.8, least])
+        pulls = purse.simulate("ucb-bv2", world, 1500, n_paths=5).pulls[:, 1]
+        assert ((low < pulls) & (pulls < high)).all()
+
+
+@pytest.mark.parametrize("alpha", [1, 50])
+def test_b_greedy_plays_arms_as_often_as_their_probabilities_say(alpha: float) -> None:
+    live = make_live(three_arms(), f"b-greedy:alpha={alpha}")
+    tell_all(live, *[(0.5, 0.5)] * 3)
+    assert frequency_surprise(live, three_arms(), scale(1000, 5000)) < 4
+
+
+def test_b_greedy_breaks_ties_at_random() -> None:
+    world = worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
+    run = purse.simulate("b-greedy:alpha=0", world, budget=1500, n_paths=4)
+    n = run.pulls.sum()
+    assert n == 12_000
+    assert (abs(run.pulls.sum(axis=0) - n / 3) < 4 * (n * (1 / 3) * (2 / 3)) ** 0.5).all()
+
+
+def test_b_greedy_without_exploration_never_comes_back_on_some_paths() -> None:
+    world = worlds.function("bernoulli")([0.5, 0.4], [0.5, 0.5])
+    run = purse.simulate("b-greedy:alpha=0", world, budget=500, n_paths=50)
+    assert ((run.pulls == 1).any(axis=1)).any()
+    assert (purse.simulate("b-greedy:alpha=4", world, budget=500, n_paths=50).pulls > 1).all()
