@@ -174,18 +174,6 @@ def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) ->
     check_policy(name, two_resources(), quick=quick)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "exp3.bwk:gamma=0.5",
-        "exp3++.bwk:beta=0.01,width=direct,mixing=printed",
-        "exp3++.price:beta=0.01",
-    ],
-)
-def test_the_learners_pass_with_options(name: str) -> None:
-    check_policy(name, quick=not SOAK)
-
-
 @pytest.mark.parametrize("shuffle", [False, True])
 def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
     check_policy(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,8 +12,10 @@ from purse.lab.theory import fluid
 from purse.testing import check_policy
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
-from tests.support.policies import EXACT, largest_deviation, make_live, refuses, tell_all
-from tests.support.soak import SOAK
+from tests.support.policies import EXACT, largest_deviation, make_live
+from tests.support.soak import SOAK, scale
+
+RATE = 0.7
 
 
 class PlainPrices:
@@ -57,19 +60,22 @@ class PlainPrices:
         self.reports.append((t, arm, chance, reward, paid))
 
 
-def test_rounds_by_hand() -> None:
-    live = purse.Policy("exp3++.prices", n_arms=2, budget=10, cost_min=0.5, horizon=20, seed=0)
-    assert tell_all(live, (1, 0.5), (0, 1)) == [0, 1]
-    # budgets 10 and 20: the scale is (1, 1/2), S = (1.5, 1); no estimate yet, so both arms are
-    # alike
-    assert live.probabilities().tolist() == [0.5, 0.5]
-    (arm,) = tell_all(live, (1, 0.5))
-    # t = 4: R^ = 2, C^ = (0.5, 0.5) / 0.5 = (1, 1); S = (2, 1.5), kappa = sqrt(ln 2 / 10) = 0.2633,
-    # v = (0.5329, 0.4671), theta = 2 / 1.7664 = 1.1322
-    # score = (2 - 1.1322) / 2.1322 = 0.4070; root = sqrt(ln 2 / 8) = 0.2944; p = 1 / (1 +
-    # exp(-0.1198)) = 0.5299; eps = 0.1472
-    # p~ = (1 - 0.2944) 0.5299 + 0.1472 = 0.5211
-    assert live.probabilities()[arm] == pytest.approx(0.5211, abs=1e-4)
+class PlainAdaPrices(PlainPrices):
+    """The same with V, the sum of squares of what rounds were worth, in the place of t."""
+
+    worth = 0.0
+
+    def rates(self, t: int) -> tuple[float, float]:
+        part = math.log(self.n_arms) / self.n_arms
+        eta = RATE * math.sqrt(part / (1 + self.worth))
+        return eta, math.sqrt(part / t) * math.sqrt((1 + self.worth) / (1 + t))
+
+    def learn(self, t: int, arm: int, chance: float, reward: float, cost: float | Floats) -> None:
+        v, theta = self.prices()
+        super().learn(t, arm, chance, reward, cost)
+        if t > self.n_arms:
+            paid = theta * float(v @ (self.scale * self.reports[-1][-1]))
+            self.worth += ((reward - paid) / (1 + theta)) ** 2
 
 
 @pytest.mark.parametrize(
@@ -81,11 +87,16 @@ def test_rounds_by_hand() -> None:
     ],
 )
 @pytest.mark.parametrize("out", [1, 20])
-def test_follows_the_formula(text: str, budget: list[float], horizon: int | None, out: int) -> None:
+@pytest.mark.parametrize(
+    ("policy", "plain"), [("exp3++.prices", PlainPrices), ("exp3++.ada-prices", PlainAdaPrices)]
+)
+def test_follows_the_formula(
+    policy: str, plain: Any, text: str, budget: list[float], horizon: int | None, out: int
+) -> None:
     world, told = worlds.make(text, budget), {"n_resources": len(budget), "horizon": horizon}
-    live = make_live(world, "exp3++.prices", budget=budget, **told)
-    plain = PlainPrices(3, live.problem.budget * live.problem.unit_scale, horizon)
-    assert largest_deviation(live, plain, world, 250, out=out) < EXACT
+    live = make_live(world, policy, budget=budget, **told)
+    learner = plain(3, live.problem.budget * live.problem.unit_scale, horizon)
+    assert largest_deviation(live, learner, world, scale(150, 250), out=out) < EXACT
 
 
 def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> None:
@@ -110,21 +121,18 @@ def test_it_mixes_models_where_no_single_one_is_best() -> None:
     )
 
 
+def test_it_learns_from_small_rewards() -> None:
+    ads = "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=4000"
+    gains = [
+        purse.simulate(policy, ads, [60, 2400], n_paths=10).gain
+        for policy in ("exp3++.ada-prices", "exp3++.prices")
+    ]
+    assert gains[0].mean() > 1.1 * gains[1].mean()
+
+
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
-    check_policy(
-        "exp3++.prices",
-        worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]]),
-        horizon=120,
-        quick=not SOAK,
-    )
-    check_policy(
-        "exp3++.prices",
-        worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150),
-        quick=True,
-    )
-
-
-def test_refuses_several_plays_and_options() -> None:
-    refuses("exp3++.prices", fields=("plays",))
-    with pytest.raises(purse.InvalidInput, match="there are none"):
-        purse.Policy("exp3++.prices:beta=1", n_arms=3, budget=10, cost_min=0.5)
+    two = worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]])
+    free = worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150)
+    check_policy("exp3++.prices", two, horizon=120, quick=not SOAK)
+    for policy in ("exp3++.prices", "exp3++.ada-prices"):
+        check_policy(policy, free, quick=True)

@@ -10,52 +10,81 @@ from itertools import product
 import pytest
 
 import purse
+from purse.base import spec
 from tests.support.policies import refuses
 
 KNOWN_COSTS = ["b-kube", "bounded-epsilon-first", "epsilon-first", "fractional-kube", "kube"]
-ONE_PLAY = ["bobw-primal-dual", "elimination-race", "lagrange-bwk", "primal-dual-bwk", "sao"]
-ONE_PLAY_ONE_RESOURCE = [*KNOWN_COSTS, "budgeted-thompson", "sw-ucb-bwk", "ucb-bwk"]
+ONE_PLAY = [
+    *("bobw-primal-dual", "elimination-race", "exp3", "exp3++", "exp3++.ada-prices"),
+    *("exp3++.prices", "exp3-ix", "exp3.p", "lagrange-bwk", "primal-dual-bwk", "sao"),
+    "tsallis-inf",
+]
+ONE_PLAY_ONE_RESOURCE = [
+    *(*KNOWN_COSTS, "budgeted-thompson", "exp3.bwk", "exp3-ix.bwk", "exp3.p.bwk", "exp3++.bwk"),
+    *("exp3++.price", "sw-ucb-bwk", "tsallis-inf.bwk", "tsallis-inf.coin", "tsallis-inf.price"),
+    "ucb-bwk",
+]
+IX = "exp3-ix exp3-ix.bwk"
 EPSILON, RADIUS = "bounded-epsilon-first epsilon-first", "primal-dual-bwk sw-ucb-bwk ucb-bwk"
 PART = "must be a number above 0 and at most 1"
 SHARE = "must be a number at least 0 and at most 1"
+ABOVE_0, BETA = "must be a number above 0", "must be 'theory' or a positive number"
 
 
 @pytest.mark.parametrize(
     ("names", "options", "allowed"),
     [
-        ("bobw-primal-dual", "eta=0", "must be a number above 0"),
+        ("bobw-primal-dual", "eta=0", ABOVE_0),
         ("bobw-primal-dual", "delta=2", PART),
         ("elimination-race", "delta=0 delta=-1 delta=1.5 delta=x", PART),
         (EPSILON, "epsilon=2 epsilon=-0.1", SHARE),
         (EPSILON, "epsilon=x", "must be 'theory' or a number from 0 to 1"),
         (EPSILON, "learn=never", "must be one of 'first', 'always'"),
+        ("exp3 exp3.bwk", "gamma=2 gamma=-0.1 gamma=True", SHARE),
+        ("exp3", "gamma=x", SHARE),
+        ("exp3.bwk", "gamma=x", "must be 'theorem', 'proof' or a number from 0 to 1"),
+        ("exp3-ix", "eta=-1 eta=True", "must be a number at least 0"),
+        (IX, "eta=x", "must be 'rounds', 'anytime' or a number from 0 up"),
+        ("exp3.p exp3.p.bwk", "delta=0 delta=-1 delta=1.5 delta=x delta=True", PART),
+        ("exp3++ exp3++.bwk exp3++.price", "beta=-1 beta=0 alpha=0 alpha=-3", ABOVE_0),
+        ("exp3++ exp3++.bwk exp3++.price", "beta=x", BETA),
+        ("exp3++.bwk", "lam=0.6 lam=0", "must be a number above 0 and at most 0.5"),
+        ("exp3++.bwk", "epsilon=x", "must be one of 'lemma', 'printed', 'cmin'"),
+        ("exp3++.bwk", "mixing=x", "must be one of 'all', 'printed'"),
+        ("exp3++.bwk", "width=x", "must be one of 'printed', 'direct'"),
+        ("exp3++.ada-prices", "rate=0 rate=x", ABOVE_0),
         ("fixed", "arm=2 arm=-1 arm=0.5 arm=x", "must be a whole number from 0 to 1"),
         ("lagrange-bwk", "form=x", "must be one of 'stochastic', 'adversarial'"),
         ("lagrange-bwk", "delta=0", PART),
-        (RADIUS, "c_rad=0", "must be a number above 0"),
+        (RADIUS, "c_rad=0", ABOVE_0),
         (RADIUS, "c_rad=x", "must be 'theory' or a positive number"),
         ("sao", "beta=1", "must be a number above 1"),
         ("sao", "beta=x", "must be 'theory' or a number above 1"),
         ("sao", "delta=0 delta=x", PART),
         ("sw-ucb-bwk", "window=0 window=401 window=2.5", "must be a whole number from 1 to 400"),
+        ("tsallis-inf tsallis-inf.bwk", "estimator=x estimator=1", "must be one of 'iw', 'rv'"),
+        ("tsallis-inf.coin", "efficiency_max=0 efficiency_max=x", ABOVE_0),
+        ("tsallis-inf.coin", "price_max=0 price_max=-1", ABOVE_0),
+        ("tsallis-inf.price", "scale=0 scale=-1 scale=x", ABOVE_0),
         ("ucb-bwk", "eps=1 eps=x", "must be 'theory' or a number from 0 to below 1"),
         ("ucb-bwk", "eps=-0.1", SHARE),
     ],
 )
 def test_values_of_options(names: str, options: str, allowed: str) -> None:
     for policy, option in product(names.split(), options.split()):
-        name, _, value = option.partition("=")
-        told = repr(value) if value.isalpha() else value
-        refused(f"{policy}:{option}", f"{name}={told}: {allowed}")
+        ((name, value),) = spec.parse(f"{policy}:{option}")[1].items()
+        refused(f"{policy}:{option}", f"{name}={value!r}: {allowed}")
 
 
 @pytest.mark.parametrize(
     ("names", "option", "message"),
     [
         ("b-kube budgeted-thompson fractional-kube kube oracle", "lam=1", "; there are none"),
-        ("ucb-bv2 ucb-mb ucb-sc uniform", "lam=1", "; there are none"),
+        ("exp3++.prices ucb-bv2 ucb-mb ucb-sc uniform", "lam=1", "; there are none"),
         ("bounded-epsilon-first", "caps=3", "; known: epsilon, learn"),
         ("epsilon-first", "epsilo=1", "; did you mean 'epsilon'?"),
+        ("exp3++.bwk", "bta=1", "; did you mean 'beta'?"),
+        ("exp3++.bwk", "lambda_=1", "; did you mean 'lam'?"),
         ("fixed", "arn=1", "; did you mean 'arm'?"),
         ("sao", "bta=2", "; did you mean 'beta'?"),
     ],

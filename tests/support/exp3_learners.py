@@ -14,8 +14,7 @@ import purse
 from purse import worlds
 from purse.types import Floats, Problem, World
 from tests.support.policies import frequency_surprise, make_live, tell_all
-
-UNBOUNDED = {"budget": [100, 60], "cost_min": [[0.5, 0], [0, 0.5]], "n_resources": 2}
+from tests.support.soak import scale
 
 
 def problem(**changes: object) -> Problem:
@@ -53,7 +52,7 @@ def random_edges(policy: str, **told: Any) -> None:
     assert tell_all(alone, *[(1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)] * 6) == [0] * 24
     assert alone.probabilities().tolist() == [1.0]
     world = world_of(5)
-    assert frequency_surprise(make_live(world, policy, **told), world, 4000) < 4
+    assert frequency_surprise(make_live(world, policy, **told), world, scale(600, 4000)) < 4
     waiting = purse.Policy(policy, n_arms=4, budget=100, cost_min=0.5)
     for _ in range(50):
         waiting.ask()
