@@ -18,14 +18,15 @@ from purse.testing import check_policy
 from purse.types import SKIP, Floats, Problem
 from tests.support.knapsack_learners import (
     PlainPrimal,
-    exp3_p_by_hand,
     follow,
     live_for,
     three_arms,
     two_budgets,
     two_resources,
 )
-from tests.support.policies import tell_all
+from tests.support.soak import SOAK, scale
+
+ROUNDS = scale(400, 2000)
 
 
 def plain_projection(point: Floats, size: float) -> Floats:
@@ -68,65 +69,20 @@ class Plain(PlainPrimal):
         self.step(min(1, passed), used)
 
 
-def test_three_rounds_by_hand() -> None:
-    live = purse.Policy("bobw-primal-dual:eta=0.5", n_arms=2, budget=10, cost_min=0.5, seed=0)
-    # T = 20, so rho = 0.5
-    exp3_p_by_hand(
-        live,
-        live.state.prices,
-        # utility (1 + 2) / 3, price 0.5 * (0.9 - 0.5)
-        ((1, 0.9), 1, [0.2]),
-        # (1 - 0.2 * 1 + 2) / 3, 0.2 - 0.5 * (0.5 - 1)
-        ((1, 1), 2.8 / 3, [0.45]),
-        # (0 - 0.45 * 0.6 + 2) / 3, 0.45 - 0.5 * (0.5 - 0.6)
-        ((0, 0.6), 1.73 / 3, [0.5]),
-    )
-
-
-def test_skipped_rounds_by_hand() -> None:
-    live = purse.Policy(
-        "bobw-primal-dual:eta=0.5",
-        n_arms=1,
-        budget=10,
-        cost_min=0.5,
-        horizon=40,
-        seed=8,
-        stop="exit",
-    )
-    tickets = [live.ask(), live.ask(), live.ask(), live.ask()]
-    assert [ticket.arm for ticket in tickets] == [0, SKIP, SKIP, 0]
-    live.tell(tickets[0], 1, 1)
-    # rho = 0.25: the price is 0.5 * 0.75 = 0.375, then 0.25 and 0.125 after the skipped rounds, so
-    # the pull of round 4 is worth 1 - 0.125
-    assert live.state.prices == pytest.approx([0.375])
-    before, chances = live.state.gains.copy(), live.state.chances.copy()
-    live.tell(tickets[3], 1, 1)
-    assert live.state.prices == pytest.approx([0.5])
-    # doing nothing is worth 4 / 5 in each of three rounds; the pull was drawn with 1/2, when
-    # nothing had been reported
-    beta = math.sqrt(math.log(2 / 0.05) / 80)
-    bonus = [2 * beta / chances[0] + beta / 0.5, 3 * beta / chances[1]]
-    assert live.state.gains - before == pytest.approx(
-        [bonus[0] + (0.875 + 4) / 5 / 0.5, bonus[1] + 3 * 4 / 5]
-    )
-
-
-@pytest.mark.parametrize("horizon", [None, 12_000, 2000])
-@pytest.mark.parametrize("out", [1, 30])
+@pytest.mark.parametrize(("out", "horizon"), [(30, None), (1, 12_000), (30, 2000)])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
     live = live_for(three_arms(), "bobw-primal-dual", [3000], horizon)
-    follow(live, Plain([3000], horizon, 15_000), three_arms(), 2000, out=out)
+    follow(live, Plain([3000], horizon, 15_000), three_arms(), ROUNDS, out=out)
 
 
-@pytest.mark.parametrize("horizon", [None, 8000])
-@pytest.mark.parametrize("out", [1, 20])
+@pytest.mark.parametrize(("out", "horizon"), [(20, None), (1, 8000)])
 def test_follows_the_formula_with_two_resources_and_prices_at_their_limit(
     out: int, horizon: int | None
 ) -> None:
     live = live_for(two_resources(), "bobw-primal-dual:eta=1.5", [3000, 4000], horizon)
     plain = Plain([3000, 2000], horizon, 30_000, eta=1.5)
     # prices are added up to 1/rho = 15
-    follow(live, plain, two_resources(), 1500, out=out, near=1e-11)
+    follow(live, plain, two_resources(), ROUNDS, out=out, near=1e-11)
     assert plain.dearest == pytest.approx(plain.rounds / 2000)
 
 
@@ -193,12 +149,6 @@ def test_learns_to_mix_models() -> None:
     assert 0.9 < run.gain.mean() / lp_optimum(world, 40_000).value < 1
 
 
-@pytest.mark.parametrize("horizon", [None, 200])
+@pytest.mark.parametrize("horizon", [200, *([None] if SOAK else [])])
 def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
     check_policy("bobw-primal-dual", two_resources(), horizon=horizon, quick=True)
-
-
-def test_one_arm() -> None:
-    live = purse.Policy("bobw-primal-dual", n_arms=1, budget=10, cost_min=0.5)
-    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live.state.chances.tolist() == [1.0]

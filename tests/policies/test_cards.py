@@ -20,7 +20,7 @@ from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy
 from purse.testing.games import suitable
-from tests.support.policies import ARCHETYPES, compile_steps
+from tests.support.policies import ARCHETYPES, compile_steps, tell_all
 from tests.support.soak import SOAK
 from tests.support.storages import MemoryHarness
 
@@ -44,6 +44,17 @@ def test_passes_the_checks(name: str) -> None:
 @pytest.mark.parametrize("name", [name for name in policies.names() if name != "oracle"])
 def test_passes_with_one_arm_and_a_horizon(name: str) -> None:
     check_policy(name, worlds.function("bernoulli")([0.5], [0.6]), horizon=50, quick=True)
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in policies.names() if name not in ("oracle", "semi-bwk")]
+)
+def test_one_arm_comes_in_every_round(name: str) -> None:
+    told: dict[str, Any] = {"costs": 0.5, "cost_min": 0.5, "n_arms": 1, "budget": 10}
+    live = Policy(name, **told)
+    assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
+    if live._steps.look is not None:
+        assert live.probabilities() == pytest.approx([1.0], abs=1e-15)
 
 
 @pytest.mark.parametrize("name", [name for name in policies.names() if name not in NO_CAMPAIGN])

@@ -97,7 +97,7 @@ class Rule(NamedTuple):
     wrong     values that are refused, with what is allowed
     """
 
-    index: Callable[..., float]
+    score: Callable[..., float]
     option: str
     values: tuple[Any, ...]
     default: tuple[float, ...]
@@ -134,13 +134,13 @@ def deviation(policy: str, index: Any, value: Any, world: World, out: int, n_rou
     ("policy", "value"), [(name, value) for name, rule in RULES.items() for value in rule.values]
 )
 def test_follows_the_formula(policy: str, value: Any) -> None:
-    index, option, *_ = RULES[policy]
+    score, option, *_ = RULES[policy]
     policy += f":{option}={value}" if option else ""
     n_rounds = scale(300, 3000)
     games = [(three_arms(), 1), (three_arms(), 30), (DEAR, 1)]
     # the index of ucb-bv1 rounds ties of dear arms otherwise
     for world, out in games[:2] if policy.startswith("ucb-bv1") else games:
-        assert deviation(policy, index, value, world, out, n_rounds) < EXACT
+        assert deviation(policy, score, value, world, out, n_rounds) < EXACT
 
 
 @pytest.mark.parametrize("policy", RULES)

@@ -10,8 +10,8 @@ from purse import worlds
 from purse.testing import check_policy
 from purse.types import Floats
 from tests.support.knapsack_learners import pairs_come_equally_often
-from tests.support.policies import follows, tell_all
-from tests.support.soak import SOAK
+from tests.support.policies import follows
+from tests.support.soak import SOAK, scale
 
 
 class Plain:
@@ -55,44 +55,21 @@ def known(
     return live
 
 
-def test_rounds_by_hand() -> None:
-    live = known([12, 20, 5], [0, 18, 1], [12, 20, 5], t=3, plays=2)
-    # t = 3: x = sqrt(3 ln 3 / (12, 20, 5)) = (0.524, 0.406, 0.812), U = (0, 0.9, 0.2) + 2 x / (1 -
-    # x) = (2.20, 2.27, 8.83)
-    assert live.probabilities().tolist() == [0, 1, 1]
-    ticket = live.ask()
-    assert (ticket.arms, ticket.probabilities) == ((1, 2), (1.0, 1.0))
-    assert live.tell(ticket, [0, 0], [[1], [1]])
-    # t = 4: N = (12, 21, 6), x = sqrt(3 ln 4 / N) = (0.589, 0.445, 0.833), U = (0, 0.857, 0.167) +
-    # 2 x / (1 - x) = (2.86, 2.46, 10.11)
-    assert live.probabilities().tolist() == [1, 0, 1]
-    assert live.tell(live.ask(), [1, 0], [[1], [1]])
-    assert live.state.pulls.tolist() == [13, 21, 7]
-    assert live.state.rewards.tolist() == [1, 18, 1]
-    assert live.state.costs.tolist() == [13, 21, 7]
-    # t = 5: x = sqrt(3 ln 5 / N) = (0.609, 0.479, 0.831), U = (0.077, 0.857, 0.143) + 2 x / (1 - x)
-    # = (3.20, 2.70, 9.94)
-    assert live.probabilities().tolist() == [1, 0, 1]
-    live.t = 1999
-    # t = 2000: 3 ln 2000 = 22.8 > N for all three: all are infinite
-    assert live.probabilities() == pytest.approx([2 / 3] * 3)
-
-
 def test_a_sure_arm_and_two_that_share_the_last_place() -> None:
     # arm 0 is infinite at N = 3 < 3 ln t; arms 1 to 3 have N = 3 ln t / 0.36, so x = 0.6; arms 1
     # and 2 are equal, and arm 3 never paid
     live = known([3, 1, 1, 1], [0, 4, 4, 0], [3, 8, 8, 8], t=3, plays=2)
     counts = np.zeros(4)
-    for _ in range(2000):
+    for _ in range(500):
         live.state.slopes[1:] = 0.6 / math.sqrt(3 * math.log(live.t + 1))
         assert live.probabilities().tolist() == [1, 0.5, 0.5, 0]
         ticket = live.ask()
         assert ticket.probabilities == (1.0, 0.5)
         counts[list(ticket.arms)] += 1
         live.void(ticket)
-    assert counts[0] == 2000
+    assert counts[0] == 500
     assert counts[3] == 0
-    assert abs(counts[1] - 1000) < 4 * math.sqrt(2000 / 4)
+    assert abs(counts[1] - 250) < 4 * math.sqrt(500 / 4)
 
 
 def test_every_pair_is_equally_likely_while_all_are_infinite() -> None:
@@ -101,13 +78,12 @@ def test_every_pair_is_equally_likely_while_all_are_infinite() -> None:
 
 
 @pytest.mark.parametrize(("n_arms", "plays"), [(3, 1), (5, 2), (5, 3), (3, 3)])
-@pytest.mark.parametrize("out", [1, 30])
-def test_follows_the_formula(n_arms: int, plays: int, out: int) -> None:
+def test_follows_the_formula(n_arms: int, plays: int) -> None:
     world = worlds.function("two_point")(
         np.linspace(0.95, 0.2, n_arms), np.linspace(0.85, 0.95, n_arms), cost_min=0.8
     )
     plain = Plain(n_arms, plays, 0.8)
-    follows("ucb-mb", plain, world, 3000, out=out, plays=plays)
+    follows("ucb-mb", plain, world, scale(1000, 3000), out=30 if plays == 2 else 1, plays=plays)
     # so the indices were finite
     assert plays == n_arms or plain.pulls.max() > 2 * plain.pulls.min()
 
@@ -130,9 +106,3 @@ def test_all_arms_as_plays() -> None:
         ticket = live.ask()
         assert (ticket.arms, ticket.probabilities) == ((0, 1, 2), (1.0, 1.0, 1.0))
         live.tell(ticket, [1, 0, 0.5], [[0.5], [0.5], [1]])
-
-
-def test_one_arm() -> None:
-    live = purse.Policy("ucb-mb", n_arms=1, budget=10, cost_min=0.5)
-    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live.probabilities().tolist() == [1.0]

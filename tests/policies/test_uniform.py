@@ -5,7 +5,6 @@ import numpy as np
 import purse
 from purse import worlds
 from tests.support.knapsack_learners import pairs_come_equally_often
-from tests.support.policies import tell_all
 
 
 def test_three_rounds_by_hand() -> None:
@@ -34,9 +33,3 @@ def test_every_pair_of_arms_is_equally_likely_with_two_plays() -> None:
 def test_all_arms_as_plays() -> None:
     live = purse.Policy("uniform", n_arms=2, budget=100, cost_min=0.5, plays=2)
     assert [live.ask().arms for _ in range(20)] == [(0, 1)] * 20
-
-
-def test_one_arm() -> None:
-    live = purse.Policy("uniform", n_arms=1, budget=10, cost_min=0.5)
-    assert tell_all(live, (1, 0.5), (0, 1), (1, 0.5)) == [0, 0, 0]
-    assert live.probabilities().tolist() == [1.0]

@@ -18,7 +18,8 @@ from purse.base import amounts
 from purse.engine.draws import draws
 from purse.kernels.exp3_p import tuned
 from purse.types import Floats, Problem, Ticket, World
-from tests.support.policies import EXACT, tell_all
+from tests.support.policies import EXACT
+from tests.support.soak import scale
 
 
 class Actor(Protocol):
@@ -120,35 +121,17 @@ class PlainPrimal:
         self.p = (1 - gamma) * weights / weights.sum() + gamma / self.n_actions
 
 
-def exp3_p_by_hand(
-    live: purse.Policy, prices: Floats, *rounds: tuple[tuple[float, float], float, list[float]]
-) -> None:
-    """Play rounds of two arms, T = 20: the report, what EXP3.P learns that the pull was worth, and
-    the prices then.
-    """
-    # beta = 0.30368, eta = 0.12506 and gamma = 0.27644
-    beta, eta = math.sqrt(math.log(40) / 40), 0.95 * math.sqrt(math.log(2) / 40)
-    gamma = 1.05 * math.sqrt(2 * math.log(2) / 20)
-    p, gains = np.full(2, 0.5), np.zeros(2)
-    for report, worth, expected in rounds:
-        arms = tell_all(live, report)
-        gains += (np.isin([0, 1], arms) * worth + beta) / p
-        assert live.state.gains == pytest.approx(gains)
-        p = (1 - gamma) * np.exp(eta * gains) / np.exp(eta * gains).sum() + gamma / 2
-        assert live.state.chances == pytest.approx(p)
-        assert prices == pytest.approx(expected, abs=1e-5)
-
-
 def pairs_come_equally_often(live: purse.Policy) -> None:
     """Each pair of four arms, with the chances of 1/2 that go with that."""
     counts = dict.fromkeys(combinations(range(4), 2), 0)
-    for _ in range(6000):
+    n = scale(2400, 6000)
+    for _ in range(n):
         ticket = live.ask()
         assert ticket.probabilities == (0.5, 0.5)
         counts[ticket.arms[0], ticket.arms[1]] += 1
         live.void(ticket)
-    band = 4 * math.sqrt(6000 * (1 / 6) * (5 / 6))
-    assert all(abs(count - 1000) < band for count in counts.values())
+    band = 4 * math.sqrt(n * (1 / 6) * (5 / 6))
+    assert all(abs(count - n / 6) < band for count in counts.values())
 
 
 def three_arms() -> World:
