@@ -108,7 +108,7 @@ def follow(world: World, plain: Plain, policy: str, n_rounds: int) -> int:
     [
         (VARIED, "confidence=0.8", {"by": "reward", "confidence": 0.8}),
         (OPPOSED, "by=ratio,confidence=0.5", {"by": "ratio", "confidence": 0.5}),
-        (VARIED, "confidence=0.2,cap=0.45", {"by": "reward", "confidence": 0.2, "cap": 0.45}),
+        (VARIED, "confidence=0.2,cap=0.4", {"by": "reward", "confidence": 0.2, "cap": 0.4}),
         (VARIED, "confidence=0.7,cap=0.25", {"by": "reward", "confidence": 0.7, "cap": 0.25}),
         (
             worlds.function("bernoulli")([0.9, 0.5, 0.4, 0.3], [1, 0.5, 0.1, 0.02]),
