@@ -11,8 +11,7 @@ from purse.lab.ranking.page import PAGES, markdown
 from purse.lab.ranking.record import Record, read_record
 from purse.lab.ranking.suites import SUITES, name_file
 from purse.lab.ranking.tables import heat_figure
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.themed import themed
+from purse.lab.report.charts.export import render_svg, themed
 
 FOLDER = Path(__file__).parent / "leaderboard"
 POLICIES = "../policies"  # the folder of their pages, seen from the leaderboard's

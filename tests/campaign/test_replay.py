@@ -13,8 +13,7 @@ import pytest
 import purse
 from purse import AskRefused, InvalidInput
 from purse.lab.offline import bootstrap
-from purse.lab.offline.journal_log import is_journal, read_journal_log
-from purse.lab.offline.traffic import MOST_SEGMENTS, repeat_masks
+from purse.lab.offline.journal_log import MOST_SEGMENTS, is_journal, read_journal_log, repeat_masks
 from tests.support.campaigns import made, refusal
 from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness

@@ -23,7 +23,7 @@ from purse.compiler.machine_code import WHOLE
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
-from purse.lab.offline import log_draw
+from purse.lab.offline import log_worlds as log_draw
 from tests.support.processes import fresh_process
 
 HELPER = """\

@@ -163,6 +163,16 @@ def keep_on_line(text: str) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
+def code(name: str) -> str:
+    """Return a name as Markdown code, whatever is in it."""
+    return f"`{name}`" if "`" not in name else f"`` {name} ``"
+
+
+def plain(text: str) -> str:
+    """Return a text without marks of Markdown, for terminals."""
+    return text.replace("`", "").replace("**", "").replace("\N{NO-BREAK SPACE}", " ")
+
+
 def fold(text: str) -> str:
     """Break a text into lines that a terminal of 80 columns shows; words stay whole.
 

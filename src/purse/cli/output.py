@@ -120,7 +120,7 @@ def print_gains(result: TableStudy) -> None:
 
     The tables hold policies and references.
     """
-    from purse.lab.report.standings import gains
+    from purse.lab.offline.table_words import gains
 
     for each in gains(result):
         click.echo(click.style(each["title"], bold=True))

@@ -9,9 +9,10 @@ import pytest
 
 import purse
 from purse.lab.offline import bootstrap
-from purse.lab.offline.as_logged import as_logged
+from purse.lab.offline.estimates import as_logged
 from purse.lab.offline.log import read_log
 from purse.lab.offline.log_result import LogResult
+from purse.lab.offline.question import Question
 from purse.lab.offline.source import read
 
 ROWS = 200
@@ -26,8 +27,9 @@ LOG = pl.DataFrame(
 
 
 def logged(budget: float, horizon: int | None) -> Any:
-    (found,) = as_logged(read_log(read(LOG), horizon=horizon), [budget], ["snips"], 20, 0)
-    return found
+    asked = Question(budgets=[budget], methods=["snips"], replicates=20, horizon=horizon)
+    (answer,) = as_logged(read_log(read(LOG), asked), asked)
+    return answer
 
 
 def test_the_rows_in_their_order_until_one_cannot_be_paid_or_the_game_ends() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from purse.lab.offline.cells import read_cells
+from purse.lab.offline.text_file import read_cells
 
 
 @pytest.mark.parametrize(

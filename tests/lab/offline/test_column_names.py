@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from purse.lab.offline.column_names import aligned, guesses, name_them
+from purse.lab.offline.columns import aligned, guesses, name_them
 from purse.lab.offline.source import read
 
 WANTED = {name: name for name in ("arm", "reward", "cost", "round", "probability")}

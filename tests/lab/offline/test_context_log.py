@@ -11,10 +11,15 @@ import pytest
 
 import purse
 from purse.lab.offline import bootstrap
-from purse.lab.offline.context_world import effective_rows, make_context_world
+from purse.lab.offline.context_world import (
+    cross_fitted,
+    effective_rows,
+    make_context_world,
+    regression_of,
+)
 from purse.lab.offline.log import read_log
 from purse.lab.offline.off_policy import estimate_log
-from purse.lab.offline.outcome_models import cross_fitted, regression_of
+from purse.lab.offline.question import Question
 from purse.lab.offline.source import read
 from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
@@ -83,7 +88,7 @@ def test_a_policy_that_does_not_learn_has_the_estimates_of_the_formulas(few: Non
     log, n_paths = sample(400, 1), 2_000
     found = ask(log, STATIC, 1_000.0, n_paths=n_paths)
     assert found["refused"].null_count() == 3
-    read_in = read_log(read(log), **TOLD, horizon=T, features=FEATURES)
+    read_in = read_log(read(log), Question(**TOLD, horizon=T, features=FEATURES))
     logged = make_context_world(read_in)
     x, weight, arm = logged.features[:, 0, 0], logged.weight, logged.arm
     wanted = np.where(x > 0, 2, 0)
@@ -197,7 +202,7 @@ def test_threads_change_nothing_and_features_of_each_arm_are_read(few: None) -> 
     one, two = (ask(own, GREEDY, **options, n_workers=workers) for workers in (1, 3))
     assert one.equals(two)
     assert one["refused"].null_count() == 3
-    read_in = read_log(read(own), features="x", per_arm=True)
+    read_in = read_log(read(own), Question(features="x", per_arm=True))
     assert read_in.contexts is not None
     assert read_in.contexts.values.shape == (300, 3, 1)
     np.testing.assert_allclose(
@@ -232,7 +237,7 @@ def test_effective_rows_by_hand() -> None:
 
 
 def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
-    log = read_log(read(sample(200, 9)), **TOLD, horizon=T, features=FEATURES)
+    log = read_log(read(sample(200, 9)), Question(**TOLD, horizon=T, features=FEATURES))
     masked = replace(log, rounds=np.array([200.0, 100.0, 200.0]))
     for arm, times in enumerate((1, 2, 1)):
         before, after = (make_context_world(each) for each in (log, masked))

@@ -10,12 +10,11 @@ import pytest
 from scipy.optimize import linprog
 
 import purse
-from purse.lab.offline.baselines import references
-from purse.lab.offline.context_optima import lp_by_context
 from purse.lab.offline.full_table import read_table, world_of_table
+from purse.lab.offline.question import Question
+from purse.lab.offline.references import lp_by_context, references
 from purse.lab.offline.table_replay import default_policies, replay_table
-from purse.lab.report.command import command
-from purse.lab.report.data import StudyFacts, TableFacts
+from purse.lab.study.facts import StudyFacts, TableFacts
 from purse.lab.theory.fluid import hindsight
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts
@@ -46,7 +45,7 @@ def wide(**changes: Any) -> pl.DataFrame:
 
 
 def seen(data: pl.DataFrame, features: Any, **options: Any) -> tuple[Floats, str]:
-    found = read_table(data, features=features, **options).contexts
+    found = read_table(data, Question(features=features, **options)).contexts
     assert found is not None
     return found.values, found.note
 
@@ -64,10 +63,10 @@ def test_numbers_have_the_range_of_the_table_and_texts_its_classes() -> None:
 
 
 def test_patterns_find_columns_and_leave_out_what_is_something_else() -> None:
-    table = read_table(wide().rename({"length": "x_1", "kind": "x_2"}), features="x_*")
+    table = read_table(wide().rename({"length": "x_1", "kind": "x_2"}), Question(features="x_*"))
     assert table.contexts is not None
     assert table.contexts.features.names == ("x_1", "x_2")
-    everything = read_table(wide(), features=["*"]).contexts
+    everything = read_table(wide(), Question(features=["*"])).contexts
     assert everything is not None
     assert everything.features.names == ("length", "kind")
 
@@ -75,7 +74,7 @@ def test_patterns_find_columns_and_leave_out_what_is_something_else() -> None:
 def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     holes = wide(length=[0, None, 5, 10])
     with pytest.raises(purse.InvalidInput, match="row 2, column 'length': an empty cell must be a"):
-        read_table(holes, features="length")
+        read_table(holes, Question(features="length"))
     values, _ = seen(holes, {"length": {"optional": True}})
     assert values[:, 0].tolist() == [[-1, 0], [0, 1], [0, 0], [1, 0]]
 
@@ -91,7 +90,7 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
     spread = wide(ratio_s=[0.5, 0.25, 0.5, 0.5], ratio_l=[1.0, 0.5, 0.5, 0.5])
     values, _ = seen(spread, "ra*", per_arm=True)
     np.testing.assert_allclose(values[:2, :, 0], [[-1 / 3, 1], [-1, -1 / 3]], rtol=1e-6)
-    assert world_of_table(read_table(spread, features="ratio", per_arm=True)).per_arm
+    assert world_of_table(read_table(spread, Question(features="ratio", per_arm=True))).per_arm
 
 
 @pytest.mark.parametrize(
@@ -131,7 +130,7 @@ def test_too_many_classes_are_refused_with_the_first_text_and_per_arm_needs_feat
     with pytest.raises(purse.InvalidInput, match=(
         "row 2, column 'length': 'n/a' is no number, and as classes the column has 400: at most 256"
     )):  # fmt: skip
-        read_table(frame, features="length")
+        read_table(frame, Question(features="length"))
     with pytest.raises(purse.InvalidInput, match="per_arm=True: needs features"):
         replay_table(wide(), budgets=2, per_arm=True)
 
@@ -206,20 +205,28 @@ def test_contextual_policies_see_the_table_and_blind_ones_do_not(tmp_path: Path)
 
 
 def test_references_of_a_shorter_horizon(tmp_path: Path) -> None:
-    world = world_of_table(read_table(wide(), features="kind"), horizon=2)
+    world = world_of_table(read_table(wide(), Question(features="kind")), horizon=2)
     found = references(world, [1.0], n_paths=2)
     gains = dict(zip(found["player"], found["gain"], strict=True))
     assert gains["LP with contexts"] == pytest.approx(1)
     assert gains["LP without contexts"] == pytest.approx(0.5)
 
 
-def test_the_command_says_the_features() -> None:
-    given = Path("t.csv"), ["uniform"], [1.0], "purse.replay"
-    assert command(*given, features=["a", "b"], per_arm=True) == (
-        "purse replay t.csv --budget 1 uniform --features a,b --per-arm"
+def test_the_command_says_what_was_asked_and_python_what_no_command_can_say() -> None:
+    def command(path: str = "t.csv", **asked: Any) -> str:
+        return Question(**{"policies": "uniform", "budgets": 3} | asked).command(Path(path))
+
+    assert command(features=["a", "b"], per_arm=True) == (
+        "purse replay t.csv --budget 3 uniform --features a,b --per-arm"
     )
-    assert command(*given, features="x_*", per_arm=False).endswith(" --features 'x_*'")
-    assert command(*given, features={"a": (0, 1)}).startswith("purse.replay('t.csv'")
+    assert command(features="x_*", per_arm=False).endswith(" --features 'x_*'")
+    assert command(features={"a": (0, 1)}).startswith("purse.replay('t.csv'")
+    assert command("my data.csv", horizon=50, stop="hold", reward="my score") == (
+        "purse replay 'my data.csv' --budget 3 uniform --horizon 50 --stop hold --reward 'my score'"
+    )
+    assert command(policies=[purse.policies.load("uniform")]) == (
+        "purse.replay('t.csv', budgets=[3], policies=[purse.policies.uniform])"
+    )
 
 
 def test_where_there_are_features_a_policy_that_sees_them_is_played_by_default() -> None:

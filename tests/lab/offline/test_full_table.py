@@ -13,8 +13,9 @@ from scipy.optimize import linprog
 import purse
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
-from purse.lab.offline.baselines import play_mixture, references
 from purse.lab.offline.full_table import FullTable, read_table, world_of_table
+from purse.lab.offline.question import Question
+from purse.lab.offline.references import play_mixture, references
 from purse.lab.offline.table_replay import replay_table
 from purse.lab.theory.fluid import hindsight
 from purse.worlds.table import table as table_world
@@ -50,12 +51,12 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         .sample(fraction=1, shuffle=True, seed=5)
         .rename({"round": "prompt", "arm": "model", "reward": "score", "cost": "usd"})
     )
-    again = read_table(shuffled, round="prompt", arm="model", reward="score", cost="usd")
+    again = read_table(shuffled, Question(round="prompt", arm="model", reward="score", cost="usd"))
     order = [again.arms.index(arm) for arm in wide.arms]
     assert again.rewards[:, order].tolist() == wide.rewards.tolist()
     assert again.costs[:, order].tolist() == wide.costs.tolist()
     renamed = pl.DataFrame({"score_a": [1], "usd_a": [2], "score_b_c": [3], "usd_b_c": [4]})
-    assert read_table(renamed, reward="score", cost="usd").arms == ("a", "b_c")
+    assert read_table(renamed, Question(reward="score", cost="usd")).arms == ("a", "b_c")
 
 
 @pytest.mark.parametrize(

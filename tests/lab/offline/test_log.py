@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 import purse
 from purse.lab.offline.log import Log, read_log
-from purse.lab.offline.model_world import METHODS, make_model
-from purse.lab.offline.queue_replay import replay
+from purse.lab.offline.log_worlds import WEIGHTED, make_model, make_queues
+from purse.lab.offline.question import Question
 from purse.lab.offline.source import read
 
 SIX: dict[str, Any] = {
@@ -24,7 +24,7 @@ SIX: dict[str, Any] = {
 
 
 def log_of(columns: dict[str, Any], **options: Any) -> Log:
-    return read_log(read(pl.DataFrame(columns, strict=False)), **options)
+    return read_log(read(pl.DataFrame(columns, strict=False)), Question(**options))
 
 
 def test_means_of_six_rows_by_hand() -> None:
@@ -80,7 +80,7 @@ def test_the_estimated_world_declares_what_was_logged_and_no_true_means() -> Non
 def test_effective_sample_sizes_by_hand() -> None:
     log = log_of(SIX)
     np.testing.assert_allclose(log.ess, [64 / 24, 64 / 24])
-    np.testing.assert_allclose(replay(log).ess, [0.5 + 1 + 0.5] * 2)
+    np.testing.assert_allclose(make_queues(log).ess, [0.5 + 1 + 0.5] * 2)
 
 
 def test_an_arm_that_was_never_logged_is_there_and_knows_nothing() -> None:
@@ -88,9 +88,9 @@ def test_an_arm_that_was_never_logged_is_there_and_knows_nothing() -> None:
     model = make_model(log)
     assert log.rows.tolist() == [3, 0, 3]
     assert log.ess[1] == 0
-    assert replay(log).ess[1] == 0
+    assert make_queues(log).ess[1] == 0
     assert log.warnings == ()
-    for method in METHODS:
+    for method in WEIGHTED:
         assert model.means(method, model.once())[1] == 0
     assert model.world.cost_min[:, 0].tolist() == [300_000_000, 300_000_000, 500_000_000]
     assert model.world.cost_max[:, 0].tolist() == [1_000_000_000] * 3
@@ -130,7 +130,7 @@ def test_with_equal_probabilities_snips_and_dr_are_plain_averages(columns: dict[
     for method in ("snips", "dr"):
         np.testing.assert_allclose(model.means(method, model.once()), plain, atol=1e-12)
     np.testing.assert_allclose(model.log.ess, model.log.rows)
-    np.testing.assert_allclose(replay(model.log).ess, model.log.rows)
+    np.testing.assert_allclose(make_queues(model.log).ess, model.log.rows)
 
 
 @given(logs(), st.floats(-10, 10), st.floats(0.1, 10))
@@ -150,7 +150,7 @@ def test_means_move_with_rewards(columns: dict[str, Any], start: float, unit: fl
 @settings(max_examples=60, deadline=None)
 def test_effective_sample_sizes_lie_between_one_and_the_rows(columns: dict[str, Any]) -> None:
     log = log_of(columns)
-    for ess in (log.ess, replay(log).ess):
+    for ess in (log.ess, make_queues(log).ess):
         assert (ess >= 1 - 1e-9).all()
         assert (ess <= log.rows + 1e-9).all()
 
@@ -205,7 +205,7 @@ def test_refuses_a_bad_cell_by_its_line_in_the_file(tmp_path: Path) -> None:
         purse.InvalidInput,
         match=r"log.csv, line 4, column 'chance': 1.5 must be a number above 0 and at most 1",
     ):
-        read_log(read(path), probability="chance")
+        read_log(read(path), Question(probability="chance"))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from purse.errors import MissingExtra
 from purse.lab.offline.log_result import LogResult
 from purse.lab.offline.off_policy import estimate_log
 from purse.lab.offline.table_replay import TableReplay
-from purse.lab.report.data import Recording
+from purse.lab.study.facts import Recording
 
 TABLE = "round,arm,reward,cost\n" + "".join(
     f"{t},a&b,{t % 2},1\n{t},large,3,2\n" for t in range(12)
@@ -58,7 +58,7 @@ def test_the_command_of_a_table_has_what_is_not_default(table: TableReplay) -> N
     command = table.study.facts.command
     assert command.startswith("purse replay ")
     assert command.endswith(
-        "table.csv --budget 4 --budget 10 uniform fixed:arm=1 --paths 3 --stop exit --horizon 10"
+        "table.csv --budget 4 --budget 10 uniform fixed:arm=1 --horizon 10 --paths 3 --stop exit"
     )
 
 

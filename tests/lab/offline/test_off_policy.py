@@ -12,12 +12,11 @@ from purse.base.progress import Progress
 from purse.engine.job import make_job
 from purse.lab.offline import bootstrap
 from purse.lab.offline.bootstrap import with_log_error
-from purse.lab.offline.estimates import METHODS
+from purse.lab.offline.estimates import pooled
 from purse.lab.offline.log import read_log
-from purse.lab.offline.log_player import pooled
-from purse.lab.offline.model_world import make_model
+from purse.lab.offline.log_worlds import make_model, make_queues
 from purse.lab.offline.off_policy import estimate_log
-from purse.lab.offline.queue_replay import replay
+from purse.lab.offline.question import METHODS, Question
 from purse.lab.offline.source import read
 from purse.lab.theory.estimate import LEVEL
 
@@ -64,7 +63,9 @@ def test_where_nothing_is_random_every_method_is_the_simulation(policy: str) -> 
 def test_replay_takes_each_row_once_a_path() -> None:
     rewards = 2.0 ** -np.arange(40)
     ones = np.ones(40)
-    queues = replay(read_log(read(log_of([0] * 40, rewards, ones, ones)), reward_range=(0, 1)))
+    queues = make_queues(
+        read_log(read(log_of([0] * 40, rewards, ones, ones)), Question(reward_range=(0, 1)))
+    )
     job = make_job("fixed:arm=0", queues.world(queues.once()), 39)
     found = purse.engine.simulate.play(job, 50, n_workers=1, shown=Progress(""))
     left_out = rewards.sum() - found.gain
@@ -120,7 +121,7 @@ def test_gains_are_in_the_unit_of_the_log() -> None:
     moved = log.with_columns(reward=7 * pl.col("reward") - 3)
     options: dict[str, Any] = {"policies": ["exp3.bwk"], "n_paths": 20}
     plain, other = (estimate_log(each, budgets=[40], **options).frame() for each in (log, moved))
-    model = make_model(read_log(read(log)))
+    model = make_model(read_log(read(log), Question()))
     pulls = purse.simulate("exp3.bwk", model.world, 40, n_paths=20).pulls.sum(axis=1).mean()
     for method in ("snips", "dr"):
         (here,), (there,) = (
@@ -170,7 +171,7 @@ def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
 
 
 def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
-    model = make_model(read_log(read(sample(3_000, 0))))
+    model = make_model(read_log(read(sample(3_000, 0)), Question()))
     rows = model.log.rows
     replicates = (model.redrawn(bootstrap.generator(0, number)) for number in range(100))
     redrawn = np.array([model.log.sums(counts) for counts in replicates])

@@ -9,7 +9,9 @@ import pytest
 import purse
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
-from purse.lab.offline import log_draw, log_player, warm
+from purse.lab.offline import estimates as log_player
+from purse.lab.offline import log_worlds as log_draw
+from purse.lab.offline import warm
 from purse.lab.offline.off_policy import estimate_log
 from purse.lab.study.compile_ahead import Task
 

@@ -2,200 +2,121 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import wraps
+from collections.abc import Mapping, Sequence
 from itertools import product
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import polars as pl
 
-from purse.lab.report.data import StudyFacts
-from purse.lab.report.study_page import figures_of, html
 from purse.lab.study import summary
+from purse.lab.study.facts import StudyFacts
+from purse.lab.study.results import Study
 
 POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}
 SCALES = {"learns": 6.0, "learns <fast>": 40.0, "uniform": 0.5, "oracle": 0.0}
 RATE = 1.5  # what the best arm gains per unit of the budget
-WRITTEN = {"adversarial": "two_worlds:world=2"}
 HOLDS = "true where each arm's cost is constant; false in general (`two_worlds`)"
-
 ARMS = {"small": (0.5, 0.02), "big <one>": (0.9, 0.09), "wasteful": (0.3, 0.05)}
 
 
-def once(make: Callable[[MadeUp], pl.DataFrame]) -> Callable[[MadeUp], pl.DataFrame]:
-    """Make a frame of a study once: a page asks for it two dozen times."""
-
-    @wraps(make)
-    def kept(study: MadeUp) -> pl.DataFrame:
-        if make.__name__ not in study.made:
-            study.made[make.__name__] = make(study)
-        return study.made[make.__name__]
-
-    return kept
-
-
-@dataclass(eq=False)
-class MadeUp:
-    """A study with the frames of a real one and made-up numbers: regret is SCALES[policy]
-    B^POWERS[policy], or linear where adversarial, up to noise.
+def made_up(
+    *,
+    worlds: Sequence[str] = ("stochastic", "adversarial"),
+    policies: Sequence[str] = tuple(POWERS),
+    budgets: Sequence[float] = (1e3, 3e3, 1e4, 1e5),
+    n_paths: int = 20,
+    n_arms: int = 3,
+    bare: bool = False,
+    unspent: float = 0.0,
+    scales: Mapping[str, float] = SCALES,
+) -> Study:
+    """A study with the frames of a real one: regret is SCALES[policy] B^POWERS[policy], or linear
+    if adversarial, up to noise; `bare`: without bounds and references.
     """
-
-    worlds: Sequence[str] = ("stochastic", "adversarial")
-    policies: Sequence[str] = tuple(POWERS)
-    budgets: Sequence[float] = (1e3, 3e3, 1e4, 1e5)
-    n_paths: int = 20
-    n_arms: int = 3
-    with_bounds: bool = True
-    with_references: bool = True
-    unspent: float = 0.0
-    scales: Mapping[str, float] = field(default_factory=lambda: SCALES)
-    facts: StudyFacts = field(init=False)
-    made: dict[str, pl.DataFrame] = field(init=False, default_factory=dict)
-    outcome: ClassVar[str] = "regret"
-
-    def __post_init__(self) -> None:
-        self.facts = StudyFacts(
-            title="Four policies & two worlds",
-            command="purse lab run study.toml",
-            study='policies = ["learns"]\n',
-            worlds={
-                world: f"{WRITTEN.get(world, 'bernoulli:rewards=[.4]')} <{world}>"
-                for world in self.worlds
-            },
-            about={
-                policy: {"spec": policy, "says": f"What {policy} is."} for policy in self.policies
-            },
-            policies=list(self.policies),
-            budgets=list(self.budgets),
-            n_paths=self.n_paths,
-            seed=0,
-            stop="exit",
-            versions={"purse": "0.9", "python": "3.11"},
-            machine={"system": "Linux aarch64", "cores": 2},
-            shards=["05f012c9-0-20"],
-            made="2026-11-15T11:44:37+00:00",
-        )
-
-    def cells(self) -> Iterator[tuple[int, dict[str, Any]]]:
-        cells = product(self.worlds, self.budgets, self.policies)
-        for place, (world, budget, policy) in enumerate(cells):
-            yield place, {"world": world, "policy": policy, "budget": budget}
-
-    def runs(self, place: int, world: str, policy: str, budget: float) -> pl.DataFrame:
-        random = np.random.default_rng(place)
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in summary.COLUMNS}
+    parts, regrets = [], dict[tuple[str, str], list[Any]]()
+    for place, (world, budget, policy) in enumerate(product(worlds, budgets, policies)):
+        random, number = np.random.default_rng(place), policies.index(policy)
         hard = world == "adversarial" and policy != "oracle"
-        mean = self.scales[policy] * budget ** POWERS[policy]
-        if hard:
-            mean = (0.4 + 0.1 * self.policies.index(policy)) * budget
-        regret = mean * (1 + 0.2 * random.standard_normal(self.n_paths))
-        regret += 0.02 * np.sqrt(budget) * random.standard_normal(self.n_paths)
-        left = random.uniform(0, 1, self.n_paths) + self.unspent * budget
-        ended = np.arange(self.n_paths) < (3 if hard and policy == "uniform" else 0)
-        numbers = {
-            "gain": RATE * budget - regret,
-            "rounds": np.full(self.n_paths, int(2 * budget)),
-            "used": 1 - left / budget,
-            "ended": ended,
-            "left": left,
-        }
-        return pl.DataFrame({"path": np.arange(self.n_paths), **numbers, "regret": regret})
-
-    @once
-    def frame(self) -> pl.DataFrame:
-        return pl.concat(
-            self.runs(place, **cell).select(
-                *(pl.lit(value).alias(name) for name, value in cell.items()), pl.all()
-            )
-            for place, cell in self.cells()
+        mean = (0.4 + 0.1 * number) * budget if hard else scales[policy] * budget ** POWERS[policy]
+        regret = mean * (1 + 0.2 * random.standard_normal(n_paths))
+        regret += 0.02 * np.sqrt(budget) * random.standard_normal(n_paths)
+        left = random.uniform(0, 1, n_paths) + unspent * budget
+        runs = pl.DataFrame(
+            {
+                "path": np.arange(n_paths),
+                "gain": RATE * budget - regret,
+                "rounds": np.full(n_paths, int(2 * budget)),
+                "used": 1 - left / budget,
+                "ended": np.arange(n_paths) < (3 if hard and policy == "uniform" else 0),
+                "left": left,
+                "regret": regret,
+            }
         )
-
-    def lazy(self) -> pl.LazyFrame:
-        return self.frame().lazy()
-
-    @once
-    def table(self) -> pl.DataFrame:
-        rows = ((cell, self.runs(place, **cell)) for place, cell in self.cells())
-        return summary.framed("table", [{**cell, **summary.table_row(runs)} for cell, runs in rows])
-
-    @once
-    def shares(self) -> pl.DataFrame:
-        rows = []
-        for _, cell in self.cells():
-            slope = 2 * self.policies.index(cell["policy"])
-            for fraction in np.arange(1, 21) / 20:
-                weights = np.exp(slope * fraction * np.arange(self.n_arms) / self.n_arms)
-                rows += [
-                    {**cell, "fraction": fraction, "arm": f"arm {arm}", "share": share}
-                    for arm, share in enumerate(weights / weights.sum())
-                ]
-        return summary.framed("shares", rows)
-
-    @once
-    def bounds(self) -> pl.DataFrame:
-        rows: list[dict[str, Any]] = []
+        here = {"world": world, "policy": policy, "budget": budget}
+        parts.append(runs.select(*(pl.lit(value).alias(key) for key, value in here.items()), "*"))
+        regrets.setdefault((world, policy), []).append(regret)
+        rows["table"].append(here | summary.table_row(runs))
+        for fraction in np.arange(1, 21) / 20:
+            weights = np.exp(2 * number * fraction * np.arange(n_arms) / n_arms)
+            rows["shares"] += [
+                {**here, "fraction": fraction, "arm": f"arm {arm}", "share": share}
+                for arm, share in enumerate(weights / weights.sum())
+            ]
+    if len(budgets) > 1:
+        rows["growth"] = [
+            {"world": world, "policy": policy, **summary.growth_row(list(budgets), values)}
+            for (world, policy), values in regrets.items()
+        ]
+    for world, budget in product(worlds, budgets):
+        at = {"world": world, "budget": budget}
+        hard = world == "adversarial"
+        stated = [
+            ("learns", "Theorem 1", "at most", 20 * budget**0.5, not hard),
+            ("every player", "Lower bound", "at least", 0.3 * budget, hard),
+            ("learns <fast>", "Theorem 3", "order", 1.0, True),
+            ("learns", "Loose", "at most", 1e9 * budget, True),
+            ("uniform", "Vain", "at most", 1.0, False),
+        ]
         names = ("policy", "name", "side", "value", "applies")
-        for world, budget in product(self.worlds, self.budgets if self.with_bounds else ()):
-            here = {"world": world, "budget": budget, "holds": HOLDS, "source": "A paper (2019)"}
-            hard = world == "adversarial"
-            stated: list[tuple[str, str, str, float, bool]] = [
-                ("learns", "Theorem 1", "at most", 20 * budget**0.5, not hard),
-                ("every player", "Lower bound", "at least", 0.3 * budget, hard),
-                ("learns <fast>", "Theorem 3", "order", 1.0, True),
-                ("learns", "Loose", "at most", 1e9 * budget, True),
-                ("uniform", "Vain", "at most", 1.0, False),
+        said = {"holds": HOLDS, "source": "A paper (2019)"}
+        best = f"best arm alone (arm {int(budget > 5e3)})"
+        if not bare:
+            rows["bounds"] += [at | said | dict(zip(names, row, strict=True)) for row in stated]
+            rows["references"] += [
+                {**at, "name": best, "gain": 0.9 * RATE * budget},
+                {**at, "name": "LP optimum", "gain": RATE * budget},
             ]
-            rows += [{**here, **dict(zip(names, bound, strict=True))} for bound in stated]
-        return summary.framed("bounds", rows)
-
-    @once
-    def growth(self) -> pl.DataFrame:
-        rows = []
-        for world, policy in product(self.worlds, self.policies if len(self.budgets) > 1 else ()):
-            regrets = [
-                self.runs(place, **cell)["regret"].to_numpy()
-                for place, cell in self.cells()
-                if (cell["world"], cell["policy"]) == (world, policy)
-            ]
-            growth = summary.growth_row(list(self.budgets), regrets)
-            rows.append({"world": world, "policy": policy, **growth})
-        return summary.framed("growth", rows)
-
-    @once
-    def references(self) -> pl.DataFrame:
-        rows: list[dict[str, Any]] = []
-        for world, budget in product(self.worlds, self.budgets if self.with_references else ()):
-            here = {"world": world, "budget": budget}
-            best = f"best arm alone (arm {int(budget > 5e3)})"
-            rows.append({**here, "name": best, "gain": 0.9 * RATE * budget})
-            rows.append({**here, "name": "LP optimum", "gain": RATE * budget})
-        return summary.framed("references", rows)
-
-    @once
-    def arms(self) -> pl.DataFrame:
-        rows: list[dict[str, Any]] = []
-        for world, budget in product(self.worlds, self.budgets):
-            for arm in range(self.n_arms):
-                means = {"reward": 0.1 * (arm + 1), "cost": 0.2, "efficiency": 0.5 * (arm + 1)}
-                rest = {"gain": 0.5 * (arm + 1) * budget, "best": arm == self.n_arms - 1}
-                here = {"world": world, "budget": budget, "arm": f"arm {arm}"}
-                rows.append({**here, **means, **rest})
-        return summary.framed("arms", rows)
+        for arm in range(n_arms):
+            means = {"reward": 0.1 * (arm + 1), "cost": 0.2, "efficiency": 0.5 * (arm + 1)}
+            rest = {"gain": 0.5 * (arm + 1) * budget, "best": arm == n_arms - 1}
+            rows["arms"].append({**at, "arm": f"arm {arm}", **means, **rest})
+    written = {"adversarial": "two_worlds:world=2"}
+    facts = StudyFacts(
+        title="Four policies & two worlds",
+        command="purse lab run study.toml",
+        study='policies = ["learns"]\n',
+        worlds={
+            world: f"{written.get(world, 'bernoulli:rewards=[.4]')} <{world}>" for world in worlds
+        },
+        about={policy: {"spec": policy, "says": f"What {policy} is."} for policy in policies},
+        policies=list(policies),
+        budgets=list(budgets),
+        n_paths=n_paths,
+        seed=0,
+        stop="exit",
+        versions={"purse": "0.9", "python": "3.11"},
+        machine={"system": "Linux aarch64", "cores": 2},
+        shards=["05f012c9-0-20"],
+        made="2026-11-15T11:44:37+00:00",
+    )
+    frames = {name: summary.framed(name, values) for name, values in rows.items()}
+    return Study(pl.concat(parts).lazy(), frames, facts)
 
 
 def plain(text: str) -> str:
     return text.replace("\N{NO-BREAK SPACE}", " ")
-
-
-def page_of(study: Any) -> str:
-    return html(study, figures_of(study))
-
-
-def save_page(study: Any, path: Path) -> Path:
-    path.write_text(page_of(study), encoding="utf-8")
-    return path
 
 
 def recorded_table(n_rounds: int = 60) -> pl.DataFrame:
@@ -213,11 +134,5 @@ def recorded_log(n: int = 600) -> pl.DataFrame:
     arms = rng.choice(3, n, p=chances)
     rewards = rng.random(n) < np.array([reward for reward, _ in ARMS.values()])[arms]
     costs = np.array([cost for _, cost in ARMS.values()])[arms]
-    return pl.DataFrame(
-        {
-            "arm": [names[arm] for arm in arms],
-            "reward": rewards.astype(float),
-            "cost": costs,
-            "probability": chances[arms],
-        }
-    )
+    outcomes = {"reward": rewards.astype(float), "cost": costs, "probability": chances[arms]}
+    return pl.DataFrame({"arm": [names[arm] for arm in arms], **outcomes})

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,10 +8,10 @@ import polars as pl
 import pytest
 
 from purse.lab.report import frames
-from purse.lab.report.charts import areas, curves, rows
+from purse.lab.report.charts import study as charts
 from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.coincide import merge_lines
-from purse.lab.report.charts.runs import runs
+from purse.lab.report.charts.export import javascript, version, write_figures
+from purse.lab.report.charts.lines import merge_lines
 from purse.lab.report.charts.style import (
     ARMS_DARK,
     ARMS_LIGHT,
@@ -27,7 +27,8 @@ from purse.lab.report.charts.style import (
     decades,
     shapes,
 )
-from purse.lab.report.study_page import figures_of
+from purse.lab.study.results import Study
+from tests.lab.report.made_up import made_up
 from tests.support.charts import checked_spec
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
@@ -50,22 +51,22 @@ def marks(spec: dict[str, Any], panel: int) -> list[str]:
     return [layer["mark"]["type"] for layer in spec["concat"][panel]["layer"]]
 
 
-def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Any) -> None:
+def test_the_figures_are_there_in_order(figures: list[Figure], one_budget: Study) -> None:
     names = ["regret", "gain", "shares", "runs", "growth"]
     assert [figure.name for figure in figures] == names
-    assert [figure.name for figure in figures_of(one_budget)] == names[:-1]
+    assert [figure.name for figure in one_budget.figures()] == names[:-1]
 
 
-def test_what_was_left_has_a_figure_where_it_is_much(study: Any, one_budget: Any) -> None:
-    assert curves.left(study) is None
-    much = curves.left(replace(one_budget, unspent=0.02))
+def test_what_was_left_has_a_figure_where_it_is_much(study: Study, one_budget: Study) -> None:
+    assert charts.left(study) is None
+    much = charts.left(made_up(budgets=(5e3,), unspent=0.02))
     assert much is not None
     assert marks(much.spec, 0) == ["point"]
 
 
 @pytest.mark.parametrize("name", ["regret", "gain", "growth"])
 def test_a_panel_per_world_shows_the_rows_of_the_frame(
-    study: Any, specs: dict[str, dict[str, Any]], name: str
+    study: Study, specs: dict[str, dict[str, Any]], name: str
 ) -> None:
     frame = getattr(frames, name)(study)
     for place, world in enumerate(("stochastic", "adversarial")):
@@ -80,7 +81,7 @@ def test_a_panel_per_world_shows_the_rows_of_the_frame(
         )
 
 
-def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
+def test_the_frame_of_regret_is_the_table_with_its_band(study: Study) -> None:
     found = frames.regret(study)
     columns = ["world", "policy", "budget", "regret", "low", "high"]
     assert found.select(columns).equals(study.table().select(columns))
@@ -91,7 +92,7 @@ def test_the_frame_of_regret_is_the_table_with_its_band(study: Any) -> None:
 
 
 def test_what_is_zero_up_to_noise_lies_hollow_on_the_floor(
-    study: Any, specs: dict[str, dict[str, Any]]
+    study: Study, specs: dict[str, dict[str, Any]]
 ) -> None:
     found = frames.regret(study)
     oracle = found.filter(policy="oracle")
@@ -118,15 +119,15 @@ def test_an_axis_of_regret_has_at_most_five_decades_below_the_largest() -> None:
     assert found["below"].to_list() == [True, False, True]
 
 
-def test_a_single_path_has_no_band(one_path: Any, study: Any) -> None:
-    assert "area" not in marks(curves.regret(one_path).spec, 0)
-    assert "area" not in marks(curves.gain(one_path).spec, 0)
-    assert "area" in marks(curves.regret(study).spec, 0)
-    assert marks(runs(one_path).spec, 0) == ["tick"]
+def test_a_single_path_has_no_band(one_path: Study, study: Study) -> None:
+    assert "area" not in marks(charts.regret(one_path).spec, 0)
+    assert "area" not in marks(charts.gain(one_path).spec, 0)
+    assert "area" in marks(charts.regret(study).spec, 0)
+    assert marks(charts.runs(one_path).spec, 0) == ["tick"]
 
 
 def test_bounds_are_drawn_where_they_apply_and_not_where_they_are_far(
-    study: Any, specs: dict[str, dict[str, Any]]
+    study: Study, specs: dict[str, dict[str, Any]]
 ) -> None:
     found = frames.bounds(study)
     assert set(found.drawn.select("world", "name").rows()) == {
@@ -174,7 +175,7 @@ def test_lines_that_coincide_are_one_line_with_both_names() -> None:
 
 
 def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
-    study: Any, one_path: Any
+    study: Study, one_path: Study
 ) -> None:
     row = frames.gain(study).row(0, named=True)
     assert row["unit_gain"] == pytest.approx(row["gain"] / 1e3)
@@ -188,7 +189,7 @@ def test_gain_is_per_unit_of_budget_and_a_part_of_the_best_reference(
     assert frames.gain(one_path)["part"].is_null().all()
 
 
-def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> None:
+def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Study) -> None:
     found = frames.shares(study)
     assert set(found["budget"]) == {1e5}
     for _, part in found.group_by("world", "policy"):
@@ -203,9 +204,9 @@ def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Any) -> Non
         assert slices["start"].to_list() == [0.0, *slices["fraction"].to_list()[:-1]]
 
 
-def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) -> None:
-    found = frames.shares(replace(study, n_arms=12))
-    arms = areas.arms_of(found, "stochastic")
+def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Study) -> None:
+    found = frames.shares(made_up(n_arms=12))
+    arms = charts.arms_of(found, "stochastic")
     # the best first, the rest in the order given; made-up policies like late arms
     assert arms == ["arm 11", *(f"arm {arm}" for arm in range(4, 11)), "others"]
     total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
@@ -216,11 +217,11 @@ def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together(study: Any) 
     assert BEST not in arm_colours(arms, "others")
 
 
-def test_nine_arms_need_no_others(study: Any) -> None:
-    assert areas.arms_of(frames.shares(replace(study, n_arms=9)), "stochastic")[-1] == "arm 7"
+def test_nine_arms_need_no_others(study: Study) -> None:
+    assert charts.arms_of(frames.shares(made_up(n_arms=9)), "stochastic")[-1] == "arm 7"
 
 
-def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> None:
+def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Study) -> None:
     found = frames.runs(study).filter(world="stochastic", policy="uniform").row(0, named=True)
     regrets = study.frame().filter(world="stochastic", policy="uniform", budget=1e5)["regret"]
     extremes = regrets.min(), regrets.median(), regrets.max()
@@ -230,23 +231,23 @@ def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Any) -> 
     assert list(dict.fromkeys(frames.runs(study)["world"])) == ["stochastic", "adversarial"]
 
 
-def test_many_runs_are_thinned_evenly_by_rank(one_budget: Any) -> None:
-    many = frames.single_runs(replace(one_budget, n_paths=350)).filter(policy="uniform")["regret"]
-    everything = replace(one_budget, n_paths=350).frame().filter(policy="uniform")["regret"].sort()
+def test_many_runs_are_thinned_evenly_by_rank() -> None:
+    large = made_up(worlds=("stochastic",), policies=("uniform",), budgets=(5e3,), n_paths=350)
+    many, everything = frames.single_runs(large)["regret"], large.frame()["regret"].sort()
     assert len(many) == 100
     assert many.is_sorted()
     assert abs(many.median() - everything.median()) < 0.05 * everything.median()
 
 
-def test_one_budget_has_rows_and_bounds_in_them(one_budget: Any) -> None:
-    assert marks(curves.regret(one_budget).spec, 0) == ["rule", "tick", "point"]
-    assert marks(curves.gain(one_budget).spec, 0) == ["rule", "rule", "point"]
+def test_one_budget_has_rows_and_bounds_in_them(one_budget: Study) -> None:
+    assert marks(charts.regret(one_budget).spec, 0) == ["rule", "tick", "point"]
+    assert marks(charts.gain(one_budget).spec, 0) == ["rule", "rule", "point"]
 
 
-def test_growth_is_left_out_where_it_could_not_be_fitted(study: Any, one_budget: Any) -> None:
-    assert rows.growth(one_budget) is None
+def test_growth_is_left_out_where_it_could_not_be_fitted(study: Study, one_budget: Study) -> None:
+    assert charts.growth(one_budget) is None
     assert frames.growth(study).filter(policy="oracle")["slope"].is_null().all()
-    figure = rows.growth(study)
+    figure = charts.growth(study)
     assert figure is not None
     assert set(figure.data["policy"]) == {"learns", "learns <fast>", "uniform"}
 
@@ -291,3 +292,36 @@ def luminance(colour: str) -> float:
         part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
     )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_figures_are_exported_the_same_each_time(one_budget: Study, tmp_path: Path) -> None:
+    paths = write_figures(one_budget.figures(), tmp_path / "one")
+    again = write_figures(one_budget.figures()[:2], tmp_path / "two")
+    names = ["regret", "gain", "shares", "runs"]
+    assert [path.name for path in paths] == [
+        f"{name}.{kind}" for name in names for kind in ("png", "svg", "csv")
+    ]
+    assert len(again) == 2 * 3
+    for path, other in zip(paths, again, strict=False):
+        assert path.read_bytes() == other.read_bytes()
+    assert paths[0].read_bytes().startswith(b"\x89PNG")
+    assert ">learns</text>" in paths[1].read_text(encoding="utf-8")
+    table = paths[2].read_text(encoding="utf-8")
+    assert table.startswith("world,policy,budget,n_paths,regret,low,high")
+
+
+def test_the_script_of_the_charts_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "purse").mkdir()
+    versions = []
+    import vl_convert
+
+    def bundle(vl_version: str) -> str:
+        versions.append(vl_version)
+        return "script"
+
+    monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
+    assert [javascript(), javascript()] == ["script", "script"]
+    assert versions == [version()]
+    monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
+    assert javascript() == "script"

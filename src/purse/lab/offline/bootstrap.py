@@ -40,7 +40,7 @@ class Played(NamedTuple):
 
     main: list[tuple[World, Run]]  # some paths each, in a world of their own
     replicates: list[Run]
-    kept: list[Any]  # what was kept of the world of each replicate
+    worlds: list[Any]  # what `keep` returned for the world of each replicate
 
     @property
     def pulls(self) -> Ints:
@@ -94,7 +94,7 @@ def play_log(
     seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=replicates).tolist()
     main: dict[int, tuple[World, Run]] = {}
     redone: dict[int, Run] = {}
-    kept: dict[int, Any] = {}
+    worlds: dict[int, Any] = {}
     first = seat(job, world(once))
     loop, halt = cpu.warm_up(first, bar), np.zeros(1, np.int64)
 
@@ -111,7 +111,7 @@ def play_log(
     def play_again(number: int, count: int) -> None:
         place = world(redrawn(generator(job.game.seed, number)))
         redone[number] = play(place, seeds[number], 0, count)
-        kept[number] = keep(place, redone[number])
+        worlds[number] = keep(place, redone[number])
 
     def do(tasks: Sequence[Callable[[], None]], before: float, part: float) -> None:
         done = len(main) + len(redone)
@@ -141,7 +141,7 @@ def play_log(
     return Played(
         [main[start] for start in starts],
         [redone[number] for number in numbers],
-        [kept[number] for number in numbers],
+        [worlds[number] for number in numbers],
     )
 
 

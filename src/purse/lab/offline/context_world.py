@@ -8,12 +8,16 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.base import amounts
+from purse.compiler.jit import bind
 from purse.engine.cpu import BLOCK_PATHS
+from purse.kernels.regression import Regression, add_report, new_regression
 from purse.lab.offline.log import Log
 from purse.lab.offline.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
-from purse.lab.offline.outcome_models import cross_fitted
 from purse.types import Floats, Ints, Run, World
 from purse.worlds._tables import context_rows
+
+FOLDS = 5
+RIDGE = 1.0
 
 
 class Credited(NamedTuple):
@@ -76,23 +80,7 @@ class ContextWorld:
             np.zeros(n_arms, np.int64),
             np.zeros(1, np.int64),
         )
-        low, high = log.cost_min, log.cost_max
-        assert log.contexts is not None
-        return World(
-            log.name,
-            tables,
-            low,
-            high,
-            costs=low if (low == high).all() else None,
-            horizon=log.horizon,
-            draw=draw,
-            arms=log.arms,
-            outages=log.outages,
-            reward_range=log.reward_range,
-            n_features=log.contexts.features.n_columns,
-            per_arm=log.contexts.features.per_arm,
-            view=view,
-        )
+        return log.as_world(tables, draw, view=view, **log.features)
 
     def models(self, counts: Ints) -> Floats:
         """(n, K, 1 + d) What is expected of each arm in each row's context, in the unit of
@@ -167,3 +155,44 @@ def effective_rows(visits: Ints) -> float:
     if pairs == 0:
         return float((visits > 0).sum())
     return min(total * (total - 1) / pairs, float((visits > 0).sum()))
+
+
+def learn_rows(
+    known: Regression,
+    contexts: Floats,
+    arm: Ints,
+    values: Floats,
+    counts: Ints,
+    z: Floats,
+) -> None:
+    """Add each row as many reports as it counts; `z` is room to work in, (numbers,)."""
+    for t in range(arm.shape[0]):
+        x = contexts[t, min(arm[t], contexts.shape[1] - 1)]
+        for _ in range(counts[t]):
+            add_report(known, arm[t], x, z, values[t, 0], values[t, 1:])
+
+
+def regression_of(
+    contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int, ridge: float = RIDGE
+) -> Regression:
+    """Return what the rows teach.
+
+    contexts   (n, A, numbers of a context), the last number is 1
+    values     (n, 1 + d) reward from 0 to 1, and costs in largest costs
+    counts     (n,) how often each row counts
+    """
+    known = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
+    bind(learn_rows)(known, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
+    return known
+
+
+def cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
+    """(n, K, 1 + d) What is expected of each arm in the context of each row, from other folds."""
+    fold = np.arange(len(arm)) % FOLDS
+    expected = np.zeros((len(arm), n_arms, values.shape[1]))
+    for number in range(FOLDS):
+        here = fold == number
+        known = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
+        seen = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
+        expected[here] = np.einsum("tkn,ksn->tks", seen, known.coefficients)
+    return expected

@@ -1,139 +1,296 @@
-"""What policies would have gained, from a log that was read, by each method."""
+"""Estimates of what a policy gains and spends, from a log, by each method; or why it cannot tell.
+
+Policies without contexts play in the worlds of `log_worlds`, policies that see contexts in that of
+`context_world`. The log itself is a reference: its rows in their order, until one cannot be paid
+or the game ends. Its interval is that of another log of the same kind: rows are drawn again with
+replacement and keep the order of the log, so that a logging policy that learnt is one that learns
+in them, too.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import ModuleType
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from purse.base import validation
-from purse.base.processes import usable_cores
-from purse.base.progress import progress
-from purse.engine.job import SEEDS, make_job
-from purse.errors import invalid
-from purse.lab.offline import bootstrap
-from purse.lab.offline import model_world as models
-from purse.lab.offline.as_logged import as_logged
-from purse.lab.offline.log import Log
-from purse.lab.offline.log_player import LogPlayer, budget_of
-from purse.lab.offline.log_result import LogResult
-from purse.lab.report.data import LogFacts, Recording
-from purse.lab.study import manifest
+from purse.base import amounts
+from purse.base.progress import Progress
+from purse.engine.job import Job
+from purse.lab.offline.bootstrap import Played, generator, play_log, with_log_error
+from purse.lab.offline.context_world import (
+    ContextWorld,
+    Credited,
+    effective_rows,
+    make_context_world,
+)
+from purse.lab.offline.log import LEAST_ESS, Log, too_little
+from purse.lab.offline.log_result import UNKNOWN, LogEstimate
+from purse.lab.offline.log_words import SHORT
+from purse.lab.offline.log_worlds import WEIGHTED, ModelWorld, QueueReplay, make_model, make_queues
+from purse.lab.offline.logged_rounds import MOST_DRAWS, seat
+from purse.lab.offline.question import Question
+from purse.lab.study.compile_ahead import warm_up_all
+from purse.lab.study.shard import JobSpec
+from purse.lab.theory.estimate import Estimate
+from purse.types import Floats, Ints, World
 
-WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
-NO_LIMIT = "none"  # as a horizon
-PATHS, THOROUGH_PATHS = 100, 1_000  # simulated games
-METHODS = ("replay", *models.METHODS)
-
-
-class Question(NamedTuple):
-    """What is asked of a log."""
-
-    policies: list[str | ModuleType]
-    budgets: list[Any]  # in the user's unit: numbers, or with several resources one for each
-    n_paths: int
-    seed: int
-    methods: tuple[str, ...]
-    stop: str | None  # None: "retry" where there is a horizon, else "exit"
-    replicates: int  # logs drawn again from the log
+MISSED = 4.0  # standard errors by which the weights of a policy's rows may fall short of 1
+NO_QUEUES = (
+    "sees contexts: the next row of an arm has a context that the policy did not choose in; "
+    "ips, snips and dr can tell"
+)
+NAME = "as logged"
 
 
-def ask(
-    policies: str | ModuleType | Sequence[str | ModuleType],
-    budgets: Any,
-    *,
-    n_paths: int | None,
-    seed: int,
-    methods: Sequence[str],
-    stop: str | None,
-    replicates: int | None = None,
-    thorough: bool = False,
-) -> Question:
-    """Return what is asked. Raise `InvalidInput` where a value is not allowed."""
-    chosen = tuple(validation.choice("methods", method, METHODS) for method in methods)
-    usual = (
-        (THOROUGH_PATHS, bootstrap.THOROUGH_REPLICATES)
-        if thorough
-        else (PATHS, bootstrap.REPLICATES)
-    )
-    n_paths = validation.integer("n_paths", usual[0] if n_paths is None else n_paths, low=2)
-    logs = validation.integer("replicates", usual[1] if replicates is None else replicates, low=2)
-    seed = validation.integer("seed", seed, low=0, high=SEEDS)
-    players = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    sizes = list(budgets) if isinstance(budgets, Sequence) else [budgets]
-    for field, entries in (("policies", players), ("budgets", sizes), ("methods", chosen)):
-        if not entries:
-            raise invalid(field, entries, "must have at least one entry")
-    return Question(players, sizes, n_paths, seed, chosen, stop, logs)
+class LogPlayer:
+    """What plays jobs on a log, by each method that is asked for."""
+
+    def __init__(self, log: Log, question: Question, *, workers: int) -> None:
+        methods, logs = question.methods, question.logs
+        self.model = make_model(log)
+        self.queues = make_queues(log) if "replay" in methods else None
+        self.logged = None if log.contexts is None else make_context_world(log)
+        self.how: dict[str, Any] = {
+            "n_paths": question.games,
+            "replicates": logs,
+            "workers": workers,
+        }
+        wanted = [method for method in WEIGHTED if method in methods]
+        self.means = model_means(self.model, question.seed, wanted, logs)
+
+    def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
+        """Compile the loops of these policies, each with its stop rule, for all methods; those that
+        see contexts are compiled when they play.
+        """
+        world = self.model.reweighted(self.model.once())
+        jobs, recipes = dict[str, Job](), dict[str, JobSpec]()
+        for policy, stop in players.items():
+            recipe = JobSpec(policy, world, budget, 0, stop)
+            job = recipe.make()
+            if not job.contexts:
+                jobs[job.name], recipes[job.name] = job, recipe
+        warm_up_all(jobs, recipes, bar, self.how["workers"])
+
+    def by_method(self, job: Job, bar: Progress) -> dict[str, LogEstimate]:
+        """Return the estimates for a job; the bar goes on by one part."""
+        start, length = bar.start, bar.length
+        if self.logged is not None and job.contexts:
+            return by_contexts(self.logged, job, {**self.how, "bar": bar})
+        model, queues = self.model, self.queues
+        answers, worlds = dict[str, LogEstimate](), bool(self.means) + (queues is not None)
+        if self.means:
+            bar.part(start, length / worlds, bar.title)
+            played = play_log(
+                job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar
+            )
+            answers = by_model(model, self.means, job, played)
+        if queues is not None:
+            bar.part(start + length * (1 - 1 / worlds), length / worlds, bar.title)
+
+            def ran_out(world: World) -> bool:
+                return bool(queues.ran_out(world).size)
+
+            rows = queues.once()
+            played = play_log(
+                job, queues.world, rows, queues.redrawn, **self.how, bar=bar, enough=ran_out
+            )
+            answers["replay"] = by_replay(queues, job, played)
+        return answers
 
 
-def estimate(
-    log: Log,
-    question: Question,
-    *,
-    command: str,
-    references: bool = False,
-    n_workers: int | None = None,
-) -> LogResult:
-    """Return what each policy would have gained with each budget, by each method, with 95%
-    intervals that hold the uncertainty of the log.
+def model_means(
+    model: ModelWorld, seed: int, methods: Sequence[str], replicates: int
+) -> dict[str, list[Floats]]:
+    """By each method, the mean reward of each arm in the log and in each replicate."""
+    by_method: dict[str, list[Floats]] = {
+        method: [model.means(method, model.once())] for method in methods
+    }
+    for number in range(replicates) if methods else ():
+        rows = model.redrawn(generator(seed, number))
+        for method, means in by_method.items():
+            means.append(model.means(method, rows))
+    return by_method
 
-    command      how to ask again
-    references   whether to add what the log itself gained, and each arm alone
+
+def by_model(
+    model: ModelWorld, by_arm: Mapping[str, list[Floats]], job: Job, played: Played
+) -> dict[str, LogEstimate]:
+    """Return what the estimated world says, by each way to estimate mean rewards."""
+    inside, sizes, spent = model.played_means(), model.log.ess, spent_of(played)
+    by_method = {}
+    for method, (mean, *again) in by_arm.items():
+        values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
+        pairs = zip(played.replicates, again, strict=True)
+        gain = with_log_error(values, np.array([run.pulls @ means for run, means in pairs]))
+        by_method[method] = answer(job, method, gain, model.log, played, sizes, spent)
+    return by_method
+
+
+def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
+    """Return what the logged rounds themselves say; refused where a path needs more of them than
+    there are.
     """
-    chosen, stop = question.methods, question.stop
-    rule = stop or ("exit" if log.horizon is None else "retry")
-    played = LogPlayer(
-        log,
-        chosen,
-        n_paths=question.n_paths,
-        replicates=question.replicates,
-        seed=question.seed,
-        workers=validation.workers(n_workers) or usable_cores(),
-    )
-    alone = "hold" if rule == "hold" else "exit"
-    jobs = [
-        (make_job(policy, played.model.world, budget, stop=rule, seed=question.seed), "policy")
-        for policy in question.policies
-        for budget in question.budgets
-    ]
-    if references:
-        for budget in question.budgets:
-            for arm, name in enumerate(log.arms):
-                job = make_job(
-                    f"fixed:arm={arm}", played.model.world, budget, stop=alone, seed=question.seed
-                )
-                jobs.append((job._replace(name=f"always {name}"), "arm"))
-    answers = []
-    with progress("replaying the log") as bar:
-        players = dict.fromkeys(question.policies, rule)
-        if references:
-            players["fixed:arm=0"] = alone
-        played.warm_up(players, question.budgets[0], bar)
-        ends = np.cumsum([0, *(WORK[kind] for _, kind in jobs)]) / sum(
-            WORK[kind] for _, kind in jobs
+    short = np.concatenate([queues.ran_out(world) for world, _ in played.main])
+    if short.size:
+        arm, size = queues.log.arms[short[0]], queues.ess[short[0]]
+        shortage = (
+            f"{SHORT}: a game needs more rounds of arm {arm!r} than the {size:,.0f} that "
+            "can be replayed"
         )
-        for number, (job, kind) in enumerate(jobs):
-            title = f"{number + 1} of {len(jobs)}, {job.name}, budget {budget_of(job):g}"
-            bar.part(ends[number], ends[number + 1] - ends[number], title)
-            by_method = played.by_method(job, bar)
-            answers += [by_method[method]._replace(kind=kind) for method in chosen]
-    if references:
-        answers += as_logged(log, question.budgets, chosen, question.replicates, question.seed)
-    note = "" if log.contexts is None else log.contexts.note
-    facts = LogFacts(
-        title=f"{log.name}: which policy spends a budget best?",
-        command=command,
-        replay=Recording("log", log.name, len(log), log.horizon, list(log.arms), note),
-        policies=list(dict.fromkeys(each.policy for each in answers if each.kind == "policy")),
-        budgets=list(dict.fromkeys(answer.budget for answer in answers)),
-        n_paths=question.n_paths,
-        seed=question.seed,
-        stop=rule,
-        replicates=question.replicates,
-        **manifest.surroundings(),
-        made=manifest.now(),
+        unknown = answer(job, "replay", UNKNOWN, queues.log, played, queues.ess, UNKNOWN)
+        return unknown._replace(refused=unknown.refused or shortage)
+    values = np.concatenate([run.gain for _, run in played.main])
+    gain = with_log_error(values, np.array([run.gain for run in played.replicates]))
+    return answer(job, "replay", gain, queues.log, played, queues.ess, spent_of(played))
+
+
+def spent_of(played: Played) -> Estimate:
+    """Return what the policy spends of the first resource."""
+    values = np.concatenate([run.spent[:, 0] for _, run in played.main])
+    return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
+
+
+def answer(
+    job: Job,
+    method: str,
+    estimate: Estimate,
+    log: Log,
+    played: Played,
+    ess: Floats,
+    spent: Estimate,
+) -> LogEstimate:
+    """Return the estimate, or why the log cannot support it: the policy plays an arm of which it
+    knows too little.
+    """
+    pulls, size = played.pulls, budget_of(job)
+    refused = too_little(log, pulls, ess)
+    return LogEstimate(
+        job.name, size, method, estimate, pooled(pulls, ess), refused, spent, played.rounds
     )
-    return LogResult(log, tuple(answers), facts)
+
+
+def budget_of(job: Job) -> float:
+    """Return the budget of a job, of the first resource and in the user's unit."""
+    return float(job.problem.budget[0] / amounts.UNIT)
+
+
+def pooled(pulls: Ints, ess: Floats) -> float:
+    """Effective sample size of a policy: (sum w)^2 / sum w^2 where the rows of each arm share the
+    weight of its part s_i of the pulls: 1 / sum_i s_i^2 / ess_i.
+
+    >>> pooled(np.array([3, 1, 0]), np.array([90.0, 10.0, 0.0]))
+    80.0
+    """
+    played = pulls > 0
+    if (ess[played] == 0).any():
+        return 0.0
+    part = pulls[played] / max(1, pulls.sum())
+    return float(1 / (part**2 / ess[played]).sum()) if played.any() else 0.0
+
+
+def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[str, LogEstimate]:
+    """Return the estimates for a policy that sees contexts; `how` is as in `play_log`."""
+    played = play_log(
+        job, logged.world, logged.once(), logged.redrawn, **how, seat=seat, keep=logged.credited
+    )
+    main = [logged.credited(world, run) for world, run in played.main]
+    again: list[Credited] = played.worlds
+    rows = effective_rows(np.sum([part.visits for part in main], axis=0))
+    refused = reason(logged, main, again, played, rows)
+    size = budget_of(job)
+    unknown = LogEstimate(job.name, size, "replay", UNKNOWN, 0.0, NO_QUEUES, UNKNOWN, played.rounds)
+    answers = {"replay": unknown}
+    for method in WEIGHTED:
+        gain, spent = (
+            from_paths(
+                [getattr(part, what)[method] for part in main],
+                [getattr(part, what)[method] for part in again],
+            )
+            for what in ("gain", "spent")
+        )
+        answers[method] = LogEstimate(
+            job.name, size, method, gain, rows, refused, spent, played.rounds
+        )
+    return answers
+
+
+def from_paths(main: list[Floats], again: list[Floats]) -> Estimate:
+    """Return the estimate from the values of the log's paths, and of the replicates'."""
+    return with_log_error(np.concatenate(main), np.array(again))
+
+
+def reason(
+    logged: ContextWorld, main: list[Credited], again: list[Credited], played: Played, rows: float
+) -> str | None:
+    """Return why the log cannot tell, or None: the policy wants an arm of which the log knows too
+    little, or arms in contexts in which the log never chose them, or plays too few rows.
+    """
+    log = logged.log
+    asked: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)
+    if (why := too_little(log, asked, log.ess)) is not None:
+        return why
+    if any(part.lost for part in main):
+        return f"not in the log: wants an arm that none of {MOST_DRAWS:,} rows has"
+    weight = from_paths([part.weight for part in main], [part.weight for part in again])
+    if (short := 1 - weight.mean) > MISSED * weight.error:
+        apart = short / weight.error if weight.error else np.inf
+        return (
+            "not in the log: wants arms in contexts in which the log never chose them: the weights "
+            f"of the rows that it agrees with come to {weight.mean:.3g} a round and should come to "
+            f"1, {apart:.3g} standard errors apart"
+        )
+    if rows < LEAST_ESS:
+        return f"too few rows: plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
+    return None
+
+
+def as_logged(log: Log, question: Question) -> list[LogEstimate]:
+    """Return what the log itself gained with each budget: the same for every method.
+
+    Refused if the game would have gone on after the last row, with money and rounds left.
+    """
+    answers, n = [], len(log)
+    for budget in question.sizes:
+        units = amounts.budget_array(budget, len(log.resources))
+        gain, spent, rounds = play_rows(log, np.arange(n), units)
+        refused = None
+        if rounds == n and (log.horizon is None or log.horizon > n):
+            left = amounts.text(units[0] - log.cost[:, 0].sum())
+            refused = f"{SHORT}: it ends with {left} of the budget left"
+        again = [
+            play_rows(log, np.sort(generator(question.seed, number).integers(n, size=n)), units)
+            for number in range(question.logs)
+        ]
+        gains, amounts_spent = (np.array([row[part] for row in again]) for part in (0, 1))
+        answers += [
+            LogEstimate(
+                NAME,
+                float(units[0] / amounts.UNIT),
+                method,
+                UNKNOWN if refused else with_spread(gain, gains),
+                float(rounds),
+                refused,
+                UNKNOWN if refused else with_spread(spent, amounts_spent),
+                float(rounds),
+                "log",
+            )
+            for method in question.methods
+        ]
+    return answers
+
+
+def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
+    """Return the gain of these rows in their order, what they cost of the first resource, in the
+    user's unit, and how many there are before the first that cannot be paid, or the horizon.
+    """
+    total = np.cumsum(log.cost[rows], axis=0)
+    paid = int((total <= units).all(axis=1).sum())  # costs are not negative: the first ones
+    last = min(paid, len(rows) if log.horizon is None else log.horizon)
+    spent = float(total[last - 1, 0] / amounts.UNIT) if last else 0.0
+    return float(log.reward[rows[:last]].sum()), spent, last
+
+
+def with_spread(value: float, again: Floats) -> Estimate:
+    """Return the value with the interval of the replicates: nothing is random within one."""
+    return with_log_error(np.array([value, value]), np.repeat(again[:, None], 2, axis=1))

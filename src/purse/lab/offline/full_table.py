@@ -27,8 +27,8 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid
-from purse.lab.offline.column_names import name_them
-from purse.lab.offline.feature_columns import Contexts, Wanted, read_contexts
+from purse.lab.offline.columns import Contexts, name_them, read_contexts
+from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source, read
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world
@@ -49,70 +49,53 @@ class FullTable:
 
 
 def read_table(
-    data: str | os.PathLike[str] | pl.DataFrame | Source,
-    *,
-    reward: str = "reward",
-    cost: str = "cost",
-    arm: str = "arm",
-    round: str = "round",
-    features: Wanted | None = None,
-    per_arm: bool = False,
+    data: str | os.PathLike[str] | pl.DataFrame | Source, asked: Question | None = None
 ) -> FullTable:
-    """Return the table in a file or frame of either form. `reward`, `cost`, `arm` and `round` name
-    its columns; in the wide form they begin their names.
+    """Return the table in a file or frame of either form.
 
-    features, per_arm   the columns that are features, see `read_contexts`, and whether each arm has
-                        its own
+    asked   names the columns of rewards, costs, arms and rounds, which in the wide form begin
+            their names, and the features; None: those of the module's docstring, and no features
     """
+    asked = Question() if asked is None else asked
     source = data if isinstance(data, Source) else read(data)
-    columns = source.frame.columns
-    if per_arm and features is None:
-        raise invalid("per_arm", per_arm, "needs features")
-    if arm in columns:
-        table = read_long(source, reward, cost, arm, round, features, per_arm)
-    else:
-        table = read_wide(source, reward, cost, arm)
-        if features is not None:
-            taken = [name for name in columns if name.startswith((f"{reward}_", f"{cost}_"))]
-            found = read_contexts(
-                source, features, arms=table.arms, per_arm=per_arm, spread=True, taken=taken
-            )
-            table = replace(table, contexts=found)
+    if asked.per_arm and asked.features is None:
+        raise invalid("per_arm", asked.per_arm, "needs features")
+    table = (read_long if asked.arm in source.frame.columns else read_wide)(source, asked)
     if len(table.arms) == 1:
         only = table.arms[0]
         raise InvalidInput(f"{source.path} has one arm, {only!r}: there is nothing to choose")
     return table
 
 
-def read_wide(source: Source, reward: str, cost: str, arm: str) -> FullTable:
+def read_wide(source: Source, asked: Question) -> FullTable:
     """Return the table from a pair of columns for each arm; a column without its other half is
     refused, since an arm would be missing.
     """
-    columns = source.frame.columns
-    starts = f"{reward}_", f"{cost}_"
-    halves = [(column, start) for column in columns for start in starts if column.startswith(start)]
-    arms = list(dict.fromkeys(column.removeprefix(start) for column, start in halves))
+    starts = f"{asked.reward}_", f"{asked.cost}_"
+    taken = [name for name in source.frame.columns if name.startswith(starts)]
+    halves = (name.removeprefix(start) for name in taken for start in starts
+              if name.startswith(start))  # fmt: skip
+    arms = list(dict.fromkeys(halves))
     if not arms:
-        raise name_them(source, {"arm": arm, "reward": reward, "cost": cost})
-    rewards = np.stack([source.numbers(f"{reward}_{name}", truth=True) for name in arms], axis=1)
-    costs = np.stack([cost_units(source, f"{cost}_{name}") for name in arms], axis=1)
-    return FullTable(source.path.name, tuple(arms), rewards, costs)
+        raise name_them(source, {"arm": asked.arm, "reward": asked.reward, "cost": asked.cost})
+    rewards = [source.numbers(f"{starts[0]}{name}", truth=True) for name in arms]
+    costs = [cost_units(source, f"{starts[1]}{name}") for name in arms]
+    contexts = None
+    if asked.features is not None:
+        contexts = read_contexts(
+            source, asked.features, arms=arms, per_arm=asked.per_arm, spread=True, taken=taken
+        )
+    return FullTable(
+        source.path.name, tuple(arms), np.stack(rewards, axis=1), np.stack(costs, axis=1), contexts
+    )
 
 
-def read_long(
-    source: Source,
-    reward: str,
-    cost: str,
-    arm: str,
-    round: str,
-    features: Wanted | None,
-    per_arm: bool,
-) -> FullTable:
+def read_long(source: Source, asked: Question) -> FullTable:
     """Return the table from a row for each round and arm, both in the order in which they first
     appear.
     """
-    rounds, arms = source.labels(round), source.labels(arm)
-    values, units = source.numbers(reward, truth=True), cost_units(source, cost)
+    rounds, arms = source.labels(asked.round), source.labels(asked.arm)
+    values, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
     arm_numbers = {label: number for number, label in enumerate(dict.fromkeys(arms))}
     row_of = np.array([round_numbers[label] for label in rounds])
@@ -131,13 +114,15 @@ def read_long(
             f"{list(arm_numbers)[column]!r}"
         )
     contexts = None
-    if features is not None:
-        taken = (reward, cost, arm, round)
-        found = read_contexts(source, features, arms=[*arm_numbers], per_arm=per_arm, taken=taken)
-        per_row = found.values[first].reshape(*shape, -1)
-        if not per_arm:
-            check_constant(source, found, rounds, first.reshape(shape), per_row)
-        contexts = replace(found, values=per_row if per_arm else per_row[:, :1])
+    if asked.features is not None:
+        taken = (asked.reward, asked.cost, asked.arm, asked.round)
+        contexts = read_contexts(
+            source, asked.features, arms=[*arm_numbers], per_arm=asked.per_arm, taken=taken
+        )
+        per_row = contexts.values[first].reshape(*shape, -1)
+        if not asked.per_arm:
+            check_constant(source, contexts, rounds, first.reshape(shape), per_row)
+        contexts = replace(contexts, values=per_row if asked.per_arm else per_row[:, :1])
     return FullTable(
         source.path.name,
         tuple(arm_numbers),
@@ -148,7 +133,7 @@ def read_long(
 
 
 def check_constant(
-    source: Source, found: Contexts, rounds: list[str], rows: Ints, values: Floats
+    source: Source, contexts: Contexts, rounds: list[str], rows: Ints, values: Floats
 ) -> None:
     """Refuse a feature that differs between the rows of a round.
 
@@ -156,8 +141,8 @@ def check_constant(
     """
     differs = values != values[:, :1]
     if differs.any():
-        number, arm, column = (int(each[0]) for each in np.nonzero(differs))
-        feature = found.features.owners[column]
+        number, arm, column = (int(places[0]) for places in np.nonzero(differs))
+        feature = contexts.features.owners[column]
         row, before = int(rows[number, arm]), int(rows[number, 0])
         raise source.refuse(
             row,

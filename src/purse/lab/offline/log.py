@@ -10,17 +10,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, shorten
-from purse.lab.offline.feature_columns import Contexts, Wanted, read_contexts
+from purse.lab.offline.columns import Contexts, read_contexts
 from purse.lab.offline.full_table import cost_units
+from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source
-from purse.types import Floats, Ints, Outages
+from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
@@ -115,6 +116,33 @@ class Log:
         )
         return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *contradicted)
 
+    @property
+    def features(self) -> dict[str, Any]:
+        """What a world says about the contexts of the log."""
+        if self.contexts is None:
+            return {}
+        features = self.contexts.features
+        return {"n_features": features.n_columns, "per_arm": features.per_arm}
+
+    def as_world(self, tables: Any, draw: Any, **more: Any) -> World:
+        """Return a world with these tables that declares what the log declares. It has no true
+        means: a log does not tell them.
+        """
+        low, high = self.cost_min, self.cost_max
+        return World(
+            self.name,
+            tables,
+            low,
+            high,
+            costs=low if (low == high).all() else None,
+            horizon=self.horizon,
+            draw=draw,
+            arms=self.arms,
+            outages=self.outages,
+            reward_range=self.reward_range,
+            **more,
+        )
+
     def filled(self) -> tuple[Ints, Floats, Ints]:
         """Arm, reward from 0 to 1 and costs of each row; then, for each arm that was never logged,
         a row that nobody may pull, so that a world can be made.
@@ -144,74 +172,63 @@ def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
     return None
 
 
-def read_log(
-    source: Source,
-    *,
-    arm: str = "arm",
-    reward: str = "reward",
-    cost: str = "cost",
-    probability: str | None = "probability",
-    arms: Sequence[str] | None = None,
-    reward_range: tuple[float, float] | None = None,
-    cost_min: Any = None,
-    cost_max: Any = None,
-    horizon: int | None = None,
-    features: Wanted | None = None,
-    per_arm: bool = False,
-) -> Log:
-    """Return the log in these columns of the source.
+def read_log(source: Source, asked: Question) -> Log:
+    """Return the log in the columns of the source that a question names.
 
-    `purse.lab.offline.off_policy.estimate_log` says what may be declared. Without probabilities
-    (None) all rows have weight 1, which is no ground for an estimate; "uniform" and "frequency" are
-    no columns, see `assume`.
+    Without probabilities (None) all rows have weight 1, and nothing can be estimated; "uniform"
+    and "frequency" are no columns, see `assume`.
     """
-    if per_arm and features is None:
-        raise invalid("per_arm", per_arm, "needs features")
-    labels, number_of_row = source.numbered(arm)
-    rewards, units = source.numbers(reward, truth=True), cost_units(source, cost)
-    names = in_order(labels) if arms is None else distinct(arms)
+    if asked.per_arm and asked.features is None:
+        raise invalid("per_arm", asked.per_arm, "needs features")
+    labels, number_of_row = source.numbered(asked.arm)
+    rewards, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
+    names = in_order(labels) if asked.arms is None else distinct(asked.arms)
     index = {name: i for i, name in enumerate(names)}
-    arm_of_row = np.array([index.get(label, -1) for label in labels])[number_of_row]
-    if (unknown := np.flatnonzero(arm_of_row < 0)).size:
-        row, known = int(unknown[0]), shorten(", ".join(names))
-        label = labels[number_of_row[row]]
-        raise source.refuse(row, arm, label, f"must be one of the arms {known}")
+    arm = np.array([index.get(label, -1) for label in labels])[number_of_row]
+    if (bad := np.flatnonzero(arm < 0)).size:
+        row, allowed = int(bad[0]), f"must be one of the arms {shorten(', '.join(names))}"
+        raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
     weights, assumed = np.ones(len(rewards)), ""
-    if probability in ASSUMED and probability not in source.frame.columns:
-        weights, assumed = assume(probability, arm_of_row, len(names))
-    elif probability is not None:
-        weights = 1 / source.numbers(probability, above=0, high=1)
-    if horizon is None and (free := np.flatnonzero(units == 0)).size:
-        raise source.refuse(int(free[0]), cost, 0, "must be above 0 where there is no horizon")
-    bounds = [
-        bound_array(field, declared, units, arm_of_row, len(names))
-        for field, declared in (("cost_min", cost_min), ("cost_max", cost_max))
-    ]
-    for bound, side, beyond in ((bounds[0], "at least", -1), (bounds[1], "at most", 1)):
-        if (bad := np.flatnonzero((units - bound[arm_of_row]) * beyond > 0)).size:
+    if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
+        weights, assumed = assume(asked.probability, arm, len(names))
+    elif asked.probability is not None:
+        weights = 1 / source.numbers(asked.probability, above=0, high=1)
+    if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
+        raise source.refuse(int(bad[0]), asked.cost, 0, "must be above 0 where there is no horizon")
+    least = bound_array("cost_min", asked.cost_min, units, arm, len(names))
+    most = bound_array("cost_max", asked.cost_max, units, arm, len(names))
+    for bound, side, beyond in ((least, "at least", -1), (most, "at most", 1)):
+        if (bad := np.flatnonzero((units - bound[arm]) * beyond > 0)).size:
             row = int(bad[0])
-            allowed = f"must be {side} {amounts.text(bound[arm_of_row[row]])}, as is declared"
-            raise source.refuse(row, cost, float(units[row] / amounts.UNIT), allowed)
-    low, high = (
-        range_of(rewards)
-        if reward_range is None
-        else (validation.number("reward_range", end) for end in reward_range)
-    )
-    if not low < high:
-        raise invalid(
-            "reward_range", reward_range, "must be two numbers, the first below the second"
-        )
+            allowed = f"must be {side} {amounts.text(bound[arm[row]])}, as is declared"
+            raise source.refuse(row, asked.cost, float(units[row] / amounts.UNIT), allowed)
+    low, high = declared_range(asked.reward_range, rewards)
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
-        raise source.refuse(int(bad[0]), reward, float(rewards[bad[0]]), allowed)
-    rows = arm_of_row, rewards, units[:, None], weights
-    least, most = (bound[:, None] for bound in bounds)
-    log = Log(source.path.name, names, *rows, least, most, (low, high), horizon, assumed=assumed)
-    if features is None:
-        return replace(log, notes=tuple(source.notes))
-    taken = [each for each in (arm, reward, cost, probability) if each is not None]
-    found = read_contexts(source, features, arms=names, per_arm=per_arm, spread=True, taken=taken)
-    return replace(log, contexts=found, notes=(*source.notes, found.note))
+        raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
+    contexts, notes = None, source.notes
+    if asked.features is not None:
+        columns = (asked.arm, asked.reward, asked.cost, asked.probability)
+        taken = [column for column in columns if column is not None]
+        contexts = read_contexts(
+            source, asked.features, arms=names, per_arm=asked.per_arm, spread=True, taken=taken
+        )
+        notes = [*notes, contexts.note]
+    return Log(
+        source.path.name,
+        names,
+        arm,
+        rewards,
+        units[:, None],
+        weights,
+        least[:, None],
+        most[:, None],
+        (low, high),
+        asked.limit,
+        notes=tuple(notes),
+        contexts=contexts,
+        assumed=assumed,
+    )
 
 
 def assume(probability: str, arm: Ints, n_arms: int) -> tuple[Floats, str]:
@@ -261,11 +278,16 @@ def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) 
     return np.where(seen, bound, units.min() if lowest else units.max())
 
 
-def range_of(rewards: Floats) -> tuple[float, float]:
-    """From the least to the largest reward, and to zero, which is what a round without a pull is
-    worth.
+def declared_range(declared: tuple[float, float] | None, rewards: Floats) -> tuple[float, float]:
+    """Return the declared range of rewards; None: from the least to the largest reward, and to
+    zero, which is what a round without a pull is worth.
     """
-    low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
-    if not math.isfinite(high - low):
-        raise InvalidInput(f"rewards from {low:g} to {high:g} span more than a number can hold")
-    return (low, high) if low < high else (0.0, 1.0)
+    if declared is None:
+        low, high = min(0.0, float(rewards.min())), max(0.0, float(rewards.max()))
+        if not math.isfinite(high - low):
+            raise InvalidInput(f"rewards from {low:g} to {high:g} span more than a number can hold")
+        return (low, high) if low < high else (0.0, 1.0)
+    low, high = (validation.number("reward_range", end) for end in declared)
+    if not low < high:
+        raise invalid("reward_range", declared, "must be two numbers, the first below the second")
+    return low, high

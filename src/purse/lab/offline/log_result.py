@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from purse.base import amounts, html
-from purse.base.text import align_columns, fold
+from purse.base import amounts
+from purse.base.text import plain
+from purse.lab.offline import log_words
+from purse.lab.offline.answer import Answer
 from purse.lab.offline.log import Log
-from purse.lab.report import log_standings
-from purse.lab.report.data import LogFacts
-from purse.lab.report.prose import log_replay
-from purse.lab.report.prose.study import plain
+from purse.lab.study.facts import Facts, Recording
+from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 NUMBERS = ("estimate", "error", "low", "high")
 SPENT = ("spent", "spent_low", "spent_high")
-LONGER = 1.1  # games of so many logs are long
+LONGER = 1.1  # times the rounds of the log: longer games get a warning
 UNKNOWN = Estimate(*[float("nan")] * 4)
 
 
@@ -41,9 +41,19 @@ class LogEstimate(NamedTuple):
     kind: str = "policy"  # policy, arm (alone) or log (what it gained itself)
 
 
-@dataclass(frozen=True, eq=False)
-class LogResult:
+@dataclass(frozen=True, kw_only=True)
+class LogFacts(Facts):
+    """The facts about the replay of a log."""
+
+    replay: Recording
+    replicates: int  # logs that were drawn again from it
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LogResult(Answer):
     """What each policy would have gained with each budget, by each method."""
+
+    gap = ("",)
 
     log: Log
     estimates: tuple[LogEstimate, ...]
@@ -55,9 +65,9 @@ class LogResult:
         return (*self.log.warnings, *self.long_games())
 
     def long_games(self) -> list[str]:
-        """Return a line where games have more rounds than the log: nobody saw that many."""
+        """Return a line if games have more rounds than the log."""
         n = len(self.log)
-        longest = max(self.estimates, key=lambda each: each.rounds)
+        longest = max(self.estimates, key=lambda estimate: estimate.rounds)
         if longest.rounds <= LONGER * n:
             return []
         return [
@@ -121,15 +131,7 @@ class LogResult:
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report to a folder, and its figure and tables; the page comes first."""
-        from purse.lab.report.log_page import publish
-
-        return publish(self, folder)
-
-    def grids(self) -> Iterator[list[list[str]]]:
-        """Yield a table for each budget as text, the largest estimate first."""
-        frame = self.frame()
-        for budget in log_standings.budgets_of(frame):
-            yield log_standings.grid(frame.filter(budget=budget), budget)
+        return page_of(self).publish(folder)
 
     @property
     def summary(self) -> str:
@@ -139,34 +141,21 @@ class LogResult:
         rounds = f"{len(self.log):,} logged rounds of {len(self.log.arms)} arms"
         return f"{self.log.name}: {rounds}; {games}"
 
-    def answers(self) -> list[str]:
-        """For each budget the answer in words."""
-        found = log_replay.findings(self.frame())
-        several = len(found) > 1
-        return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
+    def findings(self) -> dict[str, str]:
+        """For each budget the answer in words, in Markdown."""
+        return log_words.findings(self.frame())
 
-    def __repr__(self) -> str:
-        """Return what was asked of which log, in a line."""
-        return f"<LogResult {self.summary}>"
+    def grids(self) -> Iterator[list[list[str]]]:
+        """Yield a table for each budget as text, the largest estimate first."""
+        frame = self.frame()
+        for budget in log_words.budgets_of(frame):
+            yield log_words.grid(frame.filter(budget=budget), budget)
 
     def remarks(self) -> list[str]:
         """Return a line for each refusal, each confidence, each note and each warning."""
         return [
-            *map(plain, log_standings.short_reasons(self.frame())),
-            plain(log_replay.precision(self.facts)),
+            *map(plain, log_words.short_reasons(self.frame())),
+            plain(log_words.precision(self.facts.replicates)),
             *self.notes,
             *(f"warning: {line}" for line in self.warnings),
         ]
-
-    def _repr_html_(self) -> str:
-        """Return the answer, the tables and the doubts about them, for notebooks."""
-        parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
-        parts += [html.table(head, rows) for head, *rows in self.grids()]
-        return "".join([*parts, *map(html.paragraph, self.remarks())])
-
-    def __str__(self) -> str:
-        """Return the answer, the tables as plain text, and why something is missing or doubtful."""
-        lines = [self.summary, *map(fold, self.answers())]
-        for each in self.grids():
-            lines += ["", *("  ".join(row).rstrip() for row in align_columns(each))]
-        return "\n".join([*lines, "", *map(fold, self.remarks())])

@@ -11,9 +11,9 @@ import numpy as np
 from purse.base import amounts, validation
 from purse.base.optional import check_lab
 from purse.kernels.prior import Prior, write_prior
-from purse.lab.offline.feature_columns import Wanted
+from purse.lab.offline.context_world import RIDGE, regression_of
 from purse.lab.offline.log import read_log
-from purse.lab.offline.outcome_models import RIDGE, regression_of
+from purse.lab.offline.question import Question, Wanted
 from purse.lab.offline.source import Source, read
 from purse.worlds._tables import context_rows
 
@@ -51,8 +51,7 @@ def prior_from_log(
     """
     check_lab("prior_from_log", "numba", "polars")
     source = data if isinstance(data, Source) else read(data)
-    log = read_log(
-        source,
+    asked = Question(
         arm=arm,
         reward=reward,
         cost=cost,
@@ -63,12 +62,13 @@ def prior_from_log(
         features=features,
         per_arm=per_arm,
     )
+    log = read_log(source, asked)
     seen = np.ones((len(log), 1, 1))
     if log.contexts is not None:
         seen = context_rows(log.contexts.values, len(log), len(log.arms))
     values = np.column_stack([log.inside, log.cost / amounts.UNIT])
     near = validation.number("ridge", ridge, above=0)
     once = np.ones(len(log), np.int64)
-    known = regression_of(seen, log.arm, values, once, len(log.arms), near)
+    learnt = regression_of(seen, log.arm, values, once, len(log.arms), near)
     declared: dict[str, Any] = {} if log.contexts is None else log.contexts.features.as_dict()
-    return write_prior(path, Prior(known, log.arms, declared, per_arm, near, log.reward_range))
+    return write_prior(path, Prior(learnt, log.arms, declared, per_arm, near, log.reward_range))

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from purse.base import validation
 from purse.base.optional import check_lab
 from purse.errors import InvalidInput, invalid, shorten
-from purse.lab.offline.column_names import NO_PROBABILITY, aligned, guesses
-from purse.lab.offline.estimates import NO_LIMIT, ask, estimate
-from purse.lab.offline.feature_columns import Wanted
+from purse.lab.offline.columns import NO_PROBABILITY, aligned, guesses
 from purse.lab.offline.log import ASSUMED
 from purse.lab.offline.log_result import LogResult
-from purse.lab.offline.off_policy import estimate_log
+from purse.lab.offline.off_policy import ask_log, estimate
+from purse.lab.offline.question import NO_LIMIT, Question, Wanted
 from purse.lab.offline.source import Source, read
-from purse.lab.offline.table_replay import TableReplay, default_policies, replay_table
-from purse.lab.report.command import command
+from purse.lab.offline.table_replay import TableReplay, ask_table, default_policies
 
 if TYPE_CHECKING:
     import polars as pl
 
 FIT = "fit"  # the stop rule of campaigns
 METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
+COLUMNS = ("arm", "reward", "cost", "round", "probability")
 
 
 def replay(
@@ -96,38 +94,44 @@ def replay(
     check_lab("replay", "numba", "polars")
     from purse.lab.offline.journal_log import is_journal
 
-    game: dict[str, Any] = {"n_paths": n_paths, "thorough": thorough, "seed": seed}
+    asked = Question(
+        policies=policies,
+        budgets=budgets,
+        horizon=horizon,
+        n_paths=n_paths,
+        thorough=thorough,
+        seed=seed,
+        stop=stop,
+        decimal=decimal,
+        skip_empty=skip_empty,
+        arm=arm,
+        reward=reward,
+        cost=cost,
+        round=round,
+        probability=probability,
+        features=features,
+        per_arm=per_arm,
+        references=True,
+    )
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
         if features is not None:
             raise invalid("features", features, "must be left out; a campaign has its own")
-        return replay_journal(Path(data), policies, budgets, horizon, stop, n_workers, **game)
+        return replay_journal(Path(data), asked, n_workers)
     if budgets is None:
         raise invalid("budgets", None, "must be one amount or several")
-    names: dict[str, str] = {"arm": arm, "reward": reward, "cost": cost}
-    source = aligned(
-        read(data, decimal=decimal), {**names, "round": round, "probability": probability}
-    )
+    if policies is None:
+        asked = replace(asked, policies=default_policies(features))
+    names = {name: getattr(asked, name) for name in COLUMNS}
+    source = aligned(read(data, decimal=decimal), names)
     log = is_log(source, arm, round, probability)
     if skip_empty:
-        source = skip_rows(source, log, names, round, probability)
-    common: dict[str, Any] = {
-        "policies": default_policies(features) if policies is None else policies,
-        "budgets": budgets,
-        **game,
-        "n_workers": n_workers,
-        "features": features,
-        "per_arm": per_arm,
-        **names,
-    }
-    read_as = {"decimal": decimal, "skip_empty": skip_empty}
+        source = skip_rows(source, log, asked)
     if log:
         rounds = len(source.frame) if horizon is None else horizon
-        common |= {"horizon": rounds, "probability": probability, "stop": stop}
-        return estimate_log(source, **common, references=True, read_as=read_as)
+        return ask_log(source, replace(asked, horizon=rounds), n_workers)
     if horizon == NO_LIMIT:
         raise invalid("horizon", horizon, "must be a number for a table, which ends")
-    common |= {"horizon": horizon, "round": round, "stop": stop or "retry"}
-    return replay_table(source, **common, folder=folder, read_as=read_as)
+    return ask_table(source, asked, n_workers, folder)
 
 
 def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
@@ -146,53 +150,38 @@ def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
     )
 
 
-def skip_rows(
-    source: Source, log: bool, names: Mapping[str, str], round: str, probability: str
-) -> Source:
+def skip_rows(source: Source, log: bool, asked: Question) -> Source:
     """Return the source without rows, or rounds of a table, that have an empty cell."""
-    columns = source.frame.columns
+    columns, names = source.frame.columns, [asked.arm, asked.reward, asked.cost]
     if log:
-        wanted = [*names.values(), probability]
+        wanted = [*names, asked.probability]
         return source.without_empty([name for name in wanted if name in columns])
-    if names["arm"] in columns:
-        return source.without_empty([*names.values(), round], group=round)
-    starts = f"{names['reward']}_", f"{names['cost']}_"
+    if asked.arm in columns:
+        return source.without_empty([*names, asked.round], group=asked.round)
+    starts = f"{asked.reward}_", f"{asked.cost}_"
     return source.without_empty([name for name in columns if name.startswith(starts)])
 
 
-def replay_journal(
-    path: Path,
-    policies: str | ModuleType | Sequence[str | ModuleType] | None,
-    budgets: Any,
-    horizon: int | str | None,
-    stop: str | None,
-    n_workers: int | None,
-    **game: Any,
-) -> LogResult:
+def replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogResult:
     """Return what policies would have earned in the place of a campaign's own, see `replay`."""
     from purse.lab.offline.journal_log import read_journal_log
 
     log, budget = read_journal_log(path)
-    if horizon is not None:
-        limit = None if horizon == NO_LIMIT else validation.integer("horizon", horizon, low=1)
-        log = replace(log, horizon=limit)
+    if asked.horizon is not None:
+        log = replace(log, horizon=asked.limit)
     several = len(log.resources) > 1
-    sizes = [budget if several else budget[0]] if budgets is None else budgets
-    if several and not all(isinstance(each, Sequence) for each in as_list(sizes)):
+    if several and not all(isinstance(size, Sequence) for size in asked.sizes):
         raise invalid(
             "budgets",
-            budgets,
+            asked.budgets,
             f"must be a list with an amount for each of the resources {', '.join(log.resources)}",
         )
-    if policies is None:
-        policies = default_policies(None if log.contexts is None else log.contexts.features.names)
-    question = ask(policies, sizes, methods=METHODS, stop=stop or FIT, **game)
-    options = {**game, "horizon": horizon, "stop": stop}
-    given = [] if budgets is None else question.budgets
-    again = command(path, question.policies, given, "purse.replay", **options)
-    return estimate(log, question, command=again, n_workers=n_workers)
-
-
-def as_list(values: Any) -> list[Any]:
-    """Return several values, or one, as a list."""
-    return list(values) if isinstance(values, Sequence) else [values]
+    if asked.policies is None:
+        features = None if log.contexts is None else log.contexts.features.names
+        asked = replace(asked, policies=default_policies(features))
+    again = asked.command(path)
+    if asked.budgets is None:
+        asked = replace(asked, budgets=[budget if several else budget[0]])
+    asked = replace(asked, methods=METHODS, stop=asked.stop or FIT, references=False)
+    asked.check()
+    return estimate(log, asked, again, n_workers)

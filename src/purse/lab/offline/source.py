@@ -16,14 +16,16 @@ import numpy as np
 
 from purse.base import validation
 from purse.errors import InvalidInput, invalid, shorten
-from purse.lab.offline.cells import DECIMALS, Cells, read_cells
 from purse.lab.offline.text_file import (
+    DECIMALS,
     SEPARATORS,
+    Cells,
     Piped,
     Place,
     filled_lines,
     find_separator,
     first_line,
+    read_cells,
     read_csv,
     read_lines,
     records,

@@ -7,28 +7,24 @@ a cheaper arm may serve the rounds that are left, and `exit` or `hold` would giv
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from purse.base import html
 from purse.base.files import write_atomically
 from purse.base.progress import whole
-from purse.base.text import align_columns, count, fold
-from purse.lab.offline.baselines import references
-from purse.lab.offline.feature_columns import Wanted
+from purse.base.text import count
+from purse.lab.offline import table_words
+from purse.lab.offline.answer import Answer
 from purse.lab.offline.full_table import read_table, world_of_table
+from purse.lab.offline.question import Question, Wanted
+from purse.lab.offline.references import references
 from purse.lab.offline.source import Source, read
-from purse.lab.report.command import command
-from purse.lab.report.data import Recording, TableFacts
-from purse.lab.report.prose import table_replay
-from purse.lab.report.prose.study import plain
-from purse.lab.report.standings import cells, ranked, standings
+from purse.lab.offline.table_words import cells, ranked, standings
 from purse.lab.study import manifest
 from purse.lab.study.compare import compare
-from purse.lab.study.plan import several
+from purse.lab.study.facts import Recording, TableFacts
 from purse.lab.study.results import Study, TableStudy
 from purse.policies import DEFAULT, load
 from purse.types import World
@@ -38,12 +34,11 @@ if TYPE_CHECKING:
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
-PATHS, THOROUGH_PATHS = 100, 1_000  # orders of the rows
 WITH_FEATURES = "lin-ucb.price"  # comes before them where there are features
 
 
-@dataclass(frozen=True, eq=False)
-class TableReplay:
+@dataclass(frozen=True, eq=False, repr=False)
+class TableReplay(Answer):
     """Policies on a table, and what they are measured against."""
 
     world: World
@@ -62,11 +57,13 @@ class TableReplay:
         """Write the report to a folder, and its figures; the page comes first."""
         return self.study.publish(folder)
 
-    def answers(self) -> list[str]:
-        """For each budget the answer in words."""
-        found = table_replay.findings(self.study)
-        several = len(found) > 1
-        return [plain(f"{name}: {says}" if several else says) for name, says in found.items()]
+    def findings(self) -> dict[str, str]:
+        """For each budget the answer in words, in Markdown."""
+        return table_words.findings(self.study)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return a line for each thing that a reader has to know."""
+        return self.notes
 
     def grids(self) -> Iterator[list[list[str]]]:
         """Yield a table for each budget as text, the largest gain first."""
@@ -86,23 +83,6 @@ class TableReplay:
             f"{self.world.n_arms} arms, stop={self.stop}"
         )
 
-    def __repr__(self) -> str:
-        """Return what was replayed, in a line."""
-        return f"<TableReplay {self.summary}>"
-
-    def _repr_html_(self) -> str:
-        """Return the answer and the tables, for notebooks."""
-        parts = [html.paragraph(text) for text in (self.summary, *self.answers())]
-        parts += [html.table(head, rows) for head, *rows in self.grids()]
-        return "".join([*parts, *map(html.paragraph, self.notes)])
-
-    def __str__(self) -> str:
-        """Return the answer and the tables as plain text."""
-        lines = [self.summary, *map(fold, self.answers())]
-        for grid in self.grids():
-            lines += ["", *("  ".join(row).rstrip() for row in align_columns(grid))]
-        return "\n".join([*lines, *map(fold, self.notes)])
-
 
 def default_policies(features: Wanted | None) -> tuple[str, ...]:
     """Return the policies that are played where none is named."""
@@ -112,54 +92,46 @@ def default_policies(features: Wanted | None) -> tuple[str, ...]:
 def replay_table(
     data: str | os.PathLike[str] | pl.DataFrame | Source,
     *,
-    policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
-    budgets: float | Sequence[float],
-    n_paths: int | None = None,
-    thorough: bool = False,
-    seed: int = 0,
-    horizon: int | None = None,
-    stop: str = "retry",
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,
-    reward: str = "reward",
-    cost: str = "cost",
-    arm: str = "arm",
-    round: str = "round",
-    features: Wanted | None = None,
-    per_arm: bool = False,
-    read_as: Mapping[str, Any] | None = None,
+    **asked: Any,
 ) -> TableReplay:
     """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
     beside the references.
 
-    `horizon` is the number of rounds that a player has and knows of, by default all. `n_paths` is
-    100 by default, and 1,000 where it is to be `thorough`. For the names of columns and features
-    see `read_table`, for the rest `purse.compare`; `read_as` are options that a source was read
-    with, for the command that asks again.
+    n_workers, folder   as in `purse.replay`
+    asked               the fields of `Question`, but for those about logs
     """
     source = data if isinstance(data, Source) else read(data)
-    columns: dict[str, Any] = {"reward": reward, "cost": cost, "arm": arm, "round": round}
-    columns |= {"features": features, "per_arm": per_arm}
-    table = read_table(source, **columns)
-    world = world_of_table(table, horizon=horizon)
-    policies = default_policies(features) if policies is None else policies
-    for policy in several(policies):
+    return ask_table(source, Question(**asked), n_workers, folder)
+
+
+def ask_table(
+    source: Source,
+    question: Question,
+    n_workers: int | None,
+    folder: str | os.PathLike[str] | None,
+) -> TableReplay:
+    """Read the table in a source, and play what is asked of it."""
+    table = read_table(source, question)
+    world = world_of_table(table, horizon=question.limit)
+    if question.policies is None:
+        question = replace(question, policies=default_policies(question.features))
+    for policy in question.players:
         if not isinstance(policy, str):
             load(policy)  # which refuses a class
+    stop = question.stop or "retry"
     title = f"{world.name}: which policy spends a budget best?"
-    orders = THOROUGH_PATHS if thorough else PATHS
-    how: dict[str, Any] = {"n_paths": orders if n_paths is None else n_paths, "seed": seed}
-    how["stop"] = stop
+    how: dict[str, Any] = {"n_paths": question.games, "seed": question.seed, "stop": stop}
+    how["n_workers"] = n_workers
     with whole("replaying the table") as bar:
         bar.part(0.0, 0.6, "the policies")
         study = compare(
-            policies, world, budgets=budgets, **how, n_workers=n_workers, folder=folder, title=title
+            question.players, world, budgets=question.budgets, **how, folder=folder, title=title
         )
         bar.part(0.6, 0.4, "the arms alone, and what could be had")
-        rows = references(world, study.facts.budgets, **how, n_workers=n_workers)
-    how |= {"n_paths": n_paths, "thorough": thorough, "stop": None if stop == "retry" else stop}
-    how |= {"horizon": horizon, **columns, **(read_as or {})}
-    again = command(source.name, policies, budgets, "purse.replay", **how)
+        rows = references(world, study.facts.budgets, **how)
+    again = replace(question, stop=None if stop == "retry" else stop).command(source.name)
     note = "" if table.contexts is None else table.contexts.note
     notes = tuple(source.notes)
     played = as_replay(study, world, rows, again, folder, note, notes)

@@ -18,7 +18,7 @@ from purse.engine.job import sees_contexts
 from purse.errors import PurseError
 from purse.lab.offline import table_replay
 from purse.lab.offline.log import Log
-from purse.lab.offline.queue_replay import replay
+from purse.lab.offline.log_worlds import make_queues
 from purse.lab.study import compare
 from purse.lab.study.compile_ahead import Task, compile_all
 from purse.lab.study.shard import JobSpec
@@ -72,16 +72,15 @@ def warm(
 def recipes_of(policy: str | ModuleType) -> list[JobSpec]:
     """Return what is compiled of a policy: its loops in worlds of our own and in logs."""
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
-    world = WITH_CONTEXTS if sees_contexts(module) else WORLD
-    found = [JobSpec(policy, world, BUDGET, 0, "exit")]
-    if not sees_contexts(module):
-        found.append(JobSpec(policy, logged_world(), BUDGET, 0, "exit"))
-    return found
+    worlds: list[str | World] = (
+        [WITH_CONTEXTS] if sees_contexts(module) else [WORLD, logged_world()]
+    )
+    return [JobSpec(policy, world, BUDGET, 0, "exit") for world in worlds]
 
 
 def logged_world() -> World:
     """Return the world of the smallest log."""
     arms, costs = np.arange(2), np.full((2, 1), amounts.UNIT)
     rows = arms, np.ones(2), costs, np.full(2, 2.0)
-    queues = replay(Log("log", ("a", "b"), *rows, costs, costs, (0.0, 1.0), None))
+    queues = make_queues(Log("log", ("a", "b"), *rows, costs, costs, (0.0, 1.0), None))
     return queues.world(queues.once())

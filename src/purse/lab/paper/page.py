@@ -10,8 +10,7 @@ from urllib.parse import unquote
 from purse.base.text import write_markdown_table
 from purse.lab.paper.finding import Finding, Picture, Table
 from purse.lab.paper.notation import NOTATION
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.themed import themed
+from purse.lab.report.charts.export import render_svg, themed
 from purse.lab.report.shell import prefix_ids, render_text
 
 TITLE = "What the paper claims, what we measured, what is true"

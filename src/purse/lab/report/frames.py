@@ -4,12 +4,15 @@ what its CSV holds.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import StudyData
+    from purse.lab.study.results import Study
 
 KEYS = ["world", "policy", "budget"]
 OTHERS = "others"
@@ -36,7 +39,7 @@ class Bounds(NamedTuple):
     far: pl.DataFrame
 
 
-def regret(study: StudyData) -> pl.DataFrame:
+def regret(study: Study) -> pl.DataFrame:
     """Mean regret with its interval, and where a logarithmic axis shows them: what is not above the
     world's `floor` is drawn on it.
 
@@ -72,7 +75,7 @@ def regret(study: StudyData) -> pl.DataFrame:
     )
 
 
-def bounds(study: StudyData) -> Bounds:
+def bounds(study: Study) -> Bounds:
     """Return the bounds that apply and have a value, per world and budget."""
     import polars as pl
 
@@ -89,7 +92,7 @@ def bounds(study: StudyData) -> Bounds:
     return Bounds(drawn.select(chosen), far.select(chosen))
 
 
-def gain(study: StudyData) -> pl.DataFrame:
+def gain(study: Study) -> pl.DataFrame:
     """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
     where there is one.
     """
@@ -108,7 +111,7 @@ def gain(study: StudyData) -> pl.DataFrame:
     )
 
 
-def references(study: StudyData) -> pl.DataFrame:
+def references(study: Study) -> pl.DataFrame:
     """Return what a reference would have gained, per unit of the budget too; `name` without what
     stands in brackets, which may change with the budget.
     """
@@ -119,7 +122,7 @@ def references(study: StudyData) -> pl.DataFrame:
     return study.references().select("world", "budget", kind, "gain", unit_gain, which="name")
 
 
-def left(study: StudyData) -> pl.DataFrame:
+def left(study: Study) -> pl.DataFrame:
     """Return what was left of the budget on average, as a part of it too, and how many runs reached
     the end of the world before that of the budget.
     """
@@ -129,7 +132,7 @@ def left(study: StudyData) -> pl.DataFrame:
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
 
-def best_arms(study: StudyData) -> dict[str, str]:
+def best_arms(study: Study) -> dict[str, str]:
     """For each world the arm that gains most alone with the largest budget, where it is known."""
     import polars as pl
 
@@ -137,7 +140,7 @@ def best_arms(study: StudyData) -> dict[str, str]:
     return dict(best.select("world", "arm").rows())
 
 
-def shares(study: StudyData) -> pl.DataFrame:
+def shares(study: Study) -> pl.DataFrame:
     """Return which arms the largest budget went through, slice by slice: a world's most pulled arms
     by name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
     """
@@ -189,7 +192,7 @@ def shares(study: StudyData) -> pl.DataFrame:
     )
 
 
-def outcomes(study: StudyData) -> pl.DataFrame:
+def outcomes(study: Study) -> pl.DataFrame:
     """Return the outcome of every run with its world's largest budget: no more is read of what may
     be large.
     """
@@ -202,7 +205,7 @@ def outcomes(study: StudyData) -> pl.DataFrame:
     return study.lazy().filter(chosen).select(*KEYS, "path", study.outcome).collect()
 
 
-def runs(study: StudyData) -> pl.DataFrame:
+def runs(study: Study) -> pl.DataFrame:
     """Return how the outcomes of single runs spread at the largest budget: quantiles."""
     import polars as pl
 
@@ -215,7 +218,7 @@ def runs(study: StudyData) -> pl.DataFrame:
     )
 
 
-def single_runs(study: StudyData) -> pl.DataFrame:
+def single_runs(study: Study) -> pl.DataFrame:
     """Return the runs that are drawn one by one: all of them, or as many as can be told apart,
     evenly by rank.
     """
@@ -226,7 +229,7 @@ def single_runs(study: StudyData) -> pl.DataFrame:
     return outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
 
 
-def growth(study: StudyData) -> pl.DataFrame:
+def growth(study: Study) -> pl.DataFrame:
     """Return the fitted slopes of log regret against log budget, and the shape that fits best;
     empty where there is one budget.
     """
@@ -240,3 +243,41 @@ def largest(frame: pl.DataFrame) -> pl.DataFrame:
     import polars as pl
 
     return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))
+
+
+def differences(study: Study) -> pl.DataFrame:
+    """Return a row for each world, budget and policy: its regret less the least mean regret there,
+    path by path, with a 95% interval; `tied` where that interval does not lie above zero. With one
+    path only the least is `tied`.
+    """
+    import polars as pl
+
+    kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
+    numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
+    return pl.DataFrame(list(cell_rows(study)), schema={**kinds, **numbers})
+
+
+def cell_rows(study: Study) -> Iterator[dict[str, Any]]:
+    """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
+    import polars as pl
+
+    for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
+        best = part.sort("regret", maintain_order=True)["policy"][0]
+        here = (pl.col("world") == world) & (pl.col("budget") == budget)
+        runs = study.lazy().filter(here).select("policy", "path", "regret").collect()
+        regrets = {
+            policy: runs.filter(policy=policy).sort("path")["regret"].to_numpy()
+            for policy in part["policy"]
+        }
+        for policy, values in regrets.items():
+            more = estimate(values - regrets[best])
+            tied = policy == best or (len(values) > 1 and not more.low > 0)
+            yield {
+                "world": world,
+                "budget": budget,
+                "policy": policy,
+                "tied": tied,
+                "more": more.mean,
+                "low": more.low,
+                "high": more.high,
+            }

@@ -1,6 +1,5 @@
-"""What all pages share: one HTML file with its style, its scripts and its figures inside, which
-needs nothing else. A figure stands there as panels in groups, each drawn once already for readers
-without scripts.
+"""Parts of pages, and the templates that hold them. A figure stands in a page as panels in groups,
+each drawn once already for readers without scripts.
 """
 
 from __future__ import annotations
@@ -10,52 +9,41 @@ from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 
 from purse.base.optional import extra
-from purse.lab.report.charts.areas import arms_of, best_of
 from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.export import javascript, render_svg
-from purse.lab.report.charts.style import GLYPHS, NEUTRAL, arm_colours, colours, dark_rules, shapes
-from purse.lab.report.data import Facts
-from purse.lab.report.frames import OTHERS
+from purse.lab.report.charts.export import render_svg
+from purse.lab.report.charts.study import swatches
+
+Part = tuple[str, Any]  # what it is, such as "figure", "table" or "h3", and the thing itself
 
 PANEL = 440  # the width of a panel before the page has measured its own
 SMALL = 180
 
 
-def render(
-    template: str,
-    facts: Facts,
-    *,
-    short: str,
-    findings: Mapping[str, str],
-    by: str,
-    series: Sequence[str],
-    **content: Any,
-) -> str:
-    """Fill the template of a report. `short` and `findings` are Markdown; `series` are what colours
-    and shapes tell apart, which the marks of figures have as their field `by`.
-    """
-    looks = [
-        {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
-        for name, colour, shape in zip(series, colours(series), shapes(series), strict=True)
-    ]
-    return fill(
-        template,
-        title=facts.title,
-        made=tell_origin(facts),
-        short=inline(short),
-        findings={name: inline(says) for name, says in findings.items()},
-        by=by,
-        series=looks,
-        command=facts.command,
-        neutral=NEUTRAL,
-        style=safe(asset("page.css") + asset("study.css") + dark_rules()),
-        bundle=safe(javascript()),
-        script=safe(asset("study.js")),
-        **content,
-    )
+class Section(NamedTuple):
+    """A section of a page."""
+
+    name: str
+    title: str
+    parts: Sequence[Part]
+
+
+class Content(NamedTuple):
+    """What a page holds, beside the facts of its result. Texts are Markdown."""
+
+    short: str  # what was asked
+    findings: Mapping[str, str]
+    series: Sequence[str]  # the policies, which colours and shapes tell apart
+    sections: Sequence[Section]
+    details: Sequence[Mapping[str, Any]]  # what was run
+    overview: Sequence[Part] = ()
+    remarks: Sequence[Part] = ()
+    warnings: Sequence[str] = ()
+    toml: str | None = None
+    answer_first: bool = True  # whether findings come before what was asked
+    contents: bool = True  # whether the page has a list of its sections
 
 
 def render_text(title: str, body: str) -> str:
@@ -82,15 +70,6 @@ def inline(text: str) -> Any:
     return safe(MarkdownIt("commonmark", {"html": False}).renderInline(text))
 
 
-def tell_origin(facts: Facts) -> str:
-    """Say when and with what the page was made."""
-    parts = [
-        f"purse {facts.versions['purse']}" if "purse" in facts.versions else "",
-        (facts.made or "").replace("T", " ").replace("+00:00", " UTC"),
-    ]
-    return " · ".join(part for part in parts if part)
-
-
 def asset(name: str) -> str:
     """Read a file of the folder `templates`."""
     return files("purse.lab.report").joinpath("templates", name).read_text(encoding="utf-8")
@@ -107,13 +86,9 @@ def describe(
     groups: list[dict[str, Any]] = [] if by_world else [{"panels": []}]
     for index, panel in enumerate(figure.panels):
         if by_world and (not groups or groups[-1]["title"] != panel.world):
-            arms = arms_of(figure.data, panel.world)
-            best = best_of(figure.data, panel.world)
-            swatches = [
-                {"name": f"{arm} (best alone)" if arm == best else arm, "colour": colour}
-                for arm, colour in zip(arms, arm_colours(arms, OTHERS, best), strict=True)
-            ]
-            groups.append({"title": panel.world, "arms": swatches, "panels": []})
+            groups.append(
+                {"title": panel.world, "arms": swatches(figure.data, panel.world), "panels": []}
+            )
         about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
         names = {"title": panel.policy or panel.world, "label": about}
         svg = draw_panel(spec, axes, figure.name, index, SMALL if by_world else PANEL)

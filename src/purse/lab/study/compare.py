@@ -16,14 +16,14 @@ from purse.base.progress import progress
 from purse.base.text import count_in_words
 from purse.engine.simulate import check_device
 from purse.errors import invalid
-from purse.lab.report.data import StudyFacts
 from purse.lab.study import cluster, manifest
-from purse.lab.study.assemble import assemble
 from purse.lab.study.executors import play_all
+from purse.lab.study.facts import StudyFacts
 from purse.lab.study.plan import Plan, Policies, WorldLike, Worlds
 from purse.lab.study.results import RESULTS, ROW_GROUP, Study
 from purse.lab.study.shard import JobSpec
 from purse.lab.study.store import Store
+from purse.lab.study.summary import assemble
 from purse.policies import DEFAULT
 from purse.types import CPU, DEVICES, PYTHON
 

@@ -1,34 +1,47 @@
-"""A finished study: its data, its tables as text, and its report."""
+"""A finished study: its data, and its tables as text."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from purse.base import html
-from purse.base.files import make_folder, write_text
+from purse.base.files import write_text
 from purse.base.optional import needs
-from purse.base.text import align_columns, count_in_words, format_mean
+from purse.base.text import MISSING, align_columns, count_in_words, format_budget, format_mean
 from purse.errors import InvalidInput, PurseError, unknown
-from purse.lab.report.data import StudyData, StudyFacts, TableData, TableFacts
-from purse.lab.report.prose.optimum import optimum_tables
 from purse.lab.study import manifest, summary
+from purse.lab.study.facts import StudyFacts, TableFacts
+from purse.lab.theory.contexts import LINEAR, WITH, WITHOUT
 
 if TYPE_CHECKING:
-    from purse.lab.report.charts.base import Figure
+    import polars as pl
 
+    from purse.lab.report.charts.base import Figure
+    from purse.lab.report.page import Page
+
+OPTIMA = (WITHOUT, LINEAR)  # beside the LP with contexts
 RESULTS = "results.parquet"
 ROW_GROUP = 1 << 17  # rows of the results that are read at once
 
 
-@dataclass(frozen=True, eq=False)
-class Study(StudyData):
-    """The results of a comparison of policies, with their tables and their report."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Study:
+    """The results of a comparison of policies: its runs, the frames made from them, and the facts
+    about it.
+
+    The runs are read when a method needs them. The report is made by `purse.lab.report`.
+    """
+
+    outcome: ClassVar[str] = "regret"  # what single runs are measured by
+
+    data: pl.LazyFrame
+    frames: Mapping[str, pl.DataFrame]
+    facts: StudyFacts
 
     @staticmethod
     def load(folder: str | os.PathLike[str]) -> Study:
@@ -57,6 +70,63 @@ class Study(StudyData):
             return TableStudy(runs, frames, facts)
         return Study(runs, frames, facts)
 
+    def lazy(self) -> pl.LazyFrame:
+        """Return the runs of `frame()` as a lazy frame, for results that do not fit into memory."""
+        return self.data
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row per world, budget, policy and path.
+
+        Its columns are gain, rounds, the part of the budget that was used, and regret.
+        """
+        return self.data.collect()
+
+    def table(self) -> pl.DataFrame:
+        """Return a row per world, budget and policy.
+
+        Its columns are mean gain and mean regret with 95% intervals, the rest of the budget, and
+        rounds.
+        """
+        return self.frames["table"]
+
+    def shares(self) -> pl.DataFrame:
+        """Return each arm's share of the pulls: a row per arm and slice of the budget.
+
+        The rows are grouped by world, budget and policy.
+        """
+        return self.frames["shares"]
+
+    def growth(self) -> pl.DataFrame:
+        """Return the growth of regret with the budget: a row per world and policy.
+
+        Its columns are the slope of log regret against log budget, and the shape that fits best.
+        """
+        return self.frames["growth"]
+
+    def bounds(self) -> pl.DataFrame:
+        """Return the bounds on each policy's regret: a row per world, budget, policy and theorem.
+
+        Its columns are the value of the bound and whether it applies there.
+        """
+        return self.frames["bounds"]
+
+    def references(self) -> pl.DataFrame:
+        """Return the gains of the yardsticks: a row per world, budget and yardstick."""
+        return self.frames["references"]
+
+    def arms(self) -> pl.DataFrame:
+        """Return what each arm is: a row per world, budget and arm.
+
+        Its columns are the mean reward and cost of a pull, reward per cost, what the arm gains
+        alone, and whether it is the best arm alone.
+        """
+        return self.frames["arms"]
+
+    @cached_property
+    def _page(self) -> Page:
+        """The page; its figures are drawn once."""
+        return page_of(self)
+
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the study as one HTML file and return its path.
 
@@ -67,33 +137,18 @@ class Study(StudyData):
 
     def html(self) -> str:
         """Return the report as the text of an HTML page."""
-        return str(self._page.html(self, self._figures))
+        return self._page.html()
 
     def figures(self) -> list[Figure]:
         """Return the figures of the report, in the order of the page."""
-        return list(self._figures)
-
-    @cached_property
-    def _figures(self) -> Sequence[Figure]:
-        """The figures, drawn once."""
-        return tuple(self._page.figures_of(self))
-
-    @property
-    def _page(self) -> ModuleType:
-        """The module that writes the report."""
-        from purse.lab.report import study_page
-
-        return study_page
+        return list(self._page.figures)
 
     def publish(self, folder: Path) -> list[Path]:
         """Write the report and its figures (PNG, SVG, CSV) to a folder, and return the files.
 
         The page comes first among the files.
         """
-        from purse.lab.report.charts.export import write_figures
-
-        page = self.report(make_folder(folder) / "report.html")
-        return [page, *write_figures(self.figures(), folder / "figures")]
+        return self._page.publish(folder)
 
     def grids(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the name of each world and its table of regrets as text.
@@ -117,9 +172,30 @@ class Study(StudyData):
         A table has a row per policy and reference and a column per budget: the regret against the
         LP with contexts, and the share of it.
         """
-        for table in optimum_tables(self):
-            head = ["regret (share) against the LP with contexts", *table["head"][1:]]
-            yield table["title"], [head, *(row["cells"] for row in table["rows"])]
+        for (world,), part in self.table().group_by(["world"], maintain_order=True):
+            known = self.references().filter(world=world)
+            if WITH not in known["name"]:
+                continue
+            gains = {(row["name"], row["budget"]): row["gain"] for row in known.to_dicts()}
+            budgets = sorted(part["budget"].unique())
+            head = (f"B = {format_budget(budget)}" for budget in budgets)
+            grid = [["regret (share) against the LP with contexts", *head]]
+            for (policy,), rows in part.group_by(["policy"], maintain_order=True):
+                cells = {
+                    row["budget"]: against(
+                        gains[WITH, row["budget"]], row["gain"], row["gain_high"]
+                    )
+                    for row in rows.iter_rows(named=True)
+                }
+                grid.append([str(policy), *(cells.get(budget, MISSING) for budget in budgets)])
+            for name in OPTIMA:
+                if name in known["name"]:
+                    cells = {
+                        budget: against(gains[WITH, budget], *[gains[name, budget]] * 2)
+                        for budget in budgets
+                    }
+                    grid.append([name, *cells.values()])
+            yield str(world), grid
 
     def plot(self, name: str | None = None) -> Figure:
         """Return a figure of the report, which a notebook draws; by default the first one.
@@ -129,7 +205,7 @@ class Study(StudyData):
         Raise `InvalidInput` when the study has no such figure, and `MissingExtra` when the extra
         `lab` is not installed.
         """
-        drawn = {figure.name: figure for figure in self._figures}
+        drawn = {figure.name: figure for figure in self._page.figures}
         name = next(iter(drawn)) if name is None else name
         if name not in drawn:
             raise unknown("figure of this study", str(name), drawn)
@@ -173,14 +249,27 @@ class Study(StudyData):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class TableStudy(Study, TableData):
-    """The study that replays a full table; its report shows gains before regrets."""
+class TableStudy(Study):
+    """The replay of a full table: a study of one world, whose report shows gains before regrets."""
+
+    outcome: ClassVar[str] = "gain"
 
     facts: TableFacts
 
-    @property
-    def _page(self) -> ModuleType:
-        """The module that writes the report."""
-        from purse.lab.report import table_page
 
-        return table_page
+def page_of(result: Any) -> Page:
+    """Return the page of a result. Nothing else here knows that there are pages."""
+    from purse.lab.report import page
+
+    return page.page_of(result)
+
+
+def against(optimum: float, gain: float, high: float) -> str:
+    """Write the regret of a gain with its interval, and its share of the optimum.
+
+    >>> against(1000, 950, 960), against(1000, 729, 729), against(1, 1 + 1e-15, 1)
+    ('50 ± 10 (95.0%)', '271 (72.9%)', '0 (100.0%)')
+    """
+    regret = round(optimum - gain, 9) + 0.0  # no rounding error is a regret, and no zero negative
+    text = format_mean(regret, regret + (high - gain) if high > gain else float("nan"))
+    return f"{text} ({gain / optimum:.1%})" if optimum > 0 else text

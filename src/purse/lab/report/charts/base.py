@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
-# `chosen` are the policies, or methods, that a reader has picked out; at first none
-CHOSEN = "!length(chosen) || indexof(chosen, datum.{by}) >= 0"
+# `chosen` are the policies that a reader has picked out; at first there are none
+CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"
 FAINT = 0.15
 OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
 
@@ -116,18 +116,18 @@ def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
     return Panel(title, extra("altair").layer(*layers, title=title, width=WIDTH, height=height))
 
 
-def policy_colour(policies: Sequence[str], by: str = "policy") -> Any:
-    """Return the colour of a policy, or of a method."""
+def policy_colour(policies: Sequence[str]) -> Any:
+    """Return the colour of a policy."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=colours(policies))
-    return alt.Color(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
+    return alt.Color("policy:N", scale=scale, legend=alt.Legend(title=None))
 
 
-def policy_shape(policies: Sequence[str], by: str = "policy") -> Any:
-    """Return the shape of a policy's points, or of a method's."""
+def policy_shape(policies: Sequence[str]) -> Any:
+    """Return the shape of a policy's points."""
     alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=shapes(policies))
-    return alt.Shape(f"{by}:N", scale=scale, legend=alt.Legend(title=None))
+    return alt.Shape("policy:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def dash(names: Sequence[str]) -> Any:
@@ -138,12 +138,10 @@ def dash(names: Sequence[str]) -> Any:
     return alt.StrokeDash("name:N", scale=scale, legend=legend)
 
 
-def visible(full: float = 1.0, by: str = "policy") -> Any:
-    """Return the opacity of a policy's marks, or a method's: faint where a reader has picked out
-    others.
-    """
+def visible(full: float = 1.0) -> Any:
+    """Return the opacity of a policy's marks: faint if a reader has picked out others."""
     alt = extra("altair")
-    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN.format(by=by), "value": full})
+    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN, "value": full})
 
 
 def tips(**fields: str) -> list[Any]:

@@ -16,9 +16,15 @@ from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import extra
 from purse.errors import PurseError
 from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.style import dark_rules
 
 SCALE = 2  # pixels of a PNG per unit of its figure
 KINDS = ("png", "svg", "csv")
+GROUND = re.compile(r'(<rect [^>]*)fill="#FFFFFF"')  # the first one is the ground
+INK, SOFT, RULE = "#E6EDF3", "#9BA5B0", "#3A4149"  # on a dark page
+WORDS = ("axis-title", "title-text", "title-subtitle", "legend-label", "legend-title")
+# marks that carry their own ground, such as the cells of a heat map, name their ink otherwise
+BLACK = ("black", "#000", "#000000")
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
@@ -78,3 +84,18 @@ def javascript() -> str:
 def cache() -> Path:
     """Where programs keep what they can make again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"
+
+
+def themed(svg: str) -> str:
+    """Return the drawing without its white ground, and with light ink where the page is dark."""
+    words = ", ".join(f".marks .role-{role} text" for role in WORDS)
+    black = ", ".join(f'.marks [fill="{name}"]' for name in BLACK)
+    rules = (
+        f"  {words}, {black} {{ fill: {INK}; }}\n"
+        f"  .marks .role-axis-label text {{ fill: {SOFT}; }}\n"
+        f"  .marks .role-axis-grid line {{ stroke: {RULE}; }}\n"
+    )
+    start, end = dark_rules().rsplit("}", 1)
+    style = f"<style>{start}{rules}}}{end}</style>"
+    clear = GROUND.sub(r'\1fill="none"', svg, count=1)
+    return re.sub(r"(<svg [^>]*>)", lambda match: match[1] + style, clear, count=1)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
-from purse.lab.report import frames
 from purse.lab.report.charts.base import (
     STEP,
     Figure,
@@ -24,11 +23,6 @@ from purse.lab.report.charts.style import NEUTRAL, NUMBER, either, linear
 
 if TYPE_CHECKING:
     import polars as pl
-
-    from purse.lab.report.data import StudyData
-
-SHAPES = {0.5: "√B", 1.0: "B"}  # what slopes in a log-log plot mean
-LEAST_SLOPE, MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
 
 
 def rows(
@@ -86,42 +80,6 @@ def limit_marks(
     return layers
 
 
-def growth(study: StudyData) -> Figure | None:
-    """Return the slopes of log regret against log budget with their intervals, beside those of √B
-    and B; None where none could be fitted.
-    """
-    import polars as pl
-
-    alt = extra("altair")
-    data = frames.growth(study)
-    if data.is_empty() or data["slope"].is_null().all():
-        return None
-    policies = policies_of(study.table())
-    data = data.drop_nulls("slope")
-    lowest = min(-0.05, max(data["low"].min() or 0.0, LEAST_SLOPE), *data["slope"])
-    highest = max(1.1, min(data["high"].max() or 1.0, MOST_SLOPE), *data["slope"])
-    x = linear("slope of log regret against log B", domain=[lowest, highest])
-    marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
-    ends = {"from_": "low:Q|,.3f", "to": "high:Q|,.3f"}
-    fit = {"best_fit": "shape:N", "misfit": "misfit:Q|.1%"}
-    tooltip = tips(policy="policy:N", slope="slope:Q|,.3f", **ends, **fit)
-    guides = alt.Chart(marks).encode(x=alt.X("slope:Q", **x))
-    names = guides.mark_text(color=NEUTRAL, baseline="bottom", y=-4, fontSize=12)
-    panels = []
-    for world in worlds_of(data):
-        chart = alt.Chart(data.filter(world=world)).encode(
-            y=policy_rows(policies), color=policy_colour(policies)
-        )
-        layers = [
-            guides.mark_rule(color=NEUTRAL, strokeDash=[5, 3]),
-            names.encode(text=alt.Text("shape:N")),
-            intervals(chart, "low", "high:Q", x, clip=True),
-            points(chart, "slope", x, policies, tooltip),
-        ]
-        panels.append(layered(world, layers, STEP * len(policies)))
-    return Figure("growth", data, panels)
-
-
 def policy_rows(policies: Sequence[str]) -> Any:
     """Return the axis with a row for each policy, in the order in which they were given."""
     alt = extra("altair")
@@ -129,12 +87,10 @@ def policy_rows(policies: Sequence[str]) -> Any:
     return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
 
 
-def intervals(
-    chart: Any, low: str, high: str, x: dict[str, Any], by: str = "policy", **mark: Any
-) -> Any:
+def intervals(chart: Any, low: str, high: str, x: dict[str, Any], **mark: Any) -> Any:
     """Return a thick line from the column `low` to the field `high` in each row."""
     alt, rules = extra("altair"), chart.mark_rule(strokeWidth=3, **mark)
-    return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45, by))
+    return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45))
 
 
 def points(
@@ -143,13 +99,12 @@ def points(
     x: dict[str, Any],
     series: Sequence[str],
     tooltip: list[Any],
-    by: str = "policy",
     size: int = 70,
 ) -> Any:
-    """Return a point in each row, with the shape of its policy or method."""
+    """Return a point in each row, with the shape of its policy."""
     return chart.mark_point(filled=True, size=size, opacity=1).encode(
         x=extra("altair").X(f"{value}:Q", **x),
-        shape=policy_shape(series, by),
-        opacity=visible(by=by),
+        shape=policy_shape(series),
+        opacity=visible(),
         tooltip=tooltip,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from purse.base.text import format_budget
+from purse.lab.offline.table_words import LP_OF
 from purse.lab.report import frames
 from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.players import MOST_ARMS
-from purse.lab.report.standings import LP_OF
+from purse.lab.report.charts.replays import MOST_ARMS
 
 if TYPE_CHECKING:
-    from purse.lab.report.data import StudyData, TableData
+    from purse.lab.study.results import Study, TableStudy
 
 LABELS = {
     "regret": "Regret against the budget",
@@ -32,12 +32,12 @@ HOLLOW = (
 )
 
 
-def caption(figure: Figure, study: StudyData) -> str:
+def caption(figure: Figure, study: Study) -> str:
     """Write the caption of a figure of a study."""
     return " ".join(part for part in PARTS[figure.name](figure, study) if part)
 
 
-def table_caption(figure: Figure, study: TableData) -> str:
+def table_caption(figure: Figure, study: TableStudy) -> str:
     """Write the caption of a figure of a table's replay, where gain is drawn otherwise."""
     if figure.name != "gain":
         return caption(figure, study)
@@ -52,7 +52,7 @@ def table_caption(figure: Figure, study: TableData) -> str:
     return " ".join(part for part in parts if part)
 
 
-def regret(figure: Figure, study: StudyData) -> list[str]:
+def regret(figure: Figure, study: Study) -> list[str]:
     """Return what bands, hollow points and dashes are."""
     bounds = frames.bounds(study).drawn
     if figure.data["budget"].n_unique() == 1:
@@ -63,7 +63,7 @@ def regret(figure: Figure, study: StudyData) -> list[str]:
     return [*parts, HOLLOW] if figure.data["below"].any() else parts
 
 
-def gain(figure: Figure, study: StudyData) -> list[str]:
+def gain(figure: Figure, study: Study) -> list[str]:
     """Return why gain is divided by the budget."""
     known = "Dashed lines are references." if frames.references(study).height else ""
     if figure.data["budget"].n_unique() == 1:
@@ -75,7 +75,7 @@ def gain(figure: Figure, study: StudyData) -> list[str]:
     ]
 
 
-def left(figure: Figure, study: StudyData) -> list[str]:
+def left(figure: Figure, study: Study) -> list[str]:
     """Return what it means to leave money."""
     return [
         "What the runs had not spent when they ended, on average, as a part of the "
@@ -83,7 +83,7 @@ def left(figure: Figure, study: StudyData) -> list[str]:
     ]
 
 
-def shares(figure: Figure, study: StudyData) -> list[str]:
+def shares(figure: Figure, study: Study) -> list[str]:
     """Return how to read the areas."""
     parts = [
         f"At {budgets(figure)}: how the pulls were divided among the arms while the "
@@ -94,7 +94,7 @@ def shares(figure: Figure, study: StudyData) -> list[str]:
     return parts
 
 
-def runs(figure: Figure, study: StudyData) -> list[str]:
+def runs(figure: Figure, study: Study) -> list[str]:
     """Return what ticks, bars and lines are."""
     what = study.outcome.capitalize()
     if study.facts.n_paths == 1:
@@ -111,7 +111,7 @@ def runs(figure: Figure, study: StudyData) -> list[str]:
     return parts
 
 
-def growth(figure: Figure, study: StudyData) -> list[str]:
+def growth(figure: Figure, study: Study) -> list[str]:
     """Return what a slope is."""
     return [
         "The slope of a straight line through log regret against log budget, with its "
@@ -119,7 +119,7 @@ def growth(figure: Figure, study: StudyData) -> list[str]:
     ]
 
 
-def interval(study: StudyData, what: str) -> str:
+def interval(study: Study, what: str) -> str:
     """Return what the intervals are, where there are any."""
     return f"{what} 95% confidence intervals of the mean." if study.facts.n_paths > 1 else ""
 

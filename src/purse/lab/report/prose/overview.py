@@ -8,16 +8,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
-from purse.base.text import MISSING, format_budget, format_digits, format_known
+from purse.base.text import MISSING, code, format_budget, format_digits, format_known
 from purse.lab.report import frames
 from purse.lab.report.charts.base import policies_of, worlds_of
-from purse.lab.report.prose.study import code
 from purse.lab.report.shell import inline
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import StudyData
+    from purse.lab.study.results import Study
 
 MOST_ARMS = 10  # in a table
 NOBODY = "nobody can learn"
@@ -29,7 +28,7 @@ ARMS = (
 )
 
 
-def overview(study: StudyData, beside: pl.DataFrame) -> dict[str, Any]:
+def overview(study: Study, beside: pl.DataFrame) -> dict[str, Any]:
     """Return a row per policy and a column per world: gain with the largest budget as a share of
     the optimum; bold are those that no other is better than beyond the interval of the difference.
     `beside` are the `differences` of the study.
@@ -53,7 +52,7 @@ def overview(study: StudyData, beside: pl.DataFrame) -> dict[str, Any]:
     return {"label": label, "head": head, "notes": notes, "rows": rows}
 
 
-def caption(study: StudyData) -> str:
+def caption(study: Study) -> str:
     """Return how to read it."""
     last = frames.largest(frames.gain(study))
     sizes = {format_budget(budget) for budget in last["budget"]}
@@ -75,7 +74,7 @@ def caption(study: StudyData) -> str:
     return " ".join(parts)
 
 
-def players(study: StudyData) -> dict[str, Any]:
+def players(study: Study) -> dict[str, Any]:
     """Who the policies are: how each is written, and what it is."""
     rows = []
     for label, about in study.facts.about.items():
@@ -85,7 +84,7 @@ def players(study: StudyData) -> dict[str, Any]:
     return {"label": "The policies", "head": ["policy", "what it is"], "rows": rows, "prose": True}
 
 
-def arm_tables(study: StudyData) -> Iterator[dict[str, Any]]:
+def arm_tables(study: Study) -> Iterator[dict[str, Any]]:
     """For each world its arms with the largest budget; of many those that gain most alone."""
     known = frames.largest(study.arms())
     for world in worlds_of(known):

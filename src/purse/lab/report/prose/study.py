@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse import worlds
 from purse.base.text import (
+    code,
     count_in_words,
     format_budget,
     format_rough,
@@ -17,13 +18,14 @@ from purse.base.text import (
     keep_on_line,
     set_minus,
 )
+from purse.lab.offline.table_words import tell_ties
 from purse.lab.report import frames
 from purse.lab.report.charts.base import worlds_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import StudyData
+    from purse.lab.study.results import Study
 
 EVERY = "every player"
 REGRET = (
@@ -32,7 +34,7 @@ REGRET = (
 )
 
 
-def summary(study: StudyData) -> str:
+def summary(study: Study) -> str:
     """Return what was run."""
     facts, table = study.facts, study.table()
     policies, worlds = table["policy"].n_unique(), table["world"].n_unique()
@@ -55,7 +57,7 @@ def summary(study: StudyData) -> str:
     return says
 
 
-def finding(study: StudyData, world: str, beside: pl.DataFrame) -> str:
+def finding(study: Study, world: str, beside: pl.DataFrame) -> str:
     """Return the best policy of a world at its largest budget, whether the next is worse beyond
     doubt, and how the best one's regret grows; no winner where nobody can learn. `beside` are the
     `differences` of the study.
@@ -88,7 +90,7 @@ def finding(study: StudyData, world: str, beside: pl.DataFrame) -> str:
     return f"{lead}{verdict}{growing}."
 
 
-def range_of_shares(study: StudyData, world: str, size: str) -> str:
+def range_of_shares(study: Study, world: str, size: str) -> str:
     """Return the largest and the smallest share of the optimum, without a winner."""
     here = frames.largest(frames.gain(study)).filter(world=world).drop_nulls("part")
     if here.is_empty():
@@ -99,16 +101,7 @@ def range_of_shares(study: StudyData, world: str, size: str) -> str:
     return f"At {size} the policies gain {gained} of the optimum; that ranks nobody."
 
 
-def tell_ties(tied: Sequence[str]) -> str:
-    """Say which policies cannot be told from the best one."""
-    differences = "a difference" if len(tied) == 1 else "differences"
-    return (
-        f"; {join_words(map(code, tied))} cannot be told from it: {differences} within the 95% "
-        "interval"
-    )
-
-
-def grows(study: StudyData, world: str, policy: str) -> str:
+def grows(study: Study, world: str, policy: str) -> str:
     """Return how a policy's regret grows with the budget, where that was fitted."""
     fitted = frames.growth(study).filter(world=world, policy=policy)
     row: dict[str, Any] = next(fitted.iter_rows(named=True), {})
@@ -121,14 +114,14 @@ def grows(study: StudyData, world: str, policy: str) -> str:
     )
 
 
-def left_over(study: StudyData) -> str:
+def left_over(study: Study) -> str:
     """Return how much of the budget was left at most, in a sentence."""
     most = float(frames.left(study)["part"].max())  # type: ignore[arg-type]
     amount = f"At most {100 * most:.2g}%" if most > 0 else "Nothing"
     return f"{amount} of the budget was left on average, whatever the policy, world and budget."
 
 
-def ended(study: StudyData) -> list[str]:
+def ended(study: Study) -> list[str]:
     """Say where runs reached the end of their world with money left."""
     return [
         f"In {named([world])} the world ended before the budget did, in runs of {who}."
@@ -136,7 +129,7 @@ def ended(study: StudyData) -> list[str]:
     ]
 
 
-def runs_that_ended(study: StudyData) -> Iterator[tuple[str, str]]:
+def runs_that_ended(study: Study) -> Iterator[tuple[str, str]]:
     """For each world in which runs reached its end, its name and whose runs they were."""
     import polars as pl
 
@@ -168,16 +161,6 @@ def measured(row: dict[str, Any]) -> str:
 def write_regret(mean: float, high: float) -> str:
     """Write a mean regret with half its interval, on one line."""
     return keep_on_line(f"{set_minus(format_rough(mean))} ± {format_rough(high - mean)}")
-
-
-def code(name: str) -> str:
-    """Return a name as Markdown code, whatever is in it."""
-    return f"`{name}`" if "`" not in name else f"`` {name} ``"
-
-
-def plain(text: str) -> str:
-    """Return a text without marks of Markdown, for terminals."""
-    return text.replace("`", "").replace("**", "").replace("\N{NO-BREAK SPACE}", " ")
 
 
 def named(worlds: Sequence[str]) -> str:

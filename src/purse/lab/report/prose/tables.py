@@ -4,19 +4,23 @@ was run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
-from purse.base.text import MISSING, count_in_words, format_budget, format_known
+from purse.base.text import MISSING, code, count_in_words, format_budget, format_known
 from purse.lab.report import frames
 from purse.lab.report.charts.base import worlds_of
-from purse.lab.report.prose.study import measured
+from purse.lab.report.prose.study import EVERY, measured, named, worlds_with
+from purse.lab.report.shell import inline
+from purse.lab.study.results import OPTIMA
+from purse.lab.theory.contexts import WITH
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import Facts, Recording, StudyData
+    from purse.lab.study.facts import Facts, Recording
+    from purse.lab.study.results import Study
 
 CAPTION = (
     "Mean regret over the runs ± half its 95% interval. Bold: the least of its column, and all "
@@ -31,9 +35,16 @@ GROWTH = (
     "a + b f(B) with f one of log B, log² B, √B and B, the one that misses least, and by how much "
     "(relative error, root mean square). Few budgets suggest a shape and prove none."
 )
+BOUNDS = ["bound", "for", "drawn in", "why not elsewhere", "when it holds", "source"]
+OPTIMUM = (
+    "Regret against the LP with contexts ± half its 95% interval, and in brackets the share of it "
+    "that was gained. The LP with contexts is what nobody exceeds on average by more than one "
+    "reward; the LP without contexts is the same for those who do not see contexts; the best "
+    "linear policy was fitted to the true means. References are grey."
+)
 
 
-def regrets(study: StudyData, beside: pl.DataFrame) -> list[dict[str, Any]]:
+def regrets(study: Study, beside: pl.DataFrame) -> list[dict[str, Any]]:
     """For each world its regrets: a row per policy, a column per budget. `beside` are the
     `differences` of the study.
     """
@@ -56,7 +67,7 @@ def regrets(study: StudyData, beside: pl.DataFrame) -> list[dict[str, Any]]:
     return tables
 
 
-def growth(study: StudyData) -> dict[str, Any] | None:
+def growth(study: Study) -> dict[str, Any] | None:
     """Return the fitted slopes and shapes; None where there is one budget."""
     fitted = frames.growth(study)
     if fitted.is_empty():
@@ -114,3 +125,59 @@ def describe_recording(recording: Recording) -> list[tuple[str, str]]:
         *([("contexts", recording.features)] if recording.features else []),
         *([("as read", "; ".join(recording.notes))] if recording.notes else []),
     ]
+
+
+def bound_table(study: Study) -> dict[str, Any] | None:
+    """Return the bounds on the regret of these policies; those that are drawn come first. None
+    where there are none.
+    """
+    known = study.bounds()
+    drawn, far = frames.bounds(study)
+    worlds = worlds_of(study.table())
+    first: list[dict[str, Any]] = []
+    rest: list[dict[str, Any]] = []
+    for (name, policy), part in known.group_by(["name", "policy"], maintain_order=True):
+        present, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
+        row = part.row(0, named=True)
+        fails = [
+            world for world in worlds_of(part) if not part.filter(world=world)["applies"].any()
+        ]
+        without = [world for world in worlds_of(part) if world not in (*present, *beyond, *fails)]
+        order = row["side"] == "order"
+        no_curve = "gives the order of growth and no constant" if order else "has no curve"
+        reasons = {
+            "its condition does not hold": fails,
+            f"more than {frames.FAR} times above all that was measured": beyond,
+            no_curve: without,
+        }
+        why = [
+            reason if len(where) == len(worlds) else f"{named(where)}: {reason}"
+            for reason, where in reasons.items()
+            if where
+        ]
+        about = EVERY if policy == EVERY else code(str(policy))
+        side = "growth order" if order else row["side"]
+        texts = [
+            f"**{name}** ({side})",
+            about,
+            named(present) if present else "nowhere",
+            "; ".join(why) or MISSING,
+            row["holds"],
+            row["source"],
+        ]
+        (first if present else rest).append({"cells": [*map(inline, texts)], "best": []})
+    if not first and not rest:
+        return None
+    label = f"Bounds from theorems: {len(first)} drawn, {len(rest)} not"
+    return {"label": label, "head": BOUNDS, "rows": first + rest, "prose": True}
+
+
+def optimum_tables(study: Study) -> Iterator[dict[str, Any]]:
+    """For each world with contexts a table: a row per policy and reference, a column per budget."""
+    for world, (head, *grid) in study.optimum_grids():
+        rows = []
+        for cells in grid:
+            what = {"kind": "reference"} if cells[0] in OPTIMA else {"policy": cells[0]}
+            rows.append({**what, "cells": cells, "best": []})
+        label = f"Regret against the {WITH} in {world}"
+        yield {"title": world, "label": label, "head": ["policy", *head[1:]], "rows": rows}

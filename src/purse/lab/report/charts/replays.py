@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import extra
 from purse.base.text import format_budget
+from purse.lab.offline.log_words import budgets_of, methods_of, quoted
+from purse.lab.offline.table_words import LP_OF, NOTES, standings
 from purse.lab.report.charts.base import (
     STEP,
     Figure,
@@ -16,17 +18,17 @@ from purse.lab.report.charts.base import (
     layered,
     policies_of,
     policy_colour,
+    policy_shape,
     tips,
     visible,
 )
-from purse.lab.report.charts.rows import points
-from purse.lab.report.charts.style import DASHES, NEUTRAL, PERCENT, linear
-from purse.lab.report.standings import LP_OF, NOTES, standings
+from purse.lab.report.charts.rows import intervals, points, policy_rows
+from purse.lab.report.charts.style import DASHES, NEUTRAL, PERCENT, colours, linear
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import TableData
+    from purse.lab.study.results import TableStudy
 
 MOST_ARMS = 8  # that are drawn alone
 ROOM = 190  # for the names of players
@@ -40,9 +42,19 @@ TIPS = {
     "spent": "spent:Q|,.4~r",
     "pulls": "pulls:Q|,.0f",
 }
+LANE, BETWEEN = 12, 14  # the height of a method's lane, and what keeps policies apart
+LOG_TIPS = {
+    "policy": "policy:N",
+    "method": "method:N",
+    "B": "budget:Q",
+    "estimate": "estimate:Q",
+    "from": "low:Q",
+    "to": "high:Q",
+    "effective_sample_size": "ess:Q|,.0f",
+}
 
 
-def gain(study: TableData) -> Figure:
+def gain(study: TableStudy) -> Figure:
     """Mean gain with its interval of every policy and reference."""
     import polars as pl
 
@@ -120,3 +132,57 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     chart = alt.Chart(own).encode(y=y, color=policy_colour(policies))
     layers.append(points(chart, "gain", x, policies, tooltip))
     return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(order))
+
+
+def estimates(frame: pl.DataFrame) -> Figure | None:
+    """Estimates with their intervals; None where the log tells nothing."""
+    import polars as pl
+
+    answered = frame.filter(pl.col("refused").is_null())
+    if answered.is_empty():
+        return None
+    panels = [
+        log_panel(
+            answered.filter(budget=budget), frame.filter(budget=budget), budget, policies_in(frame)
+        )
+        for budget in budgets_of(answered)
+    ]
+    return Figure("estimates", frame, panels, columns=1)
+
+
+def policies_in(frame: pl.DataFrame) -> list[str]:
+    """Return the policies, in the order in which they were given, without references."""
+    return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
+
+
+def log_panel(
+    here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequence[str]
+) -> Panel:
+    """Return a lane for each method within a row for each player, in the order of the table;
+    policies in their colours, references in grey.
+    """
+    import polars as pl
+
+    alt = extra("altair")
+    methods, ends = methods_of(every), [*here["low"], *here["high"]]
+    players = [row["policy"] for row in quoted(every) if not row["refused"]]
+    x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
+    lane = alt.YOffset("method:N", scale=alt.Scale(domain=methods))
+    domain = [*policies, *(player for player in players if player not in policies)]
+    shades = [*colours(policies), *[NEUTRAL] * (len(domain) - len(policies))]
+    colour = alt.Color("policy:N", scale=alt.Scale(domain=domain, range=shades), legend=None)
+    rows = {"y": policy_rows(players), "yOffset": lane, "color": colour}
+    chart, own, others = (
+        alt.Chart(part).encode(**rows)
+        for part in (here, here.filter(kind="policy"), here.filter(pl.col("kind") != "policy"))
+    )
+    at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**LOG_TIPS)}
+    layers = [intervals(chart, "low", "high:Q", x)]
+    if here.filter(pl.col("kind") != "policy").height:  # a layer without data is a complaint
+        marks = others.mark_point(filled=True, shape="diamond", size=40, opacity=1)
+        layers.append(marks.encode(**at))
+    if here.filter(kind="policy").height:
+        marks = own.mark_point(filled=True, size=46, opacity=1)
+        layers.append(marks.encode(shape=policy_shape(policies), **at))
+    height = LANE * len(methods) + BETWEEN
+    return layered(f"B = {format_budget(budget)}", layers, height * len(players))

@@ -6,22 +6,23 @@ from typing import Any
 import pytest
 
 from purse import InvalidInput
-from purse.lab.report.data import MANIFEST, Recording, StudyFacts, TableFacts
-from tests.lab.report.made_up import MadeUp
+from purse.lab.study.facts import MANIFEST, Recording, StudyFacts, TableFacts
+from tests.lab.report.made_up import made_up
 
+FACTS = made_up(policies=("uniform",)).facts
 REPLAY = {"kind": "table", "data": "t.csv", "rounds": 60, "horizon": 50, "arms": ["a", "b"]}
 
 
 @pytest.fixture
 def stored() -> dict[str, Any]:
-    return json.loads(json.dumps(MadeUp().facts.to_json()))
+    return json.loads(json.dumps(FACTS.to_json()))
 
 
 def test_facts_are_stored_and_read_again_in_the_order_of_a_manifest(stored: dict[str, Any]) -> None:
     assert list(stored) == [name for name in MANIFEST if name != "replay"]
     facts = StudyFacts.from_json(stored)
     assert type(facts) is StudyFacts
-    assert facts == MadeUp().facts
+    assert facts == FACTS
     assert facts.to_json() == stored
 
 

@@ -1,25 +1,24 @@
-"""The replay of a log as one HTML page: estimates with intervals, why some are refused, and what
+"""What the page of a log's replay holds: estimates with intervals, why some are refused, and what
 the log knows of each arm.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.text import MISSING, format_budget, format_digits, set_minus
-from purse.lab.report.charts.estimates import estimates, policies_in
-from purse.lab.report.charts.export import write_figure
-from purse.lab.report.log_standings import budgets_of, estimate_text, methods_of, quoted, reasons
-from purse.lab.report.prose import log_replay
+from purse.lab.offline.log_words import budgets_of, estimate_text, methods_of, quoted, reasons
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.replays import estimates, policies_in
+from purse.lab.report.prose import replays as prose
 from purse.lab.report.prose.tables import describe_recording, details
-from purse.lab.report.shell import describe, inline, render
+from purse.lab.report.shell import Content, Part, Section, describe, inline
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import LogData
+    from purse.lab.offline.log_result import LogResult
 
 CAPTION = (
     "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "
@@ -36,47 +35,44 @@ ARMS = (
 )
 
 
-def publish(result: LogData, folder: Path) -> list[Path]:
-    """Write the page, its figure as PNG, SVG and CSV, and the table of the arms as CSV; the page
-    comes first.
-    """
-    text, figure = html(result), estimates(result.frame())
-    page, figures = make_folder(folder) / "report.html", make_folder(folder / "figures")
-    write_text(page, text)
-    frames = {"arms.csv": result.arms()}
-    if figure is None:
-        frames["estimates.csv"] = result.frame()
-    for name, frame in frames.items():
-        write_atomically(figures / name, frame.write_csv)
-    drawn = [] if figure is None else write_figure(figure, figures)
-    return [page, *drawn, *(figures / name for name in frames)]
+def figures_of(result: LogResult) -> list[Figure]:
+    """Draw the estimates; the list is empty if the log tells nothing."""
+    figure = estimates(result.frame())
+    return [] if figure is None else [figure]
 
 
-def html(result: LogData) -> str:
-    """Return the page."""
-    frame = result.frame()
-    figure, tables, missing = estimates(frame), estimate_tables(frame), reasons(frame.to_dicts())
-    methods, data = methods_of(frame), describe_recording(result.facts.replay)
-    shown = figure and describe(figure, "Estimated gain", log_replay.caption(frame))
-    return render(
-        "log.html",
-        result.facts,
-        short=log_replay.summary(result.facts, methods),
-        findings=log_replay.findings(frame),
-        answer_first=True,
-        by="policy",
-        series=policies_in(frame),
+def content(result: LogResult, drawn: Sequence[Figure]) -> Content:
+    """Return what the page holds."""
+    frame, facts = result.frame(), result.facts
+    missing, methods = reasons(frame.to_dicts()), methods_of(frame)
+    gains: list[Part] = []
+    for figure in drawn:
+        shown = describe(figure, "Estimated gain", prose.log_caption(frame))
+        gains.append(("figure", shown | {"wide": True}))
+    gains.append(("h3", "The numbers"))
+    gains += [("table", table) for table in estimate_tables(frame)]
+    gains.append(("caption", CAPTION + (REFUSED if missing else "")))
+    if missing:
+        gains += [("h4", "Why some are missing"), ("lines", missing)]
+    explained = {method: prose.METHODS[method] for method in methods}
+    gains += [("h3", "The methods"), ("terms", explained)]
+    arms: list[Part] = [("table", arm_table(result.arms())), ("caption", ARMS)]
+    assumptions = [inline(line) for line in prose.assumptions(facts)]
+    remarks: list[Part] = [("h3", "What this rests on"), ("lines", assumptions)]
+    if result.notes:
+        remarks += [("h3", "About the data"), ("lines", result.notes)]
+    return Content(
+        prose.log_summary(facts, methods),
+        result.findings(),
+        policies_in(frame),
+        [
+            Section("gain", "Estimated gain", gains),
+            Section("arms", "What the log knows of each arm", arms),
+        ],
+        details(facts, "simulated games", "Data", describe_recording(facts.replay)),
+        remarks=remarks,
         warnings=result.warnings,
-        details=details(result.facts, "simulated games", "Data", data),
-        assumptions=[inline(each) for each in log_replay.assumptions(result.facts)],
-        notes=result.notes,
-        figure=shown and shown | {"wide": True},
-        estimates=tables,
-        estimates_caption=CAPTION + (REFUSED if missing else ""),
-        reasons=missing,
-        methods={method: log_replay.METHODS[method] for method in methods},
-        arms=arm_table(result.arms()),
-        arms_caption=ARMS,
+        contents=False,
     )
 
 

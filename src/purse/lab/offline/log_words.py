@@ -1,81 +1,126 @@
-"""What the report of a log's replay says in words: what was asked, which policy is estimated best,
-how sure that is, and what it rests on.
+"""The answer of a log in words and tables: of each player and budget the estimate to quote, the
+largest first; which player is estimated best, and how sure that is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from purse.base.text import count_in_words, format_budget, format_gain, join_words, keep_on_line
-from purse.lab.report.log_standings import FIRST, budgets_of, methods_of, quoted
-from purse.lab.report.prose.study import code
+from purse.base.text import (
+    code,
+    format_budget,
+    format_digits,
+    format_gain,
+    join_words,
+    keep_on_line,
+)
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.report.data import LogFacts
+FIRST = "snips"  # the method that is quoted, where it answers
 
-TELLS = (
-    "A log has one arm a round; what the others would have returned nobody saw. So gains are "
-    "estimated, and the 95% intervals hold what this log leaves open as well as chance in play. "
-    "About arms that it hardly knows it tells nothing: such estimates are refused."
-)
-ASSUMPTIONS = (
-    "**Rounds are alike**, and none touches the next: no trend, no season, and what was "
-    "pulled does not change what later pulls return.",
-    "**The probabilities are the true ones**, those that the arms were chosen with, and "
-    "no arm that matters had probability 0.",
-)
-BLIND = "**Policies see no context**: nothing about a round before they choose."
-SEEING = (
-    "**Policies see the features** of a round before they choose, if they see contexts, and no "
-    "more. Then a round whose logged arm the policy does not choose is no round: `snips` has the "
-    "rounds that are left, `ips` and `dr` credit the first one of each, `dr` with regressions of "
-    "reward and cost on the features that have not seen the row."
-)
 THOROUGH = 1_000  # logs from which on nothing is said about more
-METHODS = {
-    "replay": "Plays the logged rounds themselves, each at most once in a game. Unbiased; refused "
-    "where a game needs more rounds of an arm than there are.",
-    "ips": "Plays a world estimated from the log; mean rewards by inverse probabilities. "
-    "Unbiased for the mean, suffers where an arm came unusually often.",
-    "snips": "The same with weights that add up to one: the one to look at first.",
-    "dr": "The same with plain averages, corrected by the weights (doubly robust).",
-}
-QUOTED = {
-    "replay": "plays the logged rounds themselves (the method `replay`)",
-    "ips": "weighs every logged round by one over its probability (the method `ips`)",
-    "snips": "weighs the logged rounds of an arm by one over their probability (the method "
-    "`snips`)",
-    "dr": "corrects the average of an arm by one over the probabilities (the method `dr`)",
-}
+SHORT = "log too short"
+TOO_SHORT = (
+    "`replay` plays each logged row at most once, and a game needs more rows of an arm than there "
+    "are; the estimate does not"
+)
 
 
-def assumptions(facts: LogFacts) -> tuple[str, ...]:
-    """Return what the estimates rest on."""
-    return (*ASSUMPTIONS, SEEING if facts.replay.features else BLIND)
+def methods_of(frame: pl.DataFrame) -> list[str]:
+    """Return the methods, in the order in which they were given."""
+    return frame["method"].unique(maintain_order=True).to_list()
 
 
-def summary(facts: LogFacts, methods: Sequence[str]) -> str:
-    """Return what was asked of which log."""
-    replay, sizes = facts.replay, join_words(map(format_budget, sorted(facts.budgets)))
-    horizon = " and no limit on rounds"
-    if replay.horizon is not None:
-        horizon = f" and at most {count_in_words(replay.horizon, 'round')}"
-    by = FIRST if FIRST in methods else methods[0]
-    return (
-        f"What {count_in_words(len(facts.policies), 'policy', 'policies')} would have gained with "
-        f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}{horizon}, estimated "
-        f"from {replay.rounds:,} logged rounds of {count_in_words(len(replay.arms), 'arm')} "
-        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {TELLS} "
-        f"The estimate that is quoted {QUOTED[by]}. {precision(facts)}"
+def budgets_of(frame: pl.DataFrame) -> list[float]:
+    """Return the budgets, from the least to the largest."""
+    return sorted(frame["budget"].unique())
+
+
+def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
+    """For each player with one budget the row of the method that is quoted, the largest estimate
+    first and those without an estimate last.
+    """
+    rows = []
+    for (_,), part in here.group_by(["policy"], maintain_order=True):
+        order = sorted(part.to_dicts(), key=lambda row: (bool(row["refused"]), *rank(row)))
+        rows.append(order[0])
+    return sorted(
+        rows, key=lambda row: (bool(row["refused"]), 0 if row["refused"] else -row["estimate"])
     )
 
 
-def precision(facts: LogFacts) -> str:
-    """Return how sure the intervals are, and how to be surer."""
-    n = facts.replicates
+def rank(row: Mapping[str, Any]) -> tuple[bool, ...]:
+    """Return what puts the method that is quoted first."""
+    return (row["method"] != FIRST,)
+
+
+def why_not(refused: str) -> str:
+    """Return the reason of a refusal in two or three words, with which it begins.
+
+    >>> why_not("log too short: it ends with 3 of the budget left")
+    'log too short'
+    """
+    return refused.partition(":")[0]
+
+
+def estimate_text(row: Mapping[str, Any]) -> str:
+    """Return an estimate with half its interval, or in two or three words why there is none."""
+    return why_not(row["refused"]) if row["refused"] else format_gain(row["estimate"], row["high"])
+
+
+def grid(here: pl.DataFrame, budget: float) -> list[list[str]]:
+    """Return the players with one budget as a table of texts, in 80 columns or less where names are
+    short: the estimate, that by the logged rounds themselves, rounds and what was spent.
+    """
+    methods = methods_of(here)
+    played = {row["policy"]: row for row in here.filter(method="replay").to_dicts()}
+    other = "replay" in methods and len(methods) > 1
+    head = [f"budget {budget:g}", "estimate ± 95%", *(["replay"] if other else [])]
+    lines = [[*head, "rounds", "spent"]]
+    for row in quoted(here):
+        again = [estimate_text(played[row["policy"]])] if other else []
+        spent = "" if row["spent"] is None else format_digits(row["spent"])
+        lines.append(
+            [row["policy"], estimate_text(row), *again, format_digits(row["rounds"]), spent]
+        )
+    return lines
+
+
+def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return a line for each reason of a refusal, with the players that it concerns."""
+    who: dict[str, list[str]] = {}
+    for row in rows:
+        if row["refused"]:
+            who.setdefault(row["refused"], []).append(row["policy"])
+    return [f"{reason} ({', '.join(unique(players))})" for reason, players in who.items()]
+
+
+def short_reasons(frame: pl.DataFrame) -> list[str]:
+    """Return a line for each reason why nothing is quoted of a player, and one where `replay` alone
+    is missing.
+    """
+    rows = [row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))]
+    told = {(row["policy"], row["budget"]) for row in rows if not row["refused"]}
+    alone = any(
+        row["refused"].startswith(SHORT)
+        for row in frame.filter(method="replay").to_dicts()
+        if row["refused"] and (row["policy"], row["budget"]) in told
+    )
+    return reasons(rows) + ([f"{SHORT}: {TOO_SHORT}"] if alone else [])
+
+
+def unique(names: Iterable[str]) -> list[str]:
+    """Return the names, each once."""
+    return list(dict.fromkeys(names))
+
+
+def precision(n: int) -> str:
+    """Return how sure the intervals are, and how to be surer, from the number of
+    logs that were drawn again.
+    """
     wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
     says = (
         f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
@@ -191,19 +236,6 @@ def apart(answers: pl.DataFrame) -> bool:
     if answers.is_empty():
         return False
     return bool(answers["low"].max() > answers["high"].min())  # type: ignore[operator]
-
-
-def caption(estimates: pl.DataFrame) -> str:
-    """Return how to read the figure."""
-    methods = methods_of(estimates)
-    says = (
-        "Estimated gain with its 95% interval, a panel for each budget, in the order of the tables."
-    )
-    if len(methods) > 1:
-        says += f" A row has, from top to bottom, {join_words(map(code, methods))}."
-    if estimates["refused"].is_not_null().any():
-        says += " Where a method refuses there is no point; below the tables it says why."
-    return says
 
 
 def tight(row: Mapping[str, Any]) -> str:

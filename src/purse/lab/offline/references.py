@@ -11,7 +11,7 @@ r"""What policies on a recorded table are measured against, in the user's unit o
                          only; where there are features it is called LP without contexts
     best linear policy   where there are features: ridge regression on these very rows, and in each
                          round the arm with the largest r^ - price c^ at the price that fits
-    LP with contexts     where there are features, see `purse.lab.offline.context_optima`
+    LP with contexts     where there are features, see `purse.lab.offline.references`
     hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
                          relaxation of the multiple-choice knapsack, solved exactly; at least what
                          anyone can gain on these rows
@@ -32,8 +32,7 @@ from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
-from purse.lab.offline.context_optima import lp_by_context
-from purse.lab.report.standings import CHEAPEST, MOST_A_PULL
+from purse.lab.offline.table_words import CHEAPEST, MOST_A_PULL
 from purse.lab.theory.contexts import (
     BLIND,
     HINDSIGHT,
@@ -207,3 +206,29 @@ def fill_path(
         left -= units[t, orders[t, k]]
         pulls += 1
     return gain, float(purse - left), pulls
+
+
+def lp_by_context(
+    contexts: Floats, rewards: Floats, units: Ints, budget: float, horizon: int
+) -> tuple[float, float, float]:
+    """Return the gain, what is spent and the pulls of a mixture of arms for each context.
+
+    contexts   of the N recorded rounds, shape (N, A, n)
+    rewards    in the user's unit, shape (N, K)
+    units      costs, shape (N, K)
+    horizon    the rounds of the game, each drawn from the recorded ones
+
+    Means are those over the rounds with the same context. Where every round has a context of its
+    own it is the hindsight optimum. The budget is kept on average only.
+    """
+    flat = contexts.reshape(len(contexts), -1)
+    _, group = np.unique(flat, axis=0, return_inverse=True)
+    sizes = np.bincount(group.ravel())[:, None]
+    means = []
+    for values in (rewards, units):
+        sums = np.zeros((len(sizes), values.shape[1]))
+        np.add.at(sums, group.ravel(), values)
+        means.append((sums / sizes)[group.ravel()])
+    share = horizon / len(rewards)
+    gain, spent, pulls = hindsight(means[0], means[1], budget / share)
+    return share * gain, share * spent, share * pulls

@@ -1,0 +1,236 @@
+"""The answer of a recorded table in words and tables: what policies and references gained, and who
+spends each budget best.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from purse.base.text import (
+    code,
+    format_budget,
+    format_digits,
+    format_gain,
+    format_known,
+    join_words,
+    keep_on_line,
+)
+from purse.lab.theory.contexts import BLIND, WITHOUT
+from purse.lab.theory.estimate import estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.lab.study.results import TableStudy
+
+LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
+# on an arm alone: the least mean cost, the largest mean reward
+CHEAPEST, MOST_A_PULL = "cheapest", "largest reward a pull"
+NOTES = rf" \(({CHEAPEST}|{MOST_A_PULL}|{CHEAPEST}, {MOST_A_PULL})\)$"
+COLUMNS = (
+    "what it is of the LP optimum, without contexts where there are any; "
+    "what was spent, and how many rounds had a pull. "
+    "References are grey; the largest gain of a policy is bold. "
+    "Of the arms, the cheapest has the least mean cost; the largest reward a pull is the largest "
+    "mean reward, whatever it costs."
+)
+CAPTION = (
+    "Mean gain over the orders ± half its 95% interval, where the order makes a difference; "
+    f"{COLUMNS}"
+)
+SINGLE = f"Gain in the single order; {COLUMNS}"
+
+
+def standings(study: TableStudy) -> pl.DataFrame:
+    """Return a row for each budget and player, policies and references alike: gain with its 95%
+    interval, spent, pulls, the gain's share of the LP optimum if any.
+    """
+    import polars as pl
+
+    each = study.lazy().group_by("budget", "policy")
+    pulls = each.agg(pl.col("pulls").list.sum().mean()).collect()
+    numbers = ["gain", "gain_low", "gain_high", "spent", "pulls"]
+    policies = (
+        study.table()
+        .join(pulls, on=["budget", "policy"], maintain_order="left")
+        .with_columns(spent=pl.col("budget") - pl.col("left"))
+    )
+    known = study.references()
+    named = policies.select(
+        "budget",
+        pl.lit("policy").alias("kind"),
+        *numbers,
+        player="policy",
+        detail=pl.lit(None, pl.String),
+    )
+    if "detail" not in known.columns:  # of results before 0.3
+        known = known.with_columns(detail=pl.lit(None, pl.String))
+    columns = ["budget", "player", "kind", *numbers, "detail"]
+    every = pl.concat([named.select(columns), known.rename({"name": "player"}).select(columns)])
+    optimum = known.filter(pl.col("name").is_in(LP_OF.values())).select(
+        "budget", pl.col("gain").alias("optimum")
+    )
+    share = pl.when(pl.col("optimum") > 0).then(pl.col("gain") / pl.col("optimum")).alias("share")
+    return every.join(optimum, "budget", maintain_order="left").with_columns(share).drop("optimum")
+
+
+def ranked(frame: pl.DataFrame) -> dict[float, list[dict[str, Any]]]:
+    """For each budget its players, the largest gain first."""
+    best = frame.sort("gain", descending=True, maintain_order=True)
+    return {
+        budget: best.filter(budget=budget).to_dicts() for budget in sorted(frame["budget"].unique())
+    }
+
+
+def cells(row: Mapping[str, Any]) -> list[str]:
+    """Return what a table says of a player."""
+    return [
+        row["player"],
+        format_gain(row["gain"], row["gain_high"]),
+        format_known(row["share"], ".1%"),
+        format_digits(row["spent"]),
+        format_digits(row["pulls"]),
+    ]
+
+
+def gains(study: TableStudy) -> list[dict[str, Any]]:
+    """Return a table for each budget, the largest gain first."""
+    tables = []
+    for budget, players in ranked(standings(study)).items():
+        best = next(row["player"] for row in players if row["kind"] == "policy")
+        rows = [
+            {
+                "policy": row["player"] if row["kind"] == "policy" else None,
+                "kind": None if row["kind"] == "policy" else "reference",
+                "cells": cells(row),
+                "best": [1] if row["player"] == best and row["kind"] == "policy" else [],
+            }
+            for row in players
+        ]
+        gain, size = "gain ± 95%" if study.facts.n_paths > 1 else "gain", format_budget(budget)
+        head = ["player", gain, f"of the {lp_name(study)}", "spent", "pulls"]
+        names = {"title": f"B = {size}", "label": f"Gain with a budget of {size}"}
+        tables.append({**names, "head": head, "rows": rows})
+    return tables
+
+
+def lp_name(study: TableStudy) -> str:
+    """Return what the LP is called that every gain is a share of."""
+    return LP_OF[bool(study.facts.replay.features)]
+
+
+def findings(study: TableStudy) -> dict[str, str]:
+    """For each budget what to buy: the policy or the single arm that gains most."""
+    return {
+        f"B = {format_budget(budget)}": finding(study, budget, players)
+        for budget, players in ranked(standings(study)).items()
+    }
+
+
+def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> str:
+    """Return what is to be said about one budget: who gains most of all that can be bought,
+    policies and arms alone, and how the other kind stands to it; then the best fixed mixture.
+    """
+    policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
+    best, arm = policies[0], arms[0]
+    behind = compare_to_best(study, budget, policies)
+    says = []
+    if arm_wins(study, budget, best["player"]):
+        which = "The policy" if len(policies) == 1 else "The best of the policies"
+        says += [
+            f"**Buy {code(bare(arm))} in every round**: alone it gains **{tight(arm)}**"
+            f"{share_of(study, arm)}.",
+            f"{which}, {code(best['player'])}, gains {tight(best)}{share_of(study, best)}: "
+            f"{against_arm(study, budget, best['player'])}{behind}.",
+        ]
+    else:
+        lead = f"**{code(best['player'])} gains most of the policies**:"
+        if len(policies) == 1:
+            lead = f"{code(best['player'])} gains"
+        says += [
+            f"{lead} {tight(best)}{share_of(study, best)}{behind}.",
+            f"The best single arm, {code(bare(arm))}, gains {tight(arm)}: "
+            f"{against_arm(study, budget, best['player'])}.",
+        ]
+    for row in players:
+        if row["kind"] == "mixture" and row["detail"] and row["gain"] > 0:
+            says.append(
+                f"The best fixed mixture, which needs the means in advance, is {row['detail']}: it "
+                f"gains {tight(row)}."
+            )
+    return " ".join(says)
+
+
+def bare(arm: dict[str, Any]) -> str:
+    """Return the name of an arm, from that of its player."""
+    return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
+
+
+def share_of(study: TableStudy, row: dict[str, Any]) -> str:
+    """Return what a gain is of the optimum."""
+    return "" if row["share"] is None else f", {row['share']:.1%} of the {lp_name(study)}"
+
+
+def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, Any]]) -> str:
+    """Return which policies cannot be told from the best one, or how far behind the next is."""
+    import polars as pl
+
+    if len(policies) == 1:
+        return ""
+    after = policies[1]
+    if study.facts.n_paths == 1:
+        return f"; the next is {code(after['player'])} with {tight(after)}"
+    here = study.lazy().filter(pl.col("budget") == budget)
+    runs = here.select("policy", "path", "gain").collect().sort("path")
+    best, *rest = [row["player"] for row in policies]
+    gains = {player: runs.filter(policy=player)["gain"].to_numpy() for player in (best, *rest)}
+    behind = {player: estimate(gains[best] - gains[player]) for player in rest}
+    tied = [policy for policy, difference in behind.items() if not difference.low > 0]
+    if tied:
+        return tell_ties(tied)
+    less = behind[after["player"]]
+    size = keep_on_line(format_gain(less.mean, less.high))
+    return (
+        f"; the next, {code(after['player'])}, gains {size} less in the same orders, "
+        "a difference beyond its 95% interval"
+    )
+
+
+def regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, float, float]:
+    """Return what the best single arm gains more than the policy, with the ends of its 95%
+    interval.
+    """
+    row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
+    if study.facts.n_paths == 1:
+        return row["regret"], row["regret"], row["regret"]
+    return row["regret"], row["low"], row["high"]
+
+
+def arm_wins(study: TableStudy, budget: float, policy: str) -> bool:
+    """Return whether the best single arm gains more than the policy beyond doubt."""
+    return regret_of(study, budget, policy)[1] > 0
+
+
+def against_arm(study: TableStudy, budget: float, policy: str) -> str:
+    """Return how the best single arm stands to the policy, or the policy to an arm that wins."""
+    regret, low, high = regret_of(study, budget, policy)
+    if low <= 0 <= high:
+        return "as much" if low == high else "a difference within the 95% interval"
+    size = keep_on_line(format_gain(abs(regret), abs(regret) + (high - regret)))
+    return f"{size} less" + ("" if low > 0 else f" than {code(policy)}")
+
+
+def tight(row: dict[str, Any]) -> str:
+    """Return a player's gain with half its interval, on one line."""
+    return keep_on_line(format_gain(row["gain"], row["gain_high"]))
+
+
+def tell_ties(tied: Sequence[str]) -> str:
+    """Say which policies cannot be told from the best one."""
+    differences = "a difference" if len(tied) == 1 else "differences"
+    return (
+        f"; {join_words(map(code, tied))} cannot be told from it: {differences} within the 95% "
+        "interval"
+    )

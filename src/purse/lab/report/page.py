@@ -1,0 +1,98 @@
+"""The report of a result: one HTML page that needs nothing else, its figures, and its tables.
+
+Results are of three kinds, a study, the replay of a table and the replay of a log. They share one
+page; what it holds, `study_content` and `log_content` say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from purse.base.files import make_folder, write_atomically, write_text
+from purse.lab.offline.log_result import LogResult
+from purse.lab.report import log_content, study_content
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.export import javascript, write_figures
+from purse.lab.report.charts.style import GLYPHS, NEUTRAL, colours, dark_rules, shapes
+from purse.lab.report.shell import Content, asset, fill, inline, safe
+from purse.lab.study.results import Study, TableStudy
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from purse.lab.study.facts import Facts
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page: its figures are drawn, and its content is made when it is written."""
+
+    facts: Facts
+    figures: Sequence[Figure]  # in the order of the page
+    content: Callable[[Sequence[Figure]], Content]
+    tables: Mapping[str, pl.DataFrame] = field(default_factory=dict)  # published as CSV
+
+    def html(self) -> str:
+        """Write the page."""
+        facts, content = self.facts, self.content(self.figures)
+        series = content.series
+        looks = [
+            {"name": name, "colour": colour, "glyph": GLYPHS[shape]}
+            for name, colour, shape in zip(series, colours(series), shapes(series), strict=True)
+        ]
+        whole: dict[str, Any] = content._asdict() | {
+            "short": inline(content.short),
+            "findings": {name: inline(says) for name, says in content.findings.items()},
+            "series": looks,
+        }
+        return fill(
+            "page.html",
+            title=facts.title,
+            made=tell_origin(facts),
+            command=facts.command,
+            neutral=NEUTRAL,
+            style=safe(asset("page.css") + asset("study.css") + dark_rules()),
+            bundle=safe(javascript()),
+            script=safe(asset("study.js")),
+            **whole,
+        )
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the page, its figures as PNG, SVG and CSV, and its tables as CSV to a folder.
+
+        Return the files, the page first.
+        """
+        text, page = self.html(), make_folder(folder) / "report.html"
+        write_text(page, text)
+        drawn = write_figures(self.figures, folder / "figures")
+        tables = [folder / "figures" / f"{name}.csv" for name in self.tables]
+        for path, table in zip(tables, self.tables.values(), strict=True):
+            write_atomically(path, table.write_csv)
+        return [page, *drawn, *tables]
+
+
+def page_of(result: Study | LogResult) -> Page:
+    """Return the page of a result."""
+    if isinstance(result, LogResult):
+        figures = log_content.figures_of(result)
+        tables = {"arms": result.arms()}
+        if not figures:
+            tables["estimates"] = result.frame()
+        return Page(result.facts, figures, lambda drawn: log_content.content(result, drawn), tables)
+    if isinstance(result, TableStudy):
+        drawn = study_content.table_figures(result)
+        return Page(result.facts, drawn, lambda drawn: study_content.table_content(result, drawn))
+    drawn = study_content.figures_of(result)
+    return Page(result.facts, drawn, lambda drawn: study_content.content(result, drawn))
+
+
+def tell_origin(facts: Facts) -> str:
+    """Say when and with what the page was made."""
+    parts = [
+        f"purse {facts.versions['purse']}" if "purse" in facts.versions else "",
+        (facts.made or "").replace("T", " ").replace("+00:00", " UTC"),
+    ]
+    return " · ".join(part for part in parts if part)
