@@ -23,7 +23,7 @@ from purse.compiler.machine_code import WHOLE
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
-from purse.lab.offline import log_worlds as log_draw
+from purse.lab.offline import log_worlds
 from tests.support.processes import fresh_process
 
 HELPER = """\
@@ -359,9 +359,9 @@ def test_a_kernel_of_ours_travels_by_name_and_another_as_a_copy() -> None:
     def other(t: int) -> int:
         return t
 
-    ours = log_draw.draw
+    ours = log_worlds.draw
     assert pickle.loads(pickle.dumps(ours)) is ours
-    assert b"log_draw:draw" in pickle.dumps(ours)
+    assert b"log_worlds:draw" in pickle.dumps(ours)
     assert pickle.loads(cloudpickle.dumps(other))(3) == 3
 
 

@@ -9,9 +9,7 @@ import pytest
 import purse
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
-from purse.lab.offline import estimates as log_player
-from purse.lab.offline import log_worlds as log_draw
-from purse.lab.offline import warm
+from purse.lab.offline import estimates, log_worlds, warm
 from purse.lab.offline.off_policy import estimate_log
 from purse.lab.study.compile_ahead import Task
 
@@ -31,7 +29,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 def test_loops_are_compiled(asked: list[Task]) -> None:
     assert purse.lab.warm("uniform") == code_folder()
     ours, logged = (task.recipe.make() for task in asked)
-    assert (ours.world.draw, logged.world.draw) == (None, log_draw.draw)
+    assert (ours.world.draw, logged.world.draw) == (None, log_worlds.draw)
 
 
 def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
@@ -65,7 +63,7 @@ def test_a_log_is_compiled_once_for_all_methods_and_all_players_at_once(
 ) -> None:
     keys: list[str] = []
     monkeypatch.setattr(
-        log_player, "warm_up_all", lambda jobs, recipes, bar, workers: keys.extend(jobs)
+        estimates, "warm_up_all", lambda jobs, recipes, bar, workers: keys.extend(jobs)
     )
     file = tmp_path / "log.csv"
     rows = "a,1,1,0.5\nb,0,1,0.5\n" * 50
