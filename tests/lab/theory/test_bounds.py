@@ -4,11 +4,13 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import pytest
 
+import purse
 from purse import worlds
-from purse.lab.theory import bounds
+from purse.lab.theory import bounds, published_bounds
 from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting, setting_of
 from purse.lab.theory.bounds import (
     for_world,
@@ -22,7 +24,7 @@ from purse.lab.theory.bounds import (
     two_worlds,
 )
 from purse.types import World
-from tests.support.bounds import ONE_COST, PER_ARM, RANDOM_COSTS, value
+from tests.lab.theory import ONE_COST, PER_ARM, RANDOM_COSTS, value
 
 
 def row_of(world: World | str, name: str, budget: float = 100) -> Bound:
@@ -75,25 +77,6 @@ def test_a_lower_bound_applies_to_its_own_world_only(name: str) -> None:
         bound = LOWER[name](setting=Setting(world=world))
         assert bound.applies == (world in (None, name))
         assert bound._replace(applies=True) == plain
-
-
-def test_an_upper_bound_applies_whatever_the_world_is_called() -> None:
-    upper = ("Theorem 1", "Theorem 4, proof", "Theorem 4, derived", "Proposition C")
-    for world in (None, *worlds.names(), "my_world.py"):
-        for iid, costs, proved in (
-            (True, "per arm", True),
-            (False, "one", True),
-            (True, "any", False),
-        ):
-            rows = table(2, 100, 0.5, setting=Setting(iid, costs, world))
-            assert [row.applies for row in rows if row.name in upper] == [proved] * 5
-            assert [row.applies for row in rows if row.name == "Proposition A"] == [True] * 2
-
-
-def test_two_worlds_needs_a_world_of_its_kind_whatever_its_name() -> None:
-    for iid, costs in ((False, "one"), (True, "any"), (True, "per arm"), (False, "per arm")):
-        bound = two_worlds(100, 0.5, setting=Setting(iid, costs, "two_worlds"))
-        assert bound.applies == ((iid, costs) == (False, "per arm"))
 
 
 def test_a_bound_gives_its_value_where_it_does_not_hold_too() -> None:
@@ -170,6 +153,11 @@ def test_a_world_may_be_a_world_and_alpha_may_be_given() -> None:
     rows = for_world(world, 1000, alpha=1)
     assert rows == table(2, 1000, 0.5, cost_max=0.5, alpha=1, gaps=[1.6], setting=setting)
     assert rows[7].value == 500
+    # the world of Theorem 5 says its power, and a world from its function has its name
+    fifth = row_of("theorem5:alpha=.9", "Theorem 5", 1024)
+    assert (fifth.value, fifth.applies) == (256, True)
+    made_by_function = worlds.two_worlds(100, 0.2, world=2)
+    assert setting_of(made_by_function) == Setting(False, "per arm", "two_worlds")
 
 
 @pytest.mark.parametrize(
@@ -210,24 +198,85 @@ def test_a_constant_cost_is_the_one_cost_only_at_the_declared_least() -> None:
     assert bound.applies
 
 
-def test_a_world_that_is_made_by_its_function_has_its_name() -> None:
-    world = worlds.two_worlds(100, 0.2, world=2)
-    assert setting_of(world) == Setting(False, "per arm", "two_worlds")
-
-
 def test_arms_that_are_as_good_as_the_best_up_to_rounding_have_no_gap() -> None:
     world = worlds.bernoulli(rewards=[0.9, 0.3, 0.1], costs=[0.3, 0.1, 0.1])
     assert world.efficiencies is not None
     assert 0 < world.efficiencies.max() - world.efficiencies[1] < 1e-12
-    found = row_of(world, "Theorem 3")
-    assert value(found) == pytest.approx(value(theorem3([2], 100, 0.1, cost_max=0.3)))
+    third = row_of(world, "Theorem 3")
+    assert value(third) == pytest.approx(value(theorem3([2], 100, 0.1, cost_max=0.3)))
+    for equal in (worlds.bernoulli([0.5, 0.5], [0.3, 0.3]), worlds.bernoulli([0, 0], [0.3, 0.2])):
+        assert row_of(equal, "Theorem 3").value == 0
 
 
-def test_where_all_arms_are_equally_good_there_is_no_gap_at_all() -> None:
-    assert row_of(worlds.bernoulli([0.5, 0.5], [0.3, 0.3]), "Theorem 3").value == 0
-    assert row_of(worlds.bernoulli([0, 0], [0.3, 0.2]), "Theorem 3").value == 0
+# other policies
 
 
-def test_the_world_of_theorem5_says_its_power() -> None:
-    found = row_of("theorem5:alpha=.9", "Theorem 5", 1024)
-    assert (found.value, found.applies) == (256, True)
+def published(**changes: Any) -> dict[str, Bound]:
+    known: dict[str, Any] = {
+        "n_arms": 4,
+        "budget": 100.0,
+        "cost_min": 0.5,
+        "gaps": [0.5, 1.0],
+        "horizon": 150,
+        "setting": Setting(True, "per arm"),
+        **changes,
+    }
+    return {row.name: row for row in published_bounds.table(**known)}
+
+
+def test_over_two_hundred_rounds_and_four_arms() -> None:
+    found, log = published(delta=0.1), math.log
+    expected = {
+        "exp3": 2 * math.sqrt((math.e - 1) * 800 * log(4)),
+        "exp3.p": 5.15 * math.sqrt(800 * log(40)),
+        "exp3.p.bwk": 2 * 5.15 * math.sqrt(800 * log(40)) + 2,
+        "exp3-ix": 2 * math.sqrt(1600 * log(4)) + (math.sqrt(1600 / log(4)) + 1) * log(20),
+        "tsallis-inf": 4 * math.sqrt(800) + 1,
+        "tsallis-inf.bwk": 2 * (4 * math.sqrt(800) + 1) + 2,
+    }
+    assert {name: found[name].value for name in expected} == pytest.approx(expected)
+
+
+def test_logarithms_and_roots_are_orders_of_the_problem() -> None:
+    found = published()
+    assert set(found) <= set(purse.policies.names())
+    assert found["ucb-bv1"].value == pytest.approx(math.log(200) * 3)
+    assert found["ucb-bv1"].side == "order"
+    assert found["primal-dual-bwk"].value == pytest.approx(2.5 * math.sqrt(4 * 150 * math.log(150)))
+    assert published(gaps=None)["kube"].value is None
+    assert published(horizon=None)["lagrange-bwk"].value is None
+
+
+@pytest.mark.parametrize(
+    ("setting", "kube", "ucb"),
+    [
+        (Setting(True, "per arm"), True, True),
+        (Setting(True), False, True),
+        (Setting(False, "per arm"), False, False),
+        (Setting(), False, False),
+    ],
+)
+def test_they_apply_where_they_were_proved(setting: Setting, kube: bool, ucb: bool) -> None:
+    found = published(setting=setting)
+    assert (found["kube"].applies, found["ucb-bv2"].applies) == (kube, ucb)
+    assert found["exp3.p.bwk"].applies
+
+
+def test_published_bounds_know_ratios_of_amounts_only() -> None:
+    one, ten = published(), published(budget=1000.0, cost_min=5.0, cost_max=10.0, gaps=[0.05, 0.1])
+    assert ten["exp3-ix"].value == pytest.approx(one["exp3-ix"].value)
+    assert ten["exp3-ix.bwk"].value == pytest.approx(one["exp3-ix.bwk"].value / 10)
+    assert ten["omega-ucb"].value == pytest.approx(one["omega-ucb"].value)
+
+
+def test_measured_efficiency_stays_below_the_bound() -> None:
+    for policy in ("exp3.p.bwk", "exp3-ix.bwk"):
+        found = purse.lab.regrets(
+            policy, "bernoulli:rewards=[.9,.6,.3,.2],costs=[.9,.5,.5,1]", 100, n_paths=20
+        )
+        assert found["own_rounds"].high < published()[policy].value
+
+
+def test_one_arm_and_equal_costs_have_nothing_to_lose() -> None:
+    assert published(n_arms=1, gaps=[])["exp3.p"].value == 0
+    assert published(cost_min=1.0)["exp3.m.b"].value is None

@@ -19,7 +19,7 @@ from purse.lab.theory.bounds import (
     theorem5,
     two_worlds,
 )
-from tests.support.bounds import ONE_COST, PER_ARM, value
+from tests.lab.theory import ONE_COST, PER_ARM, value
 
 
 @pytest.mark.parametrize(
@@ -29,19 +29,20 @@ from tests.support.bounds import ONE_COST, PER_ARM, value
 def test_theorem5_is_the_mean_loss_over_both_best_arms(
     policy: str, budget: float, alpha: float
 ) -> None:
+    how: dict[str, Any] = {"device": "python", "seed": 3}
     lost = []
     for best in (0, 1):
         world = worlds.theorem5(budget, alpha, best=best)
-        most = purse.simulate(f"fixed:arm={best}", world, budget, n_paths=1).gain[0]
+        most = purse.simulate(f"fixed:arm={best}", world, budget, n_paths=1, **how).gain[0]
         assert most == 2 * value(theorem5(budget, alpha))
-        lost.append(most - purse.simulate(policy, world, budget, n_paths=50, seed=3).gain)
+        lost.append(most - purse.simulate(policy, world, budget, n_paths=4, **how).gain)
     assert (lost[0] + lost[1] == most).all()
     assert np.mean(lost) == value(theorem5(budget, alpha))
 
 
 def least_mean_regret(rounds: int, gap: float) -> float:
-    """What a player who knows everything but which of two arms is the better one loses on average:
-    by recursion over all that can be seen.
+    """The mean loss of the best player that does not know which of two arms is better, by recursion
+    over all that it can see.
     """
     better = 0.5 + gap
 
@@ -79,7 +80,7 @@ def test_theorem2_corrected_is_below_the_loss_of_exp3_bwk() -> None:
     lower = value(theorem2(3, 200, 0.5, form="corrected"))
     most = 0.25 * math.sqrt(3 * 200 / 0.5)
     for notion in ("pseudo_regret", "best_fixed_arm"):
-        estimates = [each[notion] for each in found]
+        estimates = [regrets[notion] for regrets in found]
         error = math.sqrt(sum(estimate.error**2 for estimate in estimates)) / 3
         mean = sum(estimate.mean for estimate in estimates) / 3
         assert lower < mean - 3 * error < mean + 3 * error < most * 1.2

@@ -9,7 +9,7 @@ import pytest
 
 from purse.lab.theory import coin_bounds
 from purse.types import Floats
-from tests.support.coin_game import Course, History, Row, Rule, courses
+from tests.lab.theory.coin_game import Course, History, Row, Rule, courses
 
 EXACT = 1e-12
 # arms, budget, least cost, seed; a game has up to some thousands of courses

@@ -141,35 +141,3 @@ def test_tables_in_time_count_their_rows_as_rounds() -> None:
     assert hindsight_optimum(rows, 1, n_paths=1) == 1
     two = worlds.function("table")([[1, 0], [0, 1]], [[[1, 2]] * 2] * 2, features=[[1], [0]])
     assert hindsight_optimum(two, [5, 2], n_paths=1) == pytest.approx(1)
-
-
-@pytest.mark.parametrize(
-    ("world", "message"),
-    [
-        ("bernoulli:rewards=[1],costs=[1]", "has no features, so there are no contexts"),
-        (
-            worlds.function("outages")(
-                worlds.function("class_contexts")(2, arms=2), [[1, 0], [0, 1]], segments=[1, 1]
-            ),
-            "are for worlds that are tables of rows, without outages",
-        ),
-    ],
-)
-def test_other_worlds_are_refused(world: str | purse.lab.World, message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        lp_with_contexts(world, 10)
-
-
-def test_the_dynamic_optimum_does_not_know_sampled_rows() -> None:
-    with pytest.raises(purse.InvalidInput, match="tables of one resource, in a known order"):
-        purse.lab.theory.knapsack.dynamic_optimum("class_contexts:classes=2", 1)
-
-
-def test_arrays_that_do_not_match_and_missing_horizons_are_refused() -> None:
-    table = random_table(0, rounds=None)
-    with pytest.raises(purse.InvalidInput, match="do not match: they must be"):
-        lp_with_contexts(table._replace(costs=table.costs[..., 0]), 1)
-    with pytest.raises(purse.InvalidInput, match="every pull must cost something"):
-        lp_with_contexts(table._replace(costs=0 * table.costs), 1)
-    with pytest.raises(purse.InvalidInput, match="the hindsight optimum needs a horizon"):
-        hindsight_optimum("linear_contexts:horizon=None", 1)

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -7,6 +9,7 @@ from scipy.optimize import linprog
 import purse
 from purse import worlds
 from purse.engine.draws import draws
+from purse.errors import MissingExtra
 from purse.lab.theory.fluid import best_fixed_distribution, lp_optimum, mix
 
 
@@ -88,9 +91,12 @@ def test_it_is_at_least_what_every_arm_alone_gains_in_the_fluid_sense() -> None:
         assert best_fixed_distribution(world, 10, path=path) >= alone
 
 
-def test_a_world_that_changes_has_no_program_and_several_resources_have_no_distribution() -> None:
-    with pytest.raises(purse.InvalidInput, match="two_worlds has no means that stay the same"):
-        lp_optimum("two_worlds", 10)
-    message = "2 resources; the best fixed distribution is for one"
-    with pytest.raises(purse.InvalidInput, match=message):
-        best_fixed_distribution("bernoulli:rewards=[.5],costs=[[1,2]]", 10)
+def test_without_scipy_one_resource_has_an_optimum_and_several_name_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "scipy.optimize", None)
+    one = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+    assert lp_optimum(one, budget=50, horizon=100).value == pytest.approx(72)
+    several = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
+    with pytest.raises(MissingExtra, match=r"several resources needs scipy: .*\[lab\]'$"):
+        lp_optimum(several, budget=50, horizon=100)

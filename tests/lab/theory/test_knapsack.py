@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
+from operator import mul
 from random import Random
+from typing import Any
 
 import pytest
 
-from purse.lab.theory.knapsack import dynamic_optimum, exact, greedy
+from purse.lab.theory.knapsack import bounded, dynamic_optimum, exact, greedy, parts
 from purse.worlds.bernoulli import bernoulli
-from tests.support.knapsacks import (
+from tests.lab.theory.knapsacks import (
     SEEDS,
     alone,
     best_multiset,
@@ -47,12 +51,9 @@ def test_a_fixed_arm_may_beat_greedy_by_less_than_one_reward() -> None:
     assert exact(**arms) == 1.5
 
 
-def test_greedy_takes_the_first_of_two_arms_that_are_equally_efficient() -> None:
+def test_greedy_takes_the_first_of_two_arms_that_are_equal_in_decimals() -> None:
     assert greedy(rewards=[0.75, 0.5], costs=[0.75, 0.5], budget=1) == 0.75
     assert greedy(rewards=[0.5, 0.75], costs=[0.5, 0.75], budget=1) == 1
-
-
-def test_greedy_takes_the_first_of_two_arms_that_are_equal_in_decimals() -> None:
     assert 0.175 / 350_000_000 != 0.05 / 100_000_000
     assert greedy(rewards=[0.175, 0.05], costs=[0.35, 0.1], budget=0.35) == 0.175
     assert greedy(rewards=[0.05, 0.175], costs=[0.1, 0.35], budget=0.35) == pytest.approx(0.15)
@@ -98,3 +99,92 @@ def test_a_budget_below_every_cost_buys_nothing() -> None:
         assert exact(rewards=[1, 1], costs=[0.1, 0.3], budget=budget) == 0
         assert dynamic_optimum("bernoulli:rewards=[1,1],costs=[.1,.3]", budget) == 0
         assert dynamic_optimum(changing, budget) == 0
+
+
+# the bounded knapsack, with money in hundredths
+
+
+def capped_knapsack(seed: int) -> tuple[list[int], list[int], list[int], int]:
+    """Rewards, costs, caps and a budget, for one to four arms."""
+    random = Random(seed)
+    n_arms, step = random.randint(1, 4), random.choice([1, 5, 10])
+    rewards = [random.randint(0, 16) for _ in range(n_arms)]
+    costs = [step * random.randint(1, 100 // step) for _ in range(n_arms)]
+    caps = [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)]
+    return rewards, costs, caps, random.randint(1, 400)
+
+
+def capped_numbers(
+    rewards: list[int], costs: list[int], caps: list[int], budget: int
+) -> tuple[list[float], list[float], list[int], float]:
+    """The same as a user would give it."""
+    return [reward / 16 for reward in rewards], [cost / 100 for cost in costs], caps, budget / 100
+
+
+def best_counts(rewards: list[int], costs: list[int], caps: list[int], budget: int) -> Fraction:
+    """Every choice of counts but the last arm's, which then is as large as it can be."""
+    *some, last = [
+        range(min(cap, budget // cost) + 1) for cap, cost in zip(caps, costs, strict=True)
+    ]
+    best = Fraction(0)
+    for counts in product(*some):
+        left = budget - sum(map(mul, counts, costs))
+        if left >= 0:
+            final = min(left // costs[-1], last[-1])
+            best = max(best, Fraction(sum(map(mul, counts, rewards)) + final * rewards[-1], 16))
+    return best
+
+
+def test_bounded_is_the_best_of_all_counts_that_the_caps_allow() -> None:
+    for seed in SEEDS:
+        given = capped_knapsack(seed)
+        rewards, costs, caps, budget = capped_numbers(*given)
+        best, free = bounded(rewards, costs, caps, budget), exact(rewards, costs, budget)
+        assert best == best_counts(*given)
+        assert best <= bounded(rewards, costs, [cap + 1 for cap in caps], budget) <= free
+        assert bounded(rewards, costs, 10**9, budget) == free
+
+
+@pytest.mark.parametrize("caps", [0, [0, 0]])
+def test_caps_of_nothing_buy_nothing(caps: Any) -> None:
+    assert bounded([1, 0.5], [0.5, 0.2], caps, 10) == 0
+
+
+def test_bounded_by_hand() -> None:
+    # arm 0 pays most per unit, but only once; five times arm 1 would cost 1.25: four fit beside it
+    assert bounded(rewards=[1, 0.375], costs=[0.5, 0.25], caps=[1, 5], budget=1.5) == 1 + 4 * 0.375
+    # without the pull of arm 0 one more of arm 1 fits: 2 * 0.75 beats 1 + 0
+    assert bounded(rewards=[1, 0.75], costs=[1, 0.8], caps=[1, 2], budget=1.6) == 1.5
+    assert bounded(rewards=[1, 0.75], costs=[1, 0.8], caps=[1, 1], budget=1.6) == 1
+
+
+def test_caps_may_be_one_number_and_amounts_texts() -> None:
+    assert bounded([1, 1], ["0.1", "0.3"], 3, "1.2") == 6
+    assert bounded([1, 1], ["0.1", "0.3"], [3, 3], "1.2") == 6
+    assert bounded([1], ["0.1"], 10**30, "0.3") == 3
+
+
+@pytest.mark.parametrize("most", [5, 100])
+@pytest.mark.parametrize("cap", [0, 1, 2, 3, 4, 5, 6, 7, 8, 30, 31, 32, 99, 100, 101])
+def test_bundles_make_every_count_up_to_the_cap_and_no_other(cap: int, most: int) -> None:
+    if cap >= most:
+        assert parts(cap, most) == [0]
+        return
+    sums = {0}
+    for count in parts(cap, most):
+        sums |= {count + some for some in sums}
+    assert sums == set(range(cap + 1))
+    assert len(parts(cap, most)) == cap.bit_length()
+
+
+def test_an_arm_that_the_budget_cannot_buy_has_no_bundles() -> None:
+    assert parts(5, 0) == parts(0, 0) == []
+    assert bounded([1, 1], [0.5, 2], [1, 1], 1) == 1
+
+
+def test_large_knapsacks_by_their_greedy_optimum() -> None:
+    # the two better arms use up their caps, and the third what is left, to the last unit
+    assert (
+        bounded([0.5, 0.25, 0.125], [0.25, 0.25, 0.25], [1000, 20_000, 10**9], 10_000)
+        == 500 + 5000 + 19_000 / 8
+    )
