@@ -33,14 +33,6 @@ def test_cells_of_the_arcsine_distribution() -> None:
     np.testing.assert_allclose(cell_means(np.array([0.5]), 1)[0], CELLS * np.diff(ends), rtol=1e-9)
 
 
-def test_cells_of_a_triangle_and_of_its_mirror_image() -> None:
-    edges = 1 - np.sqrt(1 - EDGES)  # density 2 (1 - x)
-    cells = CELLS * np.diff(edges**2 - 2 * edges**3 / 3)
-    np.testing.assert_allclose(
-        cell_means(np.array([1 / 3, 2 / 3]), 3), [cells, 1 - cells[::-1]], rtol=1e-9
-    )
-
-
 @pytest.mark.parametrize(
     ("mean", "concentration"), [(0.3, 4), (0.7, 4), (0.5, 10), (0.05, 50), (0.9, 1_000)]
 )
@@ -100,18 +92,3 @@ def test_all_pairs_of_cells_are_equally_likely() -> None:
     assert world.tables.costs.max() < 1_000_000_000
     assert (pays == pays[:, :, :1]).all()
     assert (takes == takes[:, :1, :]).all()
-
-
-def test_draws_are_cells_with_the_declared_means_and_independent() -> None:
-    n, means, prices = 40_000, np.array([0.3, 0.8]), np.array([0.5, 0.9])
-    world = beta(rewards=means, costs=prices, concentration=4, cost_min=0.1)
-    rewards, units = draws(world, n, seed=4)
-    costs = units[:, :, 0] / 10**9
-    for arm in range(2):
-        assert set(rewards[:, arm]) == set(world.tables.rewards[0, arm])
-        assert set(units[:, arm, 0]) == set(world.tables.costs[0, arm, :, 0])
-        assert abs(np.corrcoef(rewards[:, arm], costs[:, arm])[0, 1]) < 4 / np.sqrt(n)
-        _, counts = np.unique(rewards[:, arm], return_counts=True)
-        assert (np.abs(counts / n - 1 / CELLS) < 5 * np.sqrt(1 / CELLS / n)).all()
-    assert (np.abs(rewards.mean(axis=0) - means) < 4 * rewards.std(axis=0) / np.sqrt(n)).all()
-    assert (np.abs(costs.mean(axis=0) - prices) < 4 * costs.std(axis=0) / np.sqrt(n)).all()

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-import purse
 from purse import worlds
 from purse.types import World
 from purse.worlds.linear_contexts import COSTS, REWARDS
@@ -92,57 +90,6 @@ def test_a_model_succeeds_half_the_time_where_a_prompt_is_as_hard_as_it_is_stron
     np.testing.assert_allclose(costs, [[0.1, 0.5]] * 2, atol=1e-9)
     assert world.tables.features[:, 0].tolist() == [[0.25, 1], [0.75, 1]]
     assert world.horizon == 90
-
-
-@pytest.mark.parametrize(
-    ("name", "options", "message"),
-    [
-        ("linear_contexts", {"arms": 0}, "arms=0: must be a whole number from 1"),
-        ("linear_contexts", {"features": 257}, "features=257: must be a whole number from 1 to"),
-        ("linear_contexts", {"rows": 0}, "rows=0: must be a whole number from 1 up"),
-        ("linear_contexts", {"rows": 10**6}, "rows=1000000: must be at most 200,000 for 5 arms"),
-        ("linear_contexts", {"seed": -1}, "seed=-1: must be a whole number from 0 up"),
-        ("linear_contexts", {"strength": 2}, "strength=2: must be"),
-        ("logistic_contexts", {"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
-        ("class_contexts", {"classes": 0}, "classes=0: must be a whole number from 1 to 256"),
-        (
-            "routing_contexts",
-            {"strengths": [0.5], "prices": [1], "prompts": 9, "steepness": -1},
-            "steepness=-1: must be a number at least 0 and at most 100",
-        ),
-        (
-            "table",
-            {"rewards": [[1]], "costs": [1], "features": [[1], [2]]},
-            r"features of shape \(2, 1\) do not match 1 rows of 1 arms",
-        ),
-        (
-            "table",
-            {"rewards": [[1]], "costs": [1], "features": [[np.inf]]},
-            "features=inf: must be a finite number",
-        ),
-        (
-            "table",
-            {"rewards": [[1]], "costs": [1], "features": 3},
-            "features=3: must have 1 dimension and at least one entry",
-        ),
-        (
-            "table",
-            {"rewards": [[1]], "costs": [1], "shuffle": True, "sample": True},
-            "shuffle and sample: a table has one of them",
-        ),
-        ("table", {"rewards": [[1]], "costs": [1], "sample": 1}, "sample=1: must be True or False"),
-        (
-            "table",
-            {"rewards": [[1]], "costs": [1], "horizon": 2},
-            "horizon=2: must be a whole number from 1 to 1",
-        ),
-    ],
-)
-def test_what_no_contextual_world_can_be_made_of_is_refused(
-    name: str, options: dict[str, object], message: str
-) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        worlds.function(name)(**options)
 
 
 def test_a_sampled_table_has_means_and_no_end() -> None:

@@ -23,6 +23,7 @@ ONE_AXIS = "must have 1 dimension and at least one entry"
 TWO_AXES = "must have 2 dimensions and at least one entry"
 RECTANGULAR = "must be a rectangular array of numbers"
 USED = "must not be negative, and each arm needs a resource that it always uses"
+BIDS = "bids=[0.1, 0.3, 0.5]: must have a bid that can win at a positive price"
 INNER = "bernoulli:rewards=[.9,.6,.3],costs=[.6,.5,.4]"
 UP = [[1, 1, 1], [0, 1, 1]]
 
@@ -61,24 +62,37 @@ REFUSED: dict[str, tuple[dict[str, Any], Rows]] = {
     "atoms": (
         {"probabilities": [[0.5, 0.5]], "rewards": [[1, 0]], "costs": [[1, 1]]},
         [
-            ("probabilities", [[[0.5, 0.4]]], "probabilities=[[0.9]]: must sum to 1 for each arm"),
             ("probabilities", [[[0.7, 0.7]]], "probabilities=[[1.4]]: must sum to 1 for each arm"),
             ("probabilities", [[[1.5, -0.5]]], f"probabilities=1.5: {SHARE}"),
             ("probabilities", [[[nan, 1]]], f"probabilities=nan: {FINITE}"),
             ("probabilities", [[0.5, 0.5], []], TWO_AXES),
             ("probabilities", [[[1]]], "probabilities (1, 1, 1), rewards (1, 1, 2) and costs"),
-            ("rewards", [[[2, 0]]], f"rewards=2.0: {SHARE}"),
             ("rewards", [[[1, -1]]], f"rewards=-1.0: {SHARE}"),
-            ("rewards", [[[1, nan]]], f"rewards=nan: {FINITE}"),
             ("rewards", [[[]]], TWO_AXES),
             ("costs", [[[1, 0]]], f"costs=0: {POSITIVE}"),
-            ("costs", [[[1, -1]]], f"costs=-1: {POSITIVE}"),
-            ("costs", [[[1, nan]]], f"costs=nan: {AMOUNT}"),
             ("costs", [[[1, 1, 1]]], "costs of shape (1, 3) do not match rewards of shape (1, 2)"),
             ("costs", [[1, 1]], "costs of shape (2,) do not match rewards of shape (1, 2)"),
             ("costs", [np.ones((1, 2, 1, 1))], "costs of shape (1, 2, 1, 1) do not match rewards"),
             ("costs", [np.ones((1, 2, 0))], "costs of shape (1, 2, 0) do not match rewards"),
             ("costs", [[[[0, 0], [1, 1]]]], f"costs=0: {USED}"),
+        ],
+    ),
+    "auction": (
+        {
+            **{"bids": [0.1, 0.3, 0.5], "rivals": [0.2, 0.3, 0.6, 0]},
+            **{"chances": [0.4, 0.3, 0.2, 0.1], "conversion": 0.25, "auctions": 1000},
+        },
+        [
+            ("bids", [[0.1, 0]], "must be positive"),
+            ("bids", [[], [[0.1]]], ONE_AXIS),
+            ("bids", [[0.1, 0.19]], "must have a bid that can win at a positive price"),
+            ("rivals", [[0.1, 0.2, 0.3, -0.1]], "must not be negative"),
+            ("rivals", [[0.1, 0.2]], "chances has 4 entries, and rivals has 2"),
+            ("rivals", [[0, 0, 0, 0]], BIDS),
+            ("chances", [[0.4, 0.3, 0.2, 0.2]], "must sum to 1, and not to 1.1"),
+            ("chances", [[1.4, 0, 0, -0.4]], f"chances=1.4: {SHARE}"),
+            ("conversion", [1.5, nan], PART),
+            ("auctions", [0], "must be a whole number from 1 up"),
         ],
     ),
     "bernoulli": (
@@ -103,30 +117,22 @@ REFUSED: dict[str, tuple[dict[str, Any], Rows]] = {
     "beta": (
         {"rewards": [0.5], "costs": [0.5], "concentration": 4, "cost_min": 0.1},
         [
-            ("rewards", [[1.5]], f"rewards=1.5: {SHARE}"),
             ("rewards", [[-1e-9]], f"rewards=-1e-09: {SHARE}"),
-            ("rewards", [[nan]], f"rewards=nan: {FINITE}"),
-            ("rewards", [[], [[0.5]], 0.5], ONE_AXIS),
-            ("rewards", ["high"], RECTANGULAR),
             *BOUNDED,
             ("concentration", [0, -4, nan, inf, "tight", [4]], ABOVE),
             # beyond it floats cannot tell the cells apart
             ("concentration", [1e10], f"{ABOVE} and at most 1e+09"),
         ],
     ),
+    "class_contexts": ({"classes": 2}, [("classes", [0], "must be a whole number from 1 to 256")]),
     "corrupted": (
         {"rewards": [0.9, 0.1], "costs": [0.5, 0.5], "rounds": 3, "fake_rewards": [0.1, 0.9]},
         [
             ("rounds", [0, -3, 1.5, nan, True, "many", 5 * 10**18], LONG),
             ("fake_rewards", [[0.1]], "fake_rewards has 1 arms, and rewards has 2"),
             ("fake_rewards", [[0.1, 1.1]], f"fake_rewards=1.1: {SHARE}"),
-            ("fake_rewards", [[0.1, nan]], f"fake_rewards=nan: {FINITE}"),
-            ("fake_rewards", [[]], ONE_AXIS),
             ("rewards", [[-0.1, 0.5]], f"rewards=-0.1: {SHARE}"),
-            ("rewards", [[[0.1, 0.5]]], ONE_AXIS),
-            *COSTS,
             ("costs", [[1]], "costs of shape (1,) do not match rewards of 2 arms"),
-            ("costs", [1], "costs of shape () do not match rewards of 2 arms"),
         ],
     ),
     "drifting": (
@@ -134,15 +140,33 @@ REFUSED: dict[str, tuple[dict[str, Any], Rows]] = {
         [
             ("rounds", [0, -1, 1.5, nan, "long", [1, 2]], LONG),
             ("rewards", [[[0.1, 0.5]]], "must have at least two rows"),
-            ("rewards", [[0.1, 0.5], [[], []]], TWO_AXES),
-            ("rewards", [[[0.1], [0.5, 0.5]]], RECTANGULAR),
-            ("rewards", [[[1, 0], [0, 1.2]]], f"rewards=1.2: {SHARE}"),
             ("rewards", [[[1, 0], [0, -1e-9]]], f"rewards=-1e-09: {SHARE}"),
-            ("rewards", [[[1, 0], [0, nan]]], f"rewards=nan: {FINITE}"),
-            *COSTS,
             ("costs", [[1]], "costs of shape (1,) do not match rewards of shape (2, 2)"),
-            ("costs", [[[1, 1]]], "costs of shape (1, 2) do not match rewards of shape (2, 2)"),
             ("costs", [[[1, 1], [1, -1]]], f"costs=-1: {POSITIVE}"),
+        ],
+    ),
+    "linear_contexts": (
+        {},
+        [
+            ("arms", [0], "must be a whole number from 1"),
+            ("features", [257], "must be a whole number from 1 to"),
+            ("rows", [0], "must be a whole number from 1 up"),
+            ("rows", [10**6], "must be at most 200,000 for 5 arms"),
+            ("seed", [-1], "must be a whole number from 0 up"),
+            ("strength", [2], "must be"),
+        ],
+    ),
+    "logistic_contexts": ({}, [("horizon", [0], "must be a whole number from 1 up")]),
+    "moving_costs": (
+        {"efficiencies": [0.5], "segments": 5, "costs": [[0.5], [1]]},
+        [
+            (
+                "efficiencies",
+                [[1.5]],
+                "efficiencies=1.5: must be at least 0, and times any cost at most 1",
+            ),
+            ("efficiencies", [[-0.5]], "efficiencies=-0.5: must be at least 0"),
+            ("costs", [[[0.5, 1]]], "costs has 2 arms, and efficiencies has 1"),
         ],
     ),
     "outages": (
@@ -168,6 +192,18 @@ REFUSED: dict[str, tuple[dict[str, Any], Rows]] = {
     "routing": (
         {"quality": [0.5], "prices": [0.1], "prompts": 5},
         [("prompts", [-1], "must be a whole number from 1 up")],
+    ),
+    "routing_contexts": (
+        {"strengths": [0.5], "prices": [1], "prompts": 9},
+        [("steepness", [-1], "must be a number at least 0 and at most 100")],
+    ),
+    "similar_costs": (
+        {"n_arms": 2, "budget": 100, "cost_min": 0.5},
+        [
+            ("cost_min", [0.6], "must be a number"),
+            ("n_arms", [1], "must be a whole number from 2"),
+            ("best", [2], "must be a whole number from 0 to 1"),
+        ],
     ),
     "spend_or_save": (
         {"budget": 100},
@@ -202,17 +238,15 @@ REFUSED: dict[str, tuple[dict[str, Any], Rows]] = {
         {"rewards": [[1, 0]], "costs": [[1, 1]]},
         [
             ("rewards", [[[1.5, 0]]], f"rewards=1.5: {SHARE}"),
-            ("rewards", [[[nan, 0]]], f"rewards=nan: {FINITE}"),
             ("rewards", [[1, 0], []], TWO_AXES),
-            ("rewards", [[[1, 0], [1]]], RECTANGULAR),
             ("costs", [[[1, 0]]], f"costs=0: {POSITIVE}"),
-            ("costs", [[[1, -2]]], f"costs=-2: {POSITIVE}"),
-            ("costs", [[[1, nan]]], f"costs=nan: {AMOUNT}"),
             ("costs", [[[1, 1]] * 2], "costs of shape (2, 2) do not match rewards of shape (1, 2)"),
-            ("costs", [[1, 1, 1]], "costs of shape (3,) do not match rewards of shape (1, 2)"),
-            ("costs", [1], "costs of shape () do not match rewards of shape (1, 2)"),
-            ("costs", [np.ones((1, 2, 0))], "costs of shape (1, 2, 0) do not match rewards"),
             ("shuffle", ["yes"], "must be True or False"),
+            ("sample", [1], "must be True or False"),
+            ("features", [[[1], [2]]], "features of shape (2, 1) do not match 1 rows of 2 arms"),
+            ("features", [[[inf]]], f"features=inf: {FINITE}"),
+            ("features", [3], ONE_AXIS),
+            ("horizon", [2], "must be a whole number from 1 to 1"),
         ],
     ),
     "theorem2": (
@@ -274,20 +308,18 @@ def test_what_the_table_begins_with_is_taken(name: str) -> None:
     assert worlds.function(name)(**REFUSED[name][0]).n_arms > 0
 
 
+def test_a_table_is_shuffled_or_sampled() -> None:
+    with pytest.raises(purse.InvalidInput, match="shuffle and sample: a table has one of them"):
+        worlds.table([[1]], [1], shuffle=True, sample=True)
+
+
 @pytest.mark.parametrize(
     ("name", "option", "hint"),
     [
         ("bernoulli", "reward", "did you mean 'rewards'?"),
-        ("beta", "concentrate", "did you mean 'concentration'?"),
         ("corrupted", "false_rewards", "did you mean 'fake_rewards'?"),
-        ("drifting", "round", "did you mean 'rounds'?"),
-        ("misleading_costs", "cost", "there are none"),
         ("misleading_ratio", "x", "there are none"),
         ("same_costs", "budget", "there are none"),
-        ("spend_or_save", "fixed_cost", "did you mean 'fixed_costs'?"),
-        ("theorem2", "bst", "did you mean 'best'?"),
-        ("theorem5", "aplha", "did you mean 'alpha'?"),
-        ("two_worlds", "words", "did you mean 'world'?"),
     ],
 )
 def test_an_unknown_option_is_told_the_nearest(name: str, option: str, hint: str) -> None:
@@ -301,8 +333,6 @@ def test_an_unknown_option_is_told_the_nearest(name: str, option: str, hint: str
     [
         ("bernoulli:rewards=[.5]", ["costs"]),
         ("beta:rewards=[.5],costs=[.5]", ["concentration", "cost_min"]),
-        ("corrupted:rewards=[.9],costs=[.5]", ["rounds", "fake_rewards"]),
-        ("drifting:rounds=5,rewards=[[1],[0]]", ["costs"]),
         ("table", ["rewards", "costs"]),
         ("theorem2", ["n_arms", "cost_min"]),
     ],

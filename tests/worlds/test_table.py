@@ -19,6 +19,9 @@ def test_gives_the_rows_back_in_order() -> None:
     assert world.n_rounds == 3
     assert seen.tolist() == rewards
     assert (units[:, :, 0] / 10**9).tolist() == costs
+    one = table(rewards=[[0.5]], costs=[[0.25]], shuffle=True)
+    assert one.n_rounds == 1
+    assert draws(one, 1)[0].tolist() == [[0.5]]
 
 
 def test_declares_the_cheapest_and_dearest_row_of_each_arm_and_no_means() -> None:
@@ -35,12 +38,6 @@ def test_costs_per_arm_hold_for_all_rows_and_are_declared_fixed() -> None:
     assert world.costs is not None
     assert world.costs.tolist() == [[500_000_000], [200_000_000]]
     assert (draws(world, 3)[1][:, :, 0] == [500_000_000, 200_000_000]).all()
-
-
-def test_one_row_is_a_world() -> None:
-    world = table(rewards=[[0.5]], costs=[[0.25]], shuffle=True)
-    assert world.n_rounds == 1
-    assert draws(world, 1)[0].tolist() == [[0.5]]
 
 
 def test_one_row_has_no_means_because_it_does_not_come_again() -> None:

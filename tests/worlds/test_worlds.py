@@ -10,7 +10,7 @@ import purse
 from purse import worlds
 from purse.base.spec import parse
 from purse.testing import check_world
-from tests.support.worlds import fixed_gains, same_tables
+from tests.worlds import same_tables
 
 ATOMS = (
     "atoms:probabilities=[[.5,.25,.25],[1,0,0]],rewards=[[1,.5,0],[.2,0,0]],"
@@ -114,23 +114,6 @@ def test_declares_bounds_and_means(
         assert world.cost_means is not None
         np.testing.assert_allclose(world.cost_means[:, 0], costs, rtol=1e-8)
         np.testing.assert_allclose(world.efficiencies, np.divide(rewards, costs), rtol=1e-8)
-
-
-@pytest.mark.parametrize(
-    ("text", "budget", "gains"),
-    [
-        ("corrupted:rewards=[1,0],costs=[.5,.5],rounds=30,fake_rewards=[0,1]", 50, [70, 30]),
-        ("same_costs", 1_100, [1_000, 500]),
-        ("same_costs", 1_000, [909, 454.5]),
-        ("same_costs", 10_000, [9_091, 4_545]),
-        ("same_costs", 1, [1, 0]),
-        ("same_costs", 0.5, [0, 0]),
-        ("two_worlds:cost_min=.1,world=1", 100, [100, 0]),
-        ("two_worlds:cost_min=.1,world=2", 100, [100, 900]),
-    ],
-)
-def test_what_the_fixed_arms_earn(text: str, budget: float, gains: list[float]) -> None:
-    assert fixed_gains(text, budget) == gains
 
 
 @pytest.mark.parametrize(

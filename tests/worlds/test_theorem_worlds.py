@@ -1,33 +1,103 @@
+"""The worlds of Theorem 2 and Theorem 5."""
+
 from __future__ import annotations
 
+import re
 from decimal import ROUND_FLOOR, Decimal
+from typing import Any
 
 import numpy as np
 import pytest
 
 import purse
-from purse import worlds as known_worlds
+from purse import worlds
 from purse.engine.draws import draws
 from purse.worlds._tables import FOREVER
+from purse.worlds.bernoulli import bernoulli
+from purse.worlds.theorem2 import theorem2
 from purse.worlds.theorem5 import Stakes, stakes, theorem5
+from tests.worlds import same_tables
 
-BUDGETS = [100, 1_000, 1_000.5, 1_024, 12_345.678]
-ALPHAS = [0, 0.3, 0.5, 0.7, 0.9, 1]
-POLICIES = ["exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed"]
+BUDGETS = [100, 1_000.5, 1_024, 12_345.678]
+ALPHAS = [0, 0.3, 0.5, 0.9, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "means"),
+    [
+        ({"n_arms": 4, "budget": 100, "cost_min": 0.25}, [0.525, 0.5, 0.5, 0.5]),
+        (
+            {"n_arms": 4, "budget": 100, "cost_min": 0.25, "scale": 1, "best": 3},
+            [0.5, 0.5, 0.5, 0.6],
+        ),
+        ({"n_arms": 2, "budget": 800, "cost_min": 1, "scale": 4, "best": 1}, [0.5, 0.7]),
+        ({"n_arms": 1, "budget": 0.25, "cost_min": 1}, [1]),
+        ({"n_arms": 3, "budget": 1e9, "cost_min": 2, "scale": 0}, [0.5, 0.5, 0.5]),
+    ],
+    ids=str,
+)
+def test_means_of_theorem2(options: dict[str, Any], means: list[float]) -> None:
+    world = theorem2(**options)
+    assert world.reward_means is not None
+    assert world.cost_means is not None
+    np.testing.assert_allclose(world.reward_means, means, rtol=1e-15)
+    assert world.cost_means.tolist() == [[options["cost_min"]]] * len(means)
+
+
+def test_is_a_bernoulli_world_with_equal_fixed_costs() -> None:
+    world = theorem2(n_arms=4, budget=100, cost_min=0.25, best=2)
+    assert same_tables(world, bernoulli([0.5, 0.5, 0.525, 0.5], [0.25] * 4))
+
+
+@pytest.mark.parametrize("place", [1, 10**15])
+def test_draws_of_the_best_arm_alone_depend_on_which_is_best(place: int) -> None:
+    (first, _), (second, _) = (
+        draws(theorem2(n_arms=3, budget=3, cost_min=0.25, scale=0.5, best=best), 200, first=place)
+        for best in (0, 1)
+    )
+    assert (first[:, 2] == second[:, 2]).all()
+    assert (first[:, 0] >= second[:, 0]).all()
+    assert (first[:, 1] <= second[:, 1]).all()
+
+
+def test_a_wrong_arm_loses_what_the_docstring_says_and_nobody_loses_more() -> None:
+    budget, cost, arms, paths = 1_000, 0.5, 3, 400
+    world, most = (
+        theorem2(n_arms=arms, budget=budget, cost_min=cost, best=1),
+        0.25 * np.sqrt(arms * budget / cost),
+    )
+    best, wrong, mixed = (
+        purse.simulate(policy, world, budget, n_paths=paths, seed=7).gain
+        for policy in ("fixed:arm=1", "fixed:arm=0", "uniform")
+    )
+    for regret, expected in ((best - wrong, most), (best - mixed, most * 2 / 3)):
+        assert abs(regret.mean() - expected) < 4 * regret.std(ddof=1) / np.sqrt(paths)
+
+
+@pytest.mark.parametrize("scale", [0.1, 0.25, 0.3, 0.5, 1])
+def test_the_least_budget_makes_the_best_arm_certain(scale: float) -> None:
+    for arms in (1, 3, 7, 50):
+        for cost in (0.1, 0.3, 1):
+            least = 4 * scale**2 * arms * cost
+            means = theorem2(n_arms=arms, budget=least, cost_min=cost, scale=scale).reward_means
+            assert means is not None
+            np.testing.assert_allclose(means[0], 1, rtol=1e-12)
+            with pytest.raises(
+                purse.InvalidInput,
+                match=re.escape(
+                    f"must be at least 4 scale² K c = {least:g}, so that the best arm's "
+                    "mean is at most 1"
+                ),
+            ):
+                theorem2(n_arms=arms, budget=least * 0.999, cost_min=cost, scale=scale)
 
 
 @pytest.mark.parametrize(
     ("budget", "alpha", "quiet", "large", "late"),
     [
         (100, 0.5, 90, 10, 10),
-        (100, 0, 99, 1, 1),
-        (100, 1, 0, 100, 100),
-        (1_024, 0.3, 1_016, 8, 8),
-        (1_024, 0.7, 896, 128, 128),
         (1_024, 0.9, 512, 512, 512),
         (1_000, 0.5, 968, 31.622776602, 32),
-        (1_000.5, 0, 999, 1, 1),
-        (1_000.5, 0.5, 968, 31.630681308, 32),
         (1_000.5, 1, 0, 1_000.5, 1_000),
         (110.25, 0.5, 99, 10.5, 11),
         (1, 0.5, 0, 1, 1),
@@ -50,14 +120,6 @@ def test_stakes_are_those_of_exact_arithmetic(budget: float, alpha: float) -> No
     found = stakes(budget, alpha)
     assert (found.quiet_rounds, found.late_rounds) == (quiet, late)
     assert abs(found.large_cost - power.scaleb(9)) <= Decimal("0.51")
-
-
-def test_tables() -> None:
-    tables = theorem5(budget=100, alpha=0.5, best=1).tables
-    assert tables.last.tolist() == [90, 91, FOREVER]
-    assert tables.period == 0
-    assert tables.rewards[:, :, 0].tolist() == [[0, 0], [0, 1], [1, 1]]
-    assert tables.costs[:, :, 0, 0].tolist() == [[10**9, 10**9], [10**10, 10**9], [10**9, 10**9]]
 
 
 @pytest.mark.parametrize(("budget", "alpha"), [(100, 1), (1, 0.3), (1.5, 0), (1_000.5, 1)])
@@ -105,27 +167,6 @@ def test_nothing_declared_or_drawn_in_the_quiet_time_tells_the_best_arm(
         assert (ours == theirs).all()
 
 
-@pytest.mark.parametrize("alpha", ALPHAS)
-@pytest.mark.parametrize("budget", BUDGETS)
-def test_regret_over_both_choices_is_half_for_every_player(budget: float, alpha: float) -> None:
-    at_stake = stakes(budget, alpha).late_rounds
-    worlds = [theorem5(budget, alpha, best=best) for best in (0, 1)]
-    bests = [
-        purse.simulate(f"fixed:arm={best}", world, budget, n_paths=20, seed=1).gain
-        for best, world in enumerate(worlds)
-    ]
-    assert all((gain == at_stake).all() for gain in bests)
-    for policy in POLICIES:
-        regrets = np.array(
-            [
-                best - purse.simulate(policy, world, budget, n_paths=20, seed=1).gain
-                for best, world in zip(bests, worlds, strict=True)
-            ]
-        )
-        assert np.isin(regrets, [0, at_stake]).all(), policy
-        assert (regrets.sum(axis=0) == at_stake).all(), policy
-
-
 @pytest.mark.parametrize("budget", BUDGETS)
 def test_who_takes_the_wrong_arm_has_nothing_left(budget: float) -> None:
     for alpha in ALPHAS:
@@ -144,9 +185,9 @@ def test_who_takes_the_wrong_arm_has_nothing_left(budget: float) -> None:
 
 @pytest.mark.parametrize("budget", [100, 1_000.5, "1000.5"])
 def test_text_fills_the_budget_in(budget: float | str) -> None:
-    last = known_worlds.make("theorem5:alpha=.5,best=1", budget=budget).tables.last
+    last = worlds.make("theorem5:alpha=.5,best=1", budget=budget).tables.last
     assert last[0] == stakes(float(budget), 0.5).quiet_rounds
-    assert known_worlds.make("theorem5:budget=400", budget=budget).tables.last[0] == 380
+    assert worlds.make("theorem5:budget=400", budget=budget).tables.last[0] == 380
 
 
 @pytest.mark.parametrize("budget", [1000.9999995, 600000000.6, 10**9 + 0.6])
