@@ -20,9 +20,10 @@ from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.compiler.fingerprint import fingerprint
+from purse.engine.ask_tell import DONE, tell
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
-from purse.engine.steps import DONE, CallBuffer, make_steps, new_game, tell
+from purse.engine.steps import CallBuffer, make_steps, new_game
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 from purse.live.save_file import layout
 from purse.types import Floats
@@ -57,7 +58,7 @@ class Learner:
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
             + self._whole.tobytes()
         ).hexdigest()
-        self._steps = make_steps(self.module, problem, self._game)
+        self._steps = make_steps(self.module, self._game)
 
     def choose(self, seen: Seen) -> tuple[int, float]:
         """Return an arm, and the probability that it was drawn with."""
@@ -112,7 +113,7 @@ class Learner:
         game, length = self._game.game, self.terms.horizon
         if length is not None and game.horizon != rounds + length:
             self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
-            self._steps = make_steps(self.module, self.terms.problem, self._game)
+            self._steps = make_steps(self.module, self._game)
 
     def expect_many(self) -> None:
         """Expect a whole journal: say about how long that takes if there is no compiler."""

@@ -16,7 +16,7 @@ import numpy as np
 from purse.compiler.kernel import Intrinsic
 
 FLOAT, INT = Struct("d"), Struct("q")
-FLOAT64, INT64, UINT64, BOOL = (np.dtype(each).str for each in ("f8", "i8", "u8", "?"))
+FLOAT64, INT64, UINT64, BOOL = (np.dtype(letters).str for letters in ("f8", "i8", "u8", "?"))
 
 
 class Kind:

@@ -60,7 +60,7 @@ def counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stepped(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Move a pointer by so many bytes as a pointer, not as a number: the compiler sees which
+    """Move a pointer by some bytes as a pointer, not as a number: the compiler sees which
     memory it points into.
     """
 
@@ -104,7 +104,7 @@ def counting(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Return the card to compile for, which need not be there."""
+    """Return the card to compile for, which may be absent."""
 
     def get_current_device() -> Any:
         wanted = here.capability

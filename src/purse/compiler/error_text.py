@@ -40,8 +40,8 @@ def explain(message: str, file: str | None) -> str:
         first += telling[1].removeprefix(">>>")
     reason = shorten(first, 300)
     for pattern, hint in HINTS:
-        if found := re.search(pattern, first):
-            reason = found.expand(hint)
+        if match := re.search(pattern, first):
+            reason = match.expand(hint)
             break
     return f"{_place(message, file)}{reason}"
 
@@ -49,8 +49,8 @@ def explain(message: str, file: str | None) -> str:
 def _place(message: str, file: str | None) -> str:
     """Return "line 60, `zz = np.zeros(2)`: " of the innermost place that the message names."""
     places = [
-        (found["path"] or found["file"], int(found["line"] or found[4]))
-        for found in PLACE.finditer(message)
+        (place["path"] or place["file"], int(place["line"] or place[4]))
+        for place in PLACE.finditer(message)
     ]
     own = [line for path, line in places if file and Path(path).name == Path(file).name]
     if file and (missing := re.search(r"NameError: name '(\w+)'", message)):

@@ -63,10 +63,10 @@ def fingerprint(value: Any) -> str:
             add(item.__name__)
             # attributes are looked up by the names that the code mentions, submodules' too
             for name in names:
-                found = getattr(item, name, None)
-                if not (isinstance(found, ModuleType) and id(found) in seen):
-                    seen.add(id(found)) if isinstance(found, ModuleType) else None
-                    visit(found, names)
+                part = getattr(item, name, None)
+                if not (isinstance(part, ModuleType) and id(part) in seen):
+                    seen.add(id(part)) if isinstance(part, ModuleType) else None
+                    visit(part, names)
         elif isinstance(item, np.ndarray):
             add(item.dtype, item.shape, item.tobytes())
         elif isinstance(item, Kind):

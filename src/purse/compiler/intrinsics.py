@@ -90,7 +90,7 @@ def beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: A
     Items are 8 bytes each. Neighbouring paths have neighbouring items, and `lane` says which path
     is meant.
     """
-    made = types.NamedTuple(
+    tuple_type = types.NamedTuple(
         [types.Array(kind.dtype, kind.ndim, "A") for kind in rows.types], rows.instance_class
     )
 
@@ -107,7 +107,7 @@ def beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: A
             context.make_array(room)(context, builder, args[1]).data, ir.IntType(8).as_pointer()
         )
         arrays = []
-        for k, (old, new) in enumerate(zip(rows.types, made.types, strict=True)):
+        for k, (old, new) in enumerate(zip(rows.types, tuple_type.types, strict=True)):
             like = context.make_array(old)(context, builder, builder.extract_value(args[0], k))
             shape = cgutils.unpack_tuple(builder, like.shape)
             step = word(8 * lanes.literal_value)
@@ -122,7 +122,7 @@ def beside(typingctx: Any, rows: Any, room: Any, start: Any, lane: Any, lanes: A
             offset = builder.add(offset, step)
         return context.make_tuple(builder, signature.return_type, arrays)
 
-    return made(rows, room, start, lane, lanes), codegen
+    return tuple_type(rows, room, start, lane, lanes), codegen
 
 
 def copy(typingctx: Any, source: Any, target: Any) -> Any:

@@ -84,7 +84,7 @@ class Bound:
         return self.dispatcher
 
     def __call__(self, *args: Any) -> Any:
-        """Call the machine code for arguments of these types; compile it if there is none."""
+        """Call the machine code for arguments of these types; compile it the first time."""
         return self.machine_code(*args)
 
     def direct(self, *args: Any) -> Callable[..., Any]:

@@ -65,7 +65,7 @@ def _made_again(function: FunctionType, inline: bool, named: bool) -> Kernel:
 class Intrinsic:
     """An operation that compiled code does in its own way.
 
-    code     where that way is found: "module:name" of what numba's `intrinsic` is given
+    code     "module:name" of that way, which numba's `intrinsic` is given
     python   what plain Python does instead
     prefer_literal   whether it has to know constants
     """
@@ -171,27 +171,27 @@ class Form(ABC):
         """Return the globals that a function names, in this form."""
         names = names_in(function.__code__)
         scope = function.__globals__
-        found = {name: self.of(scope[name], names) for name in names & scope.keys()}
-        return {"__builtins__": scope["__builtins__"], "__name__": scope["__name__"], **found}
+        parts = {name: self.of(scope[name], names) for name in names & scope.keys()}
+        return {"__builtins__": scope["__builtins__"], "__name__": scope["__name__"], **parts}
 
     def _of_module(self, module: ModuleType, names: frozenset[str]) -> Any:
         """Return a copy of a module that holds kernels, or of one whose submodules do."""
-        found = {name: vars(module)[name] for name in names & vars(module).keys()}
+        parts = {name: vars(module)[name] for name in names & vars(module).keys()}
         changed = {
-            name: made
-            for name, item in found.items()
+            name: changed_item
+            for name, item in parts.items()
             if isinstance(item, (Kernel, Intrinsic))
             or (isinstance(item, ModuleType) and item.__name__.startswith(f"{module.__name__}."))
-            if (made := self.of(item, names)) is not item
+            if (changed_item := self.of(item, names)) is not item
         }
         if not changed:
             return self.of_other(module)
         copy = ModuleType(module.__name__)
-        vars(copy).update({**found, **changed})
+        vars(copy).update({**parts, **changed})
         return copy
 
 
 def names_in(code: CodeType) -> frozenset[str]:
     """Return the global names and attributes that code mentions, in functions within it, too."""
-    inner = (names_in(each) for each in code.co_consts if isinstance(each, CodeType))
+    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)

@@ -66,7 +66,9 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
         for library in libraries:
             if isinstance(library, Part):
                 self._final_module.link_in(library.own_code(), preserve=True)
-        self._linking_libraries: Any = [each for each in libraries if not isinstance(each, Part)]
+        self._linking_libraries: Any = [
+            library for library in libraries if not isinstance(library, Part)
+        ]
         super().finalize()
 
     def _optimize_functions(self, module: Any) -> None:
@@ -89,17 +91,17 @@ def with_parts(libraries: Any) -> list[Any]:
 
     LLVM leaves out what nothing calls yet, so a callee must not be linked before its callers.
     """
-    found: dict[Any, None] = {}
+    ordered: dict[Any, None] = {}
 
     def visit(library: Any) -> None:
-        if library not in found:
+        if library not in ordered:
             for needed in library._linking_libraries if isinstance(library, Part) else ():
                 visit(needed)
-            found[library] = None
+            ordered[library] = None
 
     for library in libraries:
         visit(library)
-    return list(found)[::-1]
+    return list(ordered)[::-1]
 
 
 class LeanCompiler(Compiler):  # type: ignore[misc]
@@ -109,10 +111,10 @@ class LeanCompiler(Compiler):  # type: ignore[misc]
         """Return numba's passes, less the needless ones."""
         pipelines = super().define_pipelines()
         codes = self.state.func_id.code.co_consts
-        has_closures = any(isinstance(each, CodeType) for each in codes)
+        has_closures = any(isinstance(constant, CodeType) for constant in codes)
         needless = NEEDLESS_PASSES if has_closures else NEEDLESS_PASSES | CLOSURE_PASSES
         for pipeline in pipelines:
-            pipeline.passes = [each for each in pipeline.passes if each[0] not in needless]
+            pipeline.passes = [step for step in pipeline.passes if step[0] not in needless]
             pipeline.finalize()
         return list(pipelines)
 

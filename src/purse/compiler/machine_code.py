@@ -57,15 +57,15 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A compiled function that other compiled functions call, and Python does not."""
 
     def compile(self, sig: Any) -> Any:
-        """Return the code for these types; compile it if there is none.
+        """Return the code for these types; compile it the first time.
 
         numba's own way starts two timers and tells all compilations around it of every event, which
         takes a part of the time.
         """
         args, return_type = normalize_signature(sig)
-        found = self.overloads.get(tuple(args))
-        if found is not None:
-            return found.entry_point
+        overload = self.overloads.get(tuple(args))
+        if overload is not None:
+            return overload.entry_point
         with COMPILER_LOCK, self._compiling_counter:
             if tuple(args) not in self.overloads:  # another thread may have been first
                 try:
@@ -106,8 +106,8 @@ class MachineCode(Form):
         if not isinstance(item, Intrinsic):
             return item
         if item not in self._intrinsics:
-            made = intrinsic(prefer_literal=item.prefer_literal)(resolve_name(item.code))
-            self._intrinsics[item] = made
+            compiled = intrinsic(prefer_literal=item.prefer_literal)(resolve_name(item.code))
+            self._intrinsics[item] = compiled
         return self._intrinsics[item]
 
 
@@ -152,20 +152,18 @@ def dispatcher_of(function: Callable[..., Any], mark: str) -> Any:
     written: the package's own, or else one in the user's home.
     """
     copy = compilable(function, mark)
-    made = numba.njit(nogil=True, **WHOLE, **LEAN)(copy)
+    dispatcher = numba.njit(nogil=True, **WHOLE, **LEAN)(copy)
     try:
-        made._cache = Cache(copy)
+        dispatcher._cache = Cache(copy)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise
         warnings.warn(NO_FOLDER, RuntimeWarning, stacklevel=2)
-    return made
+    return dispatcher
 
 
 def folder_of(function: Callable[..., Any]) -> Path | None:
-    """Return the folder in whose folders the machine code of this function is kept; None if there
-    is none.
-    """
+    """Return the folder in whose folders this function's machine code is kept, or None."""
     try:
         folder = Path(FunctionCache(function).cache_path)
     except RuntimeError:  # none can be written

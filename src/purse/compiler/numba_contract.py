@@ -36,13 +36,13 @@ def part(module: str, name: str, *members: str) -> Any:
     members   what the part has to have
     """
     try:
-        found = attrgetter(name)(import_module(module))
+        item = attrgetter(name)(import_module(module))
     except (ImportError, AttributeError) as error:
         raise missing(f"{module}.{name}") from error
     for member in members:
-        if not hasattr(found, member):
+        if not hasattr(item, member):
             raise missing(f"{module}.{name}.{member}")
-    return found
+    return item
 
 
 # no exceptions, no reference counts, no C callback
@@ -93,8 +93,12 @@ _CLOSURES = {"untyped_passes": ("InlineClosureLikes", "MakeFunctionToJitFunction
 def _passes(names: Mapping[str, tuple[str, ...]]) -> frozenset[Any]:
     """Return the passes of these names that this numba has."""
     places = {place: import_module(f"numba.core.{place}") for place in names}
-    found = (getattr(places[place], each, None) for place in names for each in names[place])
-    return frozenset(each for each in found if each is not None)
+    return frozenset(
+        getattr(places[place], name)
+        for place in names
+        for name in names[place]
+        if hasattr(places[place], name)
+    )
 
 
 NEEDLESS_PASSES, CLOSURE_PASSES = _passes(_NEEDLESS), _passes(_CLOSURES)
@@ -140,8 +144,8 @@ def _replaceable() -> dict[str, Any]:
     """Find the modules and classes that hold what is replaced."""
     holders = {}
     for (module, dotted), parameters in REPLACEABLE.items():
-        found, (*holder, name) = part(module, dotted), dotted.split(".")
-        if parameters is not None and tuple(signature(found).parameters) != parameters:
+        item, (*holder, name) = part(module, dotted), dotted.split(".")
+        if parameters is not None and tuple(signature(item).parameters) != parameters:
             raise missing(f"{module}.{dotted}({', '.join(parameters)})")
         holders[name] = part(module, holder[0]) if holder else import_module(module)
     return holders

@@ -38,13 +38,13 @@ def _like_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
 
     def call(*args: Any) -> Any:
         try:
-            found = function(*args)
+            value = function(*args)
         except ValueError:
             pole = function in (math.log, math.log2, math.log10) and args[0] == 0
             return np.float64(-math.inf if pole else math.nan)
         except OverflowError:
             return np.float64(math.inf)
-        return np.float64(found) if type(found) is float else found
+        return np.float64(value) if type(value) is float else value
 
     return call
 

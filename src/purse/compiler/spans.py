@@ -34,8 +34,8 @@ class Span(types.Array):  # type: ignore[misc]
 
     def copy(self, *changes: Any, **named: Any) -> Any:
         """Return the type of a similar array; numba asks for that of a row or a slice."""
-        made = super().copy(*changes, **named)
-        return span_type(made) if made.layout == "C" else made
+        kind = super().copy(*changes, **named)
+        return span_type(kind) if kind.layout == "C" else kind
 
 
 def span_type(kind: Any) -> Any:
@@ -83,13 +83,13 @@ def pack_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any
     """Return the value of an array in C order at an address, be it a span or not."""
     if isinstance(kind, Span):
         return cgutils.pack_struct(builder, [data, cgutils.pack_array(builder, shape)])
-    made = context.make_array(kind)(context, builder)
+    array = context.make_array(kind)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     strides = [context.get_constant(types.intp, size)]
     for extent in shape[:0:-1]:
         strides.insert(0, builder.mul(strides[0], extent))
-    populate_array(context, made, data=data, shape=shape, strides=strides, itemsize=strides[-1])
-    return made._getvalue()
+    populate_array(context, array, data=data, shape=shape, strides=strides, itemsize=strides[-1])
+    return array._getvalue()
 
 
 def as_array(context: Any, builder: Any, span: Any, kind: Any, value: Any) -> Any:
@@ -103,7 +103,7 @@ def _numbers(builder: Any, kind: Any, index: Any) -> list[tuple[Any, Any]]:
     """Return the types and values of an index of numbers, none for one with slices or arrays."""
     if isinstance(kind, types.Integer):
         return [(kind, index)]
-    whole = all(isinstance(each, types.Integer) for each in kind)
+    whole = all(isinstance(item, types.Integer) for item in kind)
     return list(zip(kind, cgutils.unpack_tuple(builder, index), strict=True)) if whole else []
 
 

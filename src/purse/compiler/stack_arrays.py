@@ -20,7 +20,7 @@ def _on_a_gpu(*args: Any) -> Any:
 
 
 CODE = "purse.compiler.intrinsics"
-# an array of so many numbers of the type of `like`, the last argument; sizes are constants
+# arrays with the type of `like`, the last argument; sizes are constants
 vector: Any = Intrinsic(f"{CODE}:vector", _room, prefer_literal=True)
 matrix: Any = Intrinsic(
     f"{CODE}:matrix", lambda rows, columns, like: _room((rows, columns), like), prefer_literal=True

@@ -1,3 +1,1 @@
-"""Everything that runs compiled: the one loop, its steps for live use, and the threads that drive
-it.
-"""
+"""The loop that plays games, compiled or in plain Python, its steps for live use, its threads."""

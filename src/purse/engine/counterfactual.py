@@ -57,9 +57,7 @@ def compiled_sums(world: World) -> Any:
 def counterfactual_sums(
     job: Job, rounds: Ints, shown: Progress, n_workers: int | None = None
 ) -> Floats:
-    """(P, K) For each path p and arm i the sum of r_t(i) / c_t(i) over the rounds t = 1 ..
-    rounds[p]; for one resource.
-    """
+    """Return, for one resource, the sums (P, K) of r_t(i) / c_t(i) over t = 1 .. rounds[p]."""
     work = compiled_sums(job.world)
     share = float(job.problem.unit_scale[0])
     sums, halt = np.zeros((len(rounds), job.world.n_arms)), np.zeros(1, np.int64)

@@ -17,17 +17,17 @@ from purse.base.progress import Progress
 from purse.compiler.jit import BlockFunction, compile_errors
 from purse.compiler.kernel import attach, row_kernel
 from purse.compiler.plain import in_numpy, plain
-from purse.engine import late
 from purse.engine import loop as loop_module
 from purse.engine.job import Job, scratch_of, world_parts
+from purse.engine.late import loop as late
 from purse.engine.rounds import FAULT
 from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
 from purse.types import Floats, Ints
 
 LOGGER = logging.getLogger(__name__)
-BLOCK_PATHS = 256  # at most so many paths share an allocation
-BLOCK_BYTES = 1 << 25  # and at most so much memory for their state
+BLOCK_PATHS = 256  # that share an allocation, at most
+BLOCK_BYTES = 1 << 25  # of memory for their states, at most
 POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 
 
@@ -55,11 +55,8 @@ def compiled_loop(job: Job) -> BlockFunction:
         job.delay.is_late,
     )
     if parts not in _loops:
-        _loops[parts] = (
-            late.compile_loop(job)
-            if job.delay.is_late
-            else BlockFunction(loop_module.run, row=row_kernel(state), play=bind_policy(job))
-        )
+        player = late.bind_policy(job) if job.delay.is_late else bind_policy(job)
+        _loops[parts] = BlockFunction(loop_module.run, row_of=row_kernel(state), play=player)
     return _loops[parts]
 
 
@@ -74,8 +71,7 @@ def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints)
         job.checkpoints,
         first,
         out,
-        new_workspace(job.problem, masks=job.masks or job.delay.is_late),
-        *((late.new_room(job),) if job.delay.is_late else ()),
+        late.new_room(job) if job.delay.is_late else new_workspace(job.problem, masks=job.masks),
         pulse,
         halt,
     )
@@ -101,7 +97,7 @@ def stack_paths(one: Any, n_paths: int) -> Any:
 
 
 def empty_results(job: Job, n_paths: int) -> PathResults:
-    """Room for the results of all paths."""
+    """Allocate the results of all paths."""
     n_arms, n_resources = job.problem.n_arms, job.problem.n_resources
 
     def record(n_marks: int) -> Checkpoints:
@@ -193,7 +189,7 @@ def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) ->
 
 
 def spoken_name(job: Job) -> str:
-    """Return the policy as progress names it: nobody asks for the arms that are played alone."""
+    """Return the name that progress shows; the arms that are played alone are a yardstick."""
     return "the yardstick, each arm alone" if job.name.startswith("fixed:") else job.name
 
 
@@ -240,9 +236,7 @@ def simulate(
 
 
 def fault_error(job: Job) -> PurseError:
-    """Return what to say of a policy that broke the rules, or with late reports of a world that
-    did.
-    """
+    """Return the error for a policy that broke the rules, or a world that did in a late game."""
     drew = f", or {job.world.name} drew what is out of bounds" if job.delay.is_late else ""
     return PurseError(
         f"{job.name} chose no arm, or one that does not exist or is not allowed{drew}; "
@@ -252,7 +246,7 @@ def fault_error(job: Job) -> PurseError:
 
 @cache
 def say_slow() -> None:
-    """Say once that plain Python takes its time."""
+    """Warn once that plain Python is slow."""
     LOGGER.warning("plain Python plays some thousand times slower than machine code")
 
 

@@ -30,8 +30,9 @@ def fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: 
 def draws(
     world: World, n_rounds: int, *, seed: int = 0, path: int = 0, first: int = 1
 ) -> tuple[Floats, Ints]:
-    """Rewards (T, K) and costs (T, K, d) in units of every arm in rounds first .. first + n_rounds
-    - 1.
+    """Return rewards (T, K) and costs (T, K, d), in units, of every arm.
+
+    The rounds are first .. first + n_rounds - 1.
     """
     check_end(world, n_rounds, first)
     rewards, costs = (
@@ -52,9 +53,9 @@ def fill_contexts(tables: Any, seed: int, path: int, first: int, out: Floats) ->
 def contexts(
     world: World, n_rounds: int, *, seed: int = 0, path: int = 0, first: int = 1
 ) -> Floats:
-    """Contexts (T, A, n) of rounds first .. first + n_rounds - 1; what a view leaves out is NaN.
+    """Return contexts (T, A, n) of rounds first .. first + n_rounds - 1; gaps of a view are NaN.
 
-    A is 1, or K where each arm has a context of its own. The last of the n numbers is 1.
+    A is 1, or K if each arm has a context of its own. The last of the n numbers is 1.
     """
     check_end(world, n_rounds, first)
     rows = world.n_arms if world.per_arm else 1

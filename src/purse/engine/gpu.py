@@ -1,7 +1,7 @@
 """The same loop on a GPU: one thread plays one path.
 
 A block's states lie side by side, item by item, so that neighbouring threads touch neighbouring
-words; where they are small they are copied into the fast memory beside the processors for the
+words. Small states are copied into the fast memory beside the processors for the
 length of a launch. A launch plays a stretch of rounds and comes back, so that progress can be shown
 and Ctrl-C is heard; paths are cut into chunks that fit into the card's memory.
 
@@ -82,7 +82,7 @@ def threads(
     card: DeviceBuffers,
     rounds: int,
 ) -> None:
-    """Play each path on by so many rounds; the first has this number."""
+    """Play each path on by `rounds` rounds; the first path has this number."""
     path = cuda.grid(1)
     out = card.out
     if path < out.gain.shape[0] and card.standing[path] == GOING:
@@ -149,7 +149,7 @@ def gpu_errors() -> Iterator[None]:
 
 
 def launch_of(first: PathMemory) -> Launch:
-    """Fast memory where the states of at least two warps fit into what a block may have."""
+    """Return the launch: with fast memory if the states of two warps fit into a block's share."""
     for kind, part in first._asdict().items():
         for name, array in part._asdict().items():
             if array.itemsize != 8:
@@ -255,9 +255,7 @@ def play_chunk(
 def ready(
     job: Job, first: PathMemory, start: int, n_paths: int
 ) -> tuple[Callable[[int], None], DeviceBuffers]:
-    """Return what plays the paths of a chunk on by so many rounds, compiled, and where their
-    standing is found.
-    """
+    """Return a compiled function that plays a chunk on by some rounds, and the chunk's buffers."""
     launch = launch_of(first)
     card = allocate(job, first, n_paths, launch.block)
     given = [

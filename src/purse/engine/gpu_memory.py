@@ -36,10 +36,10 @@ class DeviceBuffers(NamedTuple):
     memory: Any  # (blocks block words,) floats
     out: PathResults  # the path axis contiguous
     excluded: Any  # (P, K) integers for rule `retry`, else (P, 0)
-    allowed: Any  # (P, K) booleans where arms may be masked, else (P, 0)
+    allowed: Any  # (P, K) booleans if arms may be masked, else (P, 0)
     owed: Any  # (P, K) integers likewise
     pending: Any  # (K,) zeros
-    context: Any  # (P, A, n) where the policy sees contexts, else (1, A, n)
+    context: Any  # (P, A, n) if the policy sees contexts, else (1, A, n)
     standing: Any  # (P,) integers: `GOING`, `OVER` or `FAULT`
 
 
@@ -59,7 +59,7 @@ def repeat(one: Any, many: Any) -> None:
 
 @cuda.jit  # type: ignore[untyped-decorator]
 def transpose(columns: Any, rows: Any) -> None:
-    """(P, S) column after column -> row after row; both are flat."""
+    """Turn (P, S) from column after column to row after row; both are flat."""
     k = cuda.grid(1)
     if k < rows.shape[0]:
         size = rows.shape[0] // columns.shape[0]
@@ -85,7 +85,7 @@ def map_arrays(values: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def repeat_paths(one: Any, n_paths: int) -> Any:
-    """(1, ...) -> (P, ...) on the card, all paths alike, the path axis contiguous."""
+    """Repeat (1, ...) as (P, ...) on the card, all paths alike, the path axis contiguous."""
     many = cuda.device_array((n_paths, *one.shape[1:]), one.dtype, order="F")
     if many.size:
         with compiling():
@@ -96,8 +96,9 @@ def repeat_paths(one: Any, n_paths: int) -> Any:
 
 
 def fetch(many: Any) -> Any:
-    """(P, ...) from the card, as arrays usually are: the last axis contiguous. The card turns it,
-    which would take the host longer than the rest.
+    """Return (P, ...) from the card with the last axis contiguous.
+
+    The card turns it, which would take the host longer than the rest.
     """
     rest = many.shape[1:]
     flat = cuda.device_array(many.size, many.dtype)

@@ -10,7 +10,7 @@ import numpy as np
 
 from purse import policies, worlds
 from purse.base import amounts, spec, validation
-from purse.engine.delay import NO_DELAY, Delay, parse_delay
+from purse.engine.late.delay import NO_DELAY, Delay, parse_delay
 from purse.engine.policy_contract import check_contract
 from purse.engine.python_policy import PythonPolicy
 from purse.engine.rules import FIT, NEVER, Game, initial_rounds
@@ -47,7 +47,7 @@ class Job(NamedTuple):
 
     @property
     def of_class(self) -> bool:
-        """Whether the policy is a class, whose code and state nobody knows."""
+        """Whether the policy is a class, whose code and state cannot be compared."""
         return isinstance(self.policy, PythonPolicy)
 
     @property
@@ -62,7 +62,7 @@ def sees_contexts(policy: ModuleType) -> bool:
 
 
 def world_parts(job: Job) -> dict[str, Any]:
-    """Return what a loop needs of a world: its draw, and its view where contexts are seen."""
+    """Return what a loop needs of a world: its draw, and its view if the policy sees contexts."""
     seen = {"view": job.world.view or shared_view, "CONTEXTS": True} if job.contexts else {}
     return {"draw": job.world.draw or shared_draw, **seen}
 
@@ -228,7 +228,7 @@ def problem_of(
 
 
 def make_checkpoint_plan(count: int, problem: Problem, last_round: int) -> CheckpointPlan:
-    """Log-spaced rounds up to the most that there can be, and equal fractions of the budget."""
+    """Return log-spaced rounds, up to the most there can be, and equal parts of the budget."""
     most = (
         last_round
         if problem.horizon is not None

@@ -1,8 +1,9 @@
-"""The one loop: `play` plays a path, `run` a block of paths.
+"""The loop: `play` plays a path whose reports come at once, `run` a block of paths.
 
 `purse.compiler.jit.attach` binds `choose`, `update`, `draw` and the constants to `play`; `bind`
 binds `play` and `row` to `run`. A path can stop after any round and go on later from its row of
 results: between two stretches a thread looks at the stop flag, and a GPU returns to its host.
+If reports come late, `run` plays with `purse.engine.late.loop.play` instead.
 """
 
 from __future__ import annotations
@@ -18,25 +19,23 @@ from purse.engine.rounds import (
     ROUNDS,
     SKIPPED,
     UNSET,
-    PathCounts,
+    Path,
     begin_path,
     end_path,
     end_round,
     make_initial_pull,
-    mark_arms,
     owe_all,
     pull_arms,
     read_choice,
-    skip_plays,
 )
-from purse.engine.rules import FIT, Game, breaks_mask
+from purse.engine.rules import FIT, Game, breaks_mask, mark_allowed, skip_unfitting
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, scale_left
 from purse.kernels.random import POLICY, WORLD, at, stream
 from purse.types import Floats, Ints, Now, Play
 
 choose: Any = None
 update: Any = None
-row: Any = None
+row_of: Any = None
 draw: Any = None
 view: Any = None
 PLAYS = 1
@@ -45,7 +44,7 @@ INITIAL_PULLS = False
 MASKS = False  # whether arms may be masked: under rule `fit`, or in a world with outages
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
 CHECKPOINTS = True  # whether there may be checkpoints
-RULE = -1  # the stop rule where it is known beforehand
+RULE = -1  # the stop rule, if it is known beforehand
 
 
 def play(
@@ -56,132 +55,91 @@ def play(
     game: Game,
     plan: CheckpointPlan,
     number: int,
-    path: int,
+    row: int,
     out: PathResults,
     space: Workspace,
     last: int,
 ) -> int:
-    """Play path `number` on from where its row of `out` stands, up to round `last`.
+    """Play path `number` on from its row of `out`, up to round `last`.
 
     Return `GOING`, `OVER` or `FAULT`.
     """
     ours = stream(game.seed, number, POLICY)
-    theirs = stream(game.seed, number, WORLD)
-    local = Workspace(
-        vector(PLAYS, 0),
-        vector(PLAYS, 0.0),
-        vector(PLAYS, 0.0),
-        space.units,
-        matrix(PLAYS, RESOURCES, 0.0),
-        vector(RESOURCES, 0),
-        vector(RESOURCES, 0.0),
-        space.excluded,
-        space.allowed,
-        space.owed,
-        space.pending,
-        space.context,
-    )
-    plays = Play(local.arms, local.probs, local.rewards, local.costs)
-    counted = PathCounts(vector(2, 0.0), vector(3, 0))
-    left_units = local.left_units
-    begin_path(
-        RESOURCES,
+    path = Path(
+        number,
+        row,
+        stream(game.seed, number, WORLD),
+        tables,
+        game.rule if RULE < 0 else RULE,
         CHECKPOINTS,
-        game.budget,
+        game,
         plan,
-        path,
         out,
-        left_units,
-        space.left_units,
-        counted,
+        Workspace(
+            vector(PLAYS, 0),
+            vector(PLAYS, 0.0),
+            vector(PLAYS, 0.0),
+            space.units,
+            matrix(PLAYS, RESOURCES, 0.0),
+            vector(RESOURCES, 0),
+            vector(RESOURCES, 0.0),
+            space.excluded,
+            space.allowed,
+            space.owed,
+            space.pending,
+            space.context,
+        ),
+        vector(2, 0.0),
+        vector(3, 0),
     )
-    if MASKS and INITIAL_PULLS and counted.counts[ROUNDS] == 0:
+    arms, left, left_units = path.space.arms, path.space.left, path.space.left_units
+    plays = Play(arms, path.space.probs, path.space.rewards, path.space.costs)
+    begin_path(path)
+    if MASKS and INITIAL_PULLS and path.counts[ROUNDS] == 0:
         owe_all(space.owed)
-    rule = game.rule if RULE < 0 else RULE
     standing = GOING if last < game.last_round else OVER
-    pulls = out.pulls[path]
-    n_arms = pulls.shape[0]
     masked = False
-    while counted.counts[ROUNDS] < last:
-        t = counted.counts[ROUNDS] + 1
+    while path.counts[ROUNDS] < last:
+        t = path.counts[ROUNDS] + 1
         if MASKS:
-            n_allowed = mark_arms(game, t, local, space)
-            masked = n_allowed < n_arms
+            n_allowed = mark_allowed(game, t, left_units, space.allowed)
+            masked = n_allowed < space.allowed.shape[0]
             if n_allowed == 0:
                 standing = OVER
                 break
         if CONTEXTS:
-            view(theirs, tables, t, space.context)
+            view(path.key, tables, t, space.context)
         now = Now(
             at(ours, t),
             t,
             game.horizon - (t - 1),
-            local.left,
+            left,
             masked,
             space.allowed,
             space.pending,
             space.context,
         )
-        if not (INITIAL_PULLS and make_initial_pull(MASKS, now, game, n_arms, local, space)):
-            scale_left(RESOURCES, game.unit_scale, left_units, local.left)
-            local.arms[0] = UNSET
+        if not (INITIAL_PULLS and make_initial_pull(MASKS, path, now)):
+            scale_left(game.unit_scale, path.space)
+            arms[0] = UNSET
             choose(params, state, scratch, now, plays)
-        outcome = read_choice(PLAYS, n_arms, game.may_skip, local.arms)
+        outcome = read_choice(path)
         if MASKS and outcome == PULLED:
-            if breaks_mask(now, local.arms):
+            if breaks_mask(now, arms):
                 outcome = FAULT
-            elif PLAYS > 1 and rule == FIT:
-                skip_plays(game, local, space)
+            elif PLAYS > 1 and path.rule == FIT:
+                skip_unfitting(game.holds, left_units, arms)
         if outcome == FAULT:
             return FAULT
         if outcome == PULLED:
-            outcome = pull_arms(
-                draw,
-                theirs,
-                tables,
-                PLAYS,
-                RESOURCES,
-                CHECKPOINTS,
-                rule,
-                game,
-                plan.left,
-                number,
-                path,
-                now,
-                pulls,
-                out.by_budget,
-                local,
-                space,
-                counted,
-            )
+            outcome = pull_arms(draw, path, now)
         if outcome == PULLED:
             update(params, state, scratch, now, plays)
         elif outcome != SKIPPED:
             standing = OVER
             break
-        end_round(
-            CHECKPOINTS,
-            game.budget,
-            plan.rounds,
-            path,
-            pulls,
-            out.by_round,
-            left_units,
-            space.left_units,
-            counted,
-        )
-    end_path(
-        RESOURCES,
-        CHECKPOINTS,
-        standing,
-        game.budget,
-        plan,
-        path,
-        out,
-        left_units,
-        space.left_units,
-        counted,
-    )
+        end_round(path)
+    end_path(path, standing)
     return standing
 
 
@@ -194,7 +152,7 @@ def run(
     plan: CheckpointPlan,
     first: int,
     out: PathResults,
-    space: Workspace,
+    space: Any,
     progress: Floats,
     stop_flag: Ints,
 ) -> None:
@@ -212,7 +170,7 @@ def run(
             last = min(out.rounds[path] + game.check_every, game.last_round)
             standing = play(
                 params,
-                row(states, path),
+                row_of(states, path),
                 scratch,
                 tables,
                 game,

@@ -1,7 +1,7 @@
 """A policy that is a class: its objects choose and learn in plain Python, one for each path.
 
-The loop plays it as it plays kernels, on the same worlds, draws and rules. Nobody can look into its
-objects, so their results are not kept, and live policies and campaigns refuse it.
+The loop plays it as it plays kernels, on the same worlds, draws and rules. What its
+objects learn cannot be saved, so results are not kept, and live policies and campaigns refuse it.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def choose(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, pla
 
 
 def _read_arms(params: PlayerParams, now: Now, choice: Any) -> Ints:
-    """Return the arms of a choice; raise `InvalidInput` if it is none."""
+    """Return the arms of a choice; raise `InvalidInput` if it is not valid."""
     arms, n_arms, plays = np.atleast_1d(choice), params.problem.n_arms, params.problem.plays
     if arms.dtype.kind in "iu" and arms.ndim == 1 and 1 <= len(arms) <= plays:
         if len(arms) == 1 and arms[0] in (SKIP, STOP):

@@ -8,24 +8,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from purse.compiler.kernel import kernel
-from purse.engine.rules import (
-    HOLD,
-    RETRY,
-    Game,
-    initial_pull,
-    mark_allowed,
-    owed_pull,
-    replace_arm,
-    settle_owed,
-    skip_unfitting,
-)
+from purse.engine.rules import HOLD, RETRY, Game, initial_pull, owed_pull, replace_arm, settle_owed
 from purse.engine.workspace import (
     CheckpointPlan,
     Checkpoints,
     PathResults,
     Workspace,
-    copy_left,
-    copy_play,
     count_rounds,
     count_spent,
     hold_short_of,
@@ -37,45 +25,50 @@ from purse.engine.workspace import (
     record_checkpoint,
 )
 from purse.kernels.random import REFEREE, U, at, stream
-from purse.types import STOP, Bools, Floats, Ints, Now
+from purse.types import STOP, Floats, Ints, Now
 
 UNSET = -3  # in arms[0] until the policy chooses
 # how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist or is masked
 GOING, OVER, FAULT = range(3)
-# how a round ended, where the path goes on: with a pull, or without
+# how a round ended if the path goes on: with a pull, or without
 PULLED, SKIPPED = 3, 4
 GAIN, EFFICIENCY = range(2)
 ROUNDS, BY_ROUND, BY_BUDGET = range(3)
 
 
-class PathCounts(NamedTuple):
-    """What a path counts, on the stack: what never leaves the loop stays in registers."""
+class Path(NamedTuple):
+    """A path that the loop plays, without its policy.
 
+    Small arrays lie on the stack: as long as all kernels that see them are inlined, they stay in
+    registers.
+    """
+
+    number: int  # says which random numbers it meets
+    row: int  # in the results
+    key: U  # of the world's random numbers
+    tables: Any  # of the world
+    rule: int  # the stop rule; a constant if it is known beforehand
+    checkpoints: bool  # whether there may be any
+    game: Game
+    plan: CheckpointPlan
+    out: PathResults
+    space: Workspace
     sums: Floats  # (2,) the gain, and the sum of reward per cost
     counts: Ints  # (3,) rounds played, and the next checkpoint by round and by budget
 
 
 @kernel
-def begin_path(
-    resources: int,
-    checkpoints: bool,
-    budget: Ints,
-    plan: CheckpointPlan,
-    path: int,
-    out: PathResults,
-    from_units: Ints,
-    left_units: Ints,
-    counted: PathCounts,
-) -> None:
-    """Go on from where the path's row of `out` stands; write what is left to both arrays."""
-    counted.sums[GAIN] = out.gain[path]
-    counted.sums[EFFICIENCY] = out.efficiency[path]
-    counted.counts[ROUNDS] = out.rounds[path]
-    for m in range(resources):
-        from_units[m] = budget[m] - out.spent[path, m]
-    copy_left(from_units, left_units)
-    counted.counts[BY_ROUND] = count_rounds(plan, counted.counts[ROUNDS]) if checkpoints else 0
-    counted.counts[BY_BUDGET] = count_spent(plan, left_units) if checkpoints else 0
+def begin_path(path: Path) -> None:
+    """Go on from the path's row of the results."""
+    out, row, left_units = path.out, path.row, path.space.left_units
+    path.sums[GAIN] = out.gain[row]
+    path.sums[EFFICIENCY] = out.efficiency[row]
+    path.counts[ROUNDS] = out.rounds[row]
+    for m in range(left_units.shape[0]):
+        left_units[m] = path.game.budget[m] - out.spent[row, m]
+    if path.checkpoints:
+        path.counts[BY_ROUND] = count_rounds(path.plan, path.counts[ROUNDS])
+        path.counts[BY_BUDGET] = count_spent(path.plan, left_units)
 
 
 @kernel
@@ -86,219 +79,118 @@ def owe_all(owed: Ints) -> None:
 
 
 @kernel
-def mark_arms(game: Game, t: int, local: Workspace, space: Workspace) -> int:
-    """Write which arms are allowed in round t, where arms may be masked; return how many."""
-    copy_left(local.left_units, space.left_units)
-    return mark_allowed(game, t, space.left_units, space.allowed)
-
-
-@kernel
-def make_initial_pull(
-    masks: bool, now: Now, game: Game, n_arms: int, local: Workspace, space: Workspace
-) -> bool:
-    """Write the arms of an initial pull, where this round has one."""
-    if not masks:
-        if now.t <= game.initial_rounds:
-            initial_pull(now.t, n_arms, local.arms, local.probs)
-            return True
-        return False
-    if owed_pull(now, space.owed, space.arms, space.probs):
+def make_initial_pull(masks: bool, path: Path, now: Now) -> bool:
+    """Write the arms of an initial pull; return False if this round has none."""
+    space = path.space
+    if masks:
+        if not owed_pull(now, space.owed, space.arms, space.probs):
+            return False
         settle_owed(space.owed, space.arms)
-        copy_play(space.arms, space.probs, local.arms, local.probs)
         return True
-    return False
+    if now.t > path.game.initial_rounds:
+        return False
+    initial_pull(now.t, path.out.pulls.shape[1], space.arms, space.probs)
+    return True
 
 
 @kernel
-def retry_arm(
-    key: U,
-    masked: bool,
-    allowed: Bools,
-    attempt: int,
-    short: int,
-    local: Workspace,
-    space: Workspace,
-) -> bool:
-    """Rule `retry`: replace an arm that cannot be paid; False when none is left."""
-    if attempt == 0:
-        for i in range(space.excluded.shape[0]):
-            space.excluded[i] = masked and not allowed[i]
-    copy_play(local.arms, local.probs, space.arms, space.probs)
-    found = replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded)
-    copy_play(space.arms, space.probs, local.arms, local.probs)
-    return found
-
-
-@kernel
-def skip_plays(game: Game, local: Workspace, space: Workspace) -> None:
-    """Under rule `fit`, skip all plays from the first that does not fit."""
-    copy_play(local.arms, local.probs, space.arms, space.probs)
-    copy_left(local.left_units, space.left_units)
-    skip_unfitting(game.holds, space.left_units, space.arms)
-    copy_play(space.arms, space.probs, local.arms, local.probs)
-
-
-@kernel
-def read_choice(plays: int, n_arms: int, may_skip: bool, arms: Ints) -> int:
+def read_choice(path: Path) -> int:
     """Return `PULLED` for arms that can be pulled.
 
-    Return `SKIPPED` for a round without a pull, `OVER` where the policy ends the path, or `FAULT`.
+    Return `SKIPPED` for a round without a pull, `OVER` if the policy ends the path, or `FAULT`.
     """
+    arms = path.space.arms
     if arms[0] < 0:
         if arms[0] == UNSET:
             return FAULT
-        return OVER if arms[0] == STOP or not may_skip else SKIPPED
-    return FAULT if out_of_range(plays, n_arms, arms) else PULLED
+        return OVER if arms[0] == STOP or not path.game.may_skip else SKIPPED
+    return FAULT if out_of_range(path.out.pulls.shape[1], arms) else PULLED
 
 
 @kernel
-def pull_arms(
-    draw: Any,
-    theirs: U,
-    tables: Any,
-    plays: int,
-    resources: int,
-    checkpoints: bool,
-    rule: int,
-    game: Game,
-    marks: Ints,
-    number: int,
-    path: int,
-    now: Now,
-    pulls: Ints,
-    record: Checkpoints,
-    local: Workspace,
-    space: Workspace,
-    counted: PathCounts,
-) -> int:
-    """Pull the arms that were chosen, count and pay; return `PULLED` or, at the end, `OVER`.
+def retry_arm(path: Path, now: Now, attempt: int, short: int) -> bool:
+    """Rule `retry`: replace an arm that cannot be paid; False when none is left."""
+    space = path.space
+    if attempt == 0:
+        for i in range(space.excluded.shape[0]):
+            space.excluded[i] = now.masked and not now.allowed[i]
+    key = at(stream(path.game.seed, path.number, REFEREE), now.t)
+    return replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded)
 
-    marks    (M, d) units: where to write checkpoints by budget
-    pulls    (K,) the path's row of pulls
-    record   where its checkpoints by budget are written
-    """
-    units, left_units = space.units, local.left_units
-    if rule == HOLD and (
-        hold_short_of(plays, resources, game.holds, local.arms, units, left_units) >= 0
-    ):
+
+@kernel
+def pull_arms(draw: Any, path: Path, now: Now) -> int:
+    """Pull the arms that were chosen, count and pay; return `PULLED` or, at the end, `OVER`."""
+    if path.rule == HOLD and hold_short_of(path.game.holds, path.space) >= 0:
         return OVER
     attempt = 0
     while True:
-        short = pull(
-            draw,
-            theirs,
-            tables,
-            plays,
-            resources,
-            now.t,
-            local.arms,
-            local.rewards,
-            units,
-            left_units,
-        )
-        if (
-            short < 0
-            or rule != RETRY
-            or not retry_arm(
-                at(stream(game.seed, number, REFEREE), now.t),
-                now.masked,
-                now.allowed,
-                attempt,
-                short,
-                local,
-                space,
-            )
-        ):
+        short = pull(draw, path.key, path.tables, now.t, path.space)
+        if short < 0 or path.rule != RETRY or not retry_arm(path, now, attempt, short):
             break
         attempt += 1
     if short >= 0:
         return OVER
-    budget_marks = marks.shape[0] if checkpoints else 0
-    while counted.counts[BY_BUDGET] < budget_marks and passes(
-        plays, resources, units, left_units, marks[counted.counts[BY_BUDGET]]
-    ):
-        copy_left(left_units, space.left_units)
-        record_checkpoint(
-            record,
-            counted.counts[BY_BUDGET],
-            path,
-            counted.counts[ROUNDS],
-            counted.sums[GAIN],
-            game.budget,
-            space.left_units,
-            pulls,
-        )
-        counted.counts[BY_BUDGET] += 1
-    for k in range(plays):
-        if is_played(k, local.arms):
-            counted.sums[GAIN] += local.rewards[k]
-            pulls[local.arms[k]] += 1
-    pay(plays, resources, game.unit_scale, units, left_units, local.costs)
-    if resources == 1:
-        for k in range(plays):
-            if is_played(k, local.arms):
-                counted.sums[EFFICIENCY] += local.rewards[k] * (1 / local.costs[k, 0])
+    pay_pull(path)
     return PULLED
 
 
 @kernel
-def end_round(
-    checkpoints: bool,
-    budget: Ints,
-    marks: Ints,
-    path: int,
-    pulls: Ints,
-    record: Checkpoints,
-    from_units: Ints,
-    left_units: Ints,
-    counted: PathCounts,
-) -> None:
-    """Count the round, and record the checkpoint that it reaches.
-
-    marks   (M,) the rounds to record; the others are as for `pull_arms`
-    """
-    counted.counts[ROUNDS] += 1
-    mark = counted.counts[BY_ROUND]
-    round_marks = marks.shape[0] if checkpoints else 0
-    if mark < round_marks and counted.counts[ROUNDS] == marks[mark]:
-        copy_left(from_units, left_units)
-        record_checkpoint(
-            record,
-            mark,
-            path,
-            counted.counts[ROUNDS],
-            counted.sums[GAIN],
-            budget,
-            left_units,
-            pulls,
-        )
-        counted.counts[BY_ROUND] += 1
+def pay_pull(path: Path) -> None:
+    """Count and pay a pull, and record the checkpoints that it passes."""
+    space, pulls = path.space, path.out.pulls[path.row]
+    marks = path.plan.left.shape[0] if path.checkpoints else 0
+    while path.counts[BY_BUDGET] < marks and passes(space, path.plan.left[path.counts[BY_BUDGET]]):
+        record(path.out.by_budget, path.counts[BY_BUDGET], path)
+        path.counts[BY_BUDGET] += 1
+    for k in range(space.arms.shape[0]):
+        if is_played(k, space.arms):
+            path.sums[GAIN] += space.rewards[k]
+            pulls[space.arms[k]] += 1
+    pay(path.game.unit_scale, space)
+    if space.left_units.shape[0] == 1:
+        for k in range(space.arms.shape[0]):
+            if is_played(k, space.arms):
+                path.sums[EFFICIENCY] += space.rewards[k] * (1 / space.costs[k, 0])
 
 
 @kernel
-def end_path(
-    resources: int,
-    checkpoints: bool,
-    standing: int,
-    budget: Ints,
-    plan: CheckpointPlan,
-    path: int,
-    out: PathResults,
-    from_units: Ints,
-    left_units: Ints,
-    counted: PathCounts,
-) -> None:
-    """Write the path's row of `out`; at its end also the checkpoints that were not reached."""
-    gain, played, pulls = counted.sums[GAIN], counted.counts[ROUNDS], out.pulls[path]
-    out.gain[path] = gain
-    out.efficiency[path] = counted.sums[EFFICIENCY]
-    out.rounds[path] = played
-    for m in range(resources):
-        out.spent[path, m] = budget[m] - from_units[m]
-    if not checkpoints or standing != OVER:
-        return
-    copy_left(from_units, left_units)
-    for mark in range(counted.counts[BY_ROUND], plan.rounds.shape[0]):
-        record_checkpoint(out.by_round, mark, path, played, gain, budget, left_units, pulls)
-    for mark in range(counted.counts[BY_BUDGET], plan.left.shape[0]):
-        record_checkpoint(out.by_budget, mark, path, played, gain, budget, left_units, pulls)
+def end_round(path: Path) -> None:
+    """Count the round, and record the checkpoint that it reaches."""
+    path.counts[ROUNDS] += 1
+    mark, rounds = path.counts[BY_ROUND], path.plan.rounds
+    marks = rounds.shape[0] if path.checkpoints else 0
+    if mark < marks and path.counts[ROUNDS] == rounds[mark]:
+        record(path.out.by_round, mark, path)
+        path.counts[BY_ROUND] += 1
+
+
+@kernel
+def record(to: Checkpoints, mark: int, path: Path) -> None:
+    """Write the standing of the path at one checkpoint."""
+    record_checkpoint(
+        to,
+        mark,
+        path.row,
+        path.counts[ROUNDS],
+        path.sums[GAIN],
+        path.game.budget,
+        path.space.left_units,
+        path.out.pulls[path.row],
+    )
+
+
+@kernel
+def end_path(path: Path, standing: int) -> None:
+    """Write the path's row of the results; at its end also the checkpoints it did not reach."""
+    out, row = path.out, path.row
+    out.gain[row] = path.sums[GAIN]
+    out.efficiency[row] = path.sums[EFFICIENCY]
+    out.rounds[row] = path.counts[ROUNDS]
+    for m in range(path.space.left_units.shape[0]):
+        out.spent[row, m] = path.game.budget[m] - path.space.left_units[m]
+    if path.checkpoints and standing == OVER:
+        for mark in range(path.counts[BY_ROUND], path.plan.rounds.shape[0]):
+            record(out.by_round, mark, path)
+        for mark in range(path.counts[BY_BUDGET], path.plan.left.shape[0]):
+            record(out.by_budget, mark, path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from purse.compiler.kernel import cold, kernel
+from purse.compiler.kernel import kernel
 from purse.kernels.random import U, uniform
 from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
 
@@ -13,7 +13,7 @@ NEVER = 2**62  # a round that no game reaches
 
 
 class Game(NamedTuple):
-    """What all paths have in common."""
+    """The facts of a game that all its paths share."""
 
     budget: Ints  # (d,) units
     holds: Ints  # (K, d) units: the most that each arm may cost
@@ -22,10 +22,10 @@ class Game(NamedTuple):
     initial_rounds: int
     last_round: int
     horizon: float  # rounds that the policy knows there are, or infinity
-    may_skip: bool  # only where there is a horizon: else a policy that skips would never end
+    may_skip: bool  # only with a horizon: else a policy that skips would never end
     check_every: int  # rounds between two looks at the stop flag
     seed: int
-    up: Bools  # (S, K) which arms are up in each segment of the outages; S = 0 where all always are
+    up: Bools  # (S, K) which arms are up in each segment of the outages; S = 0 if all always are
     up_last: Ints  # (S,) the last round of each segment; after the last the first comes again
 
 
@@ -43,12 +43,12 @@ def initial_pull(t: int, n_arms: int, arms: Ints, probs: Floats) -> None:
         probs[k] = 1.0
 
 
-@cold
+@kernel
 def owed_pull(now: Now, owed: Ints, arms: Ints, probs: Floats) -> bool:
     """Write the first allowed arms that still owe their initial pull; return False if none does.
 
-    Where fewer arms owe theirs than there are plays, other allowed arms fill the places, in order;
-    where these are too few, the last plays are skipped.
+    If fewer arms owe theirs than there are plays, other allowed arms fill the places, in order; if
+    these are too few, the last plays are skipped.
     """
     count = 0
     for wanted in (1, 0):
@@ -74,7 +74,7 @@ def settle_owed(owed: Ints, arms: Ints) -> None:
             owed[arms[k]] = 0
 
 
-@cold
+@kernel
 def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
     """Write which arms are up in round t and, under rule `fit`, fit; return how many."""
     segment = 0
@@ -87,7 +87,7 @@ def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
     return keep_fitting(game, left_units, allowed)
 
 
-@cold
+@kernel
 def keep_fitting(game: Game, left_units: Ints, allowed: Bools) -> int:
     """Under rule `fit`, disallow arms whose maximum does not fit; return how many are allowed."""
     count = 0
@@ -100,7 +100,7 @@ def keep_fitting(game: Game, left_units: Ints, allowed: Bools) -> int:
     return count
 
 
-@cold
+@kernel
 def skip_unfitting(holds: Ints, left_units: Ints, arms: Ints) -> None:
     """Under rule `fit`, skip all plays from the first whose maximum does not fit with those before.
 
@@ -128,18 +128,6 @@ def breaks_mask(now: Now, arms: Ints) -> bool:
 
 
 @kernel
-def short_of(plays: int, resources: int, units: Ints, left_units: Ints) -> int:
-    """Return the first resource of which the plays together cost more than is left, or -1."""
-    for m in range(resources):
-        need = 0
-        for k in range(plays):
-            need += units[k, m]
-        if need > left_units[m]:
-            return m
-    return -1
-
-
-@cold
 def replace_arm(
     key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, excluded: Ints
 ) -> bool:

@@ -6,14 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.compiler.kernel import cold, kernel
-from purse.engine.rules import short_of
+from purse.compiler.kernel import kernel
 from purse.kernels.random import U
 from purse.types import Bools, Floats, Ints, Problem
 
 
 class CheckpointPlan(NamedTuple):
-    """Where to record."""
+    """The rounds and the budgets at which a path is recorded."""
 
     rounds: Ints  # (M,)
     # (M, d) units: a checkpoint is passed by the pull that leaves less than this of some resource
@@ -33,7 +32,7 @@ class PathResults(NamedTuple):
     """The standing of each path at its end."""
 
     gain: Floats  # (P,)
-    # (P,) the sum of reward per cost, as policies see costs; 0 where there are several resources
+    # (P,) the sum of reward per cost, as policies see costs; 0 if there are several resources
     efficiency: Floats
     rounds: Ints  # (P,)
     spent: Ints  # (P, d) units
@@ -53,14 +52,14 @@ class Workspace(NamedTuple):
     left_units: Ints  # (d,) units left
     left: Floats  # (d,) the same as policies see it
     excluded: Ints  # (K,) rule `retry`: 1 for arms that were replaced in this round
-    allowed: Bools  # (K,) where arms may be masked
-    owed: Ints  # (K,) where arms may be masked: 1 for arms that still owe their initial pull
+    allowed: Bools  # (K,) if arms may be masked
+    owed: Ints  # (K,) if arms may be masked: 1 for arms that still owe their initial pull
     pending: Ints  # (K,) see `Now`
     context: Floats  # (A, n) see `Now`
 
 
 def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
-    """Allocate the room for one thread; without masks nobody may read `allowed` and `owed`."""
+    """Allocate the room for one thread; without masks `allowed` and `owed` are empty."""
     k, m, d = problem.n_arms, problem.plays, problem.n_resources
     n_masked = k if masks else 0
     context = np.zeros(problem.context_shape)
@@ -81,7 +80,7 @@ def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
     )
 
 
-@cold
+@kernel
 def record_checkpoint(
     record: Checkpoints,
     checkpoint: int,
@@ -101,7 +100,7 @@ def record_checkpoint(
         record.pulls[path, checkpoint, i] = pulls[i]
 
 
-@cold
+@kernel
 def count_rounds(plan: CheckpointPlan, played: int) -> int:
     """Return how many checkpoints by round a path has reached."""
     reached = 0
@@ -110,7 +109,7 @@ def count_rounds(plan: CheckpointPlan, played: int) -> int:
     return reached
 
 
-@cold
+@kernel
 def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
     """Return how many checkpoints by budget a path has passed."""
     passed = 0
@@ -124,17 +123,16 @@ def count_spent(plan: CheckpointPlan, left_units: Ints) -> int:
     return passed
 
 
-# The kernels below take arrays and not a `Workspace`: numba takes apart and puts together all that
-# is passed, whether it is used or not, and compiling that took more time than all the rest.
+# Loops run over the shapes of arrays that the loop has on the stack, which are constants there.
 
 
 @kernel
-def passes(plays: int, resources: int, units: Ints, left_units: Ints, floor: Ints) -> bool:
+def passes(space: Workspace, floor: Ints) -> bool:
     """Return whether paying leaves less than `floor` of some resource."""
-    for m in range(resources):
-        after = left_units[m]
-        for k in range(plays):
-            after -= units[k, m]
+    for m in range(space.left_units.shape[0]):
+        after = space.left_units[m]
+        for k in range(space.arms.shape[0]):
+            after -= space.units[k, m]
         if after < floor[m]:
             return True
     return False
@@ -147,12 +145,12 @@ def is_played(k: int, arms: Ints) -> bool:
 
 
 @kernel
-def out_of_range(plays: int, n_arms: int, arms: Ints) -> bool:
-    """Return whether some arm does not exist; to pull it would write where it must not.
+def out_of_range(n_arms: int, arms: Ints) -> bool:
+    """Return whether some arm does not exist; to pull it would write beyond an array.
 
     The first play must be an arm. A skipped play is followed by skipped ones only.
     """
-    for k in range(plays):
+    for k in range(arms.shape[0]):
         arm = arms[k]
         if U(arm) >= U(n_arms) and (k == 0 or arm != -1):  # negative ones are huge
             return True
@@ -162,74 +160,53 @@ def out_of_range(plays: int, n_arms: int, arms: Ints) -> bool:
 
 
 @kernel
-def hold_short_of(
-    plays: int, resources: int, holds: Ints, arms: Ints, units: Ints, left_units: Ints
-) -> int:
+def short_of(space: Workspace) -> int:
+    """Return the first resource of which the plays together cost more than is left, or -1."""
+    for m in range(space.left_units.shape[0]):
+        need = 0
+        for k in range(space.arms.shape[0]):
+            need += space.units[k, m]
+        if need > space.left_units[m]:
+            return m
+    return -1
+
+
+@kernel
+def hold_short_of(holds: Ints, space: Workspace) -> int:
     """Return the resource of which the most that the plays may cost cannot be held, or -1.
 
     Write the most that they may cost into `units`.
     """
-    for k in range(plays):
-        for m in range(resources):
-            units[k, m] = holds[arms[k], m] if is_played(k, arms) else 0
-    return short_of(plays, resources, units, left_units)
+    for k in range(space.arms.shape[0]):
+        for m in range(space.left_units.shape[0]):
+            space.units[k, m] = holds[space.arms[k], m] if is_played(k, space.arms) else 0
+    return short_of(space)
 
 
 @kernel
-def scale_left(resources: int, unit_scale: Floats, left_units: Ints, left: Floats) -> None:
+def scale_left(unit_scale: Floats, space: Workspace) -> None:
     """Write what is left as the policy sees it."""
-    for m in range(resources):
-        left[m] = left_units[m] * unit_scale[m]
+    for m in range(space.left_units.shape[0]):
+        space.left[m] = space.left_units[m] * unit_scale[m]
 
 
 @kernel
-def pay(
-    plays: int, resources: int, unit_scale: Floats, units: Ints, left_units: Ints, costs: Floats
-) -> None:
+def pay(unit_scale: Floats, space: Workspace) -> None:
     """Take the cost of the plays from what is left, and write it as the policy sees it."""
-    for k in range(plays):
-        for m in range(resources):
-            left_units[m] -= units[k, m]
-            costs[k, m] = units[k, m] * unit_scale[m]
+    for k in range(space.arms.shape[0]):
+        for m in range(space.left_units.shape[0]):
+            space.left_units[m] -= space.units[k, m]
+            space.costs[k, m] = space.units[k, m] * unit_scale[m]
 
 
 @kernel
-def pull(
-    draw: Any,
-    theirs: Any,
-    tables: Any,
-    plays: int,
-    resources: int,
-    t: int,
-    arms: Ints,
-    rewards: Floats,
-    units: Ints,
-    left_units: Ints,
-) -> int:
+def pull(draw: Any, key: U, tables: Any, t: int, space: Workspace) -> int:
     """Pull the arms; return the resource that cannot pay for it, or -1."""
-    for k in range(plays):
-        if is_played(k, arms):
-            rewards[k] = draw(theirs, tables, t, arms[k], units[k])
+    for k in range(space.arms.shape[0]):
+        if is_played(k, space.arms):
+            space.rewards[k] = draw(key, tables, t, space.arms[k], space.units[k])
         else:
-            rewards[k] = 0.0
-            for m in range(resources):
-                units[k, m] = 0
-    return short_of(plays, resources, units, left_units)
-
-
-@kernel
-def copy_play(from_arms: Ints, from_probs: Floats, arms: Ints, probs: Floats) -> None:
-    """Copy arms and probabilities between registers and memory.
-
-    An argument of a real call must lie in memory.
-    """
-    for k in range(arms.shape[0]):
-        arms[k] = from_arms[k]
-        probs[k] = from_probs[k]
-
-
-@kernel
-def copy_left(from_units: Ints, left_units: Ints) -> None:
-    """Copy what is left from registers to memory."""
-    for m in range(left_units.shape[0]):
-        left_units[m] = from_units[m]
+            space.rewards[k] = 0.0
+            for m in range(space.left_units.shape[0]):
+                space.units[k, m] = 0
+    return short_of(space)

@@ -3,57 +3,42 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from purse import policies
-from purse.base import validation
-from purse.base.spec import absolute
+from purse.base import amounts, validation
+from purse.base.amounts import in_users_unit
+from purse.base.array_file import DAMAGE
+from purse.engine.ask_tell import DONE, INITIAL, NO_ARM, NO_PULL, WRONG
 from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
-from purse.engine.steps import (
-    DONE,
-    INITIAL,
-    NO_ARM,
-    NO_PULL,
-    CallBuffer,
-    make_steps,
-    new_game,
-)
+from purse.engine.steps import CallBuffer, make_steps, new_game
 from purse.errors import (
     AskRefused,
     BudgetExhausted,
     HorizonReached,
     InvalidInput,
     PurseError,
+    TicketError,
     invalid,
+    shorten,
 )
 from purse.features import Feature, Features
 from purse.live import save_file
-from purse.live.account import Round, read_choice
-from purse.live.damage import (
-    DAMAGE,
-    check_account,
-    check_context,
-    check_numbers,
-    check_problem,
-    check_round,
-    is_policy_file,
-)
-from purse.live.reports import Reports
-from purse.live.save_file import layout
+from purse.live.report import Round, out_of_bounds, read_choice, read_report
+from purse.live.save_file import facts_of, is_policy_file, restore
 from purse.policies import DEFAULT
 from purse.types import SKIP, STOP, Floats, Problem, Ticket
 
-_SAVED = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # what `save` takes as it is
 
-
-class Policy(Reports):
+class Policy:
     """A live policy in memory that never spends more than its budget.
 
     `ask` returns a `Ticket`, `tell` reports its reward and cost, and `void` cancels it. Several
@@ -145,8 +130,15 @@ class Policy(Reports):
         self._buffer = CallBuffer(problem)
         state = module.init(params, problem)
         self._game = new_game(module, params, state, game, self._buffer, problem)
-        self._steps = make_steps(module, problem, self._game)
-        super().__init__(problem, self._game.workspace.left_units)
+        self._steps = make_steps(module, self._game)
+        self.problem = problem
+        self._left_units = self._game.workspace.left_units  # (d,) the steps take from it
+        self._left_units[:] = problem.budget
+        # by number; the round only if it is not plain from the ticket
+        self._open: dict[int, tuple[Ticket, Round | None]] = {}
+        self._contexts: dict[int, tuple[float, ...]] = {}  # by number, if the policy sees them
+        self._next_id = 1
+        self._lock = threading.RLock()
         self._counts_pending = bool(getattr(module, "PENDING", False))
         self._allowed = self._buffer.workspace.allowed.data.cast("B")
         self._sees = bool(self.features) and sees_contexts(module)
@@ -157,6 +149,52 @@ class Policy(Reports):
     def state(self) -> Any:
         """What the policy has learnt: a NamedTuple of arrays, to read and not to write."""
         return self._game.state
+
+    @property
+    def left_units(self) -> list[int]:
+        """What can still be held or paid, exactly: units of 1e-9, one entry per resource."""
+        with self._lock:
+            return self._left_units.tolist()
+
+    @property
+    def held_units(self) -> list[int]:
+        """What is held for open tickets, exactly: units of 1e-9, one entry per resource."""
+        with self._lock:
+            return [
+                sum(ticket.held_units[m] for ticket, _ in self._open.values())
+                for m in range(self.problem.n_resources)
+            ]
+
+    @property
+    def spent_units(self) -> list[int]:
+        """What told tickets have cost, exactly: units of 1e-9, one entry per resource."""
+        with self._lock:
+            parts = zip(self.problem.budget.tolist(), self.left_units, self.held_units, strict=True)
+            return [budget - left - held for budget, left, held in parts]
+
+    @property
+    def left(self) -> Any:
+        """What can still be held or paid: a number, or one per resource.
+
+        It is the budget less what is spent and held.
+        """
+        return in_users_unit(self.left_units)
+
+    @property
+    def held(self) -> Any:
+        """What is held for open tickets: a number, or one per resource."""
+        return in_users_unit(self.held_units)
+
+    @property
+    def spent(self) -> Any:
+        """What told tickets have cost: a number, or one per resource."""
+        return in_users_unit(self.spent_units)
+
+    @property
+    def tickets(self) -> list[Ticket]:
+        """The open tickets, oldest first."""
+        with self._lock:
+            return sorted(ticket for ticket, _ in self._open.values())
 
     def probabilities(self, arms: Sequence[int] | None = None, context: Any = None) -> Floats:
         """Return the probability of each arm in the next round, shape (K,).
@@ -182,7 +220,7 @@ class Policy(Reports):
             return out
 
     def _mask(self, arms: Sequence[int] | None) -> bool:
-        """Write which arms are allowed, where that is said; return whether it is."""
+        """Write which arms are allowed; return False if all are."""
         if arms is None:
             return False
         mask, last = bytearray(self.problem.n_arms), self.problem.n_arms - 1
@@ -206,7 +244,7 @@ class Policy(Reports):
         if outcome == NO_ARM:
             raise BudgetExhausted(self._why_none_fits())
         first = space.arms[0]
-        # also where the budget cannot cover it: then the outcome says so instead
+        # also if the budget cannot cover it: then the outcome says so instead
         initial = self._game.game.initial_rounds > 0 and first >= 0 and bool(owed[first])
         return Round(t, *read_choice(space), initial=initial)
 
@@ -229,7 +267,7 @@ class Policy(Reports):
         return self.t + 1
 
     def _check_skip(self, ticket: Ticket) -> None:
-        """Let a round pass that the policy skips where it may; refuse all else that is no arm."""
+        """Let a round pass that the policy may skip; refuse any other choice without an arm."""
         if ticket.arm == STOP or (ticket.skipped and not self._game.game.may_skip):
             raise AskRefused(f"{self.name} has ended the game after {self.t} rounds")
         if not ticket.skipped:
@@ -242,7 +280,7 @@ class Policy(Reports):
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         arms      the arms that may be played; None: all of them
-        context   the values of the features, by name or in order, where there are features; with
+        context   the values of the features, by name or in order, if there are features; with
                   `per_arm` a list with those of each arm
 
         Raise `InvalidInput` when the context does not fit the features.
@@ -299,8 +337,124 @@ class Policy(Reports):
         finally:
             self._lock.release()
 
+    def tell(self, ticket: Ticket, reward: Any, cost: Any) -> bool:
+        """Report the reward and the cost of a ticket, and return whether the pull was paid.
+
+        reward   from 0 to 1; with several plays one for each, shape (m,)
+        cost     between `cost_min` and `cost_max`; with several plays or resources shape (m, d)
+
+        Under the stop rules `exit` and `retry` the rest of the budget may be too small for a cost.
+        Such a pull does not count and is not learnt from: `exit` ends the game, `retry` asks for
+        another arm.
+
+        Raise `InvalidInput` when a number is out of range; then the ticket stays open.
+        Raise `TicketError` when the ticket is not open.
+        """
+        self._lock.acquire()
+        try:
+            ticket, issued = self._find(ticket)
+            rewards, units = read_report(ticket, reward, cost)
+            buffer = self._buffer
+            _, t, arms, probs, held = ticket
+            if len(arms) == buffer.plays:
+                buffer.form.pack_into(buffer.words, 0, *arms, *probs, *held, *rewards, *units)
+            else:
+                buffer.pack_fewer(arms, probs, held, rewards, units)
+            # first: if anything interrupts what follows, no ticket pays twice
+            del self._open[ticket.id]
+            if self._sees:
+                self._see(self._contexts[ticket.id])
+            outcome = self._steps.tell(t)
+            if outcome <= WRONG:
+                self._open[ticket.id] = ticket, issued
+                raise out_of_bounds(self.problem, ticket, rewards, cost, WRONG - outcome)
+            if self._sees:
+                del self._contexts[ticket.id]
+            if self._counts_pending:
+                self._count_pending(arms, -1)
+            if outcome == DONE:
+                for gained in rewards:
+                    self.gain += gained
+                return True
+            self._refuse(issued or Round(*ticket[1:4]), outcome)
+            return False
+        finally:
+            self._lock.release()
+
+    def void(self, ticket: Ticket) -> None:
+        """Cancel a ticket: release its hold and learn nothing.
+
+        The next ask repeats an initial pull that was cancelled.
+
+        Raise `TicketError` when the ticket is not open.
+        """
+        with self._lock:
+            ticket, issued = self._find(ticket)
+            del self._open[ticket.id]
+            self._contexts.pop(ticket.id, None)
+            if self._counts_pending:
+                self._count_pending(ticket.arms, -1)
+            self._left_units[:] += ticket.held_units
+            if ticket.t in self._initial:
+                self._again.append(issued or Round(*ticket[1:4]))
+
+    def _count_pending(self, arms: tuple[int, ...], change: int) -> None:
+        pending = self._game.workspace.pending
+        for arm in arms:
+            pending[arm] += change
+
+    def _refuse(self, issued: Round, short: int) -> None:
+        space = self._game.workspace
+        space.excluded[:] = 0
+        space.excluded[list(issued.excluded)] = 1
+        need = int(space.units[:, short].sum())
+        if self.stop == "retry" and self._steps.replace(
+            self._game.game, issued.t, issued.attempt, short, space
+        ):
+            tried = tuple(np.flatnonzero(space.excluded).tolist())
+            self._again.append(Round(issued.t, *read_choice(space), tried, issued.attempt + 1))
+        else:
+            self.over = (
+                f"the game ended in round {issued.t}: {amounts.text(self.left_units[short])} "
+                f"is left, which cannot pay {amounts.text(need)}"
+            )
+
+    def _why_refused(self, ticket: Ticket, short: int) -> str:
+        whose = (
+            f"arm {ticket.arm}"
+            if len(ticket.arms) == 1
+            else "arms " + ", ".join(map(str, ticket.arms))
+        )
+        refusal = (
+            f"{whose} may cost {amounts.text(ticket.held_units[short])} and "
+            f"{amounts.text(self.left_units[short])} is left"
+        )
+        return refusal + (
+            f"; open tickets: {len(self._open)}, holding {amounts.text(self.held_units[short])}"
+            if self._open
+            else ""
+        )
+
+    def _why_none_fits(self) -> str:
+        left = ", ".join(map(amounts.text, self.left_units))
+        held = f"; open tickets: {len(self._open)}" if self._open else ""
+        return f"no allowed arm fits: {left} is left{held}"
+
+    def _find(self, ticket: Ticket) -> tuple[Ticket, Round | None]:
+        """Return an open ticket and its round; refuse one that is not open."""
+        if not isinstance(ticket, Ticket) or not isinstance(ticket.id, int):
+            raise TicketError(f"{shorten(repr(ticket))} is not a ticket; pass what `ask` returned")
+        entry = self._open.get(ticket.id)
+        if entry is None or entry[0] != ticket:
+            finished = entry is None and 0 < ticket.id < self._next_id
+            raise TicketError(
+                f"ticket {ticket.id} is "
+                f"{'finished already' if finished else 'not one that this policy issued'}"
+            )
+        return entry
+
     def _see(self, numbers: Sequence[float]) -> None:
-        """Write the numbers of a context where the policy looks at them."""
+        """Write the numbers of a context for the policy."""
         if self._sees:
             self._buffer.write_context(numbers)
 
@@ -318,27 +472,7 @@ class Policy(Reports):
         `Policy.load` continues from the file bit for bit.
         """
         with self._lock:
-            problem = {
-                field.name: getattr(self.problem, field.name)
-                for field in fields(self.problem)
-                if field.name != "per_arm" or self.problem.per_arm
-            }
-            facts = {
-                "problem": {
-                    name: value.tolist() if isinstance(value, np.ndarray) else value
-                    for name, value in problem.items()
-                },
-                "tickets": list(self._open.values()),
-                "again": list(self._again),
-                **({"features": self.features.as_dict()} if self.features else {}),
-                **({"contexts": list(self._contexts.items())} if self._contexts else {}),
-                "owed": self._game.workspace.owed.tolist(),
-                "initial": sorted(self._initial),
-                "left": self.left_units,
-                **{name: getattr(self, name) for name in _SAVED},
-                "name": absolute(self.name),
-            }
-            save_file.save(path, facts, self.state._asdict())
+            save_file.save(path, facts_of(self), self.state._asdict())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, allow_policy_file: bool = False) -> Policy:
@@ -357,67 +491,18 @@ class Policy(Reports):
                     f"it plays the policy file {facts['name']!r}, which would be run; pass "
                     "allow_policy_file=True if it can be trusted"
                 )
-            return cls._restore(facts, arrays)
+            policy = cls.__new__(cls)
+            restore(policy, facts, arrays)
+            return policy
         except DAMAGE as error:
             detail = str(error) if isinstance(error, InvalidInput) else "it is not a saved policy"
             raise InvalidInput(f"cannot load {str(path)!r}: {detail}") from error
 
-    @classmethod
-    def _restore(cls, facts: dict[str, Any], arrays: dict[str, Any]) -> Policy:
-        known: dict[str, Any] = {
-            name: np.array(value) if isinstance(value, list) else value
-            for name, value in facts["problem"].items()
-        }
-        problem = Problem(**known)
-        check_problem(problem)
-        check_numbers(facts)
-        features = Features.of(
-            facts.get("features"), n_arms=problem.n_arms, per_arm=problem.per_arm
-        )
-        if features.n_columns != problem.n_features:
-            raise InvalidInput("its features do not fit its problem")
-        policy = cls.__new__(cls)
-        policy._begin(facts["name"], replace(problem, stop=facts["stop"]), facts["seed"], features)
-        for name in _SAVED:
-            setattr(policy, name, facts[name])
-        if layout(policy.state._asdict()) != layout(arrays):
-            raise InvalidInput(
-                f"it holds a state of {policy.name} that this version of the policy does not have"
-            )
-        for name, array in arrays.items():
-            getattr(policy.state, name)[...] = array
-        policy._open = {
-            ticket[0]: (
-                Ticket(*ticket[:2], *map(tuple, ticket[2:])),
-                None if issued is None else Round.read(issued),
-            )
-            for ticket, issued in facts["tickets"]
-        }
-        if not all(policy._can_be_open(ticket) for ticket in policy.tickets):
-            raise InvalidInput("it holds a ticket that does not fit its problem")
-        if policy._sees:
-            policy._contexts = {
-                number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
-            }
-            if policy._contexts.keys() != policy._open.keys():
-                raise InvalidInput("it holds a context without a ticket, or none for a ticket")
-        policy._left_units[:] = facts["left"]
-        check_account(policy)
-        policy._again = deque(map(Round.read, facts["again"]))
-        for again in policy._again:
-            check_round(problem, again)
-        policy._initial = set(facts["initial"])
-        policy._game.workspace.owed[:] = facts["owed"]
-        if policy._counts_pending:
-            for ticket in policy.tickets:
-                policy._count_pending(ticket.arms, 1)
-        return policy
-
 
 def unnamed(problem: Problem) -> Features:
     """Return features without names or ranges, as many as a problem has."""
-    each = tuple(Feature(f"x{k}") for k in range(problem.n_features))
-    return Features(each, problem.per_arm, problem.n_arms)
+    features = tuple(Feature(f"x{k}") for k in range(problem.n_features))
+    return Features(features, problem.per_arm, problem.n_arms)
 
 
 def file_of(module: ModuleType) -> str | None:

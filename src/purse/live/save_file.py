@@ -1,19 +1,32 @@
-"""Facts and arrays in one file: a zip of NumPy arrays and one JSON text.
+"""The file of a saved policy: a zip of NumPy arrays and one JSON text, with a version, no pickle.
 
-The file has a version and holds no pickle.
+Everything that a file says is checked before anything compiled trusts it.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from purse.base import validation
 from purse.base.array_file import read_arrays, write_arrays
+from purse.base.spec import absolute
 from purse.errors import InvalidInput, shorten
+from purse.features import Features
+from purse.live.report import Round
+from purse.types import Problem, Ticket
+
+if TYPE_CHECKING:
+    from purse.live.policy import Policy
 
 FORMAT = 5
+_PLAIN = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # saved as they are
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
@@ -42,3 +55,158 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
 def layout(arrays: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
     """Return the type and shape of each array, by name."""
     return {name: (array.dtype, array.shape) for name, array in arrays.items()}
+
+
+def facts_of(policy: Policy) -> dict[str, Any]:
+    """Return what a policy saves besides its state."""
+    problem = {
+        field.name: getattr(policy.problem, field.name)
+        for field in fields(policy.problem)
+        if field.name != "per_arm" or policy.problem.per_arm
+    }
+    return {
+        "problem": {
+            name: value.tolist() if isinstance(value, np.ndarray) else value
+            for name, value in problem.items()
+        },
+        "tickets": list(policy._open.values()),
+        "again": list(policy._again),
+        **({"features": policy.features.as_dict()} if policy.features else {}),
+        **({"contexts": list(policy._contexts.items())} if policy._contexts else {}),
+        "owed": policy._game.workspace.owed.tolist(),
+        "initial": sorted(policy._initial),
+        "left": policy.left_units,
+        **{name: getattr(policy, name) for name in _PLAIN},
+        "name": absolute(policy.name),
+    }
+
+
+def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Make a new object the policy that was saved.
+
+    Raise `InvalidInput`, or another error of `DAMAGE`, when the file holds none.
+    """
+    arguments: dict[str, Any] = {
+        name: np.array(value) if isinstance(value, list) else value
+        for name, value in facts["problem"].items()
+    }
+    problem = Problem(**arguments)
+    check_problem(problem)
+    check_numbers(facts)
+    features = Features.of(facts.get("features"), n_arms=problem.n_arms, per_arm=problem.per_arm)
+    if features.n_columns != problem.n_features:
+        raise InvalidInput("its features do not fit its problem")
+    policy._begin(facts["name"], replace(problem, stop=facts["stop"]), facts["seed"], features)
+    for name in _PLAIN:
+        setattr(policy, name, facts[name])
+    if layout(policy.state._asdict()) != layout(arrays):
+        raise InvalidInput(
+            f"it holds a state of {policy.name} that this version of the policy does not have"
+        )
+    for name, array in arrays.items():
+        getattr(policy.state, name)[...] = array
+    policy._open = {
+        ticket[0]: (
+            Ticket(*ticket[:2], *map(tuple, ticket[2:])),
+            None if issued is None else Round.read(issued),
+        )
+        for ticket, issued in facts["tickets"]
+    }
+    for ticket in policy.tickets:
+        check_ticket(problem, ticket)
+    if policy._sees:
+        policy._contexts = {
+            number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
+        }
+        if policy._contexts.keys() != policy._open.keys():
+            raise InvalidInput("it holds a context without a ticket, or none for a ticket")
+    policy._left_units[:] = facts["left"]
+    check_budget(policy)
+    policy._again = deque(map(Round.read, facts["again"]))
+    for again in policy._again:
+        check_round(problem, again)
+    policy._initial = set(facts["initial"])
+    policy._game.workspace.owed[:] = facts["owed"]
+    if policy._counts_pending:
+        for ticket in policy.tickets:
+            policy._count_pending(ticket.arms, 1)
+
+
+def is_policy_file(policy: str) -> bool:
+    """Return whether a policy is a file, which is code, and not one that purse ships.
+
+    >>> is_policy_file("/srv/mine.py:beta=1"), is_policy_file("exp3++.bwk:beta=1")
+    (True, False)
+    """
+    return policy.partition(":")[0].strip().endswith(".py")
+
+
+def check_problem(problem: Problem) -> None:
+    """Refuse a problem whose arrays do not fit its numbers of arms, plays and resources.
+
+    A problem that passes is about as large as the file that holds it.
+    """
+    arms = validation.integer("n_arms", problem.n_arms, low=1)
+    validation.integer("plays", problem.plays, low=1, high=arms)
+    table = (arms, problem.n_resources)
+    shapes = {
+        "budget": table[1:],
+        "cost_min": table,
+        "cost_max": table,
+        "costs": table,
+        "caps": table[:1],
+        "reward_means": table[:1],
+        "cost_means": table,
+    }
+    for name, shape in shapes.items():
+        array = getattr(problem, name)
+        if array is not None and (
+            array.shape != shape or (array.dtype != np.int64 and not name.endswith("_means"))
+        ):
+            raise InvalidInput(f"its {name} does not fit {arms} arms")
+
+
+def check_numbers(facts: dict[str, Any]) -> None:
+    """Refuse counts that no policy can have."""
+    for name, low in (("t", 0), ("_next_id", 1)):
+        validation.integer(name, facts[name], low=low)
+    validation.number("gain", facts["gain"], low=0)
+    if not isinstance(facts["over"], str):
+        raise InvalidInput("its reason for the end of the game is not text")
+
+
+def check_budget(policy: Policy) -> None:
+    """Refuse a budget of which more, or less than nothing, is spent, held or left."""
+    holds = [ticket.held_units for ticket in policy.tickets]
+    if min(min(units) for units in (policy.left_units, policy.spent_units, *holds)) < 0:
+        budget, left, held = policy.problem.budget.tolist(), policy.left_units, policy.held_units
+        raise InvalidInput(f"it says that {left} is left and {held} is held of {budget} units")
+
+
+def check_ticket(problem: Problem, ticket: Ticket) -> None:
+    """Refuse a ticket that the compiled steps, which trust arms and sizes, cannot take."""
+    if (
+        not 1 <= len(ticket.arms) <= problem.plays
+        or len(ticket.probabilities) != len(ticket.arms)
+        or len(ticket.held_units) != problem.n_resources
+        or not all(arm in range(problem.n_arms) for arm in ticket.arms)
+    ):
+        raise InvalidInput("it holds a ticket that does not fit its problem")
+
+
+def check_round(problem: Problem, again: Round) -> None:
+    """Refuse a round to be asked for again whose arms the compiled steps cannot take."""
+    if (
+        not 1 <= len(again.arms) <= problem.plays
+        or len(again.probabilities) != len(again.arms)
+        or not all(arm in range(problem.n_arms) for arm in (*again.arms, *again.excluded))
+    ):
+        raise InvalidInput("it holds a round that does not fit its problem")
+
+
+def check_context(problem: Problem, seen: Sequence[Any]) -> tuple[float, ...]:
+    """Return the context of a ticket; refuse one that does not fit the problem."""
+    rows, numbers = problem.context_shape
+    if len(seen) != rows * (numbers - 1):
+        raise InvalidInput("it holds a context that does not fit its problem")
+    return tuple(validation.number("context", value) for value in seen)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from purse.errors import invalid
-from purse.live.damage import is_policy_file
+from purse.live.save_file import is_policy_file
 from purse.service.problems import POLICY_FILE, ProblemError
 
 

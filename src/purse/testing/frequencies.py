@@ -14,8 +14,8 @@ import numpy as np
 from purse.engine.draws import contexts, draws
 from purse.engine.steps import make_steps
 from purse.errors import AskRefused
-from purse.live.account import read_choice
 from purse.live.policy import Policy
+from purse.live.report import read_choice
 from purse.testing.games import answer, live_policy, next_round, told
 from purse.types import STOP, Floats, World
 
@@ -47,7 +47,7 @@ def check_frequencies(
     rewards, costs = draws(world, n_rounds)
     shown = contexts(world, n_rounds)
     asks = [
-        make_steps(live._module, live.problem, live._game._replace(game=game)).ask
+        make_steps(live._module, live._game._replace(game=game)).ask
         for game in (live._game.game._replace(seed=seed) for seed in range(1, KEYS + 1))
     ]
     tallies = [Tally(*np.zeros((3, world.n_arms))) for _ in range(2)]  # without masks, with masks

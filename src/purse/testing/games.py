@@ -110,7 +110,7 @@ def through_file(live: Policy) -> Policy:
         return Policy.load(Path(folder, "policy.npz"), allow_policy_file=True)
 
 
-def poison(live: Policy) -> None:
+def poison(live: Policy, value: float = -(2.0**40)) -> None:
     """Fill the scratch with nonsense, because nothing in it may survive a call."""
     for array in live._game.scratch:
-        array[...] = -(2**40)  # not NaN, which is no index: plain Python would raise
+        array[...] = value if array.dtype.kind == "f" else -(2**40)

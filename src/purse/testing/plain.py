@@ -45,10 +45,10 @@ def check_plain(label: str, job: Job, results: PathResults, state: Any) -> None:
     if not ours.in_python:
         return
     with kernel_errors(label):
-        found, reached = cpu.play_block(ours, 1)
+        played, reached = cpu.play_block(ours, 1)
     names = (*PathResults._fields[:5], *(f"state.{name}" for name in state._fields))
     for name, here, there in zip(
-        names, (*found[:5], *reached), (*results[:5], *state), strict=True
+        names, (*played[:5], *reached), (*results[:5], *state), strict=True
     ):
         assert here.tobytes() == there.tobytes(), (
             f"{label}: Python computes other numbers than machine code ({name}: {here[0]}, not "

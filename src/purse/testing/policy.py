@@ -32,7 +32,7 @@ from purse.testing.plain import check_class, check_plain
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, World
 
-ROUNDS = 400  # so many rounds with late reports
+ROUNDS = 400  # with late reports
 
 
 def check_policy(

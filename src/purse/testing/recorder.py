@@ -26,7 +26,7 @@ class RecorderParams(NamedTuple):
 class RecorderState(NamedTuple):
     """The contexts that were seen."""
 
-    seen: Floats  # (KEPT, A, n) of the first rounds; 0 where no report came
+    seen: Floats  # (KEPT, A, n) of the first rounds; 0 if no report came
     sums: Floats  # (K, n) of the contexts in which each arm was pulled
 
 
@@ -89,7 +89,7 @@ def update(
 def probabilities(
     params: RecorderParams, state: RecorderState, scratch: Any, now: Now, out: Floats
 ) -> None:
-    """1 for the arm of the context."""
+    """Write 1 for the arm of the context."""
     for i in range(params.n_arms):
         out[i] = 0.0
     arm = arm_of(params, state, now)

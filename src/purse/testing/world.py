@@ -73,10 +73,10 @@ def check_contexts(world: World, rounds: int, seed: int) -> None:
     )
     budget = (world.cost_max.max(axis=0) * recorder.KEPT / amounts.UNIT).tolist()
     job = make_job(recorder, world, budget, seed=seed)
-    kept = cpu.play_block(job, 1)[1].seen[0]
-    told = kept[:, :, -1].any(axis=1)  # the others were skipped
+    rows = cpu.play_block(job, 1)[1].seen[0]
+    told = rows[:, :, -1].any(axis=1)  # the others were skipped
     first = min(rounds, recorder.KEPT)
     assert told.any(), f"{world.name}: no context came to the policy"
-    assert (kept[:first][told[:first]] == seen[:first][told[:first]]).all(), (
+    assert (rows[:first][told[:first]] == seen[:first][told[:first]]).all(), (
         f"{world.name}: a policy in the engine sees other contexts"
     )

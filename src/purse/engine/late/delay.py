@@ -51,7 +51,7 @@ NO_DELAY = Delay(False, 0.0)
 def parse_delay(delay: Any) -> Delay:
     """Return the delay from a number, from text, or from a pair such as ("geometric", 2.5).
 
-    Raise `InvalidInput` when it is none of these.
+    Raise `InvalidInput` for anything else.
 
     >>> parse_delay("geometric:2.5"), parse_delay(3).value
     (Delay(geometric=True, mean=2.5), 3)

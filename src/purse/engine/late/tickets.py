@@ -27,7 +27,7 @@ class Tickets(NamedTuple):
     arms: Ints  # (N, m)
     probs: Floats  # (N, m)
     held: Ints  # (N, d) units
-    contexts: Floats  # (N, A, n) where the policy sees contexts, else (0, A, n)
+    contexts: Floats  # (N, A, n) if the policy sees contexts, else (0, A, n)
     excluded: Bools  # (N, K) rule `retry`: the arms that cannot replace one; else (N, 0)
     first: Ints  # (N + 2,) the first place of each list, or -1
     last: Ints  # (N + 2,) the last place of each list that has any
@@ -65,7 +65,7 @@ def push(tickets: Tickets, which: int, place: int) -> None:
 
 @kernel
 def pop(tickets: Tickets, which: int) -> int:
-    """Take the first place out of a list; return -1 where there is none."""
+    """Take the first place out of a list; return -1 if the list is empty."""
     place = tickets.first[which]
     if place >= 0:
         tickets.first[which] = tickets.after[place]
@@ -132,7 +132,7 @@ def count_pending(tickets: Tickets, place: int, change: int, pending: Ints) -> N
 def find_another(
     game: Game, path: int, tickets: Tickets, place: int, short: int, space: Workspace
 ) -> bool:
-    """Rule `retry`: another arm for one that cannot be paid; return False when there is none."""
+    """Rule `retry`: replace an arm that cannot be paid; return False if no other is left."""
     t = tickets.rounds[place]
     attempt = tickets.attempts[place]
     if attempt == 0:

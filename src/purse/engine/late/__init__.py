@@ -1,0 +1,1 @@
+"""The second loop: games whose reports come late."""
