@@ -73,7 +73,14 @@ def test_it_is_the_replayed_sum_of_reward_per_cost_of_every_play(
     world: World, budget: float, script: list[list[int]], stop: str
 ) -> None:
     run = purse.simulate(
-        scripted(script), world, budget=budget, n_paths=5, seed=6, stop=stop, plays=len(script[0])
+        scripted(script),
+        world,
+        budget=budget,
+        n_paths=5,
+        seed=6,
+        stop=stop,
+        plays=len(script[0]),
+        device="python",
     )
     check(run, world, budget, script, stop=stop)
 
@@ -85,14 +92,23 @@ def test_a_wider_cost_max_that_policies_are_told_does_not_change_it(
 ) -> None:
     script = [[0], [1]] if plays == 1 else [[0, 1], [1, 2]]
     run = purse.simulate(
-        scripted(script), DEAR, budget=60, n_paths=3, seed=2, plays=plays, cost_max=cost_max
+        scripted(script),
+        DEAR,
+        budget=60,
+        n_paths=3,
+        seed=2,
+        plays=plays,
+        cost_max=cost_max,
+        device="python",
     )
     check(run, DEAR, 60, script)
 
 
 def test_a_wider_cost_min_does_not_change_it() -> None:
     check(
-        purse.simulate(scripted([[0], [1]]), WORLD, budget=20, n_paths=3, cost_min=0.001),
+        purse.simulate(
+            scripted([[0], [1]]), WORLD, budget=20, n_paths=3, cost_min=0.001, device="python"
+        ),
         WORLD,
         20,
         [[0], [1]],
@@ -104,7 +120,7 @@ def test_a_wider_cost_min_does_not_change_it() -> None:
 )
 def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -> None:
     job = make_job(policy, DEAR, 60, seed=8)
-    run = purse.simulate(policy, DEAR, budget=60, n_paths=1, seed=8)
+    run = purse.simulate(policy, DEAR, budget=60, n_paths=1, seed=8, device="python")
     live = purse.Policy.of(job.problem, policy, seed=8, stop="exit")
     rewards, units = draws(DEAR, 200, seed=8)
     parts: list[float] = []
@@ -120,7 +136,7 @@ def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -
 @pytest.mark.parametrize("costs", [[[1, 1], [0.5, 2]], [[0, 1], [1, 0]]], ids=str)
 def test_with_several_resources_there_is_none(costs: list[list[float]]) -> None:
     run = purse.simulate(
-        "uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3
+        "uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3, device="python"
     )
     assert run.efficiency is None
     assert (run.gain > 0).all()

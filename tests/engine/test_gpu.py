@@ -1,5 +1,5 @@
-"""The GPU engine. Where there is no GPU its kernels are still compiled: a few that differ, with
-PURSE_SOAK all; what a GPU computes is marked `gpu`.
+"""The GPU engine. Without a GPU one kernel is still compiled, with PURSE_SOAK all; what a GPU
+computes is marked `gpu`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from purse.base.progress import Progress
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.gpu_memory import PathMemory
-from purse.engine.job import NoScratch, make_job, sees_contexts
+from purse.engine.job import Job, NoScratch, make_job, sees_contexts
 from purse.engine.rounds import GOING
 from purse.testing import check_gpu
 from purse.testing.games import suitable
@@ -24,43 +24,55 @@ from purse.types import STOP_RULES
 from tests.support.soak import SOAK
 
 NAMES = policies.names()
-# the most modules that two of them reach, and their stop rules; `make soak` compiles all
-COMPILED = {"exp3.m.b": "retry", "kube": "fit"}
+RULES = {"exp3.m.b": "retry", "kube": "fit"}  # others play under `exit`
 SEVERAL_PLAYS = ["exp3.m.b", "ucb-mb", "uniform"]
+needs_soak = pytest.mark.skipif(not SOAK, reason="set PURSE_SOAK=1")
 SEEING = [name for name in NAMES if sees_contexts(policies.load(name))]
 
 
-@pytest.mark.parametrize("name", NAMES if SOAK else COMPILED)
-def test_a_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) -> None:
-    place, horizon = suitable(name, 1, None)
-    rule = COMPILED.get(name, "exit")
-    code = gpu.ptx(make_job(name, place, 100, horizon=horizon, stop=rule))
+def check_code(code: str) -> None:
     assert ".entry" in code
     assert "__nv_" not in code  # log, exp and the like are ours
     assert ".extern .func" not in code  # nothing is allocated
 
 
-@pytest.mark.parametrize("rule", STOP_RULES if SOAK else ["hold"])
+@needs_soak
+@pytest.mark.parametrize("name", NAMES)
+def test_a_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) -> None:
+    place, horizon = suitable(name, 1, None)
+    rule = RULES.get(name, "exit")
+    check_code(gpu.ptx(make_job(name, place, 100, horizon=horizon, stop=rule)))
+
+
+@needs_soak
+@pytest.mark.parametrize("rule", STOP_RULES)
 def test_several_plays_and_resources_and_marks_compile(rule: str) -> None:
     assert ".entry" in gpu.ptx(
         make_job("uniform", worlds.example("ad_slots"), [50, 50], stop=rule, plays=2, checkpoints=5)
     )
 
 
-def code_and_near_memory(n_arms: int) -> tuple[str, int]:
+def job_of(n_arms: int) -> Job:
     world = worlds.function("bernoulli")(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
-    job = make_job("exp3.bwk", world, 100)
-    return gpu.ptx(job), gpu.launch_of(gpu_memory.path_memory(job)).near
+    return make_job("exp3.bwk", world, 100)
+
+
+def near_memory(job: Job) -> int:
+    return gpu.launch_of(gpu_memory.path_memory(job)).near
 
 
 def test_a_small_state_lies_in_fast_memory_and_products_are_fused_where_a_kernel_says_so() -> None:
-    code, near = code_and_near_memory(10)
-    assert near == 128 * 8 * (10 + 32 + 1)
+    code = gpu.ptx(job_of(10))
+    check_code(code)
+    assert near_memory(job_of(10)) == 128 * 8 * (10 + 32 + 1)
     assert "ld.shared" in code
     assert "fma.rn.f64" in code
-    code, near = code_and_near_memory(1000)
-    assert near == 0
-    assert "ld.shared" not in code
+    assert near_memory(job_of(1000)) == 0
+
+
+@needs_soak
+def test_a_large_state_does_not() -> None:
+    assert "ld.shared" not in gpu.ptx(job_of(1000))
 
 
 def test_no_gpu_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

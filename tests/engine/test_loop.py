@@ -19,7 +19,7 @@ from tests.support.scripts import scripted
 def diary(policy: str, world: purse.lab.World, **options: Any) -> np.ndarray:
     """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
     job = make_job(policy, world, **options)
-    _, state = cpu.play_block(job, 1)
+    _, state = cpu.play_block(job.as_python(), 1)
     return state.diary[0][state.diary[0, :, 0] > 0]
 
 
@@ -95,7 +95,9 @@ def test_marks_match_a_plain_recomputation(
 ) -> None:
     rewards, units = draws(world, 1_000, seed=6)
     policy = scripted([[arm] for arm in script])
-    run = purse.simulate(policy, world, budget, n_paths=3, seed=6, checkpoints=marks, stop=stop)
+    run = purse.simulate(
+        policy, world, budget, n_paths=3, seed=6, checkpoints=marks, stop=stop, device="python"
+    )
     check_marks(run, rewards, units, np.tile(script, 250))
 
 
@@ -146,6 +148,7 @@ def test_the_last_mark_is_the_end_when_rounds_were_skipped() -> None:
         n_paths=1,
         horizon=100,
         checkpoints=4,
+        device="python",
     )
     for seen in (run.by_round, run.by_budget):
         assert seen is not None

@@ -16,7 +16,7 @@ from purse.engine.draws import draws
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from tests.support.scripts import scripted
-from tests.support.soak import scale
+from tests.support.soak import SOAK, scale
 
 REFEREE, MASK, STEP, SIDE = 2, 2**64 - 1, 0x9E3779B97F4A7C15, 0xDB4F0B9175AE2165
 
@@ -151,6 +151,7 @@ def test_the_engine_agrees_with_a_plain_referee_under_every_rule(
                 stop=stop,
                 plays=plays,
                 n_workers=1,
+                device="cpu" if SOAK else "python",
             )
             for path in range(2):
                 assert standing(run, path) == judge(

@@ -16,7 +16,9 @@ from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.two_point import two_point
 from tests.support.paths import EPSILON_GREEDY
 from tests.support.scripts import scripted
+from tests.support.soak import SOAK
 
+TWO_RESOURCES = "bernoulli:rewards=[1],costs=[[1,1]]"
 WORLD = two_point(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2)
 
 # gain, rounds and spent units of two paths at budget 100 and seed 2024. These numbers are a
@@ -33,6 +35,9 @@ GOLDEN: dict[str, list[tuple[float, int, int]]] = {
 }
 
 
+LEARNERS = ["exp3.bwk", "exp3++.bwk", "exp3++.price"]  # whose loops are compiled here
+
+
 def needed(policy: str) -> int | None:
     """A horizon beyond what the budget affords, for policies that need one."""
     return None if suitable(policy, 1, None)[1] is None else 1000
@@ -40,7 +45,7 @@ def needed(policy: str) -> int | None:
 
 @pytest.mark.parametrize("policy", GOLDEN)
 def test_golden_numbers_have_not_changed(policy: str) -> None:
-    run = purse.simulate(policy, WORLD, budget=100, n_paths=2, seed=2024)
+    run = purse.simulate(policy, WORLD, 100, n_paths=2, seed=2024, device="python")
     assert [
         (float(run.gain[j]), int(run.rounds[j]), int(run.spent_units[j, 0])) for j in range(2)
     ] == GOLDEN[policy]
@@ -48,36 +53,21 @@ def test_golden_numbers_have_not_changed(policy: str) -> None:
 
 @pytest.mark.parametrize("policy", policies.names())
 def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
-    paid = 200 if needed(policy) else None  # who keeps to a pace would skip some of more rounds
+    horizon = 40 if needed(policy) else None  # a policy that keeps a pace would skip in more rounds
+    world = bernoulli(rewards=[0.6], costs=[0.5])
     for stop in ("exit", "hold", "retry"):
-        world = bernoulli(rewards=[0.6], costs=[0.5])
-        run, plain = (
-            purse.simulate(player, world, 100, n_paths=10, seed=1, stop=stop, horizon=horizon)
-            for player, horizon in ((policy, paid), ("fixed", None))
-        )
-        assert np.isfinite(run.gain).all()
+        how: dict[str, Any] = {"n_paths": 4, "seed": 1, "stop": stop, "device": "python"}
+        run = purse.simulate(policy, world, 20, horizon=horizon, **how)
+        plain = purse.simulate("fixed", world, 20, **how)
         assert (run.pulls[:, 0] == run.rounds).all()
         assert (run.gain == plain.gain).all()
         assert (run.spent_units == plain.spent_units).all()
         assert len(np.unique(run.gain)) > 1
 
 
-@pytest.mark.parametrize("policy", policies.names())
-def test_no_policy_overspends_and_pulls_add_up(policy: str) -> None:
-    world, horizon = suitable(policy, 1, None)
-    for stop in ("exit", "hold", "retry"):
-        run = purse.simulate(
-            policy, world, budget=37.3, n_paths=30, seed=3, stop=stop, horizon=horizon
-        )
-        assert (run.spent_units <= 37_300_000_000).all()
-        assert (run.pulls.sum(axis=1) <= run.rounds).all()
-        assert (run.gain <= run.rounds).all()
-        assert (run.spent_units > 36_000_000_000).all() or horizon is not None
-
-
 def test_averaging_reward_per_cost_loses_a_fixed_part_of_the_budget() -> None:
     lost = {}
-    for policy in ("exp3.bwk", "exp3++.bwk", "exp3++.price"):
+    for policy in LEARNERS:
         run = purse.simulate(policy, misleading_ratio(), budget=100_000, n_paths=20, seed=0)
         lost[policy] = (1.2 - run.gain.mean() / 100_000).item()
     assert 0.26 < lost["exp3.bwk"] < 0.30
@@ -85,7 +75,9 @@ def test_averaging_reward_per_cost_loses_a_fixed_part_of_the_budget() -> None:
     assert lost["exp3++.price"] < 0.01
 
 
-@pytest.mark.parametrize("policy", [name for name in policies.names() if name != "oracle"])
+@pytest.mark.parametrize(
+    "policy", [name for name in policies.names() if name != "oracle"] if SOAK else LEARNERS
+)
 def test_no_policy_does_well_in_both_of_the_two_worlds(policy: str) -> None:
     budget, n_paths = 10_000, 20
     regrets, errors = [], []
@@ -102,11 +94,6 @@ def test_no_policy_does_well_in_both_of_the_two_worlds(policy: str) -> None:
         errors.append(gain.std(ddof=1) / np.sqrt(n_paths))
     worse = int(np.argmax(regrets))
     assert regrets[worse] >= 8 / 9 * budget - 4 * errors[worse]
-
-
-def test_oracle_refuses_a_world_without_means() -> None:
-    with pytest.raises(purse.InvalidInput, match="oracle needs the true mean efficiency"):
-        purse.simulate("oracle", "two_worlds", budget=100)
 
 
 def test_a_run_tells_what_was_played() -> None:
@@ -135,42 +122,32 @@ def test_yardsticks_are_the_arms_one_by_one_and_no_other_steps_in(stop: str, pla
     jobs = single_arm_jobs(WORLD, 37.3, seed=3, stop=stop)
     assert [job.name for job in jobs] == [f"fixed:arm={arm}" for arm in range(4)]
     for arm, job in enumerate(jobs):
-        found, _ = cpu.play_block(job, 5)
+        alone, _ = cpu.play_block(job, 5)
         run = purse.simulate(f"fixed:arm={arm}", WORLD, 37.3, n_paths=5, seed=3, stop=played)
-        assert found.gain.tolist() == run.gain.tolist()
-        assert found.pulls[:, arm].tolist() == found.rounds.tolist() == run.rounds.tolist()
-
-
-def test_yardsticks_refuse_a_rule_that_does_not_exist() -> None:
-    with pytest.raises(
-        purse.InvalidInput, match=r"^stop='never': must be one of 'exit', 'hold', 'retry'"
-    ):
-        single_arm_jobs(WORLD, 10, stop="never")
+        assert alone.gain.tolist() == run.gain.tolist()
+        assert alone.pulls[:, arm].tolist() == alone.rounds.tolist() == run.rounds.tolist()
 
 
 def test_a_policy_may_be_a_module() -> None:
     by_name, by_module = (
-        purse.simulate(policy, WORLD, budget=20, n_paths=2)
+        purse.simulate(policy, WORLD, budget=20, n_paths=2, device="python")
         for policy in ("uniform", policies.load("uniform"))
     )
     assert by_module.policy == "uniform"
     assert (by_name.gain == by_module.gain).all()
 
 
-def test_options_reach_the_policy() -> None:
-    greedy, random = (
-        purse.simulate(f"exp3.bwk:gamma={gamma}", WORLD, budget=200, n_paths=20).gain.mean()
-        for gamma in (0.2, 1)
+def test_options_and_a_wider_cost_min_reach_the_policy() -> None:
+    greedy, random, wider = (
+        purse.simulate(policy, WORLD, budget=200, n_paths=20, cost_min=cost_min).gain
+        for policy, cost_min in (
+            ("exp3.bwk:gamma=0.2", None),
+            ("exp3.bwk:gamma=1", None),
+            ("exp3.bwk:gamma=0.2", 0.01),
+        )
     )
-    assert greedy > random
-
-
-def test_a_wider_cost_min_changes_what_a_policy_does() -> None:
-    told, wider = (
-        purse.simulate("exp3.bwk", WORLD, budget=200, n_paths=5, cost_min=cost_min)
-        for cost_min in (None, 0.01)
-    )
-    assert (told.gain != wider.gain).any()
+    assert greedy.mean() > random.mean()
+    assert (greedy != wider).any()
 
 
 class Ran(Exception):
@@ -222,6 +199,11 @@ class Ran(Exception):
         ({"plays": 5}, "plays=5: must be a whole number from 1 to 4"),
         ({"plays": 0}, "plays=0: must be a whole number from 1 to 4"),
         ({"policy": "exp3.bwk", "plays": 2}, "exp3.bwk plays problems with plays=1"),
+        (
+            {"policy": "exp3.bwk", "world": TWO_RESOURCES},
+            "exp3.bwk plays problems with n_resources=1, and this one has n_resources=2",
+        ),
+        ({"policy": "oracle", "world": "two_worlds"}, "oracle needs the true mean efficiency"),
         ({"horizon": 0}, "horizon=0: must be a whole number from 1 up"),
         ({"cost_min": 0.25}, "cost_min=0.25: must not exceed what the world's arms may cost"),
         ({"cost_min": 0}, "cost_min=0: must be positive"),
@@ -233,6 +215,10 @@ class Ran(Exception):
         ({"seed": 2**63}, "seed=9223372036854775808: must be"),
         ({"seed": 0.5}, "seed=0.5: must be a whole number"),
         ({"checkpoints": -1}, "checkpoints=-1: must be a whole number"),
+        (
+            {"n_paths": 10_000, "checkpoints": 10_000},
+            "checkpoints=10000: would need 6 GB for 10000 paths and 4 arms",
+        ),
         ({"n_workers": 0}, "n_workers=0: must be a whole number from 1 up"),
         ({"block": 0}, "block=0: must be a whole number from 1 up"),
     ],
@@ -249,14 +235,6 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(
         purse.simulate(**{"policy": "fixed", "world": WORLD, "budget": 100} | options)
     assert "\n" not in str(caught.value)
     assert str(caught.value).startswith(message)
-
-
-def test_several_resources_are_refused_by_a_policy_that_knows_one() -> None:
-    with pytest.raises(
-        purse.InvalidInput,
-        match=r"exp3\.bwk plays problems with n_resources=1, and this one has n_resources=2",
-    ):
-        purse.simulate("exp3.bwk", bernoulli(rewards=[1], costs=[[1, 1]]), budget=10)
 
 
 NO_ARM = "chose no arm, or one that does not exist"
@@ -282,14 +260,14 @@ def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: P
 
 @pytest.mark.parametrize("arm", [2, -3, -9], ids=["too large", "negative", "none"])
 def test_a_policy_file_that_chooses_no_arm_is_one_line_and_no_numbers(arm: int) -> None:
-    is_refused(scripted([[0], [arm]]), NO_ARM)
+    is_refused(scripted([[0], [arm]]), NO_ARM, "python")
 
 
-def is_refused(policy: str, message: str) -> None:
+def is_refused(policy: str, message: str, device: str = "cpu") -> None:
     """A policy gets no further in the engine and live, and one line says why."""
     for _ in range(2):  # what was compiled in vain is not taken for compiled
         with pytest.raises(purse.PurseError, match=message) as caught:
-            purse.simulate(policy, "misleading_ratio", 10, n_paths=2)
+            purse.simulate(policy, "misleading_ratio", 10, n_paths=2, device=device)
         assert "\n" not in str(caught.value)
     with pytest.raises(purse.PurseError, match=f"{message}|fails as plain Python"):
         ask_often(policy)
@@ -299,8 +277,3 @@ def ask_often(policy: str) -> None:
     live = purse.Policy(policy, n_arms=2, budget=10, cost_min=0.1)
     for _ in range(5):
         live.tell(live.ask(), 0.5, 0.5)
-
-
-def test_marks_that_would_fill_the_memory_are_refused() -> None:
-    with pytest.raises(purse.InvalidInput, match=r"checkpoints=10000: would need \d+ GB"):
-        purse.simulate("uniform", "misleading_ratio", 100_000, n_paths=10_000, checkpoints=10_000)
