@@ -15,9 +15,9 @@ import policy_pages
 from docstrings import markdown, prose, summary
 
 from purse import worlds
+from purse.base.catalog import grouped
 from purse.base.text import write_markdown_table
 from purse.cli import cli
-from purse.cli.groups import WORLDS, grouped
 
 WIDTH = 86  # characters of a line of help: as many as a page has room for
 
@@ -38,7 +38,7 @@ def write_worlds(folder: Path) -> None:
     """Write a page for each world, and an index in groups."""
     folder.mkdir(exist_ok=True)
     parts = ["# Worlds"]
-    for title, names in grouped(WORLDS, worlds.names()):
+    for title, names in grouped(worlds.GROUPS, worlds.names()):
         rows = []
         for name in names:
             (folder / f"{name}.md").write_text(world_page(name), encoding="utf-8")

@@ -15,8 +15,8 @@ from docstrings import markdown, prose, summary
 from score_bars import Bars, draw
 
 from purse import policies
+from purse.base.catalog import grouped
 from purse.base.text import MISSING, join_words, write_markdown_table
-from purse.cli.groups import POLICIES, grouped
 from purse.lab.ranking.advice import TIE, percent, rank
 from purse.lab.ranking.page import PAGES
 from purse.lab.ranking.record import ADVERSARY, Record
@@ -34,7 +34,7 @@ def write(folder: Path) -> None:
     records = {suite: boards.read(suite) for suite in SUITES}
     index = ["# Policies", f"`{policies.DEFAULT}` is the default."]
     entries = []
-    for title, names in grouped(POLICIES, policies.names()):
+    for title, names in grouped(policies.GROUPS, policies.names()):
         modules = {name: policies.load(name) for name in names}
         for name, module in modules.items():
             assert module.__file__ is not None
@@ -87,7 +87,7 @@ def guarantees() -> str:
     it.
     """
     rows = []
-    for _, names in grouped(POLICIES, policies.names()):
+    for _, names in grouped(policies.GROUPS, policies.names()):
         for name in names:
             text = " ".join((policies.load(name).__doc__ or "").split())
             found = GUARANTEE.search(text)

@@ -57,7 +57,7 @@ async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = 
 
 
 def undone(undo: Callable[[R], object], work: Future[R]) -> None:
-    """Undo what a call has done that nobody waits for any more."""
+    """Undo what a cancelled call has done."""
     if not work.cancelled() and work.exception() is None:
         undo(work.result())
 
@@ -65,8 +65,8 @@ def undone(undo: Callable[[R], object], work: Future[R]) -> None:
 def awaited(
     verb: Callable[Concatenate[B, P], R], undo: Callable[[B, R], object] | None = None
 ) -> Callable[Concatenate[AsyncBudget[B], P], Coroutine[Any, Any, R]]:
-    """Return a method that is awaited, from one that blocks. `undo` is for a request that was
-    cancelled and has no name, so that nobody can ask for its result again.
+    """Return a method that is awaited, from one that blocks. `undo` is for a cancelled request
+    without a name: there is no way to ask for its result again.
     """
     signature = inspect.signature(verb)
 
@@ -92,9 +92,9 @@ def made(make: Callable[P, R], kind: Callable[[R], A]) -> staticmethod[P, Corout
     return staticmethod(method)
 
 
-def let_go(campaign: Campaign, found: CampaignTicket | list[CampaignTicket]) -> None:
-    """Cancel tickets that nobody knows of."""
-    for ticket in found if isinstance(found, list) else [found]:
+def let_go(campaign: Campaign, tickets: CampaignTicket | list[CampaignTicket]) -> None:
+    """Cancel the tickets of a cancelled ask."""
+    for ticket in tickets if isinstance(tickets, list) else [tickets]:
         with suppress(PurseError):
             campaign.void(ticket)
 
@@ -134,8 +134,8 @@ class AsyncBudget(Generic[B_co]):
 class AsyncAccount(AsyncBudget[Account]):
     """`Account`, for coroutines."""
 
-    create = made(Account.create, lambda kept: AsyncAccount(kept))
-    open = made(Account.open, lambda kept: AsyncAccount(kept))
+    create = made(Account.create, lambda account: AsyncAccount(account))
+    open = made(Account.open, lambda account: AsyncAccount(account))
     names = made(Account.names, list)
     status = awaited(Account.status)
     top_up = awaited(Account.top_up)
@@ -154,15 +154,14 @@ class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
 
     A cancelled call that has not begun is not made. One that has begun goes on in its thread, and
     the end of the program waits for it. A cancelled `ask` without a `request_id` voids its ticket,
-    so that no hold is left that nobody knows of; with a `request_id` the same ask returns the same
-    ticket later.
+    so that no hold is left behind; with a `request_id` the same ask returns the same ticket later.
     """
 
     _call = AsyncSpending
-    create = made(Campaign.create, lambda kept: AsyncCampaign(kept))
-    open = made(Campaign.open, lambda kept: AsyncCampaign(kept))
+    create = made(Campaign.create, lambda campaign: AsyncCampaign(campaign))
+    open = made(Campaign.open, lambda campaign: AsyncCampaign(campaign))
     names = made(Campaign.names, list)
-    restore = made(Campaign.restore, lambda kept: AsyncCampaign(kept))
+    restore = made(Campaign.restore, lambda campaign: AsyncCampaign(campaign))
     status = awaited(Campaign.status)
     top_up = awaited(Campaign.top_up)
     pause = awaited(Campaign.pause)

@@ -8,7 +8,8 @@ import pytest
 
 from purse import policies, worlds
 from purse._version import __version__
-from purse.cli import cli, groups
+from purse.base.catalog import Groups
+from purse.cli import cli
 from purse.cli.lab import lab
 from tests.support.cli import Command, check_mistake
 
@@ -114,8 +115,8 @@ def test_lists_and_explanations(command: Command, verb: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("verb", "names", "of"),
     [
-        ("policies", policies.names(), groups.POLICIES),
-        ("lab worlds", worlds.names(), groups.WORLDS),
+        ("policies", policies.names(), policies.GROUPS),
+        ("lab worlds", worlds.names(), worlds.GROUPS),
     ],
 )
 def test_lists_are_grouped_and_fit_a_terminal(
@@ -123,7 +124,7 @@ def test_lists_are_grouped_and_fit_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
     verb: str,
     names: list[str],
-    of: groups.Groups,
+    of: Groups,
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     lines = command(verb)[1].splitlines()
@@ -132,3 +133,4 @@ def test_lists_are_grouped_and_fit_a_terminal(
     assert sorted(starts) == names
     assert {name for members in of.values() for name in members} <= set(names)
     assert sum("(the default)" in line for line in lines) == (verb == "policies")
+    assert lines[-1] == f"`purse {verb} NAME` explains one."

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import ModuleType
 
 from purse.base import html
 from purse.base.text import count
+
+Groups = Mapping[str, Sequence[str]]  # names by what they are for
+OTHERS = "Others"
 
 
 class Catalog(ModuleType):
@@ -29,3 +32,21 @@ class Catalog(ModuleType):
 def as_catalog(name: str) -> None:
     """Make the module of this name show its names where it is displayed."""
     sys.modules[name].__class__ = Catalog
+
+
+def grouped(groups: Groups, names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the title of each group with those of its members that are among the names. What is in
+    no group is listed last, so that a new file needs no entry.
+
+    >>> list(grouped({"Yardsticks": ("uniform", "fixed")}, ["new", "uniform"]))
+    [('Yardsticks', ['uniform']), ('Others', ['new'])]
+    """
+    rest = dict.fromkeys(names)
+    for title, members in groups.items():
+        listed = [name for name in members if name in rest]
+        for name in listed:
+            del rest[name]
+        if listed:
+            yield title, listed
+    if rest:
+        yield OTHERS, list(rest)

@@ -16,18 +16,7 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import (
-    account,
-    campaign,
-    catalog,
-    lab,
-    recommend,
-    replay,
-    serve,
-    study,
-    warm,
-    webhook,
-)
+from purse.cli import account, campaign, catalog, lab, recommend, replay, serve, study
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
 
@@ -64,11 +53,11 @@ cli.add_sections(
             recommend.recommend,
             serve.serve,
             serve.token,
-            webhook.webhook,
+            serve.webhook,
         ],
         "Ask your own data": [replay.replay],
         "Compare policies": [study.compare, lab.lab],
-        "Look up": [catalog.policies, warm.warm],
+        "Look up": [catalog.policies, catalog.warm],
     }
 )
 

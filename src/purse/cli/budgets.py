@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from purse.campaign.budget import Budget
-from purse.campaign.verb import Verb, verbs
+from purse.campaign.verb import verbs
 from purse.cli.made import OF, command, name_of, opened
 from purse.cli.options import for_machines, stored
 from purse.cli.output import print_json
@@ -31,18 +31,15 @@ def sections(
     of: type[Budget[Any]], by_hand: Mapping[str, Sequence[click.Command]]
 ) -> dict[str, list[click.Command]]:
     """Return the commands of a class by section: some by hand, and one for each other verb."""
-    found = {title: [*by_hand.get(title, ())] for title in TITLES}
-    found[LOOK] = [*looks(of), *found[LOOK]]
-    known = {each.name for commands in found.values() for each in commands}
+    commands = {title: [*by_hand.get(title, ())] for title in TITLES}
+    commands[LOOK] = [*looks(of), *commands[LOOK]]
+    names = {one.name for section in commands.values() for one in section}
     for row in verbs(of):
-        if row.name not in ELSEWHERE and row.name.replace("_", "-") not in known:
-            found[section(row)].append(command(of, row.function.__name__))
-    return found
-
-
-def section(row: Verb) -> str:
-    """Return the title under which the help lists a verb."""
-    return LOOK if row.method == "GET" else STEER if row.role == "admin" else SPEND
+        if row.name not in ELSEWHERE and row.name.replace("_", "-") not in names:
+            # the title under which the help lists the verb
+            title = LOOK if row.method == "GET" else STEER if row.role == "admin" else SPEND
+            commands[title].append(command(of, row.function.__name__))
+    return commands
 
 
 def written(
@@ -75,21 +72,21 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
         from purse.campaign.kept import connected
 
         place = connected(storage, None)
-    found = [opened(of, name, place).status() for name in of.names(storage=place)]
+    statuses = [opened(of, name, place).status() for name in of.names(storage=place)]
     if as_json:
-        print_json({f"{of.KIND}s": [each.as_dict() for each in found]})
+        print_json({f"{of.KIND}s": [status.as_dict() for status in statuses]})
         return
     rows = []
-    for each in found:
+    for status in statuses:
         purses = ", ".join(
-            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in each.purses
+            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in status.purses
         )
-        alarms = ", ".join(alarm.kind for alarm in each.alarms)
-        rows.append([each.name, each.status, purses, *([f"! {alarms}"] if alarms else [])])
+        alarms = ", ".join(alarm.kind for alarm in status.alarms)
+        rows.append([status.name, status.status, purses, *([f"! {alarms}"] if alarms else [])])
     if sys.stdout.isatty():
         rows = [[*row, ""][:4] for row in rows]  # a place for alarms in every row
     print_rows([of.KIND, *COLUMNS["list"]], rows, left=(0, 1, 2, 3))
-    if not found:
+    if not statuses:
         click.echo(f"There are no {of.KIND}s; `purse {of.KIND} new` creates one", err=True)
 
 

@@ -1,13 +1,14 @@
-"""Verbs that list: `policies`, `worlds`."""
+"""Verbs that look up: `policies`, `worlds`; and `warm`, which compiles ahead."""
 
 from __future__ import annotations
 
 import inspect
+from typing import Any
 
 import click
 
-from purse.cli import complete, groups
-from purse.cli.options import json_option
+from purse.cli import complete
+from purse.cli.options import json_option, policies_argument, workers_option
 from purse.cli.output import describe
 
 
@@ -18,9 +19,11 @@ def policies(name: str | None, as_json: bool) -> None:
     """List the policies, or explain one."""
     from purse import policies as catalog
 
-    modules = {each: catalog.load(each) for each in ([name] if name else catalog.names())}
-    texts = {each: (made.params, inspect.getdoc(made) or "") for each, made in modules.items()}
-    describe("policy", name, texts, as_json, groups.POLICIES, catalog.DEFAULT)
+    modules = {policy: catalog.load(policy) for policy in ([name] if name else catalog.names())}
+    texts = {
+        policy: (module.params, inspect.getdoc(module) or "") for policy, module in modules.items()
+    }
+    describe("policies", name, texts, as_json, catalog.GROUPS, catalog.DEFAULT)
 
 
 @click.command()
@@ -30,9 +33,25 @@ def worlds(name: str | None, as_json: bool) -> None:
     """List the worlds, or explain one."""
     from purse import worlds as catalog
 
-    makers = {each: catalog.function(each) for each in ([name] if name else catalog.names())}
+    makers = {world: catalog.function(world) for world in ([name] if name else catalog.names())}
     texts = {
-        each: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
-        for each, maker in makers.items()
+        world: (maker, f"{inspect.getmodule(maker).__doc__}\n\n{inspect.getdoc(maker)}")
+        for world, maker in makers.items()
     }
-    describe("world", name, texts, as_json, groups.WORLDS)
+    describe("lab worlds", name, texts, as_json, catalog.GROUPS)
+
+
+@click.command()
+@policies_argument
+@workers_option
+def warm(policies: tuple[str, ...], workers: int | None) -> None:
+    """Compile policies now, so that nothing has to wait for it later.
+
+    POLICY is a name, name:option=value,... or the path of a policy file. The default is what
+    compare, replay and campaigns take if no policy is named. Compiles on all cores what
+    simulations, replays and live use need. Prints where the machine code is kept.
+    """
+    from purse.lab.offline import warm as ahead
+
+    given: dict[str, Any] = {"policies": policies} if policies else {}
+    click.echo(f"Compiled code is in {ahead.warm(**given, n_workers=workers)}")

@@ -27,15 +27,15 @@ def worlds(context: click.Context, parameter: click.Parameter, typed: str) -> li
 
 
 def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return what an arm may be best by, of that which begins with what was typed."""
+    """Return the criteria for the best arm that begin with what was typed."""
     return [name for name in CRITERIA if name.startswith(typed)]
 
 
 def names_of(
     kind: str, context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[str]:
-    """Return the names of campaigns or accounts that begin with what was typed; none if the storage
-    cannot be read: who types a command sees no error then.
+    """Return the names of campaigns or accounts that begin with what was typed; [] if the storage
+    cannot be read: the tab key shows no error.
     """
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):

@@ -39,13 +39,13 @@ HELP = {  # of arguments that Python takes in other shapes
     "noted": "length and digest of the journal that an earlier status showed",
     "reward_range": "the least and the largest reward, such as 0,20 for revenue; None: 0,1",
 }
-ALLOWED, ARMS, TIME = (kind_of(each) for each in (kinds.Allowed, kinds.Arms, kinds.Seconds))
+ALLOWED, ARMS, TIME = map(kind_of, (kinds.Allowed, kinds.Arms, kinds.Seconds))
 OF_ARMS = {
     ALLOWED: "arm that may be chosen; repeat it for several; None: all arms",
     ARMS: f"arm and the most that a pull of it may cost, {SEVERAL}; repeat it for each arm",
 }
 PLAIN = ("ARM", "TICKET")  # words that need no help
-IN_FILES = [kind_of(each) for each in (kinds.Context, kinds.Contexts)]  # those that @FILE may hold
+IN_FILES = [kind_of(kinds.Context), kind_of(kinds.Contexts)]  # those that @FILE may hold
 MOST = click.Option(
     ["--most"],
     multiple=True,
@@ -54,7 +54,7 @@ MOST = click.Option(
     "repeat it for each arm.",
 )
 OTHERWISE = re.compile(f"{NONE}([^.;]*)")
-PRINTED = re.compile("(, and|;) print .*")  # what the list of commands need not say
+PRINTED = re.compile("(, and|;) print .*")  # what the list of commands leaves out
 QUOTED = re.compile("`(\\w+)`")
 
 
@@ -78,9 +78,9 @@ def command(
     without   arguments that cannot be typed
     """
     function = getattr(of, method)
-    known = {key: each for key, each in arguments_of(function).items() if key not in without}
+    arguments = {key: one for key, one in arguments_of(function).items() if key not in without}
     for own_name, (kind, words) in (own or {}).items():
-        known[own_name] = known[own_name]._replace(kind=kind, text=words)
+        arguments[own_name] = arguments[own_name]._replace(kind=kind, text=words)
     terms = arguments_of(of.create)  # type: ignore[attr-defined]
     row = getattr(function, "row", None)
     key = row.key if row else method
@@ -88,27 +88,27 @@ def command(
     do = call or function
 
     def run(storage: str, as_json: bool, **typed: Any) -> None:
-        whose, given = typed.pop(OF, ""), read(known, typed)
+        whose, given = typed.pop(OF, ""), read(arguments, typed)
         if is_new:
             result = do(**given, storage=storage).status()
         else:
             result = do(opened(of, whose, storage), **given)
         show(result, as_json, key, columns or key)
 
-    flags = {key: flag(each) for key, each in {**terms, **known}.items()}
+    flags = {key: flag(argument) for key, argument in {**terms, **arguments}.items()}
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
     words = as_typed(text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
-    for place, each in enumerate(known.values()):
-        if place == 0 and each.default is WANTED:
-            params.append(alone(each))
-            if not is_new and each.kind.metavar not in PLAIN:
-                words += f"\n\n{each.kind.metavar}: {help_of(of, each, flags)}"
+    for place, argument in enumerate(arguments.values()):
+        if place == 0 and argument.default is WANTED:
+            params.append(alone(argument))
+            if not is_new and argument.kind.metavar not in PLAIN:
+                words += f"\n\n{argument.kind.metavar}: {help_of(of, argument, flags)}"
         else:
-            params += options(of, each, flags)
+            params += options(of, argument, flags)
     title = name or method.strip("_").replace("_", "-")
     short = PRINTED.sub(".", " ".join(words.partition("\n\n")[0].split()))
-    made = click.Command(title, callback=run, params=params, help=words, short_help=short)
-    return stored(for_machines(made))
+    plain = click.Command(title, callback=run, params=params, help=words, short_help=short)
+    return stored(for_machines(plain))
 
 
 def name_of(of: type[Budget[Any]], *, required: bool = True) -> click.Argument:
@@ -118,63 +118,63 @@ def name_of(of: type[Budget[Any]], *, required: bool = True) -> click.Argument:
     return click.Argument([OF], metavar=metavar, required=required, shell_complete=completed)
 
 
-def alone(each: Argument) -> click.Argument:
+def alone(argument: Argument) -> click.Argument:
     """Return an argument that needs no flag."""
-    several = bool(each.kind.one)
-    metavar = f"[{each.kind.metavar}]..." if several else each.kind.metavar
+    several = bool(argument.kind.one)
+    metavar = f"[{argument.kind.metavar}]..." if several else argument.kind.metavar
     return click.Argument(
-        [each.name], metavar=metavar, nargs=-1 if several else 1, required=not several
+        [argument.name], metavar=metavar, nargs=-1 if several else 1, required=not several
     )
 
 
-def flag(each: Argument) -> str:
+def flag(argument: Argument) -> str:
     """Return what is typed before an argument."""
-    return FLAGS.get(each.name, "--" + (each.kind.one or each.name).replace("_", "-"))
+    return FLAGS.get(argument.name, "--" + (argument.kind.one or argument.name).replace("_", "-"))
 
 
 def options(
-    of: type[Budget[Any]], each: Argument, flags: Mapping[str, str]
+    of: type[Budget[Any]], argument: Argument, flags: Mapping[str, str]
 ) -> Iterator[click.Option]:
     """Yield the option of an argument; arms that may be chosen have two."""
-    words = help_of(of, each, flags)
-    if each.default is False:
-        yield click.Option([flags[each.name], each.name], is_flag=True, help=words)
+    words = help_of(of, argument, flags)
+    if argument.default is False:
+        yield click.Option([flags[argument.name], argument.name], is_flag=True, help=words)
         return
-    metavar = each.kind.metavar + "|@FILE" * (each.kind in IN_FILES)
-    metavar = flags[each.name][2:].upper() if metavar == "TEXT" else metavar
+    metavar = argument.kind.metavar + "|@FILE" * (argument.kind in IN_FILES)
+    metavar = flags[argument.name][2:].upper() if metavar == "TEXT" else metavar
     yield click.Option(
-        [flags[each.name], each.name],
-        required=each.default is WANTED,
-        multiple=bool(each.kind.one),
+        [flags[argument.name], argument.name],
+        required=argument.default is WANTED,
+        multiple=bool(argument.kind.one),
         metavar=metavar,
         help=words,
-        shell_complete=COMPLETED.get(each.name),
+        shell_complete=COMPLETED.get(argument.name),
     )
-    if each.kind is ALLOWED:
+    if argument.kind is ALLOWED:
         yield MOST
 
 
-def help_of(of: type[Budget[Any]], each: Argument, flags: Mapping[str, str]) -> str:
+def help_of(of: type[Budget[Any]], argument: Argument, flags: Mapping[str, str]) -> str:
     """Return the help of an argument: its text, as a sentence, and its default."""
-    own = OF_ARMS.get(each.kind) or HELP.get(each.name)
-    text, default = own or as_typed(said(of, each), flags), default_of(each)
-    if each.kind is TIME:
+    own = OF_ARMS.get(argument.kind) or HELP.get(argument.name)
+    text, default = own or as_typed(said(of, argument), flags), default_of(argument)
+    if argument.kind is TIME:
         text = text.replace("seconds", "time", 1)
-    if each.default is None and (otherwise := OTHERWISE.search(text)):
+    if argument.default is None and (otherwise := OTHERWISE.search(text)):
         text, default = OTHERWISE.sub("", text), otherwise[1]
     text = text.replace("None: ", "never: ")
-    if each.kind.one and each.default is not WANTED and "repeat" not in text:
+    if argument.kind.one and argument.default is not WANTED and "repeat" not in text:
         text += "; repeat it for several"
     shown = f" [default: {default}]" if default else ""
     return text[:1].upper() + text[1:] + shown + "."
 
 
-def default_of(each: Argument) -> str:
-    """Return a default as it would be typed; nothing if there is none, or nothing to say."""
-    value = each.default
+def default_of(argument: Argument) -> str:
+    """Return a default as it would be typed; "" without one, or if it says nothing."""
+    value = argument.default
     if value is WANTED or value is None or value is False or value in ("", ()):
         return ""
-    if each.kind is TIME:
+    if argument.kind is TIME:
         unit = [unit for unit in SECONDS if value % SECONDS[unit] == 0][-1]
         return f"{value // SECONDS[unit]}{unit}"
     return " and ".join(value) if isinstance(value, tuple) else str(value)
@@ -200,7 +200,7 @@ def as_typed(text: str, flags: Mapping[str, str]) -> str:
     return text.replace("Return", "Print").replace("return", "print").replace('"', "")
 
 
-def read(known: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:
+def read(arguments: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]:
     """Return what was typed as the method takes it. What was not typed is left out."""
     given: dict[str, Any] = {}
     if most := typed.pop(MOST.name, ()):
@@ -208,12 +208,12 @@ def read(known: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, Any]
             raise InvalidInput("give either --arm or --most: --most names arms that may be chosen")
         given["arms"] = once("most", map(pair, most))
     for key, value in typed.items():
-        each = known[key]
+        kind = arguments[key].kind
         if isinstance(value, tuple):
-            if value or each.default is WANTED:
-                given[key] = each.kind.several(value_of(each.kind, text) for text in value)
+            if value or arguments[key].default is WANTED:
+                given[key] = kind.several(value_of(kind, text) for text in value)
         elif isinstance(value, str):
-            given[key] = value_of(each.kind, value)
+            given[key] = value_of(kind, value)
         elif value:
             given[key] = value
     return given

@@ -78,12 +78,12 @@ class Duration(click.ParamType[float | None]):
         """
         from purse.campaign.kinds import seconds
 
-        found: float | str | None = seconds(value)
-        if isinstance(found, str):
+        duration: float | str | None = seconds(value)
+        if isinstance(duration, str):
             raise click.BadParameter(
                 f"{value!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never"
             )
-        return found
+        return duration
 
 
 def out_option(help: str, default: str | None = None) -> Callable[[F], F]:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from purse.base.catalog import Groups, grouped
 from purse.base.text import align_columns
-from purse.cli.groups import Groups, grouped
 
 if TYPE_CHECKING:
     from purse.lab.study.results import Study, TableStudy
@@ -42,29 +42,30 @@ def print_hanging(head: str, text: str) -> None:
 
 
 def describe(
-    kind: str,
+    verb: str,
     name: str | None,
     things: dict[str, tuple[Callable[..., Any], str]],
     as_json: bool,
     groups: Groups,
     default: str | None = None,
 ) -> None:
-    """Print a list of policies or worlds by groups, or the whole text of one that is given by
-    name.
+    """Print a list of policies or worlds by groups, or the whole text of one.
+
+    verb   the command, which explains one by its name
     """
     if name and not as_json:
         click.echo(things[name][1].strip())
         return
     rows: dict[str, dict[str, Any]] = {
-        each: {
-            "name": each,
+        member: {
+            "name": member,
             "group": title,
-            "default": each == default,
-            "options": dict(option_texts(things[each][0])),
-            "summary": first_sentence(things[each][1]),
+            "default": member == default,
+            "options": dict(option_texts(things[member][0])),
+            "summary": first_sentence(things[member][1]),
         }
         for title, members in grouped(groups, things)
-        for each in members
+        for member in members
     }
     if as_json:
         print_json(list(rows.values()))
@@ -72,10 +73,10 @@ def describe(
     width = max(map(len, rows))
     for title, members in grouped(groups, rows):
         click.echo(f"{title}:")
-        for each in members:
-            row = rows[each]
+        for member in members:
+            row = rows[member]
             mark = "(the default) " if row["default"] else ""
-            print_hanging(f"  {each:{width}}  ", f"{mark}{row['summary']}")
+            print_hanging(f"  {member:{width}}  ", f"{mark}{row['summary']}")
             options = ", ".join(
                 option if value == "None" else f"{option}={value}"
                 for option, value in row["options"].items()
@@ -83,7 +84,7 @@ def describe(
             if options:
                 print_hanging(f"  {'':{width}}  options: ", options)
         click.echo()
-    click.echo(f"`purse {'policies' if kind == 'policy' else 'worlds'} NAME` explains one.")
+    click.echo(f"`purse {verb} NAME` explains one.")
 
 
 def first_sentence(text: str) -> str:
@@ -93,7 +94,7 @@ def first_sentence(text: str) -> str:
 
 
 def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
-    """Yield the options of a policy or world with their defaults, or `...` where there is none."""
+    """Yield the options of a policy or world with their defaults; `...` without one."""
     for name, parameter in inspect.signature(function).parameters.items():
         if name != "problem":
             yield name, "..." if parameter.default is parameter.empty else str(parameter.default)
@@ -122,9 +123,9 @@ def print_gains(result: TableStudy) -> None:
     """
     from purse.lab.offline.table_words import gains
 
-    for each in gains(result):
-        click.echo(click.style(each["title"], bold=True))
-        print_grid([each["head"], *(row["cells"] for row in each["rows"])])
+    for table in gains(result):
+        click.echo(click.style(table["title"], bold=True))
+        print_grid([table["head"], *(row["cells"] for row in table["rows"])])
         click.echo()
 
 
@@ -136,7 +137,8 @@ def print_grid(grid: Sequence[Sequence[str]]) -> None:
     room = columns() - 2 - len(words[0])
     while others:
         count = 1
-        while count < len(others) and sum(len(each[0]) + 2 for each in others[: count + 1]) <= room:
+        widths = [len(column[0]) + 2 for column in others]
+        while count < len(others) and sum(widths[: count + 1]) <= room:
             count += 1
         for number, cells in enumerate(zip(words, *others[:count], strict=True)):
             line = "  " + "  ".join(cells).rstrip()

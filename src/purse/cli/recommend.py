@@ -10,7 +10,7 @@ import click
 from purse.base import exit_codes
 from purse.cli import complete
 from purse.cli.options import WORLD_HELP, Budget, for_machines, stored
-from purse.cli.output import print_json
+from purse.cli.show import show
 from purse.errors import InvalidInput
 from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
 
@@ -73,7 +73,7 @@ def recommend(
     """Say which arm is best, and how sure that is.
 
     NAME is a campaign. The confidence stays valid however often this is asked. The exit code is 0
-    where the answer is certain, and 8 where it is not certain yet.
+    if the answer is certain, and 8 if it is not certain yet.
 
     \b
     purse recommend prompts
@@ -95,7 +95,11 @@ def recommend(
             raise InvalidInput("recommend: name a campaign, or a world with --world")
         for field in given:
             raise InvalidInput(f"{SIMULATED[field]} is for --world, and a campaign is named")
-        live(name, storage, as_json, resource=resource, **question)
+        from purse.campaign.campaign import Campaign
+
+        best = Campaign.open(name, storage=storage).recommend(resource=resource, **question)
+        show(best, as_json)
+        sys.exit(exit_codes.OK if best.certain else exit_codes.UNSURE)
     elif name is not None:
         raise InvalidInput(f"recommend {name}: name a campaign or --world, not both")
     elif resource is not None:
@@ -106,20 +110,3 @@ def recommend(
         import purse
 
         show(purse.recommend(world, **given, **question), as_json)
-
-
-def live(name: str, storage: str, as_json: bool, **question: Any) -> None:
-    """Print the best arm of a campaign, and exit with the code that says whether it is certain."""
-    from purse.campaign.campaign import Campaign
-
-    found = Campaign.open(name, storage=storage).recommend(**question)
-    show(found, as_json)
-    sys.exit(exit_codes.OK if found.certain else exit_codes.UNSURE)
-
-
-def show(found: Any, as_json: bool) -> None:
-    """Print a result."""
-    if as_json:
-        print_json(found.as_dict())
-    else:
-        click.echo(str(found))

@@ -47,14 +47,14 @@ class Features(click.ParamType[Any]):
         if not isinstance(value, str) or not value.startswith("@"):
             return value
         try:
-            found = json.loads(Path(value[1:]).read_text())
+            features = json.loads(Path(value[1:]).read_text())
         except OSError as error:
             raise click.BadParameter(f"cannot read {value[1:]!r}: {error.strerror}") from None
         except ValueError as error:
             raise click.BadParameter(f"{value[1:]!r} is no JSON: {error}") from None
-        if not isinstance(found, dict):
+        if not isinstance(features, dict):
             raise click.BadParameter(f"{value[1:]!r} must be a JSON object from names")
-        return found
+        return features
 
 
 def column_options(function: F) -> F:
@@ -163,8 +163,8 @@ def replay(
         from purse.lab.offline.prior_from_log import prior_from_log
 
         names = ("arm", "reward", "cost", "features", "per_arm")
-        found = prior_from_log(data, prior, **{name: options[name] for name in names})
-        click.echo(f"{prior}: {len(found.arms)} arms, SHA-256 {found.digest}", err=as_json)
+        learnt = prior_from_log(data, prior, **{name: options[name] for name in names})
+        click.echo(f"{prior}: {len(learnt.arms)} arms, SHA-256 {learnt.digest}", err=as_json)
         if not budgets:
             return
     target = folder or results_of(Path("stdin") if str(data) == "-" else data)

@@ -1,4 +1,4 @@
-"""Where results are kept: a folder for each comparison, study and replay, all in one home."""
+"""The folders of results: one for each comparison, study and replay, all in one home."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def comparison_of(plan: str | None) -> Path:
 
 def folder_of(study: Path | None) -> Path:
     """Return the folder of a study: from the folder, from its name in `RESULTS`, from its study
-    file, or the last one where nothing is given.
+    file, or the last one if nothing is given.
     """
     from purse.lab.study import manifest
 
     if study is None:
-        found = kept()
-        return found[0] if found else RESULTS
+        studies = kept()
+        return studies[0] if studies else RESULTS
     if study.suffix == ".toml":
         return results_of(study)
     if (study / manifest.NAME).is_file() or not (RESULTS / study / manifest.NAME).is_file():
@@ -53,8 +53,9 @@ def kept() -> list[Path]:
     """Return the folders of all studies in `RESULTS`, the last one first."""
     from purse.lab.study import manifest
 
-    found = [folder for folder in RESULTS.glob("*") if (folder / manifest.NAME).is_file()]
-    return sorted(found, key=lambda each: (each / manifest.NAME).stat().st_mtime_ns, reverse=True)
+    manifests = [path for path in RESULTS.glob(f"*/{manifest.NAME}") if path.is_file()]
+    manifests.sort(key=lambda path: path.stat().st_mtime_ns, reverse=True)
+    return [path.parent for path in manifests]
 
 
 def with_names(error: InvalidInput, study: Path | None) -> InvalidInput:

@@ -36,7 +36,7 @@ class Sections(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command of the first word.
 
-        Raise `InvalidInput` if there is none, with the groups that have a command of this name.
+        Raise `InvalidInput` for an unknown one, with the groups that have a command of this name.
         """
         name = args[0]
         if self.get_command(ctx, name) is None and not ctx.resilient_parsing:
@@ -71,7 +71,7 @@ class Sections(click.Group):
                 )
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the exit codes, where the help has them."""
+        """Write the exit codes, if the help has them."""
         if self.with_codes:
             with formatter.section("Exit codes"):
                 formatter.write_dl([(str(code), words) for code, words in MEANINGS.items()])

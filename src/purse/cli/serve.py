@@ -1,8 +1,9 @@
-"""Verbs of the service: `serve`, and `token new | list | revoke`."""
+"""Verbs of the service: `serve`, `token new | list | revoke` and `webhook run`."""
 
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from importlib.resources import files
@@ -153,13 +154,13 @@ def token() -> None:
 @tokens_option
 def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
     """Print a new token, once: the file holds only its hash."""
-    from purse.service import tokens as kept
+    from purse.service import tokens as token_file
 
     now = time.time()
-    click.echo(kept.new(tokens, name, role, expires_after, now))
+    click.echo(token_file.new(tokens, name, role, expires_after, now))
     until = "never expires"
     if expires_after is not None:
-        until = f"expires {kept.moment(now + expires_after)}"
+        until = f"expires {token_file.moment(now + expires_after)}"
     words = f"{name!r} has the role {role} and {until}; keep the token, it is not shown again"
     click.echo(words, err=True)
 
@@ -171,11 +172,11 @@ def list_tokens(tokens: Path) -> None:
     from purse.service.tokens import TokenFile
 
     now = time.time()
-    for each in TokenFile(tokens).current():
+    for line in TokenFile(tokens).current():
         until = "never expires"
-        if each.expires is not None:
-            until = f"{'expired' if each.expired(now) else 'expires'} {each.expires}"
-        click.echo(f"{each.name}\t{each.role}\tmade {each.created}\t{until}")
+        if line.expires is not None:
+            until = f"{'expired' if line.expired(now) else 'expires'} {line.expires}"
+        click.echo(f"{line.name}\t{line.role}\tmade {line.created}\t{until}")
 
 
 @token.command()
@@ -183,9 +184,49 @@ def list_tokens(tokens: Path) -> None:
 @tokens_option
 def revoke(name: str, tokens: Path) -> None:
     """Revoke a token; servers that use the file refuse it from now on."""
-    from purse.service import tokens as kept
+    from purse.service import tokens as token_file
 
     if not tokens.exists():
         raise InvalidInput(f"there is no tokens file {str(tokens)!r}")
-    kept.revoke(tokens, name)
+    token_file.revoke(tokens, name)
     click.echo(f"{name!r} is revoked")
+
+
+@click.group()
+def webhook() -> None:
+    """Tell other systems of events: budgets that run out, overruns, arms that fail."""
+
+
+@webhook.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@click.option("--once", is_flag=True, help="Send what is due, print how that went, and end.")
+@stored
+def run(file: Path, once: bool, storage: str) -> None:
+    """Send the events of campaigns and accounts to the receivers that FILE names.
+
+    It goes on until SIGTERM or Ctrl-C. A receiver is told of events from the moment it is first
+    seen. `purse serve --webhooks FILE` does the same beside the service.
+    """
+    from purse.campaign.storage.connect import connect
+    from purse.campaign.webhooks.file import read_file
+    from purse.campaign.webhooks.follower import Follower, deliver, following
+
+    receivers = read_file(file)
+    place = connect(storage, create=False)
+    followers = [Follower(place, receiver) for receiver in receivers]
+    if once:
+        deliver(followers)
+        for follower in followers:
+            counts = follower.counts
+            sent = f"{counts['delivered']} delivered, {counts['failed']} failed"
+            rest = f"{len(follower.waiting)} waiting, {counts['skipped']} skipped"
+            click.echo(f"{follower.receiver.name}: {sent}, {rest}")
+    else:
+        ends = (signal.SIGINT, signal.SIGTERM)
+        signal.pthread_sigmask(signal.SIG_BLOCK, ends)  # threads that begin now do not get them
+        with following(followers):
+            click.echo(
+                f"following for {', '.join(receiver.name for receiver in receivers)}", err=True
+            )
+            signal.sigwait(ends)
+    place.close()

@@ -25,7 +25,7 @@ COLUMNS = {
 
 
 def lines(columns: Sequence[str]) -> str:
-    """Return what the help says of a table; nothing if there is none."""
+    """Return what the help says of the columns of a table; "" without columns."""
     names = ", ".join(columns)
     return f"\n\nPrints a line for each, separated by tabs: {names}." if names else ""
 
@@ -60,8 +60,8 @@ def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
 def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
     """Print a line for each ticket."""
     rows = [
-        [str(each.id), each.arm or "-", f"{each.probability:.4g}", ",".join(each.held), each.state]
-        for each in tickets
+        [str(one.id), one.arm or "-", f"{one.probability:.4g}", ",".join(one.held), one.state]
+        for one in tickets
     ]
     print_rows(head, [row[: len(head)] for row in rows], left=(1, 4))
 
@@ -69,9 +69,9 @@ def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None
 def show_labels(labels: Sequence[LabelStatus]) -> None:
     """Print a line for each label."""
     rows = [
-        [each.key, each.value, str(each.tickets)]
-        + [",".join(getattr(each, amounts)) for amounts in SUMS]
-        for each in labels
+        [label.key, label.value, str(label.tickets)]
+        + [",".join(getattr(label, amounts)) for amounts in SUMS]
+        for label in labels
     ]
     print_rows(COLUMNS["labels"], rows, left=(0, 1))
     if not labels:
@@ -90,14 +90,14 @@ def show_receipt(receipt: Receipt) -> None:
     click.echo(", ".join(parts) + (f" ({', '.join(marks)})" if marks else ""))
 
 
-def show_audit(found: Audit) -> None:
+def show_audit(audit: Audit) -> None:
     """Print what an audit found."""
-    for line in (*found.notes, *found.findings):
+    for line in (*audit.notes, *audit.findings):
         click.echo(line)
-    verdict = "all agree with the journal" if found.ok else f"{len(found.findings)} findings"
-    earlier = f" ({found.after} of them checked by an earlier audit)" if found.after else ""
+    verdict = "all agree with the journal" if audit.ok else f"{len(audit.findings)} findings"
+    earlier = f" ({audit.after} of them checked by an earlier audit)" if audit.after else ""
     name = click.get_current_context().params["of"]
-    click.echo(f"{name}: {found.entries} entries{earlier}, {verdict}; digest {found.digest}")
+    click.echo(f"{name}: {audit.entries} entries{earlier}, {verdict}; digest {audit.digest}")
 
 
 def print_rows(

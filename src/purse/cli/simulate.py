@@ -91,12 +91,12 @@ def regret(
     """
     from purse.lab.study.regrets import regrets
 
-    found = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
+    measured = regrets(policy, world, budget, n_paths=paths, n_workers=workers, **options)
     if not as_json:
-        print_notions(found.title, found.rows())
+        print_notions(measured.title, measured.rows())
         return
-    facts = {name: getattr(found, name) for name in ("policy", "world", "budget")}
+    facts = {name: getattr(measured, name) for name in ("policy", "world", "budget")}
     facts |= {"stop": options["stop"], "seed": options["seed"], "n_paths": paths}
     print_json(
-        facts | {"regrets": {name: each._asdict() for name, each in found.estimates.items()}}
+        facts | {"regrets": {name: regret._asdict() for name, regret in measured.estimates.items()}}
     )

@@ -77,7 +77,7 @@ def compare(
     paper's two algorithms and uniform play. Prints each policy's regret against the best fixed arm
     on the same draws, with a 95% interval. Writes the report (HTML), its figures (PNG, SVG, CSV)
     and the results (Parquet) to a folder of this comparison's own; `purse lab status` lists them.
-    Finished parts are not computed again: an interrupted run continues where it stopped, and
+    Finished parts are not computed again: the same command continues an interrupted run, and
     comparisons share what they have in common.
     """
     check_lab("compare")
@@ -158,19 +158,19 @@ def status(study: Path | None, as_json: bool) -> None:
     others = kept()[1:] if study is None else []
     if as_json:
         rest = {key: facts[key] for key in facts if key != "shards"}
-        standing = {"folder": str(target), "shards": planned, "finished": done, "bytes": size}
+        progress = {"folder": str(target), "shards": planned, "finished": done, "bytes": size}
         earlier = {"others": [str(folder) for folder in others]} if study is None else {}
-        print_json({**standing, **rest, **earlier})
+        print_json({**progress, **rest, **earlier})
         return
     late = f", delay={facts['delay']}" if facts.get("delay") else ""
     click.echo(
         f"{facts['title']}: {size_of(facts)} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
         f"stop={facts['stop']}{late}"
     )
-    made = (
+    standing = (
         f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
     )
-    click.echo(f"{manifest.standing(target)}; {made}")
+    click.echo(f"{manifest.standing(target)}; {standing}")
     if study is None:
         click.echo(f"in {target}")
     for number, folder in enumerate(others):
@@ -232,7 +232,7 @@ def report(study: Path | None, folder: Path | None) -> None:
 def found(study: Path | None) -> Path:
     """Return the folder of a study that exists.
 
-    Raise `InvalidInput` where there is none, with the studies that there are.
+    Raise `InvalidInput` with the studies that there are, if this one is not among them.
     """
     from purse.lab.study import manifest
 

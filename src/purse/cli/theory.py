@@ -45,23 +45,23 @@ def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: b
     """Study every claim of the paper, and write the page that says which are true.
 
     Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
-    verdicts, and writes paper.html (one file), paper.md and pictures. An interrupted run continues
-    where it stopped.
+    verdicts, and writes paper.html (one file), paper.md and pictures. The same command continues an
+    interrupted run.
     """
     from purse.lab.paper import study
 
     report = study(folder, quick=quick, n_workers=workers, device=device)
     if as_json:
         verdicts = {
-            title: {"verdict": each.verdict, "measured": each.measured, "agrees": each.agrees}
-            for title, each in report.findings.items()
+            title: {"verdict": claim.verdict, "measured": claim.measured, "agrees": claim.agrees}
+            for title, claim in report.findings.items()
         }
         files = {"page": str(report.page), "files": [str(path) for path in report.files]}
         print_json({**files, "agrees": report.agrees, "claims": verdicts})
     else:
-        for title, each in report.findings.items():
-            doubt = "" if each.agrees else "\n    THIS RUN DOES NOT SHOW IT"
-            click.echo(f"{title}: {each.verdict}\n    {each.measured}{doubt}")
+        for title, claim in report.findings.items():
+            doubt = "" if claim.agrees else "\n    THIS RUN DOES NOT SHOW IT"
+            click.echo(f"{title}: {claim.verdict}\n    {claim.measured}{doubt}")
         click.echo(f"\nWritten to {report.page}")
     sys.exit(0 if report.agrees else 1)
 
@@ -89,8 +89,8 @@ def leaderboard(
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
     policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
     standings, and writes a page (which-policy.md for suite 1, what-users-have.md for suite 2,
-    with-contexts.md for suite 3), a figure, a table of scores, and the numbers of the page. An
-    interrupted run continues where it stopped. Several processes may play some policies each into
+    with-contexts.md for suite 3), a figure, a table of scores, and the numbers of the page. The
+    same command continues an interrupted run. Several processes may play some policies each into
     one folder.
     """
     from purse.base.files import write_atomically, write_text
@@ -158,7 +158,7 @@ def bounds(
     everything: bool,
     world: str | None,
     as_json: bool,
-    **known: Any,
+    **problem: Any,
 ) -> None:
     """Evaluate every theorem, and say which of them apply.
 
@@ -170,17 +170,16 @@ def bounds(
 
     if world is not None:
         source = click.get_current_context().get_parameter_source
-        both = [each for each in BOUND_OPTIONS if source(each) is not ParameterSource.DEFAULT]
-        if both:
-            names = ", ".join(BOUND_OPTIONS[each] for each in both)
+        given = [name for name in BOUND_OPTIONS if source(name) is not ParameterSource.DEFAULT]
+        if given:
+            names = ", ".join(BOUND_OPTIONS[name] for name in given)
             raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")
         problem = bound.problem_of(world, budget)
-    elif known["n_arms"] is None or known["cost_min"] is None:
+    elif problem["n_arms"] is None or problem["cost_min"] is None:
         raise click.UsageError("give --arms and --cost-min, or --world")
     else:
-        problem = {name: known[name] for name in ("n_arms", "cost_min", "cost_max")}
-        problem["gaps"] = known["gaps"] or None
-        problem["setting"] = bound.Setting(known["iid"], known["costs"])
+        setting = bound.Setting(problem.pop("iid"), problem.pop("costs"))
+        problem |= {"gaps": problem["gaps"] or None, "setting": setting}
     rows = bounds.table(budget=budget, alpha=alpha, **problem)
     if everything:
         from purse.lab.theory import coin_bounds, published_bounds
@@ -219,9 +218,9 @@ def optimum(
 ) -> None:
     """Compute what can be gained at most, each optimum under its own name.
 
-    The LP optimum is what a player can expect at most who knows the means. In a world with contexts
-    there is one for players who do not see them and one for those who do, and the best linear
-    policy between them. The hindsight optimum knows all draws; it needs a limit on rounds.
+    The LP optimum is what a player that knows the means can expect at most. In a world with
+    contexts there is one for players who do not see them and one for those who do, and the best
+    linear policy between them. The hindsight optimum knows all draws; it needs a limit on rounds.
 
     \b
     purse lab optimum --world linear_contexts --budget 1300
@@ -231,19 +230,19 @@ def optimum(
 
     sizes = budget[0] if len(budget) == 1 else list(budget)
     place = worlds.make(world, sizes)
-    found = contexts.optima(place, sizes, horizon=horizon)
+    optima = contexts.optima(place, sizes, horizon=horizon)
     if horizon is not None or place.horizon is not None or place.n_rounds is not None:
-        found[contexts.HINDSIGHT] = contexts.hindsight_optimum(
+        optima[contexts.HINDSIGHT] = contexts.hindsight_optimum(
             place, sizes, horizon=horizon, n_paths=paths, seed=seed
         )
-    if not found:
+    if not optima:
         raise InvalidInput(
             f"{place.name} changes from round to round and has no end: no optimum is known; "
             "pass --horizon"
         )
     if as_json:
-        print_json({"world": place.name, "budget": sizes, "optima": found})
+        print_json({"world": place.name, "budget": sizes, "optima": optima})
     else:
-        width = max(map(len, found))
-        for name, gain in found.items():
+        width = max(map(len, optima))
+        for name, gain in optima.items():
             click.echo(f"{name:{width}}  {gain:>12,.1f}")

@@ -18,7 +18,7 @@ ALLOWED = (
 
 
 class Address(NamedTuple):
-    """Where a server is."""
+    """The address of a server, in parts."""
 
     url: str  # as it is shown, without a slash at its end
     scheme: str
@@ -49,27 +49,27 @@ def is_server(place: object) -> bool:
 
 
 def address_of(url: str) -> Address:
-    """Return the parts of an address. Raise `InvalidInput` if it is none."""
+    """Return the parts of an address. Raise `InvalidInput` if it is not one of a server."""
     try:
         parts = urlsplit(url)
         scheme, host, port, path = parts.scheme, parts.hostname or "", parts.port, parts.path
         host = host if host.isascii() else host.encode("idna").decode()
-        known = url.isprintable() and (scheme == UNIX or scheme in PORTS)
+        possible = url.isprintable() and (scheme == UNIX or scheme in PORTS)
     except (TypeError, ValueError, AttributeError):
         raise invalid("storage", url, ALLOWED) from None
     if "@" in parts.netloc:
         raise InvalidInput(f"storage: {ALLOWED}, without a name or a password")
-    if known and scheme == UNIX:
+    if possible and scheme == UNIX:
         path = url.partition(":")[2].removeprefix("//")
         if path.startswith("/"):
             return Address(url, UNIX, "", 0, path)
-    elif known and host and path.isascii() and " " not in url and not parts.query + parts.fragment:
+    elif possible and host and path.isascii() and not {" ", "?", "#"} & set(url):
         return Address(url.rstrip("/"), scheme, host, port or PORTS[scheme], path.rstrip("/"))
     raise invalid("storage", url, ALLOWED)
 
 
 def secret_of(token: str | None) -> str:
-    """Return a token: the given one, or that of the environment; "" if there is none."""
+    """Return a token: the given one, or that of the environment; "" without either."""
     secret = os.environ.get(VARIABLE, "").strip() if token is None else token
     if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable():
         # without the value: it is secret
@@ -78,7 +78,7 @@ def secret_of(token: str | None) -> str:
 
 
 class Proxy(NamedTuple):
-    """Where a proxy is, and the header that it wants."""
+    """The address of a proxy, and the header that it wants."""
 
     host: str
     port: int
@@ -87,7 +87,7 @@ class Proxy(NamedTuple):
 
 def proxy_for(address: Address) -> Proxy | None:
     """Return the proxy that the environment names for a server (`HTTPS_PROXY`, `HTTP_PROXY` and
-    `NO_PROXY`); None if there is none.
+    `NO_PROXY`); None if it names no proxy.
     """
     if address.scheme == UNIX or not any(name.lower().endswith("_proxy") for name in os.environ):
         return None
@@ -95,11 +95,11 @@ def proxy_for(address: Address) -> Proxy | None:
     from urllib.parse import unquote
     from urllib.request import getproxies_environment, proxy_bypass
 
-    found = getproxies_environment().get(address.scheme)
-    if not found or proxy_bypass(address.door):
+    url = getproxies_environment().get(address.scheme)
+    if not url or proxy_bypass(address.door):
         return None
     try:
-        parts = urlsplit(found if "://" in found else f"http://{found}")
+        parts = urlsplit(url if "://" in url else f"http://{url}")
         host, port = parts.hostname, parts.port
     except ValueError:
         host = None

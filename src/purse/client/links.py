@@ -57,13 +57,13 @@ class Links:
             head += f"Content-Type: application/json\r\nContent-Length: {len(content)}\r\n"
         message = f"{head}\r\n".encode("ascii") + content
         while True:
-            kept = self._kept()
+            idle = self._open()
             try:
-                return self._exchange(kept or self._connect(deadline), message, method, deadline)
+                return self._exchange(idle or self._connect(deadline), message, method, deadline)
             except TimeoutError:
                 raise
             except LOST:
-                if kept is None:  # else the server has closed what nobody used for a while
+                if idle is None:  # else the server has closed it in the meantime
                     raise
 
     def _exchange(
@@ -86,8 +86,8 @@ class Links:
             self._idle.append(link)
         return answer.status, answer.headers, text
 
-    def _kept(self) -> socket.socket | None:
-        """Return a connection that is open and idle; None if there is none."""
+    def _open(self) -> socket.socket | None:
+        """Return a connection that is open and idle, if there is one."""
         if self._process != os.getpid():  # a child of a fork: these are the parent's, too
             self.close()
             self._process = os.getpid()

@@ -9,13 +9,71 @@ from pathlib import Path
 from pkgutil import iter_modules
 from types import ModuleType
 
-from purse.base.catalog import as_catalog
+from purse.base.catalog import Groups, as_catalog
 from purse.base.loading import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 
 as_catalog(__name__)
 DEFAULT = "replan"  # the policy of a campaign that names none
+# by what they are for, in the order in which a newcomer meets them
+GROUPS: Groups = {
+    "For most uses": ("replan", "primal-dual-bwk"),
+    "Contexts": (
+        "lin-ucb.price",
+        "lin-ts.price",
+        "lin-ucb.resolve",
+        "classes.resolve",
+        "square-cbwk",
+        "lin-cbwk",
+    ),
+    "Money alone, rewards and costs at random": (
+        "budgeted-thompson",
+        "omega-ucb",
+        "c-ucb",
+        "i-ucb",
+        "m-ucb",
+        "mrcb",
+        "b-greedy",
+        "budget-ucb",
+        "ucb-bv1",
+        "ucb-bv2",
+        "ucb-sc",
+        "epsilon-first",
+        "bounded-epsilon-first",
+    ),
+    "Which arm is best, with confidence": ("best-arm",),
+    "Known costs, or a limit on the pulls of each arm": ("kube", "fractional-kube", "b-kube"),
+    "Several plays a round": ("ucb-mb", "exp3.m.b", "semi-bwk"),
+    "A budget and a horizon, or several resources": (
+        "ucb-bwk",
+        "sw-ucb-bwk",
+        "lagrange-bwk",
+        "bobw-primal-dual",
+        "exp3++.prices",
+        "exp3++.ada-prices",
+    ),
+    "An adversary": (
+        "exp3.bwk",
+        "exp3++.bwk",
+        "exp3++.price",
+        "exp3.p.bwk",
+        "exp3-ix.bwk",
+        "tsallis-inf.bwk",
+        "tsallis-inf.price",
+        "tsallis-inf.coin",
+    ),
+    "Blind to costs: what ignoring them loses": (
+        "exp3",
+        "exp3++",
+        "exp3.p",
+        "exp3-ix",
+        "tsallis-inf",
+        "sao",
+        "elimination-race",
+    ),
+    "Yardsticks": ("uniform", "fixed", "oracle"),
+}
 _FOLDER = Path(__file__).parent
 _PARTS = ("NAME", "params", "init", "choose", "update")
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
-from starlette.routing import Router
+from starlette.responses import Response
+from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
@@ -16,15 +17,16 @@ from purse.campaign.webhooks.follower import Follower, following
 from purse.service.auth import Guard
 from purse.service.budgets import Budgets
 from purse.service.dashboard import dashboard_routes
-from purse.service.health import health_routes
-from purse.service.live_view import LiveViews
-from purse.service.metrics import Metrics
+from purse.service.live_view import LiveViews, Overview
+from purse.service.metrics import MEDIA_TYPE, Metrics
 from purse.service.middleware import RequestMiddleware
-from purse.service.overview import Overview
-from purse.service.routes import absent, verb_routes
+from purse.service.openapi import document_json
+from purse.service.routes import JSON, Operation, absent, answer_json, route, verb_routes
 from purse.service.settings import Settings
 from purse.service.threads import Threads
 from purse.service.tokens import TokenFile
+
+OK = {"status": "ok"}
 
 
 class Service:
@@ -40,7 +42,7 @@ class Service:
         self.storage = storage = connect(settings.storage)
         self.budgets = Budgets(storage, settings.allow_policy_files)
         self.views, self.threads = LiveViews(storage), Threads()
-        self.followers = [Follower(storage, each) for each in receivers]
+        self.followers = [Follower(storage, receiver) for receiver in receivers]
         guard = Guard(tokens, socket=settings.socket is not None)
         metrics = Metrics(
             self.budgets.statuses,
@@ -51,7 +53,7 @@ class Service:
         overview = Overview(self.budgets, self.views, settings.storage)
         self.routes = [
             *verb_routes(self.budgets, self.threads, metrics),
-            *health_routes(self.budgets, self.threads, metrics),
+            *self._own_routes(metrics),
             *dashboard_routes(self.views, overview, guard),
         ]
         router = Router(
@@ -61,6 +63,27 @@ class Service:
         if settings.trusted_proxies:
             trusted = list(settings.trusted_proxies)
             self._app = cast(ASGIApp, ProxyHeadersMiddleware(cast(Any, self._app), trusted))
+
+    def _own_routes(self, metrics: Metrics) -> Iterator[Route]:
+        """Yield the routes of the service itself: health, numbers and description."""
+
+        async def alive(_: Scope) -> Response:
+            return answer_json(OK)
+
+        async def ready(_: Scope) -> Response:
+            await self.threads.read(self.storage.names)
+            return answer_json(OK)
+
+        async def numbers(_: Scope) -> Response:
+            return Response(await self.threads.read(metrics.text), media_type=MEDIA_TYPE)
+
+        async def described(_: Scope) -> Response:
+            return Response(document_json(), media_type=JSON)
+
+        yield route("/healthz", GET=Operation(None, alive))
+        yield route("/readyz", GET=Operation(None, ready))
+        yield route("/metrics", GET=Operation("read", numbers))
+        yield route("/openapi.json", GET=Operation(None, described))
 
     @asynccontextmanager
     async def _lifespan(self, _: object) -> AsyncIterator[None]:

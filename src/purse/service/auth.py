@@ -21,19 +21,19 @@ NEEDS_TOKEN = (
 
 
 class Guard:
-    """Says who sent a request.
+    """The check of the sender of a request.
 
-    tokens   the tokens that are known; None: whoever is on this machine is an admin
-    socket   whether requests come over a Unix socket that only its owner can open: then whoever
-             sends no token is an admin, and there are no browsers
+    tokens   the valid tokens; None: every user of this machine is an admin
+    socket   whether requests come over a Unix socket that only its owner can open: then a request
+             without a token is an admin's, and there are no browsers
     """
 
     def __init__(self, tokens: TokenFile | None, *, socket: bool = False) -> None:
         self.tokens, self.socket = tokens, socket
 
     def principal(self, headers: Mapping[str, str]) -> Principal | None:
-        """Return who sent a request; None if a token is needed and none that is valid was sent.
-        Raise `ProblemError` if somebody else made the sender send it.
+        """Return the sender of a request; None if it needs a token and has no valid one.
+        Raise `ProblemError` if a foreign page or a proxy sent it.
         """
         if self.tokens is not None and (TOKEN_HEADER in headers or not self.socket):
             scheme, _, secret = headers.get(TOKEN_HEADER, "").partition(" ")
@@ -84,7 +84,7 @@ def is_public(path: str) -> bool:
 
 
 def check_role(principal: Principal | None, role: str) -> None:
-    """Refuse who lacks a role."""
+    """Refuse a sender who lacks a role."""
     if principal is None:
         raise ProblemError(NO_TOKEN, NEEDS_TOKEN)
     if not principal.may(role):

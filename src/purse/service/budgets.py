@@ -20,7 +20,7 @@ from purse.campaign.verb import Verb
 from purse.errors import NotFound
 from purse.service.policy_files import refuse_file, refuse_new_file
 
-# whichever was used longest ago is let go; opening it again costs time and nothing else
+# the one that was used longest ago is closed; opening it again costs time and nothing else
 MOST_OPEN = 256
 AnyBudget: TypeAlias = Budget[Any]
 B = TypeVar("B", bound=AnyBudget)
@@ -40,8 +40,8 @@ class Budgets:
         with self._lock:
             if key in self._open:
                 self._open.move_to_end(key)
-                found: B = self._open[key]
-                return found
+                budget: B = self._open[key]
+                return budget
         return self.put(of.open(name, storage=self.storage))
 
     def put(self, budget: B) -> B:
@@ -49,10 +49,10 @@ class Budgets:
         faster.
         """
         with self._lock:
-            kept: B = self._open.setdefault((type(budget), budget.name), budget)
+            first: B = self._open.setdefault((type(budget), budget.name), budget)
             if len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
-            return kept
+            return first
 
     def drop(self, of: type[AnyBudget], name: str) -> None:
         """Let go of a budget that is not there any more: another may have taken its name."""
@@ -65,9 +65,9 @@ class Budgets:
             if row.method == "GET":
                 return row.function(of, storage=self.storage)
             refuse_new_file(given.get("policy"))
-            made = row.function(of, **given, storage=self.storage)
-            self.drop(of, made.name)  # an older one of this name is gone
-            return self.put(made).status()
+            created = row.function(of, **given, storage=self.storage)
+            self.drop(of, created.name)  # an older one of this name is gone
+            return self.put(created).status()
         budget = self.get(of, name)
         if row.plays and of.KIND == CAMPAIGN and not self.allow_policy_files:
             refuse_file(name, budget._kept.terms.policy)

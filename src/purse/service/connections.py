@@ -1,4 +1,4 @@
-"""Bounds on connections, which hold before anybody has shown a token: bytes of a header, seconds
+"""Bounds on connections, which hold before a token was seen: bytes of a header, seconds
 until a request is complete, and connections at once.
 """
 
@@ -22,7 +22,7 @@ class TooLarge(Exception):
 
 
 class BoundedProtocol(HttpToolsProtocol):
-    """A connection that is closed where a request is too slow, or its header too large.
+    """A connection that is closed if a request is too slow, or its header too large.
 
     Beyond the most connections, the one that has waited longest for a request is closed.
     """
@@ -47,13 +47,13 @@ class BoundedProtocol(HttpToolsProtocol):
         self._wait()
         if len(self.connections) > MAX_CONNECTIONS:
             waiting = (
-                each
-                for each in self.connections
-                if isinstance(each, BoundedProtocol)
-                and each.waits
-                and not each.transport.is_closing()
+                other
+                for other in self.connections
+                if isinstance(other, BoundedProtocol)
+                and other.waits
+                and not other.transport.is_closing()
             )
-            min(waiting, key=lambda each: each._since).transport.abort()
+            min(waiting, key=lambda other: other._since).transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the wait."""

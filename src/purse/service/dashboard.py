@@ -18,8 +18,7 @@ from purse.campaign.time_series import ALL, Span
 from purse.errors import unknown
 from purse.service import live_view
 from purse.service.auth import Guard
-from purse.service.live_view import LiveViews
-from purse.service.overview import Overview
+from purse.service.live_view import LiveViews, Overview
 from purse.service.problems import TOO_MANY, ProblemError
 from purse.service.routes import JSON, Operation, answer_json, missing, query_of, route
 
@@ -54,30 +53,30 @@ class Page(NamedTuple):
     kind: str
     tag: str
 
-    def answer(self, known: str | None) -> Response:
-        """Return the file, or that it is the one which the browser has."""
+    def answer(self, tags: str | None) -> Response:
+        """Return the file, or that the browser has it: its tag is among the browser's."""
         headers = {**SAFE, "ETag": self.tag}
-        if known is not None and self.tag in known:
+        if tags is not None and self.tag in tags:
             return Response(status_code=304, headers=headers)
         return Response(self.body, headers=headers, media_type=self.kind)
 
 
 def load() -> dict[str, Page]:
     """Return all files by name."""
-    found = {}
+    pages = {}
     for file in files("purse.service").joinpath(FOLDER).iterdir():
         if kind := KINDS.get("." + file.name.rpartition(".")[2]):
             body = file.read_bytes()
-            found[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
-    return found
+            pages[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
+    return pages
 
 
 def page_routes() -> Iterator[Route]:
     """Yield the routes of the page and its files, which tell nothing of any campaign."""
-    known = load()
+    pages = load()
 
     async def file(scope: Scope) -> Response:
-        page = known.get(scope["path_params"].get("file", INDEX))
+        page = pages.get(scope["path_params"].get("file", INDEX))
         if page is None:
             raise missing(scope)
         return page.answer(scope["state"]["headers"].get("if-none-match"))
@@ -87,7 +86,7 @@ def page_routes() -> Iterator[Route]:
 
 
 def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iterator[Route]:
-    """Yield the routes of the page, and the three that tell of campaigns, for who may read."""
+    """Yield the routes of the page, and the three that tell readers of campaigns."""
 
     async def look(scope: Scope) -> Response:
         facts = await views.read(overview.facts)
@@ -111,7 +110,7 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         headers = scope["state"]["headers"]
 
         def may_look() -> bool:
-            """Return whether the token still holds: it may be revoked while somebody looks."""
+            """Return whether the token still holds: it may be revoked in the meantime."""
             return guard.principal(headers) is not None
 
         return StreamingResponse(

@@ -30,7 +30,7 @@ class TokenBuckets:
         self._full: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, sender: str) -> float:
-        """Take one request out; return 0, or the seconds to wait if there is none in it."""
+        """Take one request out; return 0, or the seconds to wait if the bucket is empty."""
         now = self.clock()
         held, then = self._full.pop(sender, (self.size, now))
         held = min(self.size, held + (now - then) * self.rate)

@@ -1,4 +1,4 @@
-"""Where a server listens: on a port, or on a Unix socket that only its owner can open."""
+"""Sockets on which a server listens: a port, or a Unix socket that only its owner can open."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
         return
     path = settings.socket.absolute()
     with on_path(path) as listener:
-        made = path.lstat()
+        created = path.lstat()
         try:
             yield listener, f"unix:{path}"
         finally:
             with suppress(OSError):
-                if path.lstat().st_ino == made.st_ino:  # nobody else has taken its place
+                if path.lstat().st_ino == created.st_ino:  # it was not replaced
                     path.unlink()
 
 
@@ -60,7 +60,7 @@ def on_path(path: Path) -> socket.socket:
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(str(path))
-        path.chmod(PRIVATE)  # nobody can connect before it listens
+        path.chmod(PRIVATE)  # there is no way to connect before it listens
         listener.listen(BACKLOG)
     except OSError as error:
         listener.close()
@@ -69,7 +69,7 @@ def on_path(path: Path) -> socket.socket:
 
 
 def remove_stale(path: Path) -> None:
-    """Remove a socket that nobody listens on; refuse a path at which there is anything else."""
+    """Remove a socket on which no server listens; refuse a path with anything else."""
     try:
         mode = path.lstat().st_mode
     except OSError:

@@ -1,5 +1,5 @@
-"""What the dashboard lives on: pictures of campaigns, made by reading alone, as answers and as a
-stream of events.
+"""Pictures of campaigns for the dashboard, as answers and as a stream of events. To take one only
+reads.
 """
 
 from __future__ import annotations
@@ -14,17 +14,20 @@ from typing import Any, NamedTuple, TypeVar
 import anyio
 from anyio.to_thread import run_sync
 
+from purse._version import __version__
 from purse.base.json import compact
 from purse.campaign.campaign import Campaign
 from purse.campaign.history import FollowedHistory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
+from purse.service.budgets import Budgets
 from purse.service.policy_files import without_folder
+from purse.service.settings import absolute, address_shown
 
 FRESH = 0.5  # seconds for which a picture serves everybody
 OLDEST = 50  # tickets in a picture
-# histories; whichever was looked at longest ago is let go and folded again when it is wanted
+# histories in memory; the one that was looked at longest ago goes first, and is folded again
 MOST_KEPT = 256
 QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
 MOST_VIEWERS = 100  # streams at once
@@ -66,17 +69,19 @@ class LiveView:
             return latest
 
     def summary(self, entries: int) -> dict[str, Any] | None:
-        """Return what a list of campaigns shows of one whose journal has so many entries; None
-        before its first picture was made, for that may take long.
+        """Return what a list of campaigns shows of this one; None before its first picture, which
+        may take long.
+
+        entries   the length of its journal now
         """
         if not self._latest or not self._lock.acquire(blocking=False):
             return self._summary and self._summary[1]
         try:
-            taken, known = self._summary or (-QUIET, {"seq": 0})
-            if known["seq"] < entries or time.monotonic() - taken >= QUIET:
-                known = self._followed.follow().summary(self.campaign.storage.now())
-                self._summary = time.monotonic(), known
-            return known
+            taken, summary = self._summary or (-QUIET, {"seq": 0})
+            if summary["seq"] < entries or time.monotonic() - taken >= QUIET:
+                summary = self._followed.follow().summary(self.campaign.storage.now())
+                self._summary = time.monotonic(), summary
+            return summary
         finally:
             self._lock.release()
 
@@ -115,8 +120,8 @@ class LiveViews:
         self._threads = anyio.CapacityLimiter(THREADS)
 
     def version(self, name: str, span: Span = ALL) -> ViewVersion:
-        """Return the picture of a campaign; one that was made anew since is opened again the next
-        time.
+        """Return the picture of a campaign. One that another replaced is `NotFound` once, and the
+        next call opens the other.
         """
         try:
             return self._view(name).version(span)
@@ -132,13 +137,13 @@ class LiveViews:
                 return self._views[name]
         opened = LiveView(Campaign.open(name, storage=self.storage))
         with self._lock:
-            kept = self._views.setdefault(name, opened)
+            view = self._views.setdefault(name, opened)
             if len(self._views) > MOST_KEPT:
                 self._views.popitem(last=False)
-            return kept
+            return view
 
     def summary(self, name: str, entries: int) -> dict[str, Any] | None:
-        """Return what a list shows of a campaign; None where its history is not kept."""
+        """Return what a list shows of a campaign; None if its history is not in memory."""
         with self._lock:
             view = self._views.get(name)
         return None if view is None else view.summary(entries)
@@ -167,8 +172,8 @@ class LiveViews:
     async def events(
         self, name: str, may_look: Callable[[], bool] = lambda: True, span: Span = ALL
     ) -> AsyncIterator[str]:
-        """Yield what is sent to one viewer. It ends where the storage does not answer, when
-        `may_look` says no, or where too many came at once: who comes again is told why.
+        """Yield what is sent to one viewer. It ends if the storage does not answer, if `may_look`
+        says no, or if there are too many viewers: the next request is told why.
         """
         version, quiet = None, 0
         if self.viewers >= MOST_VIEWERS:
@@ -191,3 +196,39 @@ class LiveViews:
                 if self.closed:
                     return
                 await anyio.sleep(BEAT)
+
+
+class Overview:
+    """All campaigns of a storage, for the first page; read at most every half second."""
+
+    def __init__(self, budgets: Budgets, views: LiveViews, storage: str | Storage) -> None:
+        self.budgets, self.views = budgets, views
+        self.storage = absolute(address_shown(storage))
+        self._lock = threading.Lock()
+        self._taken, self._latest = -FRESH, dict[str, Any]()
+
+    def facts(self) -> dict[str, Any]:
+        """Return the status of each campaign, with a summary if its history is in memory."""
+        with self._lock:
+            if time.monotonic() - self._taken >= FRESH:
+                self._latest = self._take()
+                self._taken = time.monotonic()
+            return self._latest
+
+    def _take(self) -> dict[str, Any]:
+        rows = []
+        for name in self.budgets.storage.names():
+            try:
+                status = self.budgets.get(Campaign, name).status()
+            except NotFound:  # it went, and another may have its name
+                self.budgets.drop(Campaign, name)
+                continue
+            summary = self.views.summary(name, status.entries)
+            rows.append({"status": without_folder(status.as_dict()), "summary": summary})
+        now = self.budgets.storage.now() / 1000
+        return {"now": now, "version": __version__, "campaigns": rows, "accounts": self._tops()}
+
+    def _tops(self) -> list[dict[str, Any]]:
+        """Return the accounts at the top, each with all that is below it."""
+        statuses = list(self.budgets.account_statuses())
+        return [status.as_dict() for status in statuses if not status.account]

@@ -36,11 +36,30 @@ COUNTS = {
     "outside_range": "Reports of a reward outside the declared range.",
     "clipped": "Values of contexts outside their declared range.",
 }
-# counts that fall, too
-OPEN = {
-    "open_tickets": ("held", "Tickets that are held."),
-    "presumed_tickets": ("presumed", "Tickets that expired and are presumed spent."),
-    "settled_tickets": ("settled", "Tickets whose cost is known and whose reward is not."),
+# what one number says of a campaign, and how it is found
+GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
+    "running": (
+        "Whether the campaign gives out tickets.",
+        lambda status: status.status == RUNNING,
+    ),
+    "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
+    "presumed_tickets": (
+        "Tickets that expired and are presumed spent.",
+        lambda status: status.counts["presumed"],
+    ),
+    "settled_tickets": (
+        "Tickets whose cost is known and whose reward is not.",
+        lambda status: status.counts["settled"],
+    ),
+    "cooling_arms": (
+        "Arms whose calls fail, and that are tried one ticket at a time.",
+        lambda status: len(status.cooling),
+    ),
+    "overdue_tickets": (
+        "Tickets past their deadline that no ask has expired yet.",
+        lambda status: status.overdue,
+    ),
+    "alarms": ("Things that a person should look at.", lambda status: len(status.alarms)),
 }
 DELIVERIES = {
     "events_delivered": ("delivered", "Events that a receiver was told of."),
@@ -71,90 +90,72 @@ class Family:
         self, word: str, text: str, rows: Iterable[tuple[tuple[str, ...], float]], *more: str
     ) -> Metric:
         """Return numbers, each with the value of the label, and of `more` labels."""
-        found = GaugeMetricFamily(self.prefix + word, text, labels=(self.label, *more))
+        metric = GaugeMetricFamily(self.prefix + word, text, labels=(self.label, *more))
         for labels, value in rows:
-            found.add_metric(labels, float(value))
-        return found
+            metric.add_metric(labels, float(value))
+        return metric
 
     def counter(self, word: str, text: str, rows: Iterable[tuple[str, float]]) -> Metric:
         """Return numbers that only grow."""
-        found = CounterMetricFamily(self.prefix + word, text, labels=(self.label,))
+        metric = CounterMetricFamily(self.prefix + word, text, labels=(self.label,))
         for name, value in rows:
-            found.add_metric((name,), value)
-        return found
+            metric.add_metric((name,), value)
+        return metric
 
     def balances(
-        self, text: str, found: Sequence[Status] | Sequence[AccountStatus]
+        self, text: str, statuses: Sequence[Status] | Sequence[AccountStatus]
     ) -> Iterator[Metric]:
         """Yield the amounts of each resource."""
         for word in AMOUNTS:
             rows = [
                 ((status.name, purse.resource), float(getattr(purse, word)))
-                for status in found
+                for status in statuses
                 for purse in status.purses
             ]
             yield self.gauge(word, text.format(word), rows, "resource")
 
 
 def of_campaigns(
-    statuses: Callable[[], Iterable[Status]], now: Callable[[], float]
+    read: Callable[[], Iterable[Status]], now: Callable[[], float]
 ) -> Iterator[Metric]:
     """Yield how all campaigns stand at this moment."""
     try:
-        found, up = list(statuses()), 1
+        statuses, up = list(read()), 1
     except StorageUnavailable:
-        found, up = [], 0
+        statuses, up = [], 0
     family = Family("purse_", "campaign")
-
-    def each(word: str, text: str, value: Callable[[Status], float]) -> Metric:
-        return family.gauge(word, text, [((status.name,), value(status)) for status in found])
-
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
-    yield from family.balances("The {} of a resource, in its own unit.", found)
+    yield from family.balances("The {} of a resource, in its own unit.", statuses)
     states = [
         ((status.name, word), float(status.status == word))
-        for status in found
+        for status in statuses
         for word in CAMPAIGN_STATES
     ]
     yield family.gauge("state", "1 for the state that the campaign is in.", states, "state")
     alarms = [
         ((status.name, word), float(any(alarm.kind == word for alarm in status.alarms)))
-        for status in found
+        for status in statuses
         for word in ALARM_KINDS
     ]
     yield family.gauge("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
-    yield each("running", "Whether the campaign gives out tickets.", is_running)
-    for word, (count, text) in OPEN.items():
-        rows = [((status.name,), status.counts[count]) for status in found]
-        yield family.gauge(word, text, rows)
-    yield each(
-        "cooling_arms",
-        "Arms whose calls fail, and that are tried one ticket at a time.",
-        lambda status: len(status.cooling),
-    )
-    yield each(
-        "overdue_tickets",
-        "Tickets past their deadline that no ask has expired yet.",
-        lambda status: status.overdue,
-    )
-    yield each(
-        "oldest_ticket_seconds",
-        "The age of the oldest ticket that is held; 0 without any.",
-        lambda status: age(status.oldest_held, now()),
-    )
-    yield each("alarms", "Things that a person should look at.", lambda status: len(status.alarms))
+    for word, (text, number) in GAUGES.items():
+        yield family.gauge(word, text, [((status.name,), number(status)) for status in statuses])
+    ages = [((status.name,), age(status.oldest_held, now())) for status in statuses]
+    text = "The age of the oldest ticket that is held; 0 without any."
+    yield family.gauge("oldest_ticket_seconds", text, ages)
     for word, text in COUNTS.items():
-        yield family.counter(word, text, [(status.name, status.counts[word]) for status in found])
+        counts = [(status.name, status.counts[word]) for status in statuses]
+        yield family.counter(word, text, counts)
 
 
-def of_accounts(statuses: Callable[[], Iterable[AccountStatus]]) -> Iterator[Metric]:
+def of_accounts(read: Callable[[], Iterable[AccountStatus]]) -> Iterator[Metric]:
     """Yield how all accounts stand at this moment; nothing if the storage does not answer."""
-    found: list[AccountStatus] = []
+    statuses: list[AccountStatus] = []
     with suppress(StorageUnavailable):
-        found = list(statuses())
+        statuses = list(read())
     family = Family("purse_account_", "account")
-    yield from family.balances("The {} of a resource of an account, in its own unit.", found)
-    running = [((status.name,), is_running(status)) for status in found]
+    yield from family.balances("The {} of a resource of an account, in its own unit.", statuses)
+    running = [((status.name,), float(status.status == RUNNING)) for status in statuses]
     text = "Whether campaigns below the account may give out tickets."
     yield family.gauge("running", text, running)
 
@@ -163,24 +164,19 @@ def of_webhooks(followers: Sequence[Follower], now: Callable[[], float]) -> Iter
     """Yield how the followers of this process stand."""
     family = Family("purse_", "receiver")
     for name, (word, text) in DELIVERIES.items():
-        counts = [(each.receiver.name, each.counts[word]) for each in followers]
+        counts = [(follower.receiver.name, follower.counts[word]) for follower in followers]
         yield family.counter(name, text, counts)
     text = "The age of the oldest event that a receiver was not told of yet; 0 without any."
     waiting = {
-        each.receiver.name: [event.made / 1000 for event in list(each.waiting.values())]
-        for each in followers
+        follower.receiver.name: [event.made / 1000 for event in list(follower.waiting.values())]
+        for follower in followers
     }
-    rows = [((name,), age(min(made, default=None), now())) for name, made in waiting.items()]
+    rows = [((name,), age(min(times, default=None), now())) for name, times in waiting.items()]
     yield family.gauge("oldest_event_seconds", text, rows)
 
 
-def is_running(status: Status | AccountStatus) -> float:
-    """Return 1 for what is running, and 0 for all else."""
-    return float(status.status == RUNNING)
-
-
 def age(since: float | None, now: float) -> float:
-    """Return the seconds since a time; 0 if there is none."""
+    """Return the seconds since a time; 0 if the time is None."""
     return 0.0 if since is None else max(0.0, now - since)
 
 
@@ -211,10 +207,8 @@ class Metrics:
         )
         # looked up once for each kind of answer
         self._of_answers: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
-        given, taken = (
-            "Tickets that this process has given out.",
-            "Reports that this process has taken.",
-        )
+        given = "Tickets that this process has given out."
+        taken = "Reports that this process has taken."
         self.asks = Counter("purse_process_asks", given, ("campaign",), registry=registry)
         self.tells = Counter("purse_process_tells", taken, ("campaign",), registry=registry)
 

@@ -23,10 +23,10 @@ from purse.service.tokens import Principal
 REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
 WITH_BODY = ("POST", "PUT", "PATCH")
-GONE = 499  # what is logged if nobody waits for the answer any more
+GONE = 499  # what is logged if the client left before the answer
 SAFE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 CAMPAIGN = "/campaigns/{name}"  # how the routes of one campaign begin
-ALIVE = "/healthz"  # never limited: who watches the server must not think it dead
+ALIVE = "/healthz"  # never limited: a watchdog must not think the server dead
 
 
 class RequestMiddleware:

@@ -8,14 +8,16 @@ import inspect
 import json
 from functools import cache
 from importlib.resources import files
-from typing import Any
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from purse._version import __version__
 from purse.base.json import compact_bytes
 from purse.base.problem_types import OF_ERRORS, ProblemType, facts
+from purse.campaign import results
 from purse.campaign.campaign import Campaign
 from purse.campaign.kinds import Schema
-from purse.campaign.verb import TEXT, WANTED, Verb, row_of, verbs
+from purse.campaign.verb import TEXT, WANTED, Argument, Verb, row_of, said, verbs
 from purse.client import wire
 from purse.errors import ArmsCoolingDown, InvalidInput, NotFound, PurseError, StorageUnavailable
 from purse.service.budgets import AnyBudget
@@ -30,7 +32,6 @@ from purse.service.problems import (
     WRONG_ROLE,
 )
 from purse.service.routes import CLASSES, JSON, status_of
-from purse.service.schemas import REF, argument_schema, schema_of
 
 MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
 HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
@@ -38,6 +39,73 @@ LINES = (
     "An entry as JSON on each line: at most `limit`, and fewer once they have 4 MB. Go on with "
     "`after` at the last entry's `seq` until an answer is empty."
 )
+
+REF = "#/components/schemas/"
+# results whose names are longer than an API needs
+NAMES = {
+    "BalanceStatus": "Purse",
+    "CampaignTicket": "Ticket",
+    "FeatureStatus": "Feature",
+    "LabelStatus": "Label",
+    "PeriodStatus": "Period",
+}
+TYPES: dict[Any, Schema] = {
+    str: {"type": "string"},
+    int: {"type": "integer"},
+    float: {"type": "number"},
+    bool: {"type": "boolean"},
+    NoneType: {"type": "null"},
+    Any: {},
+    results.Amount: {
+        "type": "string",
+        "pattern": r"^-?[0-9]+(\.[0-9]{1,9})?$",
+        "description": get_args(results.Amount)[1],
+    },
+}
+
+
+def schema_of(hint: Any, schemas: dict[str, Schema]) -> Schema:
+    """Return the schema of a type; those of results go to `schemas`, and are referred to."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if hint in TYPES:
+        return TYPES[hint]
+    if hint is PurseError:
+        return {"$ref": REF + "Refused"}
+    if origin is Annotated:
+        text = next((part for part in parts[1:] if isinstance(part, str)), None)
+        schema = schema_of(parts[0], schemas)
+        return {**schema, "description": text} if text else schema
+    if origin in (list, tuple):
+        return {"type": "array", "items": schema_of(parts[0], schemas)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": schema_of(parts[1], schemas)}
+    if origin in (Union, UnionType):
+        return {"anyOf": [schema_of(part, schemas) for part in parts]}
+    if origin is Literal:
+        return {"type": "string", "enum": list(parts)}
+    name = NAMES.get(hint.__name__, hint.__name__)
+    if name not in schemas:
+        schemas[name] = {}  # a result may hold others of its type
+        fields = {field: schema_of(part, schemas) for field, part in wire.fields(hint).items()}
+        schemas[name] |= {
+            "type": "object",
+            "description": inspect.getdoc(hint),
+            "required": list(fields),
+            "properties": fields,
+            "additionalProperties": False,
+        }
+    return {"$ref": REF + name}
+
+
+def argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
+    """Return the schema of an argument, with its text."""
+    schema = {**argument.kind.schema}
+    nothing = argument.optional or argument.default is None
+    if nothing and argument.place == "body" and schema:
+        schema = {"anyOf": [schema, {"type": "null"}]}
+    if argument.default not in (WANTED, None):
+        schema["default"] = argument.default
+    return {**schema, "description": said(of, argument)}
 
 
 def stored(name: str) -> Any:
@@ -62,19 +130,20 @@ def operation_id(of: type[AnyBudget], row: Verb) -> str:
 
 def parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
     """Return the parameters of an operation: of its path, its query and its headers."""
-    found: list[Schema] = []
+    described: list[Schema] = []
     if row.path is not None:
         schema = row_of(Campaign.create).arguments["name"].kind.schema
         path = {"name": "name", "in": "path", "required": True, "schema": schema}
-        found.append({**path, "description": f"Of the {of.KIND}."})
-    for each in row.arguments.values():
-        if each.place != "body":
-            schema = argument_schema(of, each)
+        described.append({**path, "description": f"Of the {of.KIND}."})
+    for argument in row.arguments.values():
+        if argument.place != "body":
+            schema = argument_schema(of, argument)
             text = schema.pop("description")
-            place = {"name": each.field, "in": each.place, "required": each.default is WANTED}
-            found.append({**place, "schema": schema, "description": text})
+            wanted = argument.default is WANTED
+            place = {"name": argument.field, "in": argument.place, "required": wanted}
+            described.append({**place, "schema": schema, "description": text})
     key = [{"$ref": "#/components/parameters/Key"}] if "request_id" in row.arguments else []
-    return found + key
+    return described + key
 
 
 def content(media: str, schema: Schema, example: Any) -> Schema:
@@ -84,13 +153,13 @@ def content(media: str, schema: Schema, example: Any) -> Schema:
 
 def body(of: type[AnyBudget], row: Verb) -> Schema:
     """Return the description of a body, if there is one."""
-    fields = {name: each for name, each in row.arguments.items() if each.place == "body"}
+    fields = {name: field for name, field in row.arguments.items() if field.place == "body"}
     if not fields:
         return {}
-    wanted = [name for name, each in fields.items() if each.default is WANTED]
+    wanted = [name for name, field in fields.items() if field.default is WANTED]
     schema: Schema = {
         "type": "object",
-        "properties": {name: argument_schema(of, each) for name, each in fields.items()},
+        "properties": {name: argument_schema(of, field) for name, field in fields.items()},
         "additionalProperties": False,
     }
     if wanted:
@@ -103,7 +172,7 @@ def body(of: type[AnyBudget], row: Verb) -> Schema:
 
 def refusals(*kinds: ProblemType) -> dict[str, Schema]:
     """Return the problems that an operation may answer with: its own, and those of all."""
-    found: dict[str, Schema] = {}
+    answers: dict[str, Schema] = {}
     every = [*kinds, OF_ERRORS[InvalidInput], OF_ERRORS[StorageUnavailable]]
     every += [FOREIGN, TOO_LARGE, TOO_MANY]
     for status in sorted({kind.status for kind in every}):
@@ -112,7 +181,7 @@ def refusals(*kinds: ProblemType) -> dict[str, Schema]:
             slug: {"value": {**facts(kind, kind.title), **MORE.get(kind, {})}}
             for slug, kind in alike.items()
         }
-        found[str(status)] = {
+        answers[str(status)] = {
             "description": "; ".join(kind.title for kind in alike.values()) + ".",
             "headers": {
                 header: {"$ref": f"#/components/headers/{header}"}
@@ -121,7 +190,7 @@ def refusals(*kinds: ProblemType) -> dict[str, Schema]:
             },
             "content": {MEDIA_TYPE: {"schema": {"$ref": REF + "Problem"}, "examples": shown}},
         }
-    return found
+    return answers
 
 
 def refusals_of(row: Verb) -> dict[str, Schema]:
@@ -133,9 +202,9 @@ def refusals_of(row: Verb) -> dict[str, Schema]:
     return refusals(*kinds)
 
 
-def answer(of: type[AnyBudget], row: Verb, known: dict[str, Schema]) -> dict[str, Schema]:
+def answer(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> dict[str, Schema]:
     """Return the description of an answer that is no problem."""
-    schema = schema_of(row.returns(of), known)
+    schema = schema_of(row.returns(of), schemas)
     if row.key:
         schema = {
             "type": "object",
@@ -150,26 +219,26 @@ def answer(of: type[AnyBudget], row: Verb, known: dict[str, Schema]) -> dict[str
     return {str(status_of(row)): {"description": text, "content": content(media, schema, example)}}
 
 
-def operation(of: type[AnyBudget], row: Verb, known: dict[str, Schema]) -> Schema:
+def operation(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> Schema:
     """Return the description of a verb. What its docstring says of arguments stands with them."""
     paragraphs = (inspect.getdoc(row.function) or "").split("\n\n")
     return {
         "operationId": operation_id(of, row),
         "tags": [f"{of.KIND}s"],
         "summary": " ".join(paragraphs[0].split()),
-        "description": "\n\n".join(each for each in paragraphs if not TEXT.match(each)),
+        "description": "\n\n".join(part for part in paragraphs if not TEXT.match(part)),
         "security": [{"token": []}],
         "x-role": row.role,
         "parameters": parameters(of, row),
         **body(of, row),
-        "responses": answer(of, row, known) | refusals_of(row),
+        "responses": answer(of, row, schemas) | refusals_of(row),
     }
 
 
 @cache
 def document() -> Schema:
-    """Return the OpenAPI document: what is stored, with the verbs, and with problems and examples
-    of the operations that are none.
+    """Return the OpenAPI document: the stored part, the verbs, and the problems and examples of the
+    operations that are no verbs.
     """
     described: Schema = stored("openapi_base.json")
     described["info"]["version"] = __version__

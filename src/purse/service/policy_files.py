@@ -1,5 +1,5 @@
-"""Policy files that a campaign in the storage names: whoever may write the storage chooses them,
-and they are code.
+"""Policy files that a campaign in the storage names. All who may write the storage choose them, and
+they are code.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def refuse_file(name: str, policy: str) -> None:
 
 
 def refuse_new_file(policy: Any) -> None:
-    """Refuse a policy file in the terms of a new campaign, whatever is allowed: whoever sends a
-    request must not choose what code the server runs.
+    """Refuse a policy file in the terms of a new campaign, even if files are allowed: the sender of
+    a request must not choose what code the server runs.
     """
     if isinstance(policy, str) and is_policy_file(policy):
         raise invalid("policy", policy, "must be the name of a policy; a server takes no files")

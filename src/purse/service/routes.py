@@ -83,20 +83,21 @@ def route(path: str, **operations: Operation) -> Route:
 
 def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Route]:
     """Return the routes of all verbs, asks and tells first."""
-    known: dict[str, dict[str, Operation]] = {}
+    operations: dict[str, dict[str, Operation]] = {}
     for of in CLASSES:
         for row in verbs(of):
             answer = answering(of, row, budgets, threads, metrics)
-            known.setdefault(row.address(of), {})[row.method] = Operation(row.role, answer)
-    paths = sorted(known, key=lambda path: not path.endswith(FIRST))
-    return [route(path, **known[path]) for path in paths]
+            at = operations.setdefault(row.address(of), {})
+            at[row.method] = Operation(row.role, answer)
+    paths = sorted(operations, key=lambda path: not path.endswith(FIRST))
+    return [route(path, **operations[path]) for path in paths]
 
 
 def answering(
     of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
 ) -> Answer:
     """Return what answers the requests of a verb."""
-    parts = [each.name for each in row.arguments.values() if each.place == "path"]
+    parts = [argument.name for argument in row.arguments.values() if argument.place == "path"]
     run = threads.read if row.method == "GET" else threads.write
     status = status_of(row)
     counter = {"ask": metrics.asks, "tell": metrics.tells, "tell_many": metrics.tells}.get(row.name)
@@ -107,8 +108,8 @@ def answering(
             return Response(text, media_type=wire.LINES)
         result = budgets.do(of, row, name, given)
         if counter is not None:
-            several = result if row.key else [result]
-            counter.labels(name).inc(sum(not isinstance(each, PurseError) for each in several))
+            answers = result if row.key else [result]
+            counter.labels(name).inc(sum(not isinstance(one, PurseError) for one in answers))
         return answer_json(result, row.key, status)
 
     async def answer(scope: Scope) -> Response:

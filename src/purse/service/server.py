@@ -15,8 +15,7 @@ from purse.service import request_log
 from purse.service.app import Service
 from purse.service.connections import BoundedProtocol
 from purse.service.listeners import listening
-from purse.service.overview import address_shown
-from purse.service.settings import Settings
+from purse.service.settings import Settings, address_shown
 
 # seconds that open requests get to finish: longer than a storage is waited for
 SHUTDOWN_TIMEOUT_S = 60
@@ -68,7 +67,7 @@ def serve(settings: Settings) -> None:
 
 
 def greeting(told: Mapping[str, object]) -> str:
-    """Return what a person reads who has started a server on a terminal.
+    """Return the greeting on a terminal.
 
     >>> print(greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
     Dashboard: http://127.0.0.1:8000

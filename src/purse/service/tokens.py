@@ -47,7 +47,7 @@ class Token(NamedTuple):
 
 
 class Principal(NamedTuple):
-    """Whoever sent a request."""
+    """The sender of a request."""
 
     name: str | None  # None: no tokens are needed here
     role: str
@@ -70,8 +70,8 @@ class TokenFile:
     def current(self) -> list[Token]:
         """Return the tokens as they are in the file now."""
         try:
-            found = self.path.stat()
-            seen = found.st_mtime_ns, found.st_size, found.st_ino
+            stat = self.path.stat()
+            seen = stat.st_mtime_ns, stat.st_size, stat.st_ino
             if seen != self._seen:
                 self._tokens, self._seen = read(self.path), seen
         except OSError as error:
@@ -83,8 +83,8 @@ class TokenFile:
         return self._tokens
 
     def principal(self, secret: str) -> Principal | None:
-        """Return the holder of a token; None where it is not known, or expired. Nobody gets in
-        while the file cannot be read.
+        """Return the holder of a token; None if it is unknown or expired.
+        Raise `StorageUnavailable` if the file cannot be read.
         """
         digest = digest_of(secret)
         try:
@@ -166,15 +166,15 @@ def revoke(path: Path, name: str) -> None:
         tokens = read(path)
         if name not in {token.name for token in tokens}:
             raise unknown("token", name, [token.name for token in tokens])
-        kept = [token for token in tokens if token.name != name]
-        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in kept))
+        others = [token for token in tokens if token.name != name]
+        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in others))
         path.chmod(PRIVATE)
 
 
 @contextmanager
 def changing(path: Path) -> Iterator[None]:
-    """Let nobody else change the file meanwhile: two who read it at once and write it one after the
-    other bring a revoked token back. The lock stands beside the file, which is replaced.
+    """Lock the file for a change: without a lock, two changes at once would bring a revoked token
+    back. The lock stands beside the file, which is replaced.
     """
     if sys.platform == "win32":
         yield

@@ -17,13 +17,35 @@ from pkgutil import iter_modules
 from typing import Any, cast
 
 from purse.base import amounts, spec
-from purse.base.catalog import as_catalog
+from purse.base.catalog import Groups, as_catalog
 from purse.base.loading import load_module
 from purse.base.text import first_paragraph
 from purse.errors import InvalidInput, invalid, unknown
 from purse.types import World
 
 as_catalog(__name__)
+# by what they are for, in the order in which a newcomer meets them
+GROUPS: Groups = {
+    "Rewards and costs at random": ("bernoulli", "two_point", "beta", "atoms"),
+    "Worlds that change": (
+        "switching",
+        "drifting",
+        "moving_costs",
+        "outages",
+        "corrupted",
+        "table",
+    ),
+    "A budget and a horizon": ("routing", "pricing", "ad_slots", "auction"),
+    "Contexts": ("linear_contexts", "class_contexts", "logistic_contexts", "routing_contexts"),
+    "Where theorems of the paper fail": (
+        "two_worlds",
+        "spend_or_save",
+        "same_costs",
+        "misleading_ratio",
+        "misleading_costs",
+    ),
+    "Lower bounds": ("theorem2", "theorem5", "similar_costs"),
+}
 _MODULES = {
     info.name: import_module(f"{__name__}.{info.name}")
     for info in iter_modules([str(Path(__file__).parent)])

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
+from purse.base import exit_codes
 from purse.campaign.campaign import Campaign
-from purse.campaign.kinds import Kind, amounts, number, pair
+from purse.campaign.kinds import Kind, Report, amounts, number, pair
 from purse.campaign.results import CampaignTicket
 from purse.cli import budgets, complete
-from purse.cli.campaign.tell import tell
 from purse.cli.campaign.watch import watch
-from purse.cli.made import command, content
-from purse.cli.options import stored
+from purse.cli.made import command, content, opened
+from purse.cli.options import for_machines, stored
+from purse.cli.output import print_json
 from purse.cli.sections import Commands
+from purse.cli.show import show_receipt
+from purse.errors import InvalidInput, PurseError, invalid
 
 
 def commands() -> Commands:
@@ -30,8 +35,7 @@ def commands() -> Commands:
     own = {name: (Kind({}, cost, "COST|NAME=COST", name), text) for name, text in costs.items()}
     new = command(Campaign, "create", "new", call=create, own=own)
     ask = command(Campaign, "_ask", call=ask_for, columns="asked", without=["context"])
-    kept = {"acknowledged": (Kind({}, numbers, "FILE"), "")}
-    audit = command(Campaign, "audit", own=kept)
+    audit = command(Campaign, "audit", own={"acknowledged": (Kind({}, numbers, "FILE"), "")})
     without = click.Option(
         ["--without-contexts"],
         is_flag=True,
@@ -49,20 +53,20 @@ def commands() -> Commands:
 def create(
     *, arms: Mapping[str, Any], cost_min: Any = None, cost_ceiling: Any = None, **given: Any
 ) -> Campaign:
-    """Create a campaign, and say what a pull is taken to cost if nobody has said it."""
-    made = Campaign.create(
+    """Create a campaign, and say what a pull is taken to cost if it was not typed."""
+    campaign = Campaign.create(
         arms=arms,
         cost_min=spread(cost_min, arms, {}),
         cost_ceiling=spread(cost_ceiling, arms, arms),
         **given,
     )
-    if cost_min is None and hasattr(made, "terms"):
+    if cost_min is None and hasattr(campaign, "terms"):
         from purse.campaign.terms import texts
 
-        least = zip(made.terms.arms, texts(made.terms.cost_min), strict=True)
+        least = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)
         click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
-    return made
+    return campaign
 
 
 def cost(text: str) -> tuple[str, Any]:
@@ -116,10 +120,77 @@ def restore(file: Path, name: str | None, account: str | None, storage: str) -> 
 
     The new campaign has an id of its own, so that nothing meant for the old one reaches it.
     """
-    made = Campaign.restore(file, storage=storage, name=name, account=account)
-    click.echo(str(made.status()))
+    campaign = Campaign.restore(file, storage=storage, name=name, account=account)
+    click.echo(str(campaign.status()))
 
 
 def numbers(path: str) -> list[Any]:
     """Return the numbers in the lines of a file."""
     return [number(line.strip()) for line in content(path).splitlines() if line.strip()]
+
+
+@for_machines
+@stored
+@click.command()
+@click.argument("of", metavar="NAME", shell_complete=complete.campaigns)
+@click.argument("ticket", metavar="TICKET|-")
+@click.option("--reward", metavar="REWARD", help="Reward, from 0 to 1 or in the campaign's range.")
+@click.option("--cost", metavar="AMOUNT", help="True cost; for several resources as 0.01,500.")
+def tell(
+    of: str, ticket: str, reward: str | None, cost: str | None, as_json: bool, storage: str
+) -> None:
+    """Report the reward and the cost of a ticket.
+
+    With - in place of the ticket, reports are read from stdin, a JSON object on each line. Each
+    report stands alone: an error in one is printed, and the others count. A thousand reports take
+    about as long as one.
+
+    \b
+    purse campaign tell prompts 17 --reward 0.93 --cost 0.0021
+    purse campaign tell prompts - < reports.jsonl
+    echo '{"ticket": 17, "reward": 0.93, "cost": "0.0021"}' \\
+        | purse campaign tell prompts -
+    """  # noqa: D301 - click reads the backspace as: keep these lines
+    if ticket == "-":
+        if reward is not None or cost is not None:
+            raise InvalidInput("reward and cost are read from stdin if the ticket is -")
+        lines = enumerate(sys.stdin, 1)
+        reports = [report_of(place, line) for place, line in lines if line.strip()]
+    elif reward is None or cost is None:
+        raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
+    else:
+        reports = [Report(number(ticket), number(reward), amounts(cost))]
+    answers = opened(Campaign, of, storage).tell_many(reports)
+    show_answers(reports, answers, as_json)
+
+
+def report_of(place: int, line: str) -> Report:
+    """Return the report on a line of stdin."""
+    try:
+        report = Report(**json.loads(line))
+        if type(report.ticket) is not int:
+            raise ValueError
+    except (ValueError, TypeError):
+        raise invalid(
+            f"stdin, line {place}",
+            line.strip(),
+            'must be like {"ticket": 17, "reward": 0.93, "cost": "0.0021"}',
+        ) from None
+    return report
+
+
+def show_answers(reports: list[Report], answers: list[Any], as_json: bool) -> None:
+    """Print receipts; an error of one report goes to stderr, and the exit code is 2."""
+    wrong = []
+    for report, answer in zip(reports, answers, strict=True):
+        if isinstance(answer, PurseError):
+            wrong.append({"ticket": report.ticket, "error": str(answer)})
+            whose = "" if "ticket" in str(answer) else f"ticket {report.ticket}: "
+            click.echo(f"purse: {whose}{answer}", err=True)
+        elif not as_json:
+            show_receipt(answer)
+    if as_json:
+        right = [one.as_dict() for one in answers if not isinstance(one, PurseError)]
+        print_json({"receipts": right, "errors": wrong})
+    if wrong:
+        click.get_current_context().exit(exit_codes.MISTAKE)

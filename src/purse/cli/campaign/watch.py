@@ -1,6 +1,6 @@
 """`purse campaign watch`: a live view of a campaign in the terminal.
 
-Where there is no terminal, it prints a line for each change.
+Without a terminal, it prints a line for each change.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def watch(name: str, once: bool, storage: str) -> None:
     """Watch a campaign in the terminal.
 
     Shows the budget, arms, open tickets, alarms, and when the budget runs out. It only reads, and
-    Ctrl-C ends it. Where the output is no terminal, it prints a line for each change.
+    Ctrl-C ends it. If the output is no terminal, it prints a line for each change.
     """
     from rich.console import Console
     from rich.live import Live
@@ -165,7 +165,7 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     ):
         table.add_column(title, justify="right" if number else "left", no_wrap=True)
     marks = dict.fromkeys(status.retired, " (retired)")
-    marks |= {each.arm: " (cooling down)" for each in status.cooling}
+    marks |= {arm.arm: " (cooling down)" for arm in status.cooling}
     for arm in history["arms"]:
         costs = arm["mean_costs"] or [None] * len(status.purses)
         span = " … ".join(map(format_digits, arm["interval"] or ()))
