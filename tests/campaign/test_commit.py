@@ -16,7 +16,7 @@ from purse.campaign import asks
 from purse.campaign.campaign import Campaign
 from purse.campaign.commit import Operation
 from purse.campaign.learner import recovered
-from purse.campaign.storage.rows import Locked, Wants, Writes
+from purse.campaign.storage.sql import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable

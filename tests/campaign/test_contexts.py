@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from purse import AskRefused, Conflict, InvalidInput, Policy, PurseError
-from purse.campaign import commit, contexts, terms
+from purse.campaign import ask_inputs, commit, terms
 from purse.campaign.campaign import Campaign
 from purse.campaign.learner import recovered
 from purse.lab import prior_from_log
@@ -79,7 +79,7 @@ def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch)
 
 @given(st.lists(st.floats(-1000, 1000, width=32), min_size=1))
 def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
-    short = json.loads(json.dumps(contexts.shortest(numbers)))
+    short = json.loads(json.dumps(ask_inputs.shortest(numbers)))
     assert np.array(short, np.float32).tobytes() == np.array(numbers, np.float32).tobytes()
     assert all(len(repr(number)) <= 16 for number in short)
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.campaign.storage.rows import Wants
+from purse.campaign.storage.sql import Wants
 from purse.compiler.jit import COMPILING
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds

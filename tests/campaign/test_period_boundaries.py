@@ -12,7 +12,7 @@ import pytest
 
 from purse import Campaign
 from purse.campaign import replay_journal, transaction
-from purse.campaign.calendar import Calendar
+from purse.campaign.period import Calendar
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.transaction import Transaction
 from purse.errors import CampaignPaused

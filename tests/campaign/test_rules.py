@@ -8,7 +8,7 @@ import pytest
 
 from purse.base.amounts import LARGEST
 from purse.campaign import asks, operators, reports
-from purse.campaign.mask import Mask
+from purse.campaign.ask_inputs import Mask
 from purse.errors import (
     AskRefused,
     BudgetExhausted,

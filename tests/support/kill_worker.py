@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account
-from purse.campaign import calendar, commit
+from purse.campaign import commit, period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from purse.errors import StorageUnavailable
@@ -160,7 +160,7 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
-    calendar.HOUR = SHORT_HOUR  # here and in all clients
+    period.HOUR = SHORT_HOUR  # here and in all clients
     setattr(commit, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)

@@ -22,7 +22,7 @@ from purse.campaign.records import SEAL
 from purse.campaign.states import HELD, TOLD
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage.rows import Locked
+from purse.campaign.storage.sql import Locked
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
 from purse.campaign.ticket import TicketRecord

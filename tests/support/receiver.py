@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from purse import Campaign
 from purse.campaign import asks
 from purse.campaign.commit import written
-from purse.campaign.storage.rows import Locked, Wants, Writes
+from purse.campaign.storage.sql import Locked, Wants, Writes
 from purse.campaign.transaction import Transaction
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower

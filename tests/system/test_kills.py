@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from purse import Account
-from purse.campaign import calendar
+from purse.campaign import period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
 from tests.support import kill_worker
@@ -32,7 +32,7 @@ from tests.support.storages import counts
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the clients have them."""
-    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(period, "HOUR", SHORT_HOUR)
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.campaign.calendar import Calendar
+from purse.campaign.period import Calendar
 from tests.support import level_checks, level_mutations
 from tests.support.reference_terms import following
 from tests.support.soak import SOAK, scale

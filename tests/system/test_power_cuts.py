@@ -16,7 +16,7 @@ import apsw
 import pytest
 
 from purse import Account
-from purse.campaign import calendar
+from purse.campaign import period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
@@ -39,7 +39,7 @@ FAULTS = {"EIO": apsw.IOError, "ENOSPC": apsw.FullError}
 
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(period, "HOUR", SHORT_HOUR)
 
 
 class SmallLog(Sqlite):

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 from purse.base import amounts
 from purse.campaign import cooldown
+from purse.campaign.ask_inputs import Mask
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.ledger import fits
-from purse.campaign.mask import Mask
 from purse.campaign.records import Units
 from purse.campaign.results import write_time
 from purse.campaign.transaction import Transaction

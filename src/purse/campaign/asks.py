@@ -7,10 +7,8 @@ from typing import Any
 
 from purse.campaign.allowed import Need, allowed_arms, needs, shortage
 from purse.campaign.arms import Seen
-from purse.campaign.contexts import Context
-from purse.campaign.labels import check_keys
+from purse.campaign.ask_inputs import Context, Mask, check_keys, check_most
 from purse.campaign.ledger import fits
-from purse.campaign.mask import Mask, check_most
 from purse.campaign.records import Units
 from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ticket import SKIP, TicketRecord

@@ -28,7 +28,7 @@ from purse.campaign.ledger import Level
 from purse.campaign.records import AUDIT, Balance, Head, opened, sealed
 from purse.campaign.replay_journal import Replay
 from purse.campaign.states import CAMPAIGN
-from purse.campaign.storage.rows import Stored
+from purse.campaign.storage.sql import Stored
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import TicketRecord

@@ -222,8 +222,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         request_id, arms, context, labels   as for `ask`
         """
         from purse.campaign import asks
-        from purse.campaign.contexts import read_contexts
-        from purse.campaign.labels import read_labels
+        from purse.campaign.ask_inputs import read_contexts, read_labels
         from purse.campaign.make_results import issued
 
         kept = self._kept
@@ -285,7 +284,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         a pull.
         """
         from purse.campaign import reports
-        from purse.campaign.read_report import read_costs, read_reward
+        from purse.campaign.reports import read_costs, read_reward
 
         number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost)
         given = read_reward(self._kept.terms, reward)
@@ -321,8 +320,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         reports   of each ticket the reward and the cost
         """
-        from purse.campaign.read_report import read_costs, read_reward
-        from purse.campaign.reports import tell
+        from purse.campaign.reports import read_costs, read_reward, tell
 
         terms = self._kept.terms
 
@@ -353,7 +351,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` as `tell` does.
         """
         from purse.campaign import reports
-        from purse.campaign.read_report import read_costs
+        from purse.campaign.reports import read_costs
 
         number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost, zero=True)
         return self._kept.do(
@@ -374,7 +372,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` as `tell` does.
         """
         from purse.campaign import reports
-        from purse.campaign.read_report import read_reward
+        from purse.campaign.reports import read_reward
 
         number, given = number_of(ticket, self.name), read_reward(self._kept.terms, reward)
         return self._kept.do(
@@ -398,7 +396,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.base.text import legible
         from purse.campaign import reports
-        from purse.campaign.read_report import read_costs
+        from purse.campaign.reports import read_costs
 
         if not isinstance(reason, str):
             raise invalid("reason", reason, "must be text")
@@ -553,7 +551,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         key     only labels with this key; None: with any
         limit   at most so many, 1 to 10,000
         """
-        from purse.campaign.labels import MOST_LISTED, read_key
+        from purse.campaign.ask_inputs import MOST_LISTED, read_key
         from purse.campaign.make_results import labels
 
         key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from purse.campaign import cooldown
 from purse.campaign.arms import Arms
+from purse.campaign.ask_inputs import Sums
 from purse.campaign.entry import Entry
-from purse.campaign.labels import Sums
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
 from purse.campaign.states import CAMPAIGN, OPEN, UNFINISHED

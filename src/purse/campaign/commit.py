@@ -21,7 +21,7 @@ from purse.campaign.learner import CHECKPOINT_EVERY, JournalRewound, Learner, pa
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance
 from purse.campaign.states import ACCOUNT, CAMPAIGN, UNFINISHED
-from purse.campaign.storage.rows import Found, Locked, Wants, Writes
+from purse.campaign.storage.sql import Found, Locked, Wants, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.ticket import folded
 from purse.campaign.transaction import Transaction

@@ -12,27 +12,25 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
-from purse.campaign.account_results import LevelStatus
 from purse.campaign.arms import Arms
+from purse.campaign.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.audit import audit
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.commit import Committer, Operation, written
-from purse.campaign.contexts import Context, read_context
 from purse.campaign.entry import Entry
 from purse.campaign.kinds import checked_name
 from purse.campaign.ledger import Level
 from purse.campaign.make_results import account_status, balances, campaign_status
-from purse.campaign.mask import Mask, read_mask
 from purse.campaign.period import Period
 from purse.campaign.read_terms import MOST_GIVEN
 from purse.campaign.recommendations import SharedHistory
 from purse.campaign.records import Balance
 from purse.campaign.restore import read_journal, restore
-from purse.campaign.results import Audit
+from purse.campaign.results import Audit, LevelStatus
 from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, RUNNING, TOLD, UNFINISHED
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.rows import Found, Overview, Writes
+from purse.campaign.storage.sql import Found, Overview, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import TicketRecord, folded

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from purse.base import amounts
 from purse.campaign.arms import Seen
-from purse.campaign.contexts import CONTEXT
+from purse.campaign.ask_inputs import CONTEXT
 from purse.campaign.records import POLICY, opened, sealed
 from purse.campaign.states import OPEN
 from purse.campaign.storage.storage import Storage

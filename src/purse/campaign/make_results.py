@@ -10,7 +10,6 @@ from typing import Any
 
 from purse.base import amounts
 from purse.base.text import count
-from purse.campaign.account_results import AccountStatus, LevelStatus
 from purse.campaign.allowed import SILENT, SILENT_SHARE
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
@@ -18,6 +17,7 @@ from purse.campaign.cooldown import CoolDown
 from purse.campaign.ledger import Level, fits
 from purse.campaign.records import ALARMS, Balance, Head, Units
 from purse.campaign.results import (
+    AccountStatus,
     Alarm,
     AlarmKind,
     BalanceStatus,
@@ -25,12 +25,13 @@ from purse.campaign.results import (
     CoolingArm,
     FeatureStatus,
     LabelStatus,
+    LevelStatus,
     PeriodStatus,
     Status,
 )
 from purse.campaign.results import Receipt as Receipt
 from purse.campaign.states import ENDED, HELD, OPEN, RUNNING, STATES, VOID
-from purse.campaign.storage.rows import Overview
+from purse.campaign.storage.sql import Overview
 from purse.campaign.ticket import SKIP, TicketRecord
 
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again

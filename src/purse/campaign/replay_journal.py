@@ -11,19 +11,17 @@ from typing import Any
 import orjson
 
 from purse.base.amounts import LARGEST
-from purse.campaign import asks, events, operators, reports
+from purse.campaign import asks, operators, reports
 from purse.campaign.alert_rules import OF_ACCOUNTS, WORDS, read_alerts
-from purse.campaign.calendar import data_version
+from purse.campaign.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.contexts import Context, check_numbers
 from purse.campaign.entry import Entry
-from purse.campaign.labels import read_labels
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import OWN, Level
-from purse.campaign.mask import from_body
+from purse.campaign.period import data_version
 from purse.campaign.records import Balance, Head
 from purse.campaign.states import ENDED, PAUSED, RUNNING
-from purse.campaign.transaction import ALERT, Transaction
+from purse.campaign.transaction import ALERT, Transaction, due_events, refused_events
 from purse.errors import InvalidInput, PurseError, shorten
 
 MOST_FINDINGS = 20
@@ -121,7 +119,7 @@ class Replay:
                 self.expected = [
                     (each, orjson.dumps(body).decode())
                     for each in level.chain()
-                    for body in events.due(each, entry, own=each is level)
+                    for body in due_events(each, entry, own=each is level)
                 ]
             if self.policy is not None:
                 told = [(entry.seq, entry.body)] if entry.kind == "told" else []
@@ -201,7 +199,7 @@ class Replay:
             case "arm_changed":
                 operators.set_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
             case "event" if "refused" in body:
-                for made in events.refused(self.level, body["refused"]):
+                for made in refused_events(self.level, body["refused"]):
                     if made["key"] == body["key"]:
                         transaction.add_event(self.level, made)
             case "event":  # `Audit` has taken it from those that are expected

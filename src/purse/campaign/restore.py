@@ -18,7 +18,7 @@ from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
 from purse.campaign.replay_journal import Load, Replay
 from purse.campaign.states import CAMPAIGN
-from purse.campaign.storage.rows import Found, Writes
+from purse.campaign.storage.sql import Found, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.transaction import Added, Transaction

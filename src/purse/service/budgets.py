@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
 
 from purse.campaign.account import Account
-from purse.campaign.account_results import AccountStatus
 from purse.campaign.budget import Budget
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import Status
+from purse.campaign.results import AccountStatus, Status
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.verb import Verb

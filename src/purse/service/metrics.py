@@ -18,8 +18,7 @@ from purse.campaign.states import CAMPAIGN_STATES, RUNNING
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.account_results import AccountStatus
-    from purse.campaign.results import Status
+    from purse.campaign.results import AccountStatus, Status
     from purse.campaign.webhooks.follower import Follower
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST

@@ -8,7 +8,7 @@ import pytest
 
 import purse
 from purse import Account, Campaign
-from purse.campaign import events
+from purse.campaign import transaction
 from purse.campaign.storage.connect import in_memory
 from tests.support.receiver import ask
 from tests.support.storages import START, StorageHarness
@@ -91,7 +91,7 @@ def test_an_audit_decides_events_again_and_finds_those_that_are_missing(
     assert team.audit().findings == ()
     assert campaign.audit(full=True).findings == ()
     with monkeypatch.context() as patch:
-        patch.setattr(events, "due", lambda *_, **__: [])
+        patch.setattr(transaction, "due_events", lambda *_, **__: [])
         team.set_alerts(["75%", "100%"])
     for audit in (team.audit, campaign.audit):
         (found,) = audit().findings

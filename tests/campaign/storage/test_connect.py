@@ -15,7 +15,7 @@ from purse import InvalidInput
 from purse.campaign import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.rows import Wants
+from purse.campaign.storage.sql import Wants
 from purse.campaign.storage.sqlite import Sqlite, check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
 from tests.support.storages import SqliteHarness, counts, kinds

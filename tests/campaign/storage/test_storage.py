@@ -11,7 +11,7 @@ import pytest
 from purse import Campaign, PurseError
 from purse.campaign.records import Balance
 from purse.campaign.states import UNFINISHED
-from purse.campaign.storage.rows import Wants, Writes
+from purse.campaign.storage.sql import Wants, Writes
 from purse.errors import CampaignExists, NotFound
 from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds
 

@@ -17,8 +17,20 @@ import orjson
 from purse.campaign.entry import Entry
 from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.storage import sql
-from purse.campaign.storage.rows import Found, Kept, Locked, Overview, Stored, Wants, Writes, found
-from purse.campaign.storage.sql import Database, Rows, Session, Statement
+from purse.campaign.storage.sql import (
+    Database,
+    Found,
+    Kept,
+    Locked,
+    Overview,
+    Rows,
+    Session,
+    Statement,
+    Stored,
+    Wants,
+    Writes,
+    found,
+)
 from purse.errors import CampaignExists, NotFound
 
 T = TypeVar("T")

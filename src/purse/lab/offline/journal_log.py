@@ -17,7 +17,7 @@ from purse.campaign.arms import Arms
 from purse.campaign.asks import explored_arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.mask import from_body
+from purse.campaign.ask_inputs import from_body
 from purse.campaign.replay_journal import stand_in
 from purse.campaign.restore import is_journal as is_journal
 from purse.campaign.restore import read_journal
