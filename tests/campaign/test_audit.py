@@ -1,5 +1,5 @@
-"""An audit finds damage of every kind: changed behind the library's back, and forged with all
-digests made right again.
+"""Audits find damage of every kind, changed behind the library's back or forged with all digests
+made right again; they go on from the last one, and say what they do not decide again.
 """
 
 from __future__ import annotations
@@ -9,13 +9,24 @@ from pathlib import Path
 from shutil import copy
 from typing import Any
 
+import orjson
 import pytest
 
-from purse.campaign.storage.connect import connect
+from purse import Account, Campaign, PurseError
+from purse.campaign import asks
+from purse.campaign.learner import Learner
+from purse.campaign.ledger import Level
+from purse.campaign.records import AUDIT
+from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
+from purse.policies import replan
+from tests.support.accounts import balance, campaign, company
+from tests.support.storages import MemoryHarness
 from tests.support.tree import Change, Tree, execute, findings, forge
 
 LAST = "(SELECT max(seq) FROM purse_journal WHERE level = 2)"
+
+
 BEHIND_ITS_BACK = [
     "UPDATE purse_journal SET body = replace(body, '\"reward\":0.5', '\"reward\":0.25') "
     "WHERE kind = 'told'",
@@ -92,3 +103,243 @@ def test_a_forged_entry_is_found(storage: Storage, what: str) -> None:
     found = findings(storage)
     assert found
     assert not any("another digest" in line for line in found), "the digests were made right again"
+
+
+TREE_TERMS: dict[str, Any] = {
+    "arms": {"a": "0.02", "b": "0.05"},
+    "budget": "30",
+    "cost_min": "0.001",
+    "policy": "ucb-bv1",
+    "capacity": 3,
+    "account": "team",
+    "every": "1h",
+}
+
+
+def begin(name: str, audited: Storage) -> Campaign:
+    return Campaign.create(name, **TREE_TERMS, storage=audited)
+
+
+@pytest.fixture
+def audited() -> Storage:
+    """A audited with an account and two campaigns below it that have been audited."""
+    kept = in_memory()
+    Account.create("team", budget="100", alerts=["1%"], storage=kept)
+    for name in ("one", "two"):
+        play_one(begin(name, kept))
+    one = opened("one", kept)
+    one.add_arm("c", cost_max="0.04")
+    assert one.audit().ok
+    return kept
+
+
+def opened(name: str, audited: Storage) -> Campaign:
+    return Campaign.open(name, storage=audited)
+
+
+def play_one(campaign: Campaign) -> None:
+    tickets = campaign.ask_many(6, labels={"user": "x"})
+    campaign.tell(tickets[0], 1, "0.03")
+    campaign.settle(tickets[1], "0.02")
+    campaign.fail(tickets[2])
+    campaign.void(tickets[3])
+
+
+def test_the_next_audit_decides_only_what_came_since(audited: Storage) -> None:
+    one, two = opened("one", audited), opened("two", audited)
+    before = one.status().entries
+    again = one.audit()
+    assert (again.after, again.findings) == (before, ())
+    open_tickets = one.tickets(states=["held", "settled"])
+    for ticket in open_tickets:
+        one.tell(ticket, 0.5, "0.02")
+    one.tell(4, 0, "0.01")  # it was void
+    play_one(two)
+    begin("three", audited)
+    play_one(opened("three", audited))
+    found = one.audit()
+    assert (found.after, found.findings) == (before, ())
+    assert opened("three", audited).audit().after == opened("three", audited).status().entries
+    assert one.audit(full=True).after == 0
+    assert Account.open("team", storage=audited).audit().ok
+
+
+def test_what_was_changed_since_is_found(audited: Storage) -> None:
+    one = opened("one", audited)
+    play_one(one)
+    for statement, words in (
+        ("UPDATE purse_balances SET spent = spent + 1 WHERE level = 2 AND key = ''", "balances"),
+        ("UPDATE purse_balances SET tickets = tickets + 1 WHERE key = 'user'", "sums of labels"),
+        ("DELETE FROM purse_open_tickets WHERE level = 2", "open tickets"),
+    ):
+        with audited.db.writing() as session:
+            session.read([(statement, ())])
+        found = one.audit()
+        assert found.after > 0
+        assert any(words in text for text in found.findings), found.findings
+
+
+@pytest.mark.parametrize("name", ["team", "two"])
+@pytest.mark.parametrize("body", [b"", b"x" * 40])
+def test_a_damaged_checkpoint_sends_the_audit_back_to_the_first_entry(
+    audited: Storage, name: str, body: bytes
+) -> None:
+    kept = audited.checkpoint(name, AUDIT)
+    assert kept is not None
+    audited.keep(name, AUDIT, kept.seq, kept.digest, body)
+    found = opened("one", audited).audit()
+    assert (found.after, found.findings) == (0, ())
+
+
+def test_a_policy_of_other_code_sends_the_audit_back_to_the_first_entry(
+    audited: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Learner, "begin_at", lambda *_: False)
+    found = opened("one", audited).audit()
+    assert (found.after, found.findings) == (0, ())
+
+
+VERSION_TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "replan"}
+
+
+@pytest.fixture
+def of_version_one(monkeypatch: pytest.MonkeyPatch) -> Campaign:
+    """A of_version_one with ten reports, whose policy is of the next version by now."""
+    made = Campaign.create("c", **VERSION_TERMS, explore=0.1, storage=in_memory())
+    for turn in range(10):
+        made.tell(made.ask(), turn % 2, "0.5")
+    assert made.audit(full=True).notes == ()
+    monkeypatch.setattr(replan, "VERSION", replan.VERSION + 1)
+    return made
+
+
+def test_choices_of_another_version_are_not_made_again_and_that_is_said_once(
+    of_version_one: Campaign,
+) -> None:
+    found = of_version_one.audit(full=True)
+    assert found.ok
+    (note,) = found.notes
+    assert "chosen by version 1 of replan, and this is version 2" in note
+
+
+def test_all_else_is_still_decided_again(of_version_one: Campaign) -> None:
+    with of_version_one.storage.db.writing() as session:
+        session.read([("DROP TRIGGER purse_no_update", ())])
+        ((text,),) = session.read([("SELECT body FROM purse_journal WHERE seq = 2", ())])[0]
+        body = orjson.dumps({**orjson.loads(text), "held": [1]}).decode()
+        session.read([("UPDATE purse_journal SET body = ? WHERE seq = 2", (body,))])
+    assert any("would be" in finding for finding in of_version_one.audit(full=True).findings)
+
+
+def test_the_terms_say_which_version_chooses() -> None:
+    made = Campaign.create("c", **VERSION_TERMS, storage=in_memory())
+    assert made.terms.policy_version == replan.VERSION
+    other = Campaign.create("o", **{**VERSION_TERMS, "policy": "uniform"}, storage=in_memory())
+    assert "policy_version" not in other.terms.as_dict()
+
+
+UNIT = 10**9
+
+
+def all_findings(*levels: Any) -> str:
+    """All that audits of these find, in one text."""
+    return "\n".join(text for level in levels for text in level.audit().findings)
+
+
+def play_all(storage: Any) -> tuple[Account, Account, Any, Any]:
+    """Two accounts and two campaigns that have done all kinds of things."""
+    top, team = company(storage)
+    first, second = campaign(storage, "first"), campaign(storage, "second", "company")
+    tickets = first.ask_many(4)
+    first.tell(tickets[0], 1, "0.5")
+    first.settle(tickets[1], "1.5")
+    first.void(tickets[2])
+    second.ask_many(2)
+    top.top_up(1, "r")
+    team.pause()
+    first.fail(tickets[3], "0.25")
+    team.resume()
+    return top, team, first, second
+
+
+def test_what_agrees() -> None:
+    harness = MemoryHarness()
+    storage = harness.storage()
+    top, team, first, second = play_all(storage)
+    assert all_findings(top, team, first, second) == ""
+    harness.clock += 3_600_000
+    second.expire()
+    first.ask_many(2)
+    assert all_findings(top, team, first, second) == ""
+    assert (first.audit().after, top.audit().entries) == (first.status().entries, 2)
+    assert first.audit(full=True).ok
+    assert len(top.audit().digest) == 32
+
+
+def test_an_ask_that_a_paused_account_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = MemoryHarness()
+    storage = harness.storage()
+    top, _ = company(storage)
+    below = campaign(storage, "below")
+    top.pause()
+    with monkeypatch.context() as patch:
+        patch.setattr(asks, "refuse_stopped", lambda _: None)
+        below.ask()
+    for level in (top, below):
+        assert "would be refused: account 'company' is paused" in all_findings(level)
+
+
+def test_an_ask_that_saw_more_than_was_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    harness = MemoryHarness()
+    storage = harness.storage()
+    _, team = company(storage)
+    below = campaign(storage, "below")
+    with monkeypatch.context() as patch:
+        patch.setattr(Level, "left", lambda _: [7 * UNIT])
+        below.ask()
+    assert "entry 2 would be" in all_findings(team)
+    assert '"left":[6000000000]' in all_findings(team)
+
+
+def test_a_campaign_that_is_not_below() -> None:
+    harness = MemoryHarness()
+    storage = harness.storage()
+    _, team = company(storage)
+    below = campaign(storage, "below")
+    below.ask()
+    harness.execute("UPDATE purse_levels SET parent = NULL WHERE name = 'below'")
+    assert "the balances of account 'team'" in all_findings(team)
+    with pytest.raises(PurseError, match="was deleted and recreated"):
+        Campaign.open("below", storage=harness.storage()).ask()
+
+
+def test_a_restored_campaign_joins_an_account(tmp_path: Path) -> None:
+    storage = MemoryHarness().storage()
+    top, team, first, _ = play_all(storage)
+    file = tmp_path / "journal"
+    first.export(file)
+    copy = Campaign.restore(file, name="copy", storage=storage)
+    assert copy.status().account == ""
+    assert copy.status().digest == first.status().digest
+    assert copy.audit(full=True).ok
+    spent, *_, overrun = balance(team)
+    joined: Any = Campaign.restore(file, name="joined", account="team", storage=storage)
+    entry = [*joined.journal()][-1]
+    assert (entry.kind, entry.body) == ("joined", {"periods": {}})
+    assert (spent, overrun) == ("1.75", "0.5")
+    assert (balance(team)[0], balance(team)[-1]) == ("3.5", "1")
+    joined.ask()
+    assert all_findings(top, team, joined) == ""
+    assert joined.audit(full=True).ok
+
+
+def test_a_restored_campaign_that_spent_nothing_joins_too(tmp_path: Path) -> None:
+    storage = in_memory()
+    top, team = company(storage)
+    alone = campaign(storage, "alone", None)
+    alone.void(alone.ask())
+    alone.export(tmp_path / "journal")
+    joined = Campaign.restore(tmp_path / "journal", name="joined", account="team", storage=storage)
+    assert [*joined.journal()][-1].kind == "joined"
+    assert all_findings(top, team, joined) == ""
+    assert joined.audit(full=True).ok

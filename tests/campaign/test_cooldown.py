@@ -8,20 +8,24 @@ from typing import Any
 
 import pytest
 
-from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.cooldown import CoolDown
 from purse.errors import ArmsCoolingDown
 from tests.support.campaigns import made, refusal
+from tests.support.soak import scale
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
+
+
 TERMS: dict[str, Any] = {
     "arms": {"a": "0.01", "b": "0.02", "c": "0.03"},
     "budget": 1_000,
     "cost_min": "0.001",
     "policy": "replan",
 }
+
+
 DAY = 86_400_000  # ms
 
 
@@ -51,17 +55,18 @@ def probes(seconds: float) -> int:
     return count
 
 
-@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
-@pytest.mark.parametrize("begin", [0, 400], ids=["from the start", "later"])
+@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"][: scale(1, 3)])
+@pytest.mark.parametrize("begin", [0, scale(150, 400)], ids=["from the start", "later"])
 def test_an_arm_that_is_down_gets_one_probe_per_cool_down(policy: str, begin: int) -> None:
     harness = MemoryHarness()
     campaign = harness.create("c", **{**TERMS, "policy": policy})
+    asks = scale(200, 600)
     down = "a" if begin == 0 else "c"
     issued, failed = traffic(
-        campaign, harness, lambda turn: {down} if turn >= begin else (), begin + 600
+        campaign, harness, lambda turn: {down} if turn >= begin else (), begin + asks
     )
-    assert 1 <= failed[down] <= probes(60)
-    assert failed.total() / (begin + 600) < 0.05
+    assert 1 <= failed[down] <= probes(asks / 10)
+    assert failed.total() / (begin + asks) < 0.05
     assert issued.total() - failed.total() >= 0.95 * issued.total()
     assert campaign.audit(full=True).ok
 
@@ -69,16 +74,17 @@ def test_an_arm_that_is_down_gets_one_probe_per_cool_down(policy: str, begin: in
 def test_an_arm_that_works_again_is_used_again() -> None:
     harness = MemoryHarness()
     campaign = harness.create("c", **TERMS)
-    traffic(campaign, harness, lambda turn: (), 300)
-    _, failed = traffic(campaign, harness, lambda turn: {"c"}, 300)
-    assert failed["c"] <= probes(30)
-    issued, failed = traffic(campaign, harness, lambda turn: (), 600)
-    assert issued["c"] > 200
+    traffic(campaign, harness, lambda turn: (), scale(100, 300))
+    _, failed = traffic(campaign, harness, lambda turn: {"c"}, scale(100, 300))
+    assert failed["c"] <= probes(scale(10, 30))
+    issued, failed = traffic(campaign, harness, lambda turn: (), scale(150, 600))
+    assert issued["c"] > scale(50, 200)
     assert campaign.status().cooling == ()
     assert campaign.audit(full=True).ok
 
 
-def test_fifty_calls_in_flight_make_one_cool_down_of_a_second(harness: StorageHarness) -> None:
+def test_fifty_calls_in_flight_make_one_cool_down_of_a_second() -> None:
+    harness = MemoryHarness()
     campaign = harness.create("c", **TERMS)
     tickets = campaign.ask_many(50, arms=["c"])
     for ticket in tickets:
@@ -204,20 +210,6 @@ def test_without_a_cool_down_failures_have_no_consequence() -> None:
         campaign.fail(campaign.ask(arms=["green"]))
     assert campaign.status().cooling == ()
     assert campaign.status().alarms == ()
-
-
-@pytest.mark.parametrize(
-    ("terms", "text"),
-    [
-        ({"cooldown": 0}, "cooldown=0"),
-        ({"cooldown": "soon"}, "cooldown='soon'"),
-        ({"cooldown": -1}, "cooldown=-1"),
-    ],
-)
-def test_a_cool_down_that_makes_no_sense(terms: dict[str, Any], text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        made(**terms)
-    assert text in str(caught.value)
 
 
 def test_how_long_an_arm_is_not_allowed() -> None:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from purse import Conflict, InvalidInput, Policy
-from tests.support.campaigns import counts, made
-from tests.support.storages import MemoryHarness, StorageHarness
+from purse import Conflict, Policy
+from tests.support.campaigns import counts
+from tests.support.soak import scale
+from tests.support.storages import MemoryHarness
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 1},
@@ -16,7 +17,6 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.1",
     "policy": "exp3.bwk",
 }
-SOON = {"reward_within": 10, "missing_reward": 0}
 HOUR, DAY = 3_600_000, 86_400_000  # ms
 
 
@@ -25,8 +25,9 @@ def same_policy() -> Policy:
     return Policy("exp3.bwk", n_arms=2, budget=100, cost_min="0.1", cost_max=1, stop="fit")
 
 
-def test_a_reward_a_day_later_is_learnt_with_its_own_probability(harness: StorageHarness) -> None:
-    campaign, live = harness.create("c", **TERMS, expires_after=60), same_policy()
+def test_a_reward_a_day_later_is_learnt_with_its_own_probability() -> None:
+    harness, live = MemoryHarness(), same_policy()
+    campaign = harness.create("c", **TERMS, expires_after=60)
     first, early = campaign.ask(), live.ask()
     campaign.settle(first, "0.5")
     for _ in range(20):
@@ -35,7 +36,8 @@ def test_a_reward_a_day_later_is_learnt_with_its_own_probability(harness: Storag
         assert (ticket.probability, ticket.arm == "a") == (pair.probability, pair.arm == 0)
         campaign.tell(ticket, 1, "0.5")
         live.tell(pair, 1, "0.5")
-    harness.clock += DAY
+    harness.clock += 3_650 * DAY  # without a time to wait it may come after years
+    assert campaign.expire() == 0
     campaign = harness.open("c")
     chances = campaign.probabilities()
     campaign.reward(first, 1)
@@ -46,11 +48,9 @@ def test_a_reward_a_day_later_is_learnt_with_its_own_probability(harness: Storag
     assert campaign.audit(full=True).ok
 
 
-def test_a_missing_reward_counts_as_its_value_once_the_time_is_over(
-    harness: StorageHarness,
-) -> None:
+def test_a_missing_reward_counts_as_its_value_once_the_time_is_over() -> None:
+    harness, live = MemoryHarness(), same_policy()
     campaign = harness.create("c", **TERMS, reward_within=3_600, missing_reward=0)
-    live = same_policy()
     tickets = [campaign.ask() for _ in range(3)]
     pairs = [live.ask() for _ in range(3)]
     for ticket in tickets:
@@ -59,6 +59,7 @@ def test_a_missing_reward_counts_as_its_value_once_the_time_is_over(
     live.tell(pairs[1], 1, "0.5")
     harness.clock += HOUR - 1
     assert campaign.expire() == 0
+    assert campaign.settle(tickets[0], "0.5").duplicate  # it waits from the first time
     harness.clock += 1
     assert harness.open("c").expire() == 2
     for pair in (pairs[0], pairs[2]):
@@ -66,31 +67,19 @@ def test_a_missing_reward_counts_as_its_value_once_the_time_is_over(
     campaign = harness.open("c")
     assert list(campaign.probabilities().values()) == live.probabilities().tolist()
     assert counts(campaign) == {"tickets": 3, "told": 3}
-    assert campaign.reward(tickets[0], 0).duplicate
-    with pytest.raises(Conflict):
-        campaign.reward(tickets[0], 1)
     missing = [entry.body.get("missing") for entry in campaign.journal() if entry.kind == "told"]
     assert missing == [None, True, True]
     assert campaign.audit(full=True).ok
 
 
-def test_an_ask_waits_no_longer_for_rewards_either(harness: StorageHarness) -> None:
-    campaign = harness.create("c", **TERMS, **SOON)
-    first = campaign.ask()
-    campaign.settle(first, "0.5")
-    harness.clock += 10_000
-    campaign.ask()
-    assert counts(harness.open("c")) == {"tickets": 2, "held": 1, "told": 1}
-    assert harness.open("c").audit(full=True).ok
-
-
 def test_after_the_time_is_over_another_reward_is_a_conflict_and_not_learnt() -> None:
     harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, **SOON)
+    campaign = harness.create("c", **TERMS, reward_within=10, missing_reward=0)
     ticket = campaign.ask().id
     campaign.settle(ticket, "0.5")
     harness.clock += 10_000
-    assert campaign.expire() == 1
+    campaign.ask()  # an ask waits no longer either
+    assert counts(harness.open("c")) == {"tickets": 2, "held": 1, "told": 1}
     before = campaign.probabilities()
     assert campaign.reward(ticket, 0).duplicate
     assert campaign.settle(ticket, "0.5").duplicate
@@ -105,37 +94,16 @@ def test_after_the_time_is_over_another_reward_is_a_conflict_and_not_learnt() ->
         with pytest.raises(Conflict):
             call()
     assert campaign.probabilities() == before
-    assert counts(campaign) == {"tickets": 1, "told": 1, "conflicts": 5}
+    assert counts(campaign) == {"tickets": 2, "held": 1, "told": 1, "conflicts": 5}
     assert campaign.audit(full=True).ok
 
 
-def test_a_ticket_that_was_settled_twice_waits_from_the_first_time() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, **SOON)
-    ticket = campaign.ask()
-    campaign.settle(ticket, "0.5")
-    harness.clock += 6_000
-    assert campaign.settle(ticket, "0.5").duplicate
-    harness.clock += 4_000
-    assert campaign.expire() == 1
-
-
-def test_without_a_time_a_reward_may_come_after_years() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    ticket = campaign.ask()
-    campaign.settle(ticket, "0.5")
-    harness.clock += 3_650 * DAY
-    assert campaign.expire() == 0
-    assert campaign.reward(ticket, 1).state == "told"
-
-
-@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"])
+@pytest.mark.parametrize("policy", ["replan", "exp3++.bwk", "ucb-bv1"][: scale(1, 3)])
 def test_an_arm_whose_rewards_never_arrive_gets_a_fifth_of_the_asks(policy: str) -> None:
     harness = MemoryHarness()
     terms = {"arms": {"a": 1, "b": 1, "c": 1}, "budget": 10_000, "cost_min": "0.1"}
     campaign = harness.create("c", **terms, policy=policy)
-    silent, asks = 0, 600
+    silent, asks = 0, scale(300, 600)
     for turn in range(asks):
         harness.clock += 100
         ticket = campaign.ask()
@@ -169,31 +137,3 @@ def test_rewards_in_a_range_of_their_own() -> None:
     copy = harness.open("c")
     assert copy.probabilities() == campaign.probabilities()
     assert campaign.audit(full=True).ok
-
-
-@pytest.mark.parametrize(
-    ("terms", "text"),
-    [
-        ({"reward_range": (1, 1)}, "reward_range=(1, 1): must be two numbers, the lower one first"),
-        ({"reward_range": 5}, "reward_range=5"),
-        ({"reward_range": (0, float("inf"))}, "reward_range"),
-        ({"reward_within": 0, "missing_reward": 0}, "reward_within=0"),
-        ({"reward_within": 60}, "reward_within=60: needs missing_reward, what a reward counts as"),
-        ({"missing_reward": 0}, "missing_reward=0: needs reward_within"),
-        ({"missing_reward": 2, "reward_within": 1}, "missing_reward=2"),
-        ({"missing_reward": "none", "reward_within": 1}, "missing_reward='none': must be a number"),
-    ],
-)
-def test_terms_of_rewards_that_make_no_sense(terms: dict[str, Any], text: str) -> None:
-    with pytest.raises(InvalidInput) as caught:
-        made(**terms)
-    assert text in str(caught.value)
-
-
-def test_a_reward_that_is_no_number_is_refused_in_any_range() -> None:
-    campaign = made(reward_range=(0, 100))
-    ticket = campaign.ask()
-    for bad in (float("nan"), float("inf"), "much", None):
-        with pytest.raises(InvalidInput):
-            campaign.tell(ticket, bad, "0.5")
-    assert campaign.tell(ticket, 99, "0.5").state == "told"

@@ -1,15 +1,101 @@
-"""What an entry changes, computed by hand: on its level and on those above it."""
+"""Entries and what they change, without a storage: on a ticket, its level and the levels above."""
 
 from __future__ import annotations
 
+from itertools import permutations
+from typing import Any
+
 import pytest
 
+from purse.base.amounts import LARGEST
 from purse.campaign import asks, operators, reports
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
-from tests.support.game import HOUR, START, USD, Game, account_terms, money, terms_of
+from purse.campaign.storage.storage import read_entries
+from purse.campaign.ticket import TicketRecord
+from purse.campaign.ticket import folded as ticket_of_entries
+from purse.errors import (
+    AskRefused,
+    InvalidInput,
+    PurseError,
+    TicketError,
+)
+from tests.support.game import START, USD, Game, account_terms, money, terms_of
+
+WITHIN = 20_000  # ms, for a reward
+
+
+def about(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
+    """Return the entries about ticket 7, for which 4 USD are held until a deadline."""
+    ask = {"t": 3, "arm": 1, "p": 0.25, "held": [4 * USD], "deadline": START + 60_000}
+    return [
+        Entry.of(seq, START + 1000 * seq, kind, body, "it" if seq == 0 else None, 7)
+        for seq, (kind, body) in enumerate([("asked", ask), *rows])
+    ]
+
+
+def report(kind: str, cost: int, source: str = "held", **more: Any) -> tuple[str, dict[str, Any]]:
+    return kind, {"costs": [cost * USD], "from": source, **more}
+
+
+def ticket_of(*rows: tuple[str, dict[str, Any]]) -> TicketRecord:
+    ticket = ticket_of_entries(about(*rows), WITHIN)
+    assert ticket is not None
+    return ticket
+
+
+def test_an_entry_is_read_as_it_was_written() -> None:
+    entry = about()[0]
+    assert read_entries([entry.row()]) == [entry]
+    assert entry.chain("") != entry.chain("other")
+
+
+def test_every_part_of_an_entry_is_in_the_digest() -> None:
+    facts: dict[str, Any] = {
+        "seq": 2, "at": 5, "kind": "topped_up", "body": {"units": [1]}, "request": "r", "ticket": 1,
+    }  # fmt: skip
+    others: dict[str, Any] = {
+        "seq": 3, "at": 6, "kind": "told", "body": {"units": [2]}, "request": None, "ticket": None,
+    }  # fmt: skip
+    digests = {Entry.of(**{**facts, name: other}).chain("") for name, other in others.items()}
+    assert len(digests | {Entry.of(**facts).chain("")}) == 7
+
+
+def test_a_copy_has_the_digest_of_the_original_under_another_name() -> None:
+    terms = {"name": "one", "id": "a" * 16, "budget": [10]}
+    copy = {"name": "two", "id": "b" * 16, "restored_from": "a" * 16, "account": "x"}
+    one, two = (Entry.of(1, START, "created", body) for body in (terms, {**terms, **copy}))
+    assert one.chain("") == two.chain("")
+    richer = Entry.of(1, START, "created", {**terms, "budget": [11]})
+    assert richer.chain("") != one.chain("")
+
+
+def test_a_ticket_is_the_fold_of_its_entries_in_any_order() -> None:
+    entries = about(report("settled", 3), ("rewarded", {"reward": 1}), report("told", 3, reward=1))
+    whole = ticket_of_entries(entries, WITHIN)
+    assert all(ticket_of_entries(order, WITHIN) == whole for order in permutations(entries))
+    assert ticket_of_entries([], WITHIN) is None
+
+
+def test_states_and_amounts_of_a_ticket() -> None:
+    held = ticket_of()
+    assert (held.state, held.request, held.due(WITHIN)) == ("held", "it", START + 60_000)
+    settled = ticket_of(report("settled", 3))
+    assert (settled.state, settled.spent, settled.overrun) == ("settled", [3 * USD], [0])
+    assert settled.due(WITHIN) == START + 1000 + WITHIN
+    assert settled.due(None) is None
+    told = ticket_of(report("settled", 3), report("told", 3, reward=0.5))
+    assert (told.state, told.reward, told.source, told.due(WITHIN)) == ("told", 0.5, "held", None)
+    failed = ticket_of(report("failed", 5, over=True))
+    assert (failed.state, failed.spent, failed.overrun) == ("failed", [4 * USD], [USD])
+    late = ticket_of(("expired", {}), report("told", 5, "presumed", reward=1))
+    assert (late.state, late.spent, late.overrun) == ("told", [4 * USD], [USD])
+    void = ticket_of(("voided", {}), report("told", 5, "void", reward=1))
+    assert (void.state, void.spent, void.overrun) == ("told", [0], [5 * USD])
+    assert ticket_of(("expired", {})).state == "presumed"
+    assert ticket_of(("expired", {})).due(WITHIN) is None
 
 
 def folded(*rows: tuple[object, ...]) -> CampaignLevel:
@@ -80,27 +166,6 @@ def test_a_fold_books_what_the_entry_says_and_nothing_else() -> None:
         assert level.tickets[1].costs == [units]
 
 
-def test_what_moves_on_a_level_moves_on_all_above() -> None:
-    game = Game(account_terms("company", 20), account_terms("team", 8))
-    game.do(asks.ask, 2, "first")
-    company, team = game.accounts
-    assert [money(each) for each in (game.campaign, team, company)] == [
-        "10 0 5 0 0 5",
-        "8 0 5 0 0 3",
-        "20 0 5 0 0 15",
-    ]
-    game.do(reports.tell, 1, 1.0, [5 * USD])
-    assert [money(each) for each in (game.campaign, team, company)] == [
-        "10 4 1 0 1 5",
-        "8 4 1 0 1 3",
-        "20 4 1 0 1 15",
-    ]
-    assert [each.head.alarmed for each in (company, team)] == [{"overrun": START}] * 2
-    assert game.kinds(team) == game.kinds(company) == ["created"]
-    game.do(reports.void, 2)
-    assert money(company) == "20 4 0 0 1 16"
-
-
 def test_entries_of_a_tree_have_their_place_in_its_order() -> None:
     game = Game(account_terms("company", 20), account_terms("team", 8))
     assert game.accounts[0].head.turn == 3  # each level has its first entry
@@ -111,21 +176,6 @@ def test_entries_of_a_tree_have_their_place_in_its_order() -> None:
     alone = Level(account_terms("alone", 1))
     assert alone.fold(Entry.of(1, START, "created", {})) == 1
     assert CampaignLevel(terms_of()).fold(Entry.of(1, START, "created", {})) is None
-
-
-def test_an_arm_whose_initial_pull_fails_owes_it_again_in_a_new_round() -> None:
-    game = Game(policy="ucb-bv1", cooldown=None)
-    assert game.campaign.head.owed == [0, 1]
-    game.do(asks.ask, 2, "first")
-    assert game.campaign.head.owed == []
-    assert [game.campaign.tickets[n].asked["initial"] for n in (1, 2)] == [True, True]
-    game.do(reports.fail, 2, [0], "429")
-    game.do(reports.void, 1)
-    assert game.campaign.head.owed == [0, 1]
-    (ticket,) = game.do(asks.ask, 1, "again")
-    assert (ticket.t, game.campaign.head.rounds, game.campaign.head.owed) == (3, 3, [1])
-    game.do(reports.tell, 3, 1.0, [USD])
-    assert game.campaign.head.owed == [1]  # what was told is not owed
 
 
 def test_counts_of_an_arm_that_brings_nothing_and_of_open_tickets() -> None:
@@ -140,26 +190,6 @@ def test_counts_of_an_arm_that_brings_nothing_and_of_open_tickets() -> None:
     assert (head.silent, head.open) == ([-1, 0], [2, 0])
     game.do(asks.ask, 1, "more")
     assert head.silent == [-1, 0]
-
-
-def test_alarms_know_their_last_cause() -> None:
-    game = Game(reward_range=(0, 10), arms={"red": 4}, script=(0,), budget=100)
-    game.do(asks.ask, 4, "first")
-    for number, (reward, cost) in enumerate([(20, USD), (5, 5 * USD), (5, 1), (30, USD)], 1):
-        game.now = START + 1000 * number
-        game.do(reports.tell, number, float(reward), [cost])
-    game.now += HOUR
-    with pytest.raises(Exception, match="the first report stands"):
-        game.do(reports.tell, 1, 0.0, [USD])
-    assert game.campaign.head.alarmed == {
-        "outside-range": START + 4000,
-        "overrun": START + 2000,
-        "below-minimum": START + 3000,
-        "conflict": START + 4000 + HOUR,
-    }
-    counts = game.campaign.head.counts
-    names = ("outside_range", "overruns", "below_minimum", "conflicts")
-    assert [counts[name] for name in names] == [2, 1, 1, 1]
 
 
 def test_who_ended_it_is_in_the_journal() -> None:
@@ -186,3 +216,46 @@ def test_a_head_is_stored_without_what_is_empty_and_read_as_it_was() -> None:
 def test_an_unknown_kind_of_entry_is_refused() -> None:
     with pytest.raises(ValueError, match="unknown kind of entry 'acknowledged'"):
         folded(("acknowledged", {"kind": "overrun", "count": 1}, None))
+
+
+def refused(error: type[PurseError], text: str, game: Game, rule: Any, *values: Any) -> None:
+    """Check that a rule refuses, in these words, and adds nothing."""
+    before = len(game.entries)
+    with pytest.raises(error) as caught:
+        game.do(rule, *values)
+    assert type(caught.value) is error
+    assert str(caught.value) == text
+    assert len(game.entries) == before
+
+
+def test_an_ask_for_many_gets_as_many_as_fit() -> None:
+    game = Game(script=(0,))
+    tickets = game.do(asks.ask, 9, "many")
+    assert [ticket.arm for ticket in tickets] == [0, 0]  # then red does not fit any more
+    assert game.policy.saw[-1].allowed == [1]  # and the policy could choose green alone
+
+
+def test_an_overrun_that_cannot_be_counted_is_refused() -> None:
+    game = Game(script=(0,))
+    game.do(asks.ask, 2, "both")
+    game.do(reports.tell, 1, 1.0, [LARGEST])
+    with pytest.raises(InvalidInput, match="with it the overrun would exceed what can be counted"):
+        game.do(reports.tell, 2, 1.0, [LARGEST])
+    assert game.campaign.tickets[2].state == "held"
+
+
+def test_a_policy_that_stops_or_chooses_nonsense_is_refused() -> None:
+    for choice, error, text in (
+        (-2, AskRefused, "uniform has ended the game after 0 rounds"),
+        (-1, AskRefused, "uniform has ended the game after 0 rounds"),
+        (7, PurseError, "uniform chose no arm, or one that does not exist or is not allowed, in "
+         "round 1"),
+    ):  # fmt: skip
+        refused(error, text, Game(script=(choice,)), asks.ask, 1, "first")
+    skipped = Game(script=(-1,), horizon=5)
+    (ticket,) = skipped.do(asks.ask, 1, "first")
+    assert (ticket.state, ticket.held, money(skipped.campaign)) == (
+        "skipped", [0], "10 0 0 0 0 10",
+    )  # fmt: skip
+    refused(TicketError, "ticket 1 skipped its round: there is nothing to tell",
+            skipped, reports.tell, 1, 1.0, [0])  # fmt: skip

@@ -71,16 +71,6 @@ def test_it_may_be_asked_again_and_again_and_follows_the_journal() -> None:
     assert harness.open("test").recommend() == found
 
 
-def test_every_storage_gives_the_same_answer(harness: StorageHarness) -> None:
-    campaign = made(harness, budget=100)
-    for arm, reward in (("green", 1), ("red", 0)):
-        spend(campaign, arm, [reward] * 4, BETTER)
-    found = campaign.recommend("ratio", cap="0.9", confidence=0.5)
-    assert (found.arm, found.by, found.cap, found.wanted) == ("green", "ratio", 0.9, 0.5)
-    assert found == harness.open("test").recommend("ratio", cap=0.9, confidence=0.5)
-    assert refusal(InvalidInput, campaign.recommend, cap=-1)
-
-
 def test_known_costs_need_no_bounds() -> None:
     campaign = busy(arms={"red": "0.8", "green": BETTER}, cost_min=["0.8", BETTER])
     found = campaign.recommend("ratio")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +11,21 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.lab.offline import bootstrap
 from purse.lab.offline.journal_log import MOST_SEGMENTS, is_journal, read_journal_log, repeat_masks
 from tests.support.campaigns import made, refusal
-from tests.support.soak import SOAK, scale
+from tests.support.soak import SOAK
 from tests.support.storages import MemoryHarness
 
 # three arms: the chance of a reward of 1, what a pull costs, and the chance of the dearer price
 MEANS, PRICES, DEAR = (0.3, 0.55, 0.5), ((0.2, 1.0), (0.3, 1.0), (0.4, 1.0)), (0.3, 0.4, 0.5)
+
+
 ARMS = ("small", "middle", "large")
-# the short form draws each arm as often, in a quarter of the rounds
-BUDGET, EXPLORE = (2_000, 0.05) if SOAK else (500, 0.2)
+
+
+BUDGET, EXPLORE = 2_000, 0.05
+
+
 EXPLORED: dict[str, Any] = {
     "arms": dict.fromkeys(ARMS, 1),
     "budget": BUDGET,
@@ -56,27 +59,14 @@ def play(campaign: Any, seed: int, batch: int = 20) -> None:
         pass
 
 
-def least_hits(n: int) -> int:
-    """The number of n 95% intervals that hold the truth, which chance misses once in a thousand."""
-    below = 0.0
-    for hits in range(n + 1):
-        below += comb(n, hits) * 0.95**hits * 0.05 ** (n - hits)
-        if below > 1e-3:
-            return hits
-    return n
-
-
-def test_intervals_from_journals_hold_what_the_policy_would_have_earned(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bootstrap, "REPLICATES", scale(50, bootstrap.REPLICATES))
+@pytest.mark.skipif(not SOAK, reason="a coverage")
+def test_intervals_from_journals_hold_what_the_policy_would_have_earned(tmp_path: Path) -> None:
     policies, export = ["fixed:arm=2", "uniform"], tmp_path / "export.jsonl"
-    paths = scale(400, 2_000)
     truth = {
-        policy: purse.simulate(policy, place(), BUDGET, n_paths=paths, seed=1, stop="fit").gain
+        policy: purse.simulate(policy, place(), BUDGET, n_paths=2_000, seed=1, stop="fit").gain
         for policy in policies
     }
-    n = scale(4, 100)
+    n = 100
     hits, errors = (
         dict.fromkeys(policies, 0),
         dict[str, list[float]]({name: [] for name in policies}),
@@ -93,10 +83,9 @@ def test_intervals_from_journals_hold_what_the_policy_would_have_earned(
             assert row["high"] - row["low"] < true
             hits[row["policy"]] += row["low"] <= true <= row["high"]
             errors[row["policy"]].append((row["estimate"] - true) / row["error"])
-    if SOAK:
-        spread = {name: round(float(np.std(each)), 2) for name, each in errors.items()}
-        print(f"intervals that hold the truth, of {n}: {hits}; errors in standard errors: {spread}")
-    assert min(hits.values()) >= (93 if SOAK else least_hits(n)), hits
+    spread = {name: round(float(np.std(each)), 2) for name, each in errors.items()}
+    print(f"intervals that hold the truth, of {n}: {hits}; errors in standard errors: {spread}")
+    assert min(hits.values()) >= 93, hits
 
 
 def everything(tmp_path: Path, **changes: Any) -> tuple[Any, Path]:
@@ -201,6 +190,9 @@ def test_rewards_outside_their_range_count_as_they_are(tmp_path: Path) -> None:
     policies = ["fixed:arm=0", "fixed:arm=1"]
     found = purse.replay(tmp_path / "export.jsonl", policies=policies, n_paths=4).frame()
     assert found["estimate"].to_list() == pytest.approx([6_000, -2_000])
+    assert found["method"].to_list() == ["snips"] * 2
+    assert (found["low"] <= found["estimate"]).all()
+    assert (found["estimate"] <= found["high"]).all()
 
 
 def test_several_resources(tmp_path: Path) -> None:
@@ -253,3 +245,20 @@ def test_other_data_needs_a_budget(tmp_path: Path) -> None:
     assert not is_journal(tmp_path / "log.csv")
     assert not is_journal(tmp_path / "nowhere.jsonl")
     assert "budgets=None" in refusal(InvalidInput, purse.replay, tmp_path / "log.csv")
+
+
+def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path) -> None:
+    campaign = made(arms={"a": 1, "b": 4}, budget=5, cost_min=None, explore=0.5)
+    late = campaign.ask(arms=["a"])
+    campaign.void(late)
+    for _ in range(4):
+        campaign.tell(campaign.ask(), 0.5, "0.4")
+    campaign.tell(late, 1, "0.25")
+    campaign.settle(campaign.ask(arms=["a"]), "0.1")
+    path = tmp_path / "export.jsonl"
+    campaign.export(path)
+    log = read_journal_log(path).log
+    assert list(log.reward) == [0.5] * 4 + [1.0]
+    assert log.arms == ("a", "b")
+    assert "1 settled" in " ".join(log.notes)
+    assert is_journal(path)

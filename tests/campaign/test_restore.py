@@ -1,26 +1,29 @@
-"""Exports and what is made from them: a copy agrees with the original, alone and below an account,
-and goes on like it.
-"""
+"""Exports and what is made from them: read line by line, restored as a whole, and gone on with."""
 
 from __future__ import annotations
 
 import io
+import json
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from purse import Campaign
 from purse.campaign import restore
 from purse.campaign.account import Account as Account
-from purse.campaign.campaign import Campaign
+from purse.campaign.restore import is_journal, read_journal
 from purse.campaign.storage.connect import in_memory
-from purse.errors import BudgetExhausted, PurseError
+from purse.errors import BudgetExhausted, InvalidInput, PurseError
+from tests.support.processes import forked
+from tests.support.storages import SqliteHarness
 from tests.support.tree import Tree
 
 OWN = ("id", "checkpoint", "joined", "digest", "changed")  # facts that a copy has of its own
 
 
-def exported(tree: Tree) -> io.StringIO:
+def exported_of(tree: Tree) -> io.StringIO:
     file, one = io.StringIO(), tree.campaigns[0]
     one.expire()  # begins the periods that are due, as a copy does when it joins
     one.export(file)
@@ -49,7 +52,7 @@ def test_a_copy_agrees_with_the_original_and_goes_on(
     monkeypatch.setattr(restore, "PAGE_SIZE", 7)  # tickets span pages
     tree = Tree()
     tree.play(120)
-    one, file = tree.campaigns[0], exported(tree)
+    one, file = tree.campaigns[0], exported_of(tree)
     copy = copied(tree, file, budget)
     mine, its = (each.storage.level(each.name)[-1] for each in (one, copy))
     assert its.balances == mine.balances
@@ -73,14 +76,136 @@ def test_a_copy_that_does_not_fit_below_an_account_is_refused_as_a_whole() -> No
     tree = Tree()
     tree.play(60)
     with pytest.raises(BudgetExhausted, match=r"'copy' has spent or held .* has 0\.01 left"):
-        copied(tree, exported(tree), "0.01")
+        copied(tree, exported_of(tree), "0.01")
 
 
 def test_a_journal_that_contradicts_itself_is_refused_as_a_whole() -> None:
     tree = Tree()
     tree.play(60)
-    lines = exported(tree).getvalue().splitlines()
+    lines = exported_of(tree).getvalue().splitlines()
     number = next(at for at, line in enumerate(lines) if '"told"' in line)
     forged = [*lines[:number], lines[number].replace('"t":', '"t":9'), *lines[number + 1 :]]
     with pytest.raises(PurseError, match="the journal contradicts itself"):
         copied(tree, io.StringIO("\n".join(forged)))
+
+
+TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
+
+
+@pytest.fixture
+def campaign() -> Campaign:
+    return Campaign.create("c", **TERMS, storage=in_memory())
+
+
+@pytest.fixture
+def lines(campaign: Campaign) -> list[str]:
+    campaign.tell(campaign.ask(), 1, "0.5")
+    file = io.StringIO()
+    assert campaign.export(file) == 3
+    return file.getvalue().splitlines(keepends=True)
+
+
+def test_an_export_is_what_the_journal_says(campaign: Campaign, lines: list[str]) -> None:
+    read = list(read_journal(io.StringIO("".join(lines))))
+    kept = list(campaign.storage.entries("c", 0, 10))
+    assert read == kept
+    digest = ""
+    for entry in read:
+        digest = entry.chain(digest)
+    assert digest == campaign.status().digest
+
+
+def changed(line: str, **facts: Any) -> str:
+    return json.dumps(json.loads(line) | facts) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("place", "edit", "words"),
+    [
+        (0, lambda _: "[\n", "line 1: not JSON"),
+        (
+            0,
+            lambda line: changed(line, format=0),
+            "line 1: not the journal of a campaign in format",
+        ),
+        (2, lambda _: "[]\n", "line 3: not JSON"),
+        (2, lambda line: changed(line, more=1), "line 3: an entry has seq, at, kind"),
+        (2, lambda line: changed(line, seq=3), "line 3: found entry 3, expected entry 2"),
+        (2, lambda line: changed(line, seq="2"), "line 3: found entry '2', expected entry 2"),
+        (2, lambda line: changed(line, body=[]), "line 3: unknown kind of entry 'asked'"),
+    ],
+)
+def test_a_wrong_line_is_named(lines: list[str], place: int, edit: Any, words: str) -> None:
+    lines[place] = edit(lines[place])
+    with pytest.raises(InvalidInput) as error:
+        list(read_journal(io.StringIO("".join(lines))))
+    assert words in str(error.value)
+    with pytest.raises(InvalidInput):
+        Campaign.restore(io.StringIO("".join(lines)), storage=in_memory())
+
+
+def test_a_file_that_is_no_journal_is_refused(lines: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    with pytest.raises(InvalidInput, match=r"cannot read .*: No such file or directory"):
+        next(read_journal(path))
+    path.write_bytes(b"\xff\xfe\n")
+    with pytest.raises(InvalidInput, match="it is not text"):
+        next(read_journal(path))
+    assert not is_journal(path)
+    path.write_text(lines[0])
+    with pytest.raises(InvalidInput, match="the journal has no entries"):
+        next(read_journal(path))
+    assert is_journal(path)
+
+
+def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:
+    file = tmp_path / "new.db"
+    with pytest.raises(InvalidInput):
+        Campaign.restore(io.StringIO("no journal\n"), storage=f"sqlite:///{file}")
+    assert not file.exists()
+
+
+N_PAIRS, WORKERS = 20, 2
+
+
+WORKS = """
+import sys
+import purse
+
+path, name, who = sys.argv[1:]
+campaign = purse.Campaign.open(name, storage=f"sqlite:///{path}")
+for number in range(20):
+    ticket = campaign.ask(request_id=f"{name}-{who}-{number}")
+    campaign.tell(ticket, reward=1, cost="0.01")
+    print(ticket.id)
+"""
+
+
+def test_work_on_a_campaign_and_on_its_copy_stays_with_each(tmp_path: Path) -> None:
+    path = tmp_path / "purse.db"
+    terms = {"arms": {"a": 1}, "budget": 100, "cost_min": "0.01", "policy": "uniform"}
+    campaign = SqliteHarness(path).create("original", **terms)
+    campaign.export(tmp_path / "original.jsonl")
+    storage = f"sqlite:///{path}"
+    copy = Campaign.restore(tmp_path / "original.jsonl", storage=storage, name="copy")
+    workers = {
+        (name, who): forked(WORKS, path, name, who, out=tmp_path / f"{name}-{who}")
+        for name in ("original", "copy")
+        for who in range(WORKERS)
+    }
+    for worker in workers.values():
+        worker.join()
+    assert [worker.exitcode for worker in workers.values()] == [0] * 2 * WORKERS
+    for each in (campaign, copy):
+        tickets = [
+            int(line)
+            for who in range(WORKERS)
+            for line in (tmp_path / f"{each.name}-{who}").read_text().split()
+        ]
+        entries = list(each.journal())
+        asked = [entry.request for entry in entries if entry.kind == "asked"]
+        told = [entry.ticket for entry in entries if entry.kind == "told"]
+        assert sorted(tickets) == sorted(told)
+        assert len(told) == len(asked) == WORKERS * N_PAIRS
+        assert all(str(request).startswith(f"{each.name}-") for request in asked)
+        assert each.audit().ok

@@ -52,6 +52,52 @@ from tests.support.storages import MemoryHarness
         ({"seed": -1}, ("seed=-1", "0")),
         ({"expires_after": 0}, ("expires_after=0", "above 0")),
         ({"expires_after": "soon"}, ("expires_after='soon'", "number")),
+        ({"capacity": 1}, ("capacity=1",)),
+        ({"capacity": 10_001}, ("capacity=10001",)),
+        (
+            {"cost_ceiling": "0.5"},
+            ("cost_ceiling=['0.5']: must be at least the most of arm 'red'",),
+        ),
+        ({"cost_ceiling": [1, 2, 3]}, ("cost_ceiling=[1, 2, 3]",)),
+        ({"cooldown": 0}, ("cooldown=0",)),
+        ({"cooldown": "soon"}, ("cooldown='soon'",)),
+        ({"cooldown": -1}, ("cooldown=-1",)),
+        (
+            {"reward_range": (1, 1)},
+            ("reward_range=(1, 1): must be two numbers, the lower one first",),
+        ),
+        ({"reward_range": 5}, ("reward_range=5",)),
+        ({"reward_range": (0, math.inf)}, ("reward_range",)),
+        ({"reward_within": 0, "missing_reward": 0}, ("reward_within=0",)),
+        (
+            {"reward_within": 60},
+            ("reward_within=60: needs missing_reward, what a reward counts as",),
+        ),
+        ({"missing_reward": 0}, ("missing_reward=0: needs reward_within",)),
+        ({"missing_reward": 2, "reward_within": 1}, ("missing_reward=2",)),
+        (
+            {"missing_reward": "none", "reward_within": 1},
+            ("missing_reward='none': must be a number",),
+        ),
+        (
+            {"policy": "budgeted-thompson", "explore": 0.05},
+            ("explore=", "can state its probabilities", "budgeted-thompson"),
+        ),
+        ({"explore": 0}, ("explore=0", "above 0")),
+        ({"explore": 0.6}, ("explore=0.6", "at most 0.5")),
+        ({"explore": "uniform:0.1"}, ("explore='uniform:0.1'", "must be a number")),
+        ({"explore": True}, ("explore=True", "must be a number")),
+        ({"features": ["a", "a"]}, ("different names",)),
+        ({"features": 65}, ("features=65",)),
+        ({"features": {"a": (3, 1)}}, ("low below its high",)),
+        ({"every": "6h", "carry": "some"}, ("carry='some'",)),
+        ({"every": "6h", "carry": 4}, ("carry=4",)),
+        ({"carry": "all"}, ("carry='all': needs every",)),
+        ({"time_zone": "Europe/Berlin"}, ("time_zone='Europe/Berlin': needs every",)),
+        *(
+            ({"alerts": alerts}, ("alerts=",))
+            for alerts in ("80%", ["80"], ["0%"], ["101%"], ["80%", "80%"], ["paused"], [8])
+        ),
     ],
 )
 def test_bad_terms_are_refused_in_one_line_that_names_the_field(

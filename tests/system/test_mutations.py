@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import PurseError
-from tests.campaign import test_campaign, test_limits, test_partial_reports, test_requests
+from tests.campaign import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
 from tests.support import promise_checks as promises
@@ -52,28 +52,28 @@ class Row(NamedTuple):
 
 
 the_same_report_again = (
-    test_campaign.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict
+    test_reports.test_the_same_report_again_gets_the_same_answer_and_another_a_conflict
 )
-what_failed_or_was_void = test_partial_reports.test_nothing_is_learnt_from_what_failed_or_was_void
+what_failed_or_was_void = test_reports.test_nothing_is_learnt_from_what_failed_or_was_void
 ROWS = [
     Row(mutations.drop_the_guard, promises.a_refusal_says_that_the_rest_is_held),
     Row(mutations.drop_the_guard_and_the_check, promises.the_budget_holds),
     Row(
         mutations.drop_the_guard_and_the_check,
-        test_campaign.test_the_last_of_the_budget_is_held_and_not_one_unit_more,
+        test_asks.test_the_last_of_the_budget_is_held_and_not_one_unit_more,
     ),
     Row(mutations.take_reports_twice, the_same_report_again),
     Row(mutations.take_reports_twice, promises.a_report_counts_once),
     Row(mutations.void_after_tell, the_same_report_again),
     Row(mutations.forget_conflicts, the_same_report_again),
     Row(mutations.hold_twice, promises.a_request_is_answered_once),
-    Row(mutations.hold_twice, test_requests.test_a_request_is_answered_once),
+    Row(mutations.hold_twice, test_asks.test_a_request_is_answered_once),
     Row(
         mutations.release_on_expiry,
-        test_limits.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
+        test_asks.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
     ),
     Row(
-        mutations.swallow_overruns, test_campaign.test_a_cost_above_its_maximum_is_recorded_in_full
+        mutations.swallow_overruns, test_reports.test_a_cost_above_its_maximum_is_recorded_in_full
     ),
     Row(mutations.cache_the_counters, promises.two_objects_share_a_budget),
     Row(mutations.acknowledge_before_commit, promises.what_is_acknowledged_is_seen_by_others),
@@ -88,7 +88,7 @@ ROWS = [
     Row(mutations.lock_nothing, promises.two_at_once_wait_for_each_other),
     Row(
         mutations.pay_what_was_settled_again,
-        test_partial_reports.test_whichever_comes_last_the_money_moves_once,
+        test_reports.test_whichever_comes_last_the_money_moves_once,
     ),
     Row(mutations.keep_the_hold_of_what_failed, what_failed_or_was_void),
     Row(mutations.learn_from_what_was_void, what_failed_or_was_void),

@@ -14,10 +14,10 @@ import numpy as np
 from purse.base import amounts
 from purse.campaign.allowed import allowed_arms, needs
 from purse.campaign.arms import Arms
+from purse.campaign.ask_inputs import from_body
 from purse.campaign.asks import explored_arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
-from purse.campaign.ask_inputs import from_body
 from purse.campaign.replay_journal import stand_in
 from purse.campaign.restore import is_journal as is_journal
 from purse.campaign.restore import read_journal

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from purse import Account, BudgetExhausted, Campaign, Conflict, InvalidInput
-from purse.errors import BudgetHeld, CampaignEnded, CampaignExists, CampaignPaused, NotFound
+from purse import Account, Campaign, InvalidInput
+from purse.campaign.storage.connect import in_memory
+from purse.errors import (
+    BudgetHeld,
+    CampaignEnded,
+    CampaignExists,
+    CampaignPaused,
+    NoSuchStorage,
+    NotFound,
+)
 from tests.support.accounts import balance, campaign, company, opened
 from tests.support.campaigns import refusal
-from tests.support.storages import MemoryHarness, StorageHarness
-
-UNIT = 10**9
+from tests.support.storages import START, MemoryHarness
 
 
 @pytest.fixture
@@ -20,7 +27,8 @@ def storage() -> Any:
     return MemoryHarness().storage()
 
 
-def test_money_moves_on_every_level(harness: StorageHarness) -> None:
+def test_money_moves_on_every_level() -> None:
+    harness = MemoryHarness()
     """Computed by hand."""
     storage = harness.storage()
     top, team = company(storage)
@@ -44,46 +52,6 @@ def test_money_moves_on_every_level(harness: StorageHarness) -> None:
     assert all(each.audit(full=True).ok for each in (first, second))
 
 
-def test_an_ask_has_to_fit_every_level(harness: StorageHarness) -> None:
-    storage = harness.storage()
-    _, team = company(storage, budget=4, team=2)
-    first, second = campaign(storage, "first"), campaign(storage, "second", "company")
-    tickets = first.ask_many(5)
-    assert len(tickets) == 2
-    refused = refusal(BudgetHeld, first.ask)
-    assert refused == (
-        "'red' may cost 1 units and account 'team' has 0 left; 2 is held for open tickets; tell or "
-        "void them"
-    )
-    second.ask_many(2)
-    assert "account 'company' has 0 left" in refusal(BudgetHeld, second.ask)
-    for ticket in tickets:
-        first.tell(ticket, 1, 1)
-    assert "account 'team' has 0 left" in refusal(BudgetExhausted, first.ask)
-    assert balance(team) == ("2", "0", "0", "0", "0")
-    own = campaign(storage, "own", budget=1)
-    team.top_up(1)
-    assert "account 'company' has 0 left" in refusal(BudgetHeld, own.ask)
-
-
-def test_the_policy_sees_the_least_over_the_levels(harness: StorageHarness) -> None:
-    """An ask says what was left where an account had less; then it can be decided again."""
-    storage = harness.storage()
-    top, _ = company(storage, budget=4, team=3)
-    bound, free = (
-        campaign(storage, "bound"),
-        campaign(storage, "free", budget="0.5", arms={"a": "0.1"}),
-    )
-    bound.ask()
-    top.top_up(1)
-    free.ask_many(2)
-    bound.ask_many(2)
-    asks = [[*each.journal()][1:] for each in (bound, free)]
-    assert [entry.body.get("left") for entry in asks[0]] == [[3 * UNIT], [18 * UNIT // 10]]
-    assert [entry.body.get("left") for entry in asks[1]] == [None, None]
-    assert all(each.audit(full=True).ok for each in (bound, free))
-
-
 def test_a_campaign_without_an_account_is_as_before(storage: Any) -> None:
     alone = campaign(storage, "alone", None)
     alone.ask()
@@ -93,7 +61,8 @@ def test_a_campaign_without_an_account_is_as_before(storage: Any) -> None:
     assert alone.status().account == ""
 
 
-def test_paused_and_ended_accounts_refuse_asks_and_take_reports(harness: StorageHarness) -> None:
+def test_paused_and_ended_accounts_refuse_asks_and_take_reports() -> None:
+    harness = MemoryHarness()
     storage = harness.storage()
     top, team = company(storage)
     below = campaign(storage, "below")
@@ -115,16 +84,8 @@ def test_paused_and_ended_accounts_refuse_asks_and_take_reports(harness: Storage
     refusal(CampaignEnded, campaign, storage, "new")
 
 
-def test_a_top_up_counts_once(harness: StorageHarness) -> None:
-    storage = harness.storage()
-    top, _ = company(storage)
-    for _ in range(2):
-        assert top.top_up("2.5", "r").purses[0].budget == "12.5"
-    assert "a top-up of 2.5" in refusal(Conflict, top.top_up, 3, "r")
-    assert opened(harness, "company").status() == top.status()
-
-
-def test_the_status_is_a_tree(harness: StorageHarness) -> None:
+def test_the_status_is_a_tree() -> None:
+    harness = MemoryHarness()
     storage = harness.storage()
     top, team = company(storage)
     campaign(storage, "first").ask()
@@ -148,7 +109,8 @@ def test_the_status_is_a_tree(harness: StorageHarness) -> None:
     assert repr(top.status()) == "<AccountStatus of 'company': running, left 9 of 10 units>"
 
 
-def test_names_are_shared_with_campaigns(harness: StorageHarness) -> None:
+def test_names_are_shared_with_campaigns() -> None:
+    harness = MemoryHarness()
     storage = harness.storage()
     company(storage)
     campaign(storage, "first")
@@ -212,3 +174,76 @@ def test_several_resources(storage: Any) -> None:
     assert account.top_up([0, 20]).purses[1].left == "60"
     below.ask()
     assert below.audit(full=True).ok
+
+
+def test_the_alarm_about_an_overrun_ends_after_a_day() -> None:
+    harness = MemoryHarness()
+    storage = harness.storage()
+    _, team = company(storage)
+    below = campaign(storage, "below")
+    below.tell(below.ask(), 1, 3)
+    (alarm,) = team.status().alarms
+    assert (alarm.kind, alarm.last_at) == ("overrun", harness.clock / 1000)
+    harness.clock += 86_400_000
+    assert team.status().alarms == ()
+    assert team.audit().ok
+
+
+HOUR = 3_600_000  # ms
+
+
+TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
+
+
+def test_an_account_shows_what_is_below_it_as_of_now() -> None:
+    now, kept = START, in_memory()
+    kept.now = lambda: now
+    top = Account.create("top", budget=90, every="6h", storage=kept)
+    Account.create("team", budget=50, account="top", every="1h", storage=kept)
+    campaign = Campaign.create("c", **TERMS, account="team", every="1h", storage=kept)
+    campaign.tell(campaign.ask(), 1, 1)
+
+    def left() -> list[str]:
+        (team,) = top.status().children
+        (below,) = team.children
+        return [each.purses[0].left for each in (top.status(), team, below)]
+
+    assert left() == ["89", "49", "99"]
+    now += HOUR
+    assert left() == ["89", "50", "100"]
+    assert campaign.status().purses[0].left == "100"
+    assert campaign.status().entries == 3, "to look writes nothing"
+
+
+def test_a_level_takes_resources_and_time_zone_from_the_account_above(storage: Any) -> None:
+    Account.create(
+        "firm", budget=9, resources=["USD"], every="month", time_zone="Asia/Tokyo", storage=storage
+    )
+    team = Account.create("team", budget=5, account="firm", every="week", storage=storage)
+    assert (team.terms.resources, team.terms.time_zone) == (("USD",), "Asia/Tokyo")
+    daily = Campaign.create("daily", **TERMS, account="team", every="day", storage=storage)
+    assert (daily.terms.resources, daily.terms.time_zone) == (("USD",), "Asia/Tokyo")
+    plain = Campaign.create("plain", **TERMS, account="team", storage=storage)
+    assert (plain.terms.resources, plain.terms.every, plain.terms.time_zone) == (
+        ("USD",),
+        "",
+        "UTC",
+    )
+    own = Campaign.create(
+        "own", **TERMS, account="team", every="day", time_zone="Europe/Berlin", storage=storage
+    )
+    assert own.terms.time_zone == "Europe/Berlin"
+    again = Campaign.create("daily", **TERMS, account="team", every="day", storage=storage,
+                            exist_ok=True)  # fmt: skip
+    assert again.terms == daily.terms
+    assert Campaign.create("alone", **TERMS, storage=storage).terms.resources == ("units",)
+
+
+def test_an_account_that_is_missing_is_named_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(NotFound, match="'team'"):
+        Campaign.create("c", **TERMS, account="team", storage="memory:kept")
+    with pytest.raises(NoSuchStorage):
+        Campaign.create("c", **TERMS, account="team", storage=f"sqlite:///{tmp_path}/new.db")
+    assert not (tmp_path / "new.db").exists()
+    with pytest.raises(InvalidInput, match="account=5: must be 1 to 100 letters"):
+        Campaign.create("c", **TERMS, account=5, storage=in_memory())

@@ -1,0 +1,379 @@
+"""Reports on tickets, whole or in parts: what each state makes of each verb, worked out by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purse import BudgetExhausted, Conflict, InvalidInput
+from purse.errors import TicketError
+from tests.support import storages
+from tests.support.campaigns import TERMS, counts, made, purse, refusal
+from tests.support.storages import MemoryHarness
+
+LEARNS = {"policy": "exp3.bwk", "expires_after": 60}
+DUPLICATE, CONFLICT = "duplicate", "conflict"
+# state -> what leads there from a new ticket
+ROADS: dict[str, list[tuple[Any, ...]]] = {
+    "held": [],
+    "held, rewarded": [("reward", 0.5)],
+    "presumed": [("expire",)],
+    "settled": [("settle", "0.3")],
+    "told": [("tell", 0.5, "0.3")],
+    "told, in parts": [("settle", "0.3"), ("reward", 0.5)],
+    "failed": [("fail", "0.3")],
+    "failed, rewarded": [("fail", "0.3"), ("reward", 0.5)],
+    "void": [("void",)],
+    "void, rewarded": [("void",), ("reward", 0.5)],
+}
+# state, verb -> the state after it and what is spent and overrun of it; or that it repeats, or not
+TABLE: list[tuple[str, tuple[Any, ...], Any]] = [
+    ("held", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
+    ("presumed", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
+    ("settled", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
+    ("settled", ("tell", 0.5, "0.4"), CONFLICT),
+    ("told", ("tell", 0.5, "0.3"), DUPLICATE),
+    ("told", ("tell", 0.4, "0.3"), CONFLICT),
+    ("failed", ("tell", 0.5, "0.3"), CONFLICT),
+    ("void", ("tell", 0.5, "0.3"), ("told", "0", "0.3")),
+    ("held, rewarded", ("tell", 0.5, "0.3"), ("told", "0.3", "0")),
+    ("held, rewarded", ("tell", 0.4, "0.3"), CONFLICT),
+    ("held", ("settle", "0.3"), ("settled", "0.3", "0")),
+    ("held", ("settle", "1.25"), ("settled", "1", "0.25")),
+    ("held, rewarded", ("settle", "0.3"), ("told", "0.3", "0")),
+    ("presumed", ("settle", "0.3"), ("settled", "0.3", "0")),
+    ("settled", ("settle", "0.3"), DUPLICATE),
+    ("settled", ("settle", "0.4"), CONFLICT),
+    ("told", ("settle", "0.3"), DUPLICATE),
+    ("told", ("settle", "0.4"), CONFLICT),
+    ("told, in parts", ("settle", "0.3"), DUPLICATE),
+    ("failed", ("settle", "0.3"), DUPLICATE),
+    ("failed", ("settle", "0.4"), CONFLICT),
+    ("void", ("settle", "0.3"), ("settled", "0", "0.3")),
+    ("void, rewarded", ("settle", "0.3"), ("told", "0", "0.3")),
+    ("held", ("reward", 0.5), ("held", "0", "0")),
+    ("held, rewarded", ("reward", 0.5), DUPLICATE),
+    ("held, rewarded", ("reward", 0.4), CONFLICT),
+    ("presumed", ("reward", 0.5), ("presumed", "0", "0")),
+    ("settled", ("reward", 0.5), ("told", "0.3", "0")),
+    ("told", ("reward", 0.5), DUPLICATE),
+    ("told", ("reward", 0.4), CONFLICT),
+    ("failed", ("reward", 0.5), ("failed", "0.3", "0")),
+    ("failed, rewarded", ("reward", 0.5), DUPLICATE),
+    ("void", ("reward", 0.5), ("void", "0", "0")),
+    ("void, rewarded", ("reward", 0.5), DUPLICATE),
+    ("void, rewarded", ("reward", 0.4), CONFLICT),
+    ("held", ("fail",), ("failed", "0", "0")),
+    ("held", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("presumed", ("fail", "0.3"), ("failed", "0.3", "0")),
+    ("settled", ("fail", "0.3"), CONFLICT),
+    ("told", ("fail", "0.3"), CONFLICT),
+    ("failed", ("fail", "0.3"), DUPLICATE),
+    ("failed", ("fail", "0.4"), CONFLICT),
+    ("failed, rewarded", ("fail", "0.3"), DUPLICATE),
+    ("void", ("fail", "0.3"), CONFLICT),
+    ("held", ("void",), ("void", "0", "0")),
+    ("presumed", ("void",), ("void", "0", "0")),
+    ("settled", ("void",), CONFLICT),
+    ("told", ("void",), CONFLICT),
+    ("failed", ("void",), CONFLICT),
+    ("void", ("void",), DUPLICATE),
+]
+
+
+def do(harness: MemoryHarness, campaign: Any, ticket: int, step: tuple[Any, ...]) -> Any:
+    verb, *arguments = step
+    if verb == "expire":
+        harness.clock += 61_000
+        return campaign.expire()
+    return getattr(campaign, verb)(ticket, *arguments)
+
+
+@pytest.mark.parametrize(
+    ("state", "step", "expected"), TABLE, ids=lambda each: str(each).replace(" ", "")
+)
+def test_every_cell_of_the_table_of_states(
+    state: str, step: tuple[Any, ...], expected: Any
+) -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, **LEARNS)
+    ticket = campaign.ask().id
+    for road in ROADS[state]:
+        do(harness, campaign, ticket, road)
+    before = campaign.status()
+    if expected == CONFLICT:
+        with pytest.raises(Conflict, match="the first report stands"):
+            do(harness, campaign, ticket, step)
+        after = campaign.status()
+        assert after.purses == before.purses
+        assert after.counts == {**before.counts, "conflicts": 1}
+    elif expected == DUPLICATE:
+        receipt = do(harness, campaign, ticket, step)
+        assert (receipt.duplicate, receipt.state) == (True, state.split(",")[0])
+        assert campaign.status() == before
+    else:
+        receipt = do(harness, campaign, ticket, step)
+        after, spent, overrun = expected
+        back = {"held": "0", "presumed": "0", "void": "1"}.get(after, f"{1 - float(spent):g}")
+        back = "0" if state.startswith("void") and after != "void" else back
+        late = state.split(",")[0] in ("presumed", "void") and step[0] not in ("reward", "void")
+        assert receipt == (ticket, after, False, late, (spent,), (back,), (overrun,))
+        (shown,) = campaign.status().purses
+        assert (shown.spent, shown.overrun) == (spent, overrun)
+        held = {"held": "1", "presumed": "1"}.get(after, "0")
+        assert (shown.held if after == "held" else shown.presumed) == held
+        assert campaign.status().counts[after] == 1
+    assert harness.open("test").audit(full=True).ok
+
+
+def test_a_report_spends_its_cost_and_gives_back_the_rest() -> None:
+    campaign = made()
+    receipt = campaign.tell(campaign.ask(), 0.5, "0.300000001")
+    assert json.loads(json.dumps(receipt.as_dict())) == {
+        "ticket": 1,
+        "state": "told",
+        "duplicate": False,
+        "late": False,
+        "spent": ["0.300000001"],
+        "refunded": ["0.699999999"],
+        "overrun": ["0"],
+    }
+    assert purse(campaign) == ("0.300000001", "0", "0", "9.699999999", "0")
+    assert counts(campaign) == {"tickets": 1, "told": 1}
+    assert campaign.tickets() == []
+
+
+def test_money_is_exact() -> None:
+    campaign = made(budget=1, arms={"red": "0.1", "green": "0.1"}, cost_min="0.1")
+    for _ in range(10):
+        campaign.tell(campaign.ask(), 1, 0.1)
+    assert purse(campaign) == ("1", "0", "0", "0", "0")
+    refusal(BudgetExhausted, campaign.ask)
+
+
+def test_several_resources_are_settled_together() -> None:
+    campaign = made(
+        arms={"red": [2, 3]}, resources=["euros", "hours"], budget=[10, 20], cost_min=[[1, 0]]
+    )
+    tickets = campaign.ask_many(4)
+    receipt = campaign.tell(tickets[0], 1, [1.5, "2.5"])
+    assert (receipt.spent, receipt.refunded) == (("1.5", "2.5"), ("0.5", "0.5"))
+    campaign.settle(tickets[1], {"hours": "1.5", "euros": "0.5"})
+    assert campaign.reward(tickets[1], 1).spent == ("0.5", "1.5")
+    assert campaign.fail(tickets[2]).refunded == ("2", "3")
+    assert (purse(campaign, 0), purse(campaign, 1)) == (
+        ("2", "2", "0", "6", "0"),
+        ("4", "3", "0", "13", "0"),
+    )
+    for cost in (1, [1], [1, 1, 1], [[1, 1]]):
+        message = refusal(InvalidInput, campaign.tell, tickets[3], 1, cost)
+        assert message == f"cost={cost}: must be one amount for each of the resources euros, hours"
+
+
+def test_a_cost_above_its_maximum_is_recorded_in_full() -> None:
+    campaign = made()
+    receipt = campaign.tell(campaign.ask(), 1, "2.5")
+    assert (receipt.spent, receipt.refunded, receipt.overrun) == (("1",), ("0",), ("1.5",))
+    assert purse(campaign) == ("1", "0", "0", "9", "1.5")
+    assert counts(campaign) == {"tickets": 1, "told": 1, "overruns": 1}
+    (alarm,) = campaign.status().alarms
+    assert (alarm.kind, "1.5" in alarm.text) == ("overrun", True)
+
+
+def test_a_cost_below_its_minimum_is_recorded_as_it_is() -> None:
+    campaign = made()
+    assert campaign.tell(campaign.ask(), 1, "0.05").spent == ("0.05",)
+    assert campaign.tell(campaign.ask(), 1, 0).spent == ("0",)
+    assert purse(campaign) == ("0.05", "0", "0", "9.95", "0")
+    assert counts(campaign) == {"tickets": 2, "told": 2, "below_minimum": 2}
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["below-minimum"]
+
+
+def test_the_policy_sees_costs_within_their_bounds() -> None:
+    twins = made(policy="exp3.bwk"), made(policy="exp3.bwk")
+    for given in (("5", "1"), ("0", "0.1"), ("0.5", "0.5")):
+        for campaign, cost in zip(twins, given, strict=True):
+            campaign.tell(campaign.ask(), 1, cost)
+        assert twins[0].probabilities() == twins[1].probabilities()
+
+
+WRONG: list[tuple[str, tuple[Any, ...], str]] = [
+    *(("tell", (bad, "0.5"), "reward=") for bad in (-0.1, 1.1, math.nan, math.inf, None, True)),
+    *(("tell", (bad, "0.5"), "reward=") for bad in ("much", [1], {"red": 1}, np.ones(1))),
+    *(("tell", (0.5, bad), "cost=") for bad in (-0.1, math.nan, math.inf, None, True, 2**63, 1e30)),
+    *(("tell", (0.5, bad), "cost=") for bad in ("much", "0.1234567891")),
+    *(("settle", (bad,), "cost=") for bad in (-1, "x", [1, 2])),
+    *(("reward", (bad,), "reward=") for bad in (1.5, [1, 1])),
+    ("fail", (-1,), "cost="),
+    ("fail", (0, 7), "reason="),
+]
+
+
+def test_a_report_that_cannot_be_changes_nothing() -> None:
+    campaign = made()
+    ticket = campaign.ask()
+    for verb, given, words in WRONG:
+        message = refusal(InvalidInput, getattr(campaign, verb), ticket, *given)
+        assert message.startswith(words), (verb, given, message)
+    wide = made(reward_range=(0, 100))
+    for bad in (math.nan, math.inf, "much", None):
+        refusal(InvalidInput, wide.tell, wide.ask(), bad, "0.5")
+    assert (campaign.status().entries, counts(campaign)) == (2, {"tickets": 1, "held": 1})
+
+
+def test_the_same_report_again_gets_the_same_answer_and_another_a_conflict() -> None:
+    campaign = made()
+    ticket = campaign.ask()
+    first = campaign.tell(ticket, 0.5, "0.25")
+    assert campaign.tell(ticket.id, 0.5, 0.25) == first._replace(duplicate=True)
+    assert campaign.tell(campaign.tickets(states=("told",))[0], 0.5, "0.250") == first._replace(
+        duplicate=True
+    )
+    for reward, cost in ((0.25, "0.25"), (0.5, "0.250000001")):
+        message = refusal(Conflict, campaign.tell, ticket, reward, cost)
+        assert message.startswith(
+            "ticket 1 was told before with another report: reward 0.5, cost 0.25; the first report "
+            "stands, this one is only recorded: reward 0."
+        )
+    assert "stands" in refusal(Conflict, campaign.void, ticket)
+    assert purse(campaign) == ("0.25", "0", "0", "9.75", "0")
+    assert counts(campaign) == {"tickets": 1, "told": 1, "conflicts": 3}
+    conflicts = [entry for entry in campaign.journal() if entry.kind == "conflict"]
+    assert [entry.ticket for entry in conflicts] == [1, 1, 1]
+    assert conflicts[1].body["report"]["costs"] == [250_000_001]
+    assert [alarm.kind for alarm in campaign.status().alarms] == ["conflict"]
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "first"),
+    [
+        ("settle", ("0.3",), "settled before with another report: cost 0.3"),
+        ("reward", (0.5,), "rewarded before with another report: reward 0.5"),
+        ("fail", ("0.3",), "failed before with another report: cost 0.3"),
+    ],
+)
+def test_a_conflict_says_which_report_came_first(
+    verb: str, given: tuple[Any, ...], first: str
+) -> None:
+    campaign = made()
+    getattr(campaign, verb)(campaign.ask(), *given)
+    assert f"ticket 1 was {first}" in refusal(Conflict, campaign.tell, 1, 1, "0.4")
+
+
+def test_a_ticket_that_was_never_issued_is_refused() -> None:
+    campaign = made()
+    campaign.ask()
+    assert "ticket 2" in refusal(TicketError, campaign.tell, 2, 1, 1)
+    assert "ticket 2" in refusal(TicketError, campaign.void, 2)
+    other = storages.MemoryHarness().create("other", **TERMS).ask()
+    for bad in (0, -1, "first", None, True, 2**63, other):
+        assert "ticket=" in refusal(InvalidInput, campaign.tell, bad, 1, 1)
+        assert "ticket=" in refusal(InvalidInput, campaign.void, bad)
+    assert campaign.status().entries == 2
+
+
+@pytest.mark.parametrize("verb", ["void", "fail"])
+def test_an_arm_owes_an_initial_pull_that_came_to_nothing_again_in_a_new_round(verb: str) -> None:
+    three = {"red": 1, "green": 1, "blue": 1}
+    campaign = made(policy="exp3++.bwk", arms=three, cooldown=None)
+    end = getattr(campaign, verb)
+    red, green = campaign.ask_many(2)
+    end(red)
+    again, blue = campaign.ask(), campaign.ask()
+    assert [(ticket.arm, ticket.t) for ticket in (red, green, again, blue)] == [
+        ("red", 1),
+        ("green", 2),
+        ("red", 3),
+        ("blue", 4),
+    ]
+    assert campaign.status().rounds == 4
+    end(blue)
+    end(again)
+    assert campaign.ask(arms=["green"]).arm == "green"
+    assert [campaign.ask().arm for _ in range(2)] == ["red", "blue"]
+    assert campaign.audit(full=True).ok
+
+
+@pytest.mark.parametrize("last", ["reward", "settle", "tell"])
+def test_whichever_comes_last_the_policy_learns_the_same(last: str) -> None:
+    harness = MemoryHarness()
+    campaign = made(harness, **LEARNS)
+    ticket = campaign.ask()
+    if last == "reward":
+        campaign.settle(ticket, "0.3")
+        campaign.reward(ticket, 0.75)
+    elif last == "settle":
+        campaign.reward(ticket, 0.75)
+        campaign.settle(ticket, "0.3")
+    else:
+        campaign.tell(ticket, 0.75, "0.3")
+    twin = made(**LEARNS)
+    twin.tell(twin.ask(), 0.75, "0.3")
+    assert campaign.probabilities() == twin.probabilities()
+    assert harness.open("test").probabilities() == twin.probabilities()
+
+
+def test_whichever_comes_last_the_money_moves_once() -> None:
+    campaign = made()
+    first, second = campaign.ask_many(2)
+    campaign.settle(first, "0.3")
+    campaign.reward(first, 1)
+    campaign.reward(second, 1)
+    campaign.settle(second, "1.5")
+    assert purse(campaign) == ("1.3", "0", "0", "8.7", "0.5")
+    assert campaign.audit().ok
+
+
+def test_nothing_is_learnt_from_what_failed_or_was_void() -> None:
+    campaign = made(**LEARNS, cooldown=None)
+    before = campaign.probabilities()
+    failed, void, late = campaign.ask_many(3)
+    campaign.fail(failed, "0.2", reason="429 too many requests")
+    campaign.reward(failed, 1)
+    campaign.void(void)
+    campaign.reward(void, 1)
+    campaign.settle(void, "0.2")
+    campaign.void(late)
+    campaign.tell(late, 1, "0.1")
+    assert campaign.probabilities() == before
+    assert campaign.status().purses[0].spent == "0.2"
+    assert [entry.body["reason"] for entry in campaign.journal() if entry.kind == "failed"] == [
+        "429 too many requests"
+    ]
+    assert campaign.audit(full=True).ok
+    campaign.tell(campaign.ask(), 1, "0.1")
+    assert campaign.probabilities() != before
+
+
+def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut() -> None:
+    campaign = made()
+    campaign.fail(campaign.ask(), reason="502 Bad Gateway\n<html>" + "x" * 300)
+    (entry,) = [each for each in campaign.journal() if each.kind == "failed"]
+    assert entry.body["reason"] == "502 Bad Gateway <html>" + "x" * 178
+
+
+def test_reports_of_a_batch_stand_alone() -> None:
+    campaign = made()
+    tickets = campaign.ask_many(4)
+    campaign.tell(tickets[3], 1, 1)
+    answers = campaign.tell_many(
+        [
+            (tickets[0], 1, "0.5"),
+            (99, 1, 1),
+            (tickets[1].id, 2, 1),
+            (tickets[0], 1, "0.5"),
+            (tickets[3], 0, 1),
+            (tickets[2], 0, -1),
+        ]
+    )
+    names = [type(answer).__name__ for answer in answers]
+    assert names == ["Receipt", "TicketError", "InvalidInput", "Receipt", "Conflict", names[2]]
+    first: Any = answers[0]
+    assert answers[3] == first._replace(duplicate=True)
+    assert purse(campaign) == ("1.5", "2", "0", "6.5", "0")
+    assert counts(campaign) == {"tickets": 4, "held": 2, "told": 2, "conflicts": 1}
+    assert campaign.tell_many([]) == []
