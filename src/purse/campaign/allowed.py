@@ -17,7 +17,7 @@ from purse.campaign.transaction import Transaction
 from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
 
 SILENT = 20  # tickets after which an arm that has brought no reward yet may be left out
-SILENT_SHARE = 5  # it gets one ticket in so many
+SILENT_SHARE = 5  # tickets, of which it gets one
 Need = Callable[[int], Units]  # the most that an arm may cost in an ask
 
 
@@ -43,7 +43,7 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
     places = arms.there if mask is None else list(mask.allowed)
     fitting = [arm for arm in places if fits(need(arm), left)]
     if not fitting:
-        rests = [[part.left + part.held for part in each.balances] for each in level.chain()]
+        rests = [[part.left + part.held for part in above.balances] for above in level.chain()]
         rest = [min(parts) for parts in zip(*rests, strict=True)]
         waits = [arm for arm in places if fits(need(arm), rest)]
         cheapest = min(waits or places, key=lambda arm: need(arm)[0])
@@ -60,7 +60,7 @@ def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
     if not level.head.cooling:
         return places
     waits = {
-        arm: found.wait(transaction.now) if (found := cooldown.find(level.head, arm)) else 0
+        arm: cool.wait(transaction.now) if (cool := cooldown.find(level.head, arm)) else 0
         for arm in places
     }
     if min(waits.values()) > 0:
@@ -81,8 +81,8 @@ def silent(level: CampaignLevel, places: list[int]) -> set[int]:
     if not counts or max(counts) < SILENT:
         return set()
     least = max(SILENT, (level.head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
-    found = {arm for arm in places if counts[arm] >= least}
-    return found if len(places) > len(found) else set()
+    quiet = {arm for arm in places if counts[arm] >= least}
+    return quiet if len(places) > len(quiet) else set()
 
 
 def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:

@@ -104,7 +104,7 @@ def value(
         for name, arm in zip(names, arms, strict=False)
         if arm.told > 1 and (bought := gain_of([arm], paid, most)) is not None
     ]
-    best = max(alone, key=lambda found: found[0], default=None)
+    best = max(alone, key=lambda row: row[0], default=None)
     first = paid[0] / amounts.UNIT
     return {
         "gain": gain,
@@ -116,7 +116,7 @@ def value(
 
 
 def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict[str, Any]:
-    """Return the best arm as JSON has it, with a 95% interval where money of one resource is all
+    """Return the best arm as JSON has it, with a 95% interval if money of one resource is all
     that limits it.
     """
     interval = None if paid is None else arm.efficiency()[1]
@@ -130,7 +130,7 @@ def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict
 
 def gain_of(arms: Sequence[ArmStats], paid: Sequence[int], most: int | None) -> float | None:
     """Return what arms that are pulled equally often would gain until one resource is spent, in at
-    most `most` pulls; None where they cost nothing.
+    most `most` pulls; None if they cost nothing.
     """
     rounds = [
         units / cost

@@ -28,7 +28,7 @@ class Mask(NamedTuple):
     """Arms by their numbers, in order."""
 
     allowed: tuple[int, ...]
-    most: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), where given
+    most: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), if given
 
     def as_body(self, n_arms: int) -> dict[str, Any]:
         """Return the mask as an entry has it, in its shorter form."""
@@ -52,12 +52,12 @@ def from_body(body: Mapping[str, Any], n_arms: int) -> Mask:
     return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in body.get(MOST, ())))
 
 
-def read_mask(terms: Terms, arms: Any, known: Sequence[str]) -> Mask | None:
+def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
     """Return the mask from a list of names, or from {name: the most that this call may cost}.
 
-    known   the names of all arms, in order
+    names   those of all arms, in order
 
-    Raise `InvalidInput` where it names no arm, or one that does not exist.
+    Raise `InvalidInput` if `arms` names no arm, or one that does not exist.
     """
     if arms is None:
         return None
@@ -66,10 +66,10 @@ def read_mask(terms: Terms, arms: Any, known: Sequence[str]) -> Mask | None:
     if not arms:
         raise invalid("arms", arms, "must name at least one arm")
     check_number("arms", arms)
-    places = {name: place for place, name in enumerate(known)}
+    places = {name: place for place, name in enumerate(names)}
     for name in arms:
         if not isinstance(name, str) or name not in places:
-            raise unknown("arm in arms", str(name), known)
+            raise unknown("arm in arms", str(name), names)
     allowed = tuple(sorted({places[name] for name in arms}))
     if not isinstance(arms, Mapping):
         return Mask(allowed)
@@ -93,7 +93,7 @@ def most_units(terms: Terms, name: str, most: Any) -> tuple[int, ...]:
 
 
 def check_most(mask: Mask, names: Sequence[str], cost_max: Sequence[Sequence[int]]) -> None:
-    """Raise `InvalidInput` where a call may cost more than its arm ever does."""
+    """Raise `InvalidInput` if a call may cost more than its arm ever does."""
     for arm, units in mask.most:
         for given, most in zip(units, cost_max[arm], strict=True):
             if given > most:
@@ -117,9 +117,9 @@ class Context(NamedTuple):
 
 
 def read_context(terms: Terms, context: Any) -> Context | None:
-    """Return the context of an ask; None where no features are declared.
+    """Return the context of an ask; None if no features are declared.
 
-    Raise `InvalidInput` where it does not fit the features.
+    Raise `InvalidInput` if the context does not fit the features.
     """
     features = terms.context
     numbers = features.encode(context)
@@ -129,9 +129,9 @@ def read_context(terms: Terms, context: Any) -> Context | None:
 
 
 def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
-    """Return the contexts of an ask for n tickets; None where no features are declared.
+    """Return the contexts of an ask for n tickets; None if no features are declared.
 
-    Raise `InvalidInput` where there are more or fewer, or one does not fit the features.
+    Raise `InvalidInput` if their number is another one, or a context does not fit the features.
     """
     features = terms.context
     if not features:
@@ -144,8 +144,8 @@ def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
         raise invalid("contexts", contexts, "must be a list, with a context for each ticket")
     if len(contexts) != n:
         raise invalid("contexts", len(contexts), f"must be as many as tickets are asked for, {n}")
-    read = (read_context(terms, each) for each in contexts)
-    return [each for each in read if each is not None]
+    read = (read_context(terms, context) for context in contexts)
+    return [context for context in read if context is not None]
 
 
 def shortest(numbers: Sequence[float]) -> list[float]:
@@ -163,7 +163,7 @@ def shortest(numbers: Sequence[float]) -> list[float]:
 def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
     """Refuse contexts of another number or length than an ask needs."""
     size = features.n_columns
-    if not size or len(contexts) != n or any(len(each.numbers) != size for each in contexts):
+    if not size or len(contexts) != n or any(len(context.numbers) != size for context in contexts):
         raise InvalidInput(f"contexts: must be {n} of {size} numbers each")
 
 
@@ -195,9 +195,9 @@ class Sums:
 
 
 def read_labels(labels: Any) -> dict[str, str] | None:
-    """Return the labels of an ask in the order of their keys; None where there are none.
+    """Return the labels of an ask in the order of their keys; None if an ask has no labels.
 
-    Raise `InvalidInput` where they are not short text, or too many.
+    Raise `InvalidInput` if a label is not short text, or if there are too many.
     """
     if labels is None:
         return None
@@ -217,12 +217,15 @@ def is_text(value: Any, longest: int) -> bool:
     return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
 
-def check_keys(keys: Iterable[str], known: Sequence[str]) -> None:
-    """Raise `InvalidInput` if a campaign with the known keys of labels would have too many."""
-    new = [key for key in keys if key not in known]
-    if len(known) + len(new) > MOST_KEYS:
+def check_keys(keys: Iterable[str], before: Sequence[str]) -> None:
+    """Raise `InvalidInput` if a campaign would have too many keys of labels.
+
+    before   the keys that it has already
+    """
+    new = [key for key in keys if key not in before]
+    if len(before) + len(new) > MOST_KEYS:
         allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
-        raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(known))}")
+        raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(before))}")
 
 
 def read_key(key: Any) -> str | None:

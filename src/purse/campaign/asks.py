@@ -38,7 +38,7 @@ def ask(
     labels: Mapping[str, str] | None = None,
 ) -> list[TicketRecord]:
     """Return up to n tickets, at least one; the same again for a request that was answered before
-    (P4). Raise `AskRefused` if there is none.
+    (P4). Raise `AskRefused` if no ticket can be issued.
     """
     same = wanted(transaction, n, mask, labels)
     entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
@@ -80,14 +80,14 @@ def handed_out(
 ) -> list[TicketRecord]:
     """Return the tickets that answered a request before.
 
-    Raise `Conflict` if all are void or failed, so that nobody spends what is not held, or if the
+    Raise `Conflict` if all are void or failed, because nothing is held for them, or if the
     request had other contexts.
     """
-    known = transaction.campaign.tickets
+    by_number = transaction.campaign.tickets
     tickets = [
-        known[number]
+        by_number[number]
         for number in range(first, first + n)
-        if number in known and known[number].request == request
+        if number in by_number and by_number[number].request == request
     ]
     for ticket, context in zip(tickets, contexts or (), strict=False):
         if ticket.asked.get("context") != context.numbers:

@@ -59,20 +59,20 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     tree = storage.tree(name)
     replays: dict[int, Replay] = {}
     for stored in tree:
-        above = replays[stored.found.parent].level if stored.found.parent in replays else None
-        replays[stored.found.key] = replay_of(storage, stored, above)
-    by_name = {stored.found.name: replays[stored.found.key] for stored in tree}
+        above = replays[stored.level.parent].level if stored.level.parent in replays else None
+        replays[stored.level.key] = replay_of(storage, stored, above)
+    by_name = {stored.level.name: replays[stored.level.key] for stored in tree}
     if not full:
         begin_at_last(storage, by_name)
     after = by_name[name].level.seq
     count, expected = 0, list[tuple[Level, str]]()
     journals = [
-        lines(storage, place, stored, replays[stored.found.key].level.seq)
+        lines(storage, place, stored, replays[stored.level.key].level.seq)
         for place, stored in enumerate(tree)
     ]
     for turn, place, _, entry, digest in merge(*journals):
         stored = tree[place]
-        replay = replays[stored.found.key]
+        replay = replays[stored.level.key]
         expected = replay.check_event(entry, expected)
         try:
             replay.fold(entry, turn or None)
@@ -83,17 +83,17 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
             expected = replay.expected
         if replay.level.head.digest != digest:
             replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
-        kept = stored.checkpoint
-        if kept is not None and replay.policy is not None and kept[0] == entry.seq:
-            made = replay.policy.stored()[1:]
-            if made != (kept[0], kept[1], bytes(kept[2])):
+        checkpoint = stored.checkpoint
+        if checkpoint is not None and replay.policy is not None and checkpoint[0] == entry.seq:
+            computed = replay.policy.stored()[1:]
+            if computed != (checkpoint[0], checkpoint[1], bytes(checkpoint[2])):
                 replay.find("the policy's checkpoint is not what the journal comes to")
         count += 1
     else:
         for level, _ in expected[:1]:
             by_name[level.terms.name].check_event(None, expected)
         for stored in tree:
-            compare(replays[stored.found.key], stored)
+            compare(replays[stored.level.key], stored)
     findings = [text for replay in replays.values() for text in replay.findings]
     notes = {text for replay in replays.values() for text in replay.notes}
     if not findings:
@@ -103,8 +103,8 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
 
 def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
     """Return a level before its first entry."""
-    name, facts = stored.found.name, storage.created(stored.found.name, stored.found.kind).body
-    if stored.found.kind == CAMPAIGN:
+    name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
+    if stored.level.kind == CAMPAIGN:
         return Replay(
             CampaignLevel(Terms.from_dict(facts), above=above), lambda n: storage.about(name, n)
         )
@@ -117,9 +117,9 @@ def lines(
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
     the level stood alone), place of the level, number, entry and digest.
     """
-    upto = stored.found.seq
+    upto = stored.level.seq
     while after < upto:
-        page = storage.digested(stored.found.name, after, min(PAGE_SIZE, upto - after))
+        page = storage.digested(stored.level.name, after, min(PAGE_SIZE, upto - after))
         if not page:
             return
         for entry, turn, digest in page:
@@ -129,12 +129,12 @@ def lines(
 
 def compare(replay: Replay, stored: Stored) -> None:
     """Compare a level that was folded with what is stored of it."""
-    level, found = replay.level, stored.found
-    level.head.checkpoint = found.head.checkpoint  # a cache, of which no entry tells
+    level, stored_level = replay.level, stored.level
+    level.head.checkpoint = stored_level.head.checkpoint  # a cache, of which no entry tells
     pairs: list[tuple[str, Any, Any]] = [
-        ("entries", found.seq, level.seq),
-        ("balances", found.balances, level.balances),
-        ("head", found.text, level.head.to_json()),
+        ("entries", stored_level.seq, level.seq),
+        ("balances", stored_level.balances, level.balances),
+        ("head", stored_level.text, level.head.to_json()),
     ]
     if isinstance(level, CampaignLevel):
         within = level.terms.reward_within
@@ -168,30 +168,38 @@ def keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
 def facts(replay: Replay) -> list[Any]:
     """Return what a level and its policy have come to."""
     level, policy = replay.level, replay.policy
-    known: list[Any] = [vars(level.head), level.balances]
+    facts: list[Any] = [vars(level.head), level.balances]
     if isinstance(level, CampaignLevel) and policy is not None:
         sums = [[*label, *row] for label, row in level.labels.rows.items()]
-        _, *kept, body = policy.stored()
-        known += [list(level.tickets.values()), sums, [*kept, b64encode(body).decode()]]
-    return known
+        _, *mark, body = policy.stored()
+        facts += [list(level.tickets.values()), sums, [*mark, b64encode(body).decode()]]
+    return facts
 
 
 def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     """Let levels begin where the last audit that found nothing ended, those that are new since then
     at their first entry; return whether they do. If not, nothing has changed.
     """
-    found: dict[str, tuple[int, list[Any]]] = {}
+    checkpoints: dict[str, tuple[int, list[Any]]] = {}
     for name in replays:
-        kept = storage.checkpoint(name, AUDIT)
-        body = None if kept is None else opened(kept.body)
-        if kept is None or body is None or storage.told(name, kept.seq, 1)[0] != kept.digest:
+        checkpoint = storage.checkpoint(name, AUDIT)
+        body = None if checkpoint is None else opened(checkpoint.body)
+        if (
+            checkpoint is None
+            or body is None
+            or storage.told(name, checkpoint.seq, 1)[0] != checkpoint.digest
+        ):
             continue
-        found[name] = kept.seq, orjson.loads(body)
+        checkpoints[name] = checkpoint.seq, orjson.loads(body)
     top = next(iter(replays))
-    if top not in found:
+    if top not in checkpoints:
         return False
-    mark, names, *_ = found[top][1]
-    same = {name: (seq, rest) for name, (seq, (made, _, *rest)) in found.items() if made == mark}
+    mark, names, *_ = checkpoints[top][1]
+    same = {
+        name: (seq, rest)
+        for name, (seq, (their_mark, _, *rest)) in checkpoints.items()
+        if their_mark == mark
+    }
     if not set(names) <= set(same):
         return False
     policies: dict[str, Learner] = {}
@@ -214,11 +222,11 @@ def take_over(
 ) -> None:
     """Let a level be what a checkpoint says."""
     level.seq, level.head = seq, Head(**head)
-    level.balances = [Balance(*each) for each in balances]
+    level.balances = [Balance(*counters) for counters in balances]
     if isinstance(level, CampaignLevel):
         level.arms = type(level)(level.terms, seq, level.head).arms
         level.tickets = {row[0]: TicketRecord(*row) for row in tickets}
         level.labels.rows = {
-            (key, value): (count, [Balance(*each) for each in parts])
+            (key, value): (count, [Balance(*counters) for counters in parts])
             for key, value, count, parts in sums
         }

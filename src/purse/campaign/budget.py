@@ -83,9 +83,9 @@ class Budget(Generic[S]):
         Raise `InvalidInput` when none can have it.
         """
         if server := Server.at(storage, token):
-            found = cls(name, server)
-            found.status()
-            return found
+            budget = cls(name, server)
+            budget.status()
+            return budget
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
@@ -191,10 +191,10 @@ class Budget(Generic[S]):
 
     @verb("GET", "journal", "read", lines=True)
     def _journal(self, after: int = 0, limit: int = PAGE) -> list[Entry]:
-        """Return entries of the journal, in order, until there are none.
+        """Return entries of the journal, in order; an empty list after the last one.
 
         after   only entries whose number is above this one
-        limit   at most so many, and fewer once they have 4 MB
+        limit   the number of entries at most; fewer once they have 4 MB
         """
         after = integer("after", after, low=0, high=LARGEST)
         limit = integer("limit", limit, low=1, high=MOST_PAGE)

@@ -56,12 +56,12 @@ class BudgetTerms:
         except TypeError as error:
             raise InvalidInput(f"these are not the terms of {cls.KIND}: {error}") from None
 
-    def check_same_as(self, found: Self) -> None:
+    def check_same_as(self, others: Self) -> None:
         """Raise `CampaignExists` where what was found has other terms than these; what purse says
         by itself does not count.
         """
-        for field in sorted(fields(self), key=lambda each: each.name == "cost_min"):
-            mine, other = getattr(self, field.name), getattr(found, field.name)
+        for field in sorted(fields(self), key=lambda term: term.name == "cost_min"):
+            mine, other = getattr(self, field.name), getattr(others, field.name)
             if field.name not in self.OWN_FACTS and mine != other:
                 raise CampaignExists(
                     f"there is {self.KIND} {self.name!r} already, with other {field.name} than "
@@ -128,7 +128,7 @@ class AccountTerms(BudgetTerms):
         """Return the same terms, if they are what `of` would have made of them."""
         facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
         own = {name: facts.pop(name) for name in ("first_end", "tz")}
-        made = replace(AccountTerms.of(facts), **own)
-        if made != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
+        again = replace(AccountTerms.of(facts), **own)
+        if again != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
             raise InvalidInput("these are not the terms of an account as they were written")
         return self

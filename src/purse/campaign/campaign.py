@@ -217,7 +217,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """Ask which arms to pull, and hold the most that they may cost; return as many tickets as
         fit, at least one.
 
-        n   at most so many, up to 1,000: as many as fit, and at least one; None: one
+        n   tickets at most, up to 1,000: as many as fit, and at least one; None: one
         contexts   with `n`, a context for each ticket, in order
         request_id, arms, context, labels   as for `ask`
         """
@@ -225,28 +225,28 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         from purse.campaign.ask_inputs import read_contexts, read_labels
         from purse.campaign.make_results import issued
 
-        kept = self._kept
-        mask, seen = kept.mask(arms), None
+        level = self._kept
+        mask, seen = level.mask(arms), None
         if n is None and contexts is None:
-            one = kept.context(context)
+            one = level.context(context)
             seen = None if one is None else [one]
         elif context is not None:
             raise invalid("context", context, "must be left out if n or contexts are given")
         else:
             n = integer("n", 1 if n is None else n, low=1, high=MOST)
-            if contexts is not None or kept.terms.features:
-                seen = read_contexts(kept.terms, n, contexts)
-        request, known = request_of(request_id), read_labels(labels)
-        tickets, names = kept.do(
+            if contexts is not None or level.terms.features:
+                seen = read_contexts(level.terms, n, contexts)
+        request, read = request_of(request_id), read_labels(labels)
+        tickets, names = level.do(
             lambda change: (
-                asks.ask(change, n or 1, request, mask, seen, known),
+                asks.ask(change, n or 1, request, mask, seen, read),
                 change.campaign.arms,
             ),
             requests=(request,),
             asks=True,
             expires=True,
         )
-        return [issued(kept.terms, names, ticket) for ticket in tickets]
+        return [issued(level.terms, names, ticket) for ticket in tickets]
 
     @verb(
         "POST", "probabilities", "act", BudgetExhausted, BudgetHeld, ArmsCoolingDown,
@@ -328,15 +328,17 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             number, costs = number_of(report.ticket, self.name), read_costs(terms, report.cost)
             return number, read_reward(terms, report.reward), costs
 
-        known = [attempt(read, report) for report in reports]
-        good = [each for each in known if not isinstance(each, PurseError)]
+        read_reports = [attempt(read, report) for report in reports]
+        good = [report for report in read_reports if not isinstance(report, PurseError)]
         answers = iter(
             self._kept.do(
-                lambda change: [attempt(tell, change, *each) for each in good],
+                lambda change: [attempt(tell, change, *report) for report in good],
                 tickets=[number for number, *_ in good],
             )
         )
-        return [each if isinstance(each, PurseError) else next(answers) for each in known]
+        return [
+            report if isinstance(report, PurseError) else next(answers) for report in read_reports
+        ]
 
     @verb("POST", "tickets/{ticket}/settle", "act", TicketError, Conflict)
     def settle(self, ticket: kinds.Ticket, cost: kinds.Amounts) -> Receipt:
@@ -504,15 +506,15 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """Return at most `limit` tickets in these states, the oldest first.
 
         states   any of "held", "told", "void", "presumed", "skipped", "settled" and "failed"
-        limit    at most so many
+        limit    the number of tickets at most
         after    only tickets whose number is above this one
         """
         limit = integer("limit", limit, low=1, high=LARGEST)
-        found = page = self._tickets(states, min(limit, MOST), after)
-        while len(page) == MOST and len(found) < limit:
-            page = self._tickets(states, min(limit - len(found), MOST), found[-1].id)
-            found += page
-        return found
+        tickets = page = self._tickets(states, min(limit, MOST), after)
+        while len(page) == MOST and len(tickets) < limit:
+            page = self._tickets(states, min(limit - len(tickets), MOST), tickets[-1].id)
+            tickets += page
+        return tickets
 
     @verb("GET", "tickets", "read", key="tickets")
     def _tickets(
@@ -527,8 +529,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         wanted = [choice("states", state, STATES) for state in states]
         limit = integer("limit", limit, low=1, high=MOST)
         after = integer("after", after, low=0, high=LARGEST)
-        found, arms = self._kept.tickets(wanted, limit, after), self._kept.arms
-        return [issued(self._kept.terms, arms, ticket) for ticket in found]
+        tickets, arms = self._kept.tickets(wanted, limit, after), self._kept.arms
+        return [issued(self._kept.terms, arms, ticket) for ticket in tickets]
 
     @verb("GET", "tickets/{ticket}", "read", TicketError)
     def ticket(self, ticket: kinds.Ticket) -> CampaignTicket:
@@ -540,8 +542,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.make_results import issued
 
-        found = self._kept.ticket(number_of(ticket, self.name))
-        return issued(self._kept.terms, self._kept.arms, found)
+        record = self._kept.ticket(number_of(ticket, self.name))
+        return issued(self._kept.terms, self._kept.arms, record)
 
     @verb("GET", "labels", "read", key="labels")
     def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
@@ -549,7 +551,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         first; overruns count as spent.
 
         key     only labels with this key; None: with any
-        limit   at most so many, 1 to 10,000
+        limit   the number of labels at most, 1 to 10,000
         """
         from purse.campaign.ask_inputs import MOST_LISTED, read_key
         from purse.campaign.make_results import labels
@@ -557,7 +559,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)
         keys = self._kept.campaign.head.labels if key is None else [key]
         storage = self._kept.storage
-        rows = [row for each in keys for row in storage.largest(self.name, each, limit)]
+        rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
         return labels(rows, limit)
 
     @verb("GET", "recommendation", "read")
@@ -608,7 +610,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         The audit compares balances, tickets, counts, digests, the policy's choices and its state.
         What never reached this storage, or was lost with it, shows only in `acknowledged` and
-        `noted`, which somebody else has kept.
+        `noted`, which the caller has kept elsewhere.
         """
         if isinstance(acknowledged, (str, Mapping)) or not isinstance(acknowledged, Iterable):
             raise invalid("acknowledged", acknowledged, "must be a list of tickets")
@@ -669,8 +671,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign import kept
 
-        made = kept.restored(file, storage, name, account)
-        return cls(made.name, made)
+        level = kept.restored(file, storage, name, account)
+        return cls(level.name, level)
 
 
 def attempt(act: Callable[..., T], *values: Any) -> T | PurseError:

@@ -70,9 +70,9 @@ class CampaignLevel(Level):
         number = entry.ticket
         if number is None or entry.kind == "asked" or number in self.tickets:
             return
-        before = [each for each in load(number) if each.seq < entry.seq]
-        if found := folded(before, self.terms.reward_within):
-            self.tickets[found.id] = found
+        before = [earlier for earlier in load(number) if earlier.seq < entry.seq]
+        if ticket := folded(before, self.terms.reward_within):
+            self.tickets[ticket.id] = ticket
 
     def forget(self, entry: Entry) -> None:
         """Let go of the ticket of an entry, if it is finished."""
@@ -162,7 +162,7 @@ class CampaignLevel(Level):
             entry.kind == "arm_changed" and self.arms.is_retired[place]
         )
         row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
-        self.head.arms = sorted([*(each for each in self.head.arms if each[0] != place), row])
+        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != place), row])
         self.arms = Arms(self.terms, self.head.arms)
         if is_new and self.terms.initial_rounds:
             self.head.owed = [*self.head.owed, place]

@@ -48,7 +48,7 @@ class Operation:
 
 
 class Committer:
-    """Does operations on one level, in order, many in a transaction where many wait.
+    """Does operations on one level, in order; those that wait share a transaction.
 
     terms   of the level
     above   the terms of the levels above it, from the top down
@@ -73,12 +73,12 @@ class Committer:
             while not operation.done:
                 if self._lock.acquire(blocking=False):
                     self._lead(operation)
-                elif operation.ready is None:  # then look again: so far nobody could wake this one
+                elif operation.ready is None:  # then look again: no thread could wake this one yet
                     operation.ready = threading.Event()
                 else:
                     operation.ready.wait()
                     operation.ready.clear()
-        except BaseException:  # this thread was interrupted: nobody may wait for it to lead
+        except BaseException:  # interrupted: no other thread may wait for this one to lead
             with suppress(ValueError):
                 self._queue.remove(operation)
             self._wake_next()
@@ -92,12 +92,14 @@ class Committer:
         try:
             while not operation.done:
                 start = time.monotonic()
-                self.commit([each for each in list(self._queue)[:MAX_BATCH] if not each.done])
+                self.commit(
+                    [waiting for waiting in list(self._queue)[:MAX_BATCH] if not waiting.done]
+                )
                 stuck = time.monotonic() - start > STUCK_S
                 if stuck and isinstance(operation.error, StorageUnavailable):
-                    for each in list(self._queue):  # they have waited for it, too
-                        if not each.done:
-                            each.error, each.done = operation.error, True
+                    for waiting in list(self._queue):  # they have waited for it, too
+                        if not waiting.done:
+                            waiting.error, waiting.done = operation.error, True
         finally:
             while self._queue and self._queue[0].done:
                 wake(self._queue.popleft())
@@ -110,8 +112,8 @@ class Committer:
                 wake(self._queue[0])
 
     def commit(self, operations: list[Operation]) -> None:
-        """Do these in one transaction; one by one where that fails for another reason than the
-        storage, so that no operation suffers from the mistake of another.
+        """Do these in one transaction; one by one if that fails for another reason than
+        the storage, so that no operation suffers from the mistake of another.
         """
         try:
             if any(operation.asks for operation in operations):
@@ -149,7 +151,7 @@ class Committer:
                 unique([operation.tickets for operation in operations]),
                 unique([operation.requests for operation in operations]),
                 None if policy is None else policy.seq,
-                self.storage.now() if any(each.expires for each in operations) else None,
+                self.storage.now() if any(operation.expires for operation in operations) else None,
             )
             self.storage.change(
                 self.terms.name, wants, lambda locked: self._decide(operations, policy, locked)
@@ -178,7 +180,9 @@ class Committer:
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))
         transaction.renew()
         if isinstance(level, CampaignLevel) and locked.due:
-            due = [level.tickets[each] for each in dict.fromkeys(e.ticket or 0 for e in locked.due)]
+            due = [
+                level.tickets[number] for number in dict.fromkeys(e.ticket or 0 for e in locked.due)
+            ]
             reports.expire(
                 transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
             )
@@ -197,16 +201,16 @@ class Committer:
     def level(self, levels: Sequence[Found]) -> Level:
         """Return the level and those above it, as they are stored."""
         level: Level | None = None
-        known = (*self.above, self.terms)
-        for terms, found in zip_longest(known, levels):
-            if terms is None or found is None or found.head.id != terms.id:
+        all_terms = (*self.above, self.terms)
+        for terms, stored in zip_longest(all_terms, levels):
+            if terms is None or stored is None or stored.head.id != terms.id:
                 kind = CAMPAIGN if self.is_campaign else ACCOUNT
                 raise NotFound(
                     f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
                     "open it again"
                 )
             make = CampaignLevel if hasattr(terms, "arms") else Level
-            level = make(terms, found.seq, found.head, found.balances, level)
+            level = make(terms, stored.seq, stored.head, stored.balances, level)
         assert level is not None
         return level
 
@@ -231,19 +235,19 @@ def learn_given_up(policy: Learner, transaction: Transaction) -> None:
 
 
 def written(
-    transaction: Transaction, found: Sequence[Found], checkpoints: Sequence[Any] = ()
+    transaction: Transaction, stored: Sequence[Found], checkpoints: Sequence[Any] = ()
 ) -> Writes:
     """Return what a transaction has decided, to be written."""
     own = transaction.level
     levels = own.chain()[::-1]
-    keys = {level.terms.id: each.key for level, each in zip(levels, found, strict=True)}
+    keys = {level.terms.id: row.key for level, row in zip(levels, stored, strict=True)}
     rows, touched = [], dict[int, bool]()  # tickets, and whether they were issued before
     for level, entry, digest, turn in transaction.added:
         rows.append((keys[level.terms.id], *entry.row(), bytes.fromhex(digest), turn))
         if entry.ticket is not None:
             touched[entry.ticket] = touched.get(entry.ticket, entry.kind != "asked")
     changed, moves = [], []
-    for level, before in zip(levels, found, strict=True):
+    for level, before in zip(levels, stored, strict=True):
         text = level.head.to_json()
         if level.seq != before.seq or text != before.text:
             changed.append((level.seq, text, before.key))
@@ -254,7 +258,7 @@ def written(
     if not isinstance(own, CampaignLevel):
         return Writes(changed, moves, rows, (), (), (), checkpoints)
     key, within = keys[own.terms.id], own.terms.reward_within
-    known = [(key, number) for number, is_old in touched.items() if is_old]
+    issued_before = [(key, number) for number, is_old in touched.items() if is_old]
     tickets = [own.tickets[number] for number in touched if number in own.tickets]
     unfinished = [
         (key, ticket.state, ticket.id, ticket.due(within))
@@ -266,7 +270,7 @@ def written(
         for label, (count, balances) in own.labels.rows.items()
         for resource, balance in enumerate(balances)
     ]
-    return Writes(changed, moves, rows, known, unfinished, labels, checkpoints)
+    return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 
 def wake(operation: Operation) -> None:

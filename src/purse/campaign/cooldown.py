@@ -22,13 +22,13 @@ class CoolDown(NamedTuple):
     begun: int
     length: int  # 0 after a success
     last_ticket: int  # issued when it began
-    probe: int = 0  # the ticket that is the probe, while it is open; 0: there is none
+    probe: int = 0  # the ticket that is the probe, while it is open; 0: no ticket
     probed: int = 0  # when the probe was issued
 
     def wait(self, now: int) -> int:
         """Return for how many ms the arm is not allowed.
 
-        A clock that went back never makes a cool-down longer. A probe that nobody reports keeps
+        A clock that went back never makes a cool-down longer. A probe without a report keeps
         others away for at most the longest cool-down.
         """
         if self.length and self.begun <= now < self.begun + self.length:
@@ -51,22 +51,22 @@ def put(head: Head, new: CoolDown) -> None:
 
 def issued(head: Head, arm: int, ticket: int, now: int) -> None:
     """Take in a new ticket: it is the probe of an arm that has not recovered."""
-    if (found := find(head, arm)) and found.length:
-        put(head, found._replace(probe=ticket, probed=now))
+    if (cool := find(head, arm)) and cool.length:
+        put(head, cool._replace(probe=ticket, probed=now))
 
 
 def ended(head: Head, arm: int, ticket: int) -> None:
     """Take in a ticket that is voided or expires: if it was a probe, the next may follow."""
-    if (found := find(head, arm)) and found.probe == ticket:
-        put(head, found._replace(probe=0, probed=0))
+    if (cool := find(head, arm)) and cool.probe == ticket:
+        put(head, cool._replace(probe=0, probed=0))
 
 
 def succeeded(head: Head, arm: int, ticket: int) -> None:
     """Take in a call that worked: the arm has recovered if the call was asked for after its
     cool-down began.
     """
-    if (found := find(head, arm)) and ticket > found.last_ticket:
-        put(head, found._replace(length=0, probe=0, probed=0))
+    if (cool := find(head, arm)) and ticket > cool.last_ticket:
+        put(head, cool._replace(length=0, probe=0, probed=0))
 
 
 def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:

@@ -1,6 +1,4 @@
-"""What a campaign has where its creator says nothing. The command line, the service and
-`purse.Campaign` share these.
-"""
+"""Defaults of campaigns, which the command line, the service and `purse.Campaign` share."""
 
 from __future__ import annotations
 
@@ -12,4 +10,4 @@ EXPIRES_AFTER = 3600  # seconds
 COOLDOWN = 1  # seconds
 TIME_ZONE: Final = "UTC"
 CARRY: Final = "none"
-LEAST_SHARE = 1_000  # cost_max / cost_min where only cost_max is given
+LEAST_SHARE = 1_000  # cost_max / cost_min if only cost_max is given

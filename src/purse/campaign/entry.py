@@ -5,7 +5,7 @@ created    the terms
 asked      t (the round), arm, p (its probability), held (units of each resource); if it applies:
            deadline (ms), n (tickets wanted), of (the request that the first of them answers), mask,
            initial, left (what a level above had left, if less), periods (of each level, by its id),
-           labels, context, clipped, rounds (with so many the policy planned; not written yet)
+           labels, context, clipped, rounds (that the policy planned with; not written yet)
 told       t, arm, p, reward, costs, from (the state before the cost was known); if it applies:
            context, over (it cost more than was held), missing (no reward came in time)
 settled    costs, from, over: the cost is known, and the reward is not
@@ -17,7 +17,7 @@ topped_up  units
 renewed    number (of the period that begins), at, next (when it ends, ms), tz
 paused
 resumed    next and tz, if the period would have ended in the pause
-ended      by: somebody, or (not written yet) policy or horizon
+ended      by: `SOMEBODY` of `operators`, or (not written yet) policy or horizon
 arm_added, arm_retired, arm_changed   arm (its number), name, cost_min, cost_max
 alerts_set alerts
 event      rule, key, period, resource or arm, balances; refused: what an ask needed
@@ -74,7 +74,7 @@ class Entry:
         """
         text = self.text
         if self.kind == "created":
-            kept = {name: value for name, value in self.body.items() if name not in OF_THIS_COPY}
-            text = orjson.dumps(kept).decode()
+            shared = {name: value for name, value in self.body.items() if name not in OF_THIS_COPY}
+            text = orjson.dumps(shared).decode()
         head = f"{digest} {self.seq} {self.at} {self.kind} {self.request!r} {self.ticket} {text}"
         return blake2b(head.encode(), digest_size=16).hexdigest()

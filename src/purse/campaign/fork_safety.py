@@ -13,7 +13,7 @@ from purse.compiler.jit import compiler_locks
 
 
 class ResetsInChild(Protocol):
-    """Something that begins anew in a child process."""
+    """Something that begins without a past in a child process."""
 
     def renew(self) -> None:
         """Take new locks, and let go of what belongs to the parent without closing it."""

@@ -74,7 +74,7 @@ class History:
             if entry.at > self._at:
                 self._move(entry.at)
             level.recall(entry, load)
-            level.apply(entry)  # nobody asks for digests and requests here
+            level.apply(entry)  # digests and requests are of no use here
             level.seq = entry.seq
             if entry.kind == "asked":
                 self.asks += 1
@@ -128,19 +128,26 @@ class History:
         numbers, (head, balances, seq), arms, series, recent, seconds, incidents = orjson.loads(
             text
         )
-        made = cls(terms)
-        parts = [Balance(*each) for each in balances]
-        made.level = CampaignLevel(terms, seq, Head(**head), parts)
-        made.asks, made.tells, made._settled, made._at, made._slot, made._second = numbers
-        made._arms = [ArmStats(*facts) for facts in arms]
+        history = cls(terms)
+        parts = [Balance(*counters) for counters in balances]
+        history.level = CampaignLevel(terms, seq, Head(**head), parts)
+        (
+            history.asks,
+            history.tells,
+            history._settled,
+            history._at,
+            history._slot,
+            history._second,
+        ) = numbers
+        history._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
-        made._series = TimeSeries(sample(*first))
-        made._series.width, made._series.points = width, [sample(*point) for point in points]
-        for span, kept in recent.items():
-            made._recent_series[span].points.extend(sample(*point) for point in kept)
-        made._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
-        made._incidents.take_over(incidents)
-        return made
+        history._series = TimeSeries(sample(*first))
+        history._series.width, history._series.points = width, [sample(*point) for point in points]
+        for span, points_of_span in recent.items():
+            history._recent_series[span].points.extend(sample(*point) for point in points_of_span)
+        history._minute.seconds.extend((second, asks, tells) for second, asks, tells in seconds)
+        history._incidents.take_over(incidents)
+        return history
 
     def _move(self, at: int) -> None:
         """Let time pass: keep how things stood where a slot of the series is over."""
@@ -167,7 +174,7 @@ class History:
         return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
     def forecasts(self, now: int) -> list[dict[str, float] | None]:
-        """Return when each resource runs out; None where the campaign does not run."""
+        """Return when each resource runs out; None if the campaign does not run."""
         since, before = self._recent(now)
         is_running = self.level.head.status == RUNNING
         return [
@@ -191,8 +198,8 @@ class History:
         }
 
     def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
-        """Return the history as JSON has it, seen at a time (ms; the last entry's where none is
-        given): amounts are decimal text, times seconds since 1970.
+        """Return the history as JSON has it, seen at a time (ms; None: that of the last
+        entry): amounts are decimal text, times seconds since 1970.
 
         span   what of it the series show: the last hour, the last day, or all
         """
@@ -284,7 +291,7 @@ class FollowedHistory:
         self._kept = self.history.seq
 
     def _kept_history(self) -> History | None:
-        """Return the history at its last checkpoint; None where it is damaged, or of another
+        """Return the history at its last checkpoint; None if that is damaged, or of another
         journal.
         """
         name, storage = self.campaign.name, self.campaign.storage

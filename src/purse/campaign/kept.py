@@ -93,15 +93,15 @@ class Kept:
 
     def mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
         """Return which arms an ask allows; arms that were added later are looked up."""
-        known: Sequence[str] = self.terms.arms
+        names: Sequence[str] = self.terms.arms
         if (
             self.terms.capacity
             and isinstance(arms, (Sequence, Mapping))
             and len(arms) <= MOST_GIVEN
-            and any(name not in known for name in arms)
+            and any(name not in names for name in arms)
         ):
-            known = self.arms.names
-        return read_mask(self.terms, arms, known)
+            names = self.arms.names
+        return read_mask(self.terms, arms, names)
 
     def context(self, context: Any) -> Context | None:
         """Return the context of an ask, encoded; None if there are no features."""
@@ -124,43 +124,43 @@ class Kept:
         """Return at most `limit` tickets in these states whose number is above `after`."""
         if set(states) <= set(UNFINISHED):
             return self._folded(self.storage.open_tickets(self.name, states, after, limit))
-        found: list[TicketRecord] = []
-        while len(found) < limit:
+        matching: list[TicketRecord] = []
+        while len(matching) < limit:
             page = self.storage.tickets(self.name, after, PAGE_SIZE)
             tickets = self._folded(page)
             if len(page) == PAGE_SIZE:
                 tickets.pop()  # of which entries may be missing
-            found += [ticket for ticket in tickets if ticket.state in states]
+            matching += [ticket for ticket in tickets if ticket.state in states]
             if len(page) < PAGE_SIZE:
                 break
             after = tickets[-1].id
-        return found[:limit]
+        return matching[:limit]
 
     def _folded(self, entries: Iterable[Entry]) -> list[TicketRecord]:
         """Return the tickets that entries, in the order of tickets, are about."""
         parts = groupby(entries, lambda entry: entry.ticket)
-        found = [folded(part, self.terms.reward_within) for _, part in parts]
-        return [ticket for ticket in found if ticket is not None]
+        tickets = [folded(part, self.terms.reward_within) for _, part in parts]
+        return [ticket for ticket in tickets if ticket is not None]
 
     def below(self, now: int, name: str = "") -> Iterator[LevelStatus]:
         """Yield the levels below an account, each with all that is below it, as of a time in ms."""
-        for found in self.storage.below(name or self.name):
+        for level in self.storage.below(name or self.name):
             yield LevelStatus(
-                found.name,
-                found.kind,  # type: ignore[arg-type]
-                found.head.status,
-                balances(self.terms.resources, self._balances(found, now)),
-                tuple(self.below(now, found.name)) if found.kind == ACCOUNT else (),
+                level.name,
+                level.kind,  # type: ignore[arg-type]
+                level.head.status,
+                balances(self.terms.resources, self._balances(level, now)),
+                tuple(self.below(now, level.name)) if level.kind == ACCOUNT else (),
             )
 
-    def _balances(self, found: Found, now: int) -> Sequence[Balance]:
+    def _balances(self, stored: Found, now: int) -> Sequence[Balance]:
         """Return the balances of a level; its terms are read only if a period is due."""
-        head = found.head
+        head = stored.head
         if not head.period or head.status != RUNNING or now < Period(*head.period).ends:
-            return found.balances
-        terms = read_terms(self.storage, found.name, found.kind)
-        kind = CampaignLevel if found.kind == CAMPAIGN else Level
-        level = kind(terms, found.seq, head, found.balances)
+            return stored.balances
+        terms = read_terms(self.storage, stored.name, stored.kind)
+        kind = CampaignLevel if stored.kind == CAMPAIGN else Level
+        level = kind(terms, stored.seq, head, stored.balances)
         Transaction(level, now).renew()
         return level.balances
 
@@ -175,10 +175,10 @@ class Kept:
         what others have kept.
         """
         own = self.storage.level(self.name)[-1]
-        found = audit(self.storage, self.name, full=full)
+        outcome = audit(self.storage, self.name, full=full)
         outside = self._outside(acknowledged, noted)
-        findings = (*found.findings, *outside)
-        return Audit(own.seq, findings, own.head.digest, found.after, found.notes)
+        findings = (*outcome.findings, *outside)
+        return Audit(own.seq, findings, own.head.digest, outcome.after, outcome.notes)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
         """Yield where what others have kept differs: only that shows what never got here."""
@@ -191,11 +191,11 @@ class Kept:
                 )
         if noted is not None:
             entries, digest = noted
-            found, _ = self.storage.told(self.name, entries, 1)
-            if found != digest:
+            now, _ = self.storage.told(self.name, entries, 1)
+            if now != digest:
                 yield (
                     f"the journal had the digest {digest} after {entries} entries, and has "
-                    f"{found or 'fewer entries'} now"
+                    f"{now or 'fewer entries'} now"
                 )
 
 
@@ -223,17 +223,17 @@ def created(
     storage = connected(storage, token, create=True)
     terms = terms.begun_at(storage.now())
 
-    def decide(found: list[Found], _: Any) -> Iterator[Writes]:
+    def decide(stored: list[Found], _: Any) -> Iterator[Writes]:
         level: Level | None = None
-        for known, each in zip(above, found, strict=False):
-            level = Level(known, each.seq, each.head, each.balances, level)
+        for account, row in zip(above, stored, strict=False):
+            level = Level(account, row.seq, row.head, row.balances, level)
         new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=level)
         transaction = Transaction(new, storage.now())
         for part in new.chain():
             if part.head.status == ENDED:
                 raise CampaignEnded(f"{part.title} has ended")
         transaction.add("created", terms.as_dict())
-        yield written(transaction, found)
+        yield written(transaction, stored)
 
     try:
         storage.create(terms.name, kind, terms.account, len(terms.resources), decide)
@@ -244,9 +244,9 @@ def created(
                 f"{error}; {kind.title()}.open opens {article} {kind}, exist_ok (--exist-ok) "
                 "takes it if all is the same"
             ) from None
-        found = opened(kind, terms.name, storage)
-        terms.check_same_as(found.terms)
-        return found
+        there = opened(kind, terms.name, storage)
+        terms.check_same_as(there.terms)
+        return there
     return Kept(terms, storage)
 
 
@@ -271,7 +271,7 @@ def restored(
 
 
 def read_terms(storage: Storage, name: str, kind: str) -> Any:
-    """Return the terms of a level. Raise `NotFound` if there is none of this kind."""
+    """Return the terms of a level. Raise `NotFound` if the storage has no such level."""
     return TERMS[kind].from_dict(storage.created(name, kind).body)
 
 

@@ -73,12 +73,12 @@ def pair(text: str) -> tuple[str, Any]:
 
 def once(field: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     """Return a dict of pairs. Raise `InvalidInput` if a name stands there twice."""
-    found: dict[str, Any] = {}
+    by_name: dict[str, Any] = {}
     for name, value in pairs:
-        if name in found:
+        if name in by_name:
             raise invalid(field, name, "must be given once")
-        found[name] = value
-    return found
+        by_name[name] = value
+    return by_name
 
 
 def decoded(field: str, text: str) -> Any:
@@ -144,11 +144,11 @@ def reports(sent: Any) -> list[Report]:
     """Return reports from JSON; refuse those that lack a field, or have another one."""
     if not isinstance(sent, list) or len(sent) > MOST:
         raise InvalidInput(f"reports: must be a list of at most {MOST:,}")
-    for place, each in enumerate(sent):
-        if not isinstance(each, dict) or set(each) != set(Report._fields):
+    for place, report in enumerate(sent):
+        if not isinstance(report, dict) or set(report) != set(Report._fields):
             fields = ", ".join(Report._fields)
-            raise InvalidInput(f"reports[{place}]={shown(each)}: must have {fields}")
-    return [Report(**each) for each in sent]
+            raise InvalidInput(f"reports[{place}]={shown(report)}: must have {fields}")
+    return [Report(**report) for report in sent]
 
 
 def number_of(ticket: CampaignTicket | int, name: str) -> int:
@@ -290,7 +290,7 @@ Reports: TypeAlias = Annotated[
     Kind(
         {"type": "array", "items": REPORT, "maxItems": MOST},
         read=reports,
-        sent=lambda value, _: [each._asdict() for each in value],
+        sent=lambda value, _: [report._asdict() for report in value],
     ),
 ]
 PLAIN: dict[Any, Kind] = {
@@ -305,9 +305,9 @@ PLAIN: dict[Any, Kind] = {
 def kind_of(hint: Any) -> Kind:
     """Return the kind of what a hint says; `X | None` is the kind of X."""
     if get_origin(hint) in (Union, UnionType):
-        (hint,) = (each for each in get_args(hint) if each is not NoneType)
+        (hint,) = (part for part in get_args(hint) if part is not NoneType)
     if get_origin(hint) is Annotated:
-        return next(each for each in get_args(hint) if isinstance(each, Kind))
+        return next(part for part in get_args(hint) if isinstance(part, Kind))
     if get_origin(hint) is Literal:
         return Kind({"enum": list(get_args(hint))}, metavar="|".join(get_args(hint)))
     return PLAIN[hint]

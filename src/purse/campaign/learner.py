@@ -107,8 +107,8 @@ class Learner:
         return out.tolist()
 
     def begin_period(self, rounds: int) -> None:
-        """Let the horizon count from the round after so many; rounds keep their numbers, which
-        random numbers are drawn by.
+        """Let the horizon count from the end of a number of rounds; rounds keep their numbers,
+        which random numbers are drawn by.
         """
         game, length = self._game.game, self.terms.horizon
         if length is not None and game.horizon != rounds + length:

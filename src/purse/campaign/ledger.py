@@ -58,7 +58,7 @@ class Level:
         """Take in the next entry; return its place in the order of the whole tree, None if the
         level stands alone.
 
-        digest   of the journal up to the entry, if somebody has computed it
+        digest   of the journal up to the entry; None: computed here
         """
         self.seq, self.head.changed = entry.seq, entry.at
         self.head.digest = entry.chain(self.head.digest) if digest is None else digest

@@ -79,14 +79,14 @@ def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
     held, presumed and overrun: those on which most was spent of the first resource come first,
     overruns included; with as much those with more tickets.
     """
-    known = sorted(map(tuple, rows))
-    found = [list(parts) for _, parts in groupby(known, key=lambda row: row[:2])]
-    made = []
-    for parts in nsmallest(limit, found, key=lambda parts: rank(*parts[0])):
+    ordered = sorted(map(tuple, rows))
+    groups = [list(parts) for _, parts in groupby(ordered, key=lambda row: row[:2])]
+    sums = []
+    for parts in nsmallest(limit, groups, key=lambda parts: rank(*parts[0])):
         key, value, _, tickets, *_ = parts[0]
         spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:])
-        made.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
-    return made
+        sums.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
+    return sums
 
 
 def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
@@ -95,7 +95,7 @@ def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> 
 
 
 DAY = 86_400_000  # ms after which an alarm about reports ends
-# alarms about reports, besides overruns: what they say of so many
+# alarms about reports, besides overruns: what they say of a number of reports
 ABOUT_REPORTS: dict[AlarmKind, str] = {
     "conflict": "{} against what was told before, kept in the journal",
     "below-minimum": "{} of less than the declared minimum cost",
@@ -125,12 +125,12 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
         retired=tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
         cooling=tuple(
             CoolingArm(
-                arms.names[each.arm],
-                (each.begun + each.length) / 1000,
-                each.length / 1000,
-                each.probe or None,
+                arms.names[cool.arm],
+                (cool.begun + cool.length) / 1000,
+                cool.length / 1000,
+                cool.probe or None,
             )
-            for each in cooling(head, arms)
+            for cool in cooling(head, arms)
         ),
         features=tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         labels=tuple(sorted(head.labels)),
@@ -151,15 +151,15 @@ def account_status(
 def common(level: Level, look: Overview) -> dict[str, Any]:
     """Return what the status of a campaign and of an account have in common."""
     stored, terms, head = look.levels[-1], level.terms, level.head
-    known = Head.from_json(stored.text)
+    head_before = Head.from_json(stored.text)
     return {
         "name": terms.name,
         "status": head.status,
         "purses": balances(terms.resources, level.balances),
         "entries": stored.seq,
-        "digest": known.digest,
+        "digest": head_before.digest,
         "created_at": head.created / 1000,
-        "changed_at": known.changed / 1000,
+        "changed_at": head_before.changed / 1000,
         "account": terms.account,
         "period": period(level),
         "alerts": tuple(head.alerts),
@@ -183,28 +183,28 @@ def balances(resources: Sequence[str], units: Sequence[Balance]) -> tuple[Balanc
 
 
 def period(level: Level) -> PeriodStatus | None:
-    """Return the period of a level for people; None where its budget is not renewed."""
-    found, terms = level.period, level.terms
-    if found is None:
+    """Return the period of a level for people; None if the budget is not renewed."""
+    now, terms = level.period, level.terms
+    if now is None:
         return None
     return PeriodStatus(
-        found.number,
+        now.number,
         terms.every,
         terms.time_zone,
         terms.carry,
-        found.begun / 1000,
-        found.ends / 1000 if level.head.status == RUNNING else None,
-        level.head.rounds - found.rounds if isinstance(level, CampaignLevel) else None,
+        now.begun / 1000,
+        now.ends / 1000 if level.head.status == RUNNING else None,
+        level.head.rounds - now.rounds if isinstance(level, CampaignLevel) else None,
         texts(terms.budget),
-        texts(found.carried),
-        texts(found.spent(level.balances)),
+        texts(now.carried),
+        texts(now.spent(level.balances)),
     )
 
 
 def cooling(head: Head, arms: Arms) -> list[CoolDown]:
     """Return the cool-downs of arms that are there and have not recovered."""
-    found = map(CoolDown._make, head.cooling)
-    return [each for each in found if each.length and not arms.is_retired[each.arm]]
+    cools = map(CoolDown._make, head.cooling)
+    return [cool for cool in cools if cool.length and not arms.is_retired[cool.arm]]
 
 
 def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[Alarm]:
@@ -229,8 +229,8 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
     for kind, words in ABOUT_REPORTS.items():
         if (last := last_cause(head, kind, now)) is not None:
             yield Alarm(kind, words.format(count(head.counts[ALARMS[kind]], "report")), last)
-    for each in cooling(head, arms):
-        words = f"calls of {arms.names[each.arm]!r} fail: it is tried one ticket at a time"
+    for cool in cooling(head, arms):
+        words = f"calls of {arms.names[cool.arm]!r} fail: it is tried one ticket at a time"
         yield Alarm("cooling-down", words)
     for name, silent in zip(arms.names, head.silent, strict=False):
         if silent >= SILENT and silent >= head.counts["tickets"] / SILENT_SHARE:

@@ -11,7 +11,7 @@ from purse.campaign.states import ENDED, RUNNING
 from purse.campaign.transaction import Transaction, check_counted
 from purse.errors import InvalidInput, invalid, unknown
 
-SOMEBODY = "somebody"  # who ended a campaign or an account, not its policy or its horizon
+SOMEBODY = "somebody"  # an operator ended it, not its policy or its horizon
 
 
 def top_up(transaction: Transaction, units: Units, request: str) -> None:
@@ -84,7 +84,7 @@ def set_arm(transaction: Transaction, name: str, least: Units | None, most: Unit
 
 
 def place_of(transaction: Transaction, name: str) -> int:
-    """Return the place of an arm. Raise `InvalidInput` if there is none of this name."""
+    """Return the place of an arm. Raise `InvalidInput` if no arm has this name."""
     transaction.refuse_ended()
     names = transaction.campaign.arms.names
     if name not in names:

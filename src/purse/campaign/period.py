@@ -43,7 +43,7 @@ class Calendar(NamedTuple):
 
     @classmethod
     def of(cls, every: str, time_zone: str) -> Calendar:
-        """Return a calendar from what a user gives. Raise `InvalidInput` where it is not one."""
+        """Return a calendar from what a user gives. Raise `InvalidInput` if that is no calendar."""
         if not isinstance(every, str) or not (every in LOCAL or HOURS.fullmatch(every)):
             raise invalid(
                 "every", every, "must be 'day', 'week', 'month' or a number of hours such as '6h'"
@@ -57,13 +57,13 @@ class Calendar(NamedTuple):
         """Return the end of a first period that begins at an instant."""
         return self.next_end(begun, begun)
 
-    def next_end(self, known: int, after: int) -> int:
+    def next_end(self, boundary: int, after: int) -> int:
         """Return the first boundary after an instant.
 
-        known   another boundary, from which hours are counted
+        boundary   another one, from which hours are counted
         """
         if (length := self.hours) is not None:
-            return known + ((after - known) // length + 1) * length
+            return boundary + ((after - boundary) // length + 1) * length
         zone = find_zone(self.time_zone)
         local = (EPOCH + after * MILLISECOND).astimezone(zone)
         days = (local.date() - FIRST_DAY.date()).days
@@ -76,13 +76,16 @@ class Calendar(NamedTuple):
 
     @property
     def hours(self) -> int | None:
-        """The length of a period of elapsed time in ms; None where periods are local."""
-        found = HOURS.fullmatch(self.every)
-        return None if found is None else int(found[1]) * HOUR
+        """The length of a period of elapsed time in ms; None if periods are local."""
+        hours = HOURS.fullmatch(self.every)
+        return None if hours is None else int(hours[1]) * HOUR
 
 
 def begin(every: str, count: int) -> datetime:
-    """Return the local time at which a period begins, so many after the first one of 1970."""
+    """Return the local time at which a period begins.
+
+    count   periods of this kind since the first one of 1970
+    """
     if every == "month":
         return FIRST_DAY.replace(year=FIRST_DAY.year + count // 12, month=count % 12 + 1)
     if every == "week":
@@ -92,10 +95,10 @@ def begin(every: str, count: int) -> datetime:
 
 def instant(local: datetime, zone: tzinfo) -> int:
     """Return the instant of a local time: the first of two, or the first one after a gap."""
-    found = local.replace(tzinfo=zone).astimezone(UTC)
-    if found.astimezone(zone).replace(tzinfo=None) != local:
-        found = end_of_gap(local, zone)
-    return (found - EPOCH) // MILLISECOND
+    moment = local.replace(tzinfo=zone).astimezone(UTC)
+    if moment.astimezone(zone).replace(tzinfo=None) != local:
+        moment = end_of_gap(local, zone)
+    return (moment - EPOCH) // MILLISECOND
 
 
 def end_of_gap(local: datetime, zone: tzinfo) -> datetime:
@@ -126,8 +129,8 @@ def find_zone(name: str) -> tzinfo:
             raise ValueError(name)
         return zoneinfo.ZoneInfo(name)
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
-        known = sorted(zoneinfo.available_timezones() - set(OF_THIS_MACHINE))
-        hint = suggest(name, known) if known else "pip install tzdata, which knows them"
+        zones = sorted(zoneinfo.available_timezones() - set(OF_THIS_MACHINE))
+        hint = suggest(name, zones) if zones else "pip install tzdata, which knows them"
         raise invalid(
             "time_zone",
             name,
@@ -140,11 +143,11 @@ def data_version(name: str) -> str:
     """Return the version of the data that a zone is read from, such as "2026a"; "" for UTC."""
     if name == "UTC":
         return ""
-    find_zone(name)  # refuses what nobody knows, in words
+    find_zone(name)  # refuses an unknown name, in words
     for folder in map(Path, zoneinfo.TZPATH):
         if (folder / name).is_file():
             return folder_version(folder)
-    from importlib import metadata  # the package that stands in where the system has no data
+    from importlib import metadata  # the package that stands in if the system has no data
 
     return metadata.version("tzdata")
 
@@ -216,7 +219,7 @@ class Period(NamedTuple):
 
 
 class PeriodTerms(NamedTuple):
-    """What the terms of a budget say of its periods; all empty where it has none."""
+    """What the terms of a budget say of its periods; all empty if it is not renewed."""
 
     every: str = ""
     time_zone: str = TIME_ZONE
@@ -233,7 +236,7 @@ class PeriodTerms(NamedTuple):
 
 
 def read_periods(every: str | None, time_zone: str | None, carry: str) -> PeriodTerms:
-    """Terms of periods from what a user gives."""
+    """Return the terms of periods from what a user gives."""
     zone = TIME_ZONE if time_zone is None else time_zone
     if every is None or every == "":
         for field, value, default in (("time_zone", zone, TIME_ZONE), ("carry", carry, CARRY)):
@@ -246,7 +249,7 @@ def read_periods(every: str | None, time_zone: str | None, carry: str) -> Period
 
 def is_period_end(every: str, first_end: Any, tz: Any) -> bool:
     """Return whether these are the end of a first period and a version of time-zone data; 0 and ""
-    where there are no periods.
+    without periods.
     """
     if type(first_end) is not int or not isinstance(tz, str):
         return False

@@ -27,7 +27,7 @@ def milliseconds(field: str, seconds: float) -> int:
 
 
 def optional_milliseconds(field: str, seconds: float | None) -> int | None:
-    """Return a time, or None where none is given."""
+    """Return a time, or None if it is not given."""
     return None if seconds is None else milliseconds(field, seconds)
 
 
@@ -44,8 +44,9 @@ def read_range(reward_range: Any) -> tuple[float, float] | None:
 def read_missing(
     missing: Any, within: float | None, bounds: tuple[float, float] | None
 ) -> float | None:
-    """Return what a reward counts as that does not come within so many seconds; None where it may
-    come at any time.
+    """Return what a reward counts as that does not come in time; None if it may come at any time.
+
+    within   seconds to wait for it
     """
     if missing is None:
         if within is not None:
@@ -78,7 +79,7 @@ def read_bound(
     field: str, value: Any, declared: Table, arms: Sequence[str], resources: Sequence[str]
 ) -> Table | None:
     """Return the bound of each arm in units, shape (K, d), from one amount or one per arm; None
-    where nothing is said beyond what is declared.
+    if that is what is declared.
     """
     if value is None:
         return None
@@ -90,8 +91,8 @@ def read_bound(
         table = np.broadcast_to(units, shape).tolist()
     except ValueError:
         raise invalid(field, value, f"must be one amount, or one per arm, shape {shape}") from None
-    made = tuple(tuple(row) for row in table)
-    return None if made == declared else made
+    bound = tuple(tuple(row) for row in table)
+    return None if bound == declared else bound
 
 
 def names(field: str, values: Any, most: int = MOST_GIVEN) -> tuple[str, ...]:
@@ -124,18 +125,18 @@ def check_number(field: str, values: Any, most: int = MOST_GIVEN) -> None:
         raise invalid(field, f"{len(values):,} entries", f"must have at most {most:,}")
 
 
-def by_name(field: str, value: Any, known: Sequence[str], kind: str) -> Any:
+def by_name(field: str, value: Any, names: Sequence[str], kind: str) -> Any:
     """Return a dict of names as a list in order; anything else as it is."""
     if isinstance(value, (list, tuple, Mapping)):
         check_number(field, value)
     if not isinstance(value, Mapping):
         return value
     for name in value:
-        if name not in known:
-            raise unknown(f"{kind} in {field}", str(name), known)
-    if missing := [name for name in known if name not in value]:
+        if name not in names:
+            raise unknown(f"{kind} in {field}", str(name), names)
+    if missing := [name for name in names if name not in value]:
         raise invalid(field, dict(value), f"must have an entry for the {kind} {missing[0]!r} too")
-    return [value[name] for name in known]
+    return [value[name] for name in names]
 
 
 def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[str]) -> Any:

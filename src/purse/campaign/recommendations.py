@@ -42,15 +42,15 @@ def recommended(
     told = [sums[arms.names[arm]] for arm in there]
     is_lower = counts.get("below_minimum", 0) > 0
     ranges = [
-        cost_range(terms, arm, place, each, is_lower=is_lower)
-        for arm, each in zip(there, told, strict=True)
+        cost_range(terms, arm, place, sums_of_arm, is_lower=is_lower)
+        for arm, sums_of_arm in zip(there, told, strict=True)
     ]
     cap = wishes.pop("cap")
     return recommend(
         [arms.names[arm] for arm in there],
-        [each.told for each in told],
-        [each.reward for each in told],
-        [each.costs[place] / amounts.UNIT for each in told],
+        [sums_of_arm.told for sums_of_arm in told],
+        [sums_of_arm.reward for sums_of_arm in told],
+        [sums_of_arm.costs[place] / amounts.UNIT for sums_of_arm in told],
         by=by,
         cap=None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT,
         reward_range=terms.reward_range or (0.0, 1.0),
@@ -79,7 +79,7 @@ class SharedHistory:
         reset_after_fork(self)
 
     def renew(self) -> None:
-        """Begin anew in a child process, where another thread's reading may have been cut off."""
+        """Begin again in a child process: another thread of the parent may have been reading."""
         self._lock = threading.Lock()
         self._followed: FollowedHistory | None = None
 
@@ -94,10 +94,10 @@ class SharedHistory:
 def cost_range(
     terms: Terms, arm: int, place: int, sums: ArmSums, *, is_lower: bool
 ) -> tuple[int, int]:
-    """Return the least and the most that a pull of an arm may cost, in units: twice the same where
+    """Return the least and the most that a pull of an arm may cost, in units: twice the same if
     the cost is known, and no report said otherwise.
 
-    It is the widest range that `set_arm` may have set: reports of before count, too. Where some
+    It is the widest range that `set_arm` may have set: reports of before count, too. If some
     reports were below the declared minimum (`is_lower`), it begins at 0.
     """
     least, most = terms.floor[arm][place], terms.ceiling[arm][place]
@@ -107,7 +107,7 @@ def cost_range(
 
 def notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
     """Yield what the answer leaves out, or what makes its bounds doubtful."""
-    failed, waiting = sum(each.failed for each in told), sum(each.settled for each in told)
+    failed, waiting = sum(sums.failed for sums in told), sum(sums.settled for sums in told)
     if failed:
         yield f"{count(failed, 'call')} failed: the answer is about calls that worked"
     if waiting:

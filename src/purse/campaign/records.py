@@ -1,9 +1,8 @@
 """What is stored beside the journal: the balances of a level, its head, and checkpoints.
 
-A checkpoint is what a journal comes to at one of its entries, so that a reader need not begin at
-the first one. It is a cache, but for those of webhooks. It counts if it is whole and the journal
-still has the digest that it had when the checkpoint was made; otherwise its reader begins at an
-earlier entry.
+A checkpoint is what a journal comes to at one of its entries, so that a reader can begin there. It
+is a cache, but for those of webhooks. It counts if it is whole and the journal still has the digest
+that it had when the checkpoint was made; otherwise its reader begins at an earlier entry.
 
 kind           body
 policy         what the policy has learnt; made every few thousand entries
@@ -123,5 +122,5 @@ def sealed(body: bytes) -> bytes:
 
 def opened(body: bytes) -> bytes | None:
     """Return the body that was sealed; None if it is damaged."""
-    found = bytes(body)[SEAL:]
-    return found if sealed(found) == bytes(body) else None
+    content = bytes(body)[SEAL:]
+    return content if sealed(content) == bytes(body) else None

@@ -47,10 +47,10 @@ class DryRun(Transaction):
         level, text = more.get("level") or self.level, orjson.dumps(body).decode()
         raise WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
 
-    def end_after(self, level: Level, known: int, instant: int) -> dict[str, Any]:
+    def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of a period: told again, or as it is written by other time-zone data."""
         if self.known_end is None or self.known_end["next"] <= instant:
-            return super().end_after(level, known, instant)
+            return super().end_after(level, boundary, instant)
         return self.known_end
 
 
@@ -117,9 +117,9 @@ class Replay:
             level.requests.clear()  # the storage refuses one that comes twice
             if entry.kind != "event":
                 self.expected = [
-                    (each, orjson.dumps(body).decode())
-                    for each in level.chain()
-                    for body in due_events(each, entry, own=each is level)
+                    (above, orjson.dumps(body).decode())
+                    for above in level.chain()
+                    for body in due_events(above, entry, own=above is level)
                 ]
             if self.policy is not None:
                 told = [(entry.seq, entry.body)] if entry.kind == "told" else []
@@ -132,9 +132,9 @@ class Replay:
                 f"entry {entry.seq} of {level.title}, {entry.kind}, cannot follow those before it: "
                 f"{shorten(why)}"
             ) from error
-        for each in level.chain():
-            if any(min(balance) < 0 or balance.left < 0 for balance in each.balances):
-                self.find(f"entry {entry.seq}: {each.title} is overspent")
+        for above in level.chain():
+            if any(min(balance) < 0 or balance.left < 0 for balance in above.balances):
+                self.find(f"entry {entry.seq}: {above.title} is overspent")
 
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
@@ -144,10 +144,10 @@ class Replay:
             if version != now:
                 transaction.known_end = {key: entry.body[key] for key in ("next", "tz")}
                 self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
-        for each in self.level.chain():
-            due = each.head.status == RUNNING and each.period and each.period.ends <= entry.at
+        for above in self.level.chain():
+            due = above.head.status == RUNNING and above.period and above.period.ends <= entry.at
             if due and entry.kind not in ("renewed", "created"):
-                self.find(f"entry {entry.seq}: the period of {each.title} was over")
+                self.find(f"entry {entry.seq}: the period of {above.title} was over")
         try:
             self.decide(transaction, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
@@ -199,9 +199,9 @@ class Replay:
             case "arm_changed":
                 operators.set_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
             case "event" if "refused" in body:
-                for made in refused_events(self.level, body["refused"]):
-                    if made["key"] == body["key"]:
-                        transaction.add_event(self.level, made)
+                for event in refused_events(self.level, body["refused"]):
+                    if event["key"] == body["key"]:
+                        transaction.add_event(self.level, event)
             case "event":  # `Audit` has taken it from those that are expected
                 transaction.add("event", body, request=ALERT + body["key"])
             case "joined":
@@ -220,14 +220,14 @@ class Replay:
         labels, of = read_labels(body.get("labels")), body.get("of")
         if not self.decides:
             transaction.chosen = body["arm"], body["p"]
-        made = asks.choice(transaction, mask, context, labels)
-        made |= asks.wanted(transaction, body.get("n", 1), mask, labels) | (
+        chosen = asks.choice(transaction, mask, context, labels)
+        chosen |= asks.wanted(transaction, body.get("n", 1), mask, labels) | (
             {"of": of} if of else {}
         )
         if self.above is None or level.above is not self.above:
             level.above = None
         number = level.head.counts.get("tickets", 0) + 1
-        transaction.add("asked", made, request=entry.request, ticket=number)
+        transaction.add("asked", chosen, request=entry.request, ticket=number)
 
     def conflict(self, transaction: DryRun, ticket: int, report: dict[str, Any]) -> None:
         """Report again what was reported too late."""

@@ -143,10 +143,10 @@ def conflict(
     """Keep what was said too late; return the error that says that the first report stands."""
     transaction.add("conflict", {"report": report}, ticket=ticket.id)
     only_reward = ticket.costs is None and ticket.reward is not None
-    known = "rewarded" if only_reward else ticket.state
+    state = "rewarded" if only_reward else ticket.state
     first = said(ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs)
     return Conflict(
-        f"ticket {ticket.id} was {known} before with another report: {first or ticket.state}; "
+        f"ticket {ticket.id} was {state} before with another report: {first or ticket.state}; "
         f"the first report stands, this one is only recorded: {what}"
     )
 

@@ -38,16 +38,16 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     terms = checked_terms(first).copied(name, above[-1].name if above else None)
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
-    def decide(found: list[Found], load: Load) -> Iterator[Writes]:
+    def decide(stored: list[Found], load: Load) -> Iterator[Writes]:
         level: Level | None = None
-        for known, each in zip(above, found, strict=False):
-            level = Level(known, each.seq, each.head, each.balances, level)
-        own, transaction = found[-1:], Transaction(CampaignLevel(terms), 0)
+        for account, row in zip(above, stored, strict=False):
+            level = Level(account, row.seq, row.head, row.balances, level)
+        own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
         yield from pages(replay, transaction, chain([first], entries), own)
-        found[-1] = own[0]
+        stored[-1] = own[0]
         if level is not None:
-            yield joined(storage, terms, level, found)
+            yield joined(storage, terms, level, stored)
 
     storage.create(terms.name, CAMPAIGN, terms.account, len(terms.resources), decide)
     return terms
@@ -121,31 +121,31 @@ def check_contexts(policy: Learner, entry: Entry) -> None:
         )
 
 
-def joined(storage: Storage, terms: Any, above: Level, found: list[Found]) -> Writes:
+def joined(storage: Storage, terms: Any, above: Level, stored: list[Found]) -> Writes:
     """Return what is written when a restored campaign joins the levels above it.
 
     Raise `BudgetExhausted` if it has spent or held more than one of them has left.
     """
-    own = found[-1]
+    own = stored[-1]
     level = CampaignLevel(terms, own.seq, own.head, own.balances, above)
     transaction = Transaction(level, storage.now())
     transaction.renew()
     check_fit(level, above)
     transaction.add("joined", {"periods": level.periods_above()})
-    return written(transaction, found)
+    return written(transaction, stored)
 
 
 def check_fit(level: Level, above: Level) -> None:
     """Refuse a campaign that has spent or held more than a level above it has left."""
-    for each in above.chain():
+    for account in above.chain():
         for name, mine, part in zip(
-            each.terms.resources, each.balances, level.balances, strict=True
+            account.terms.resources, account.balances, level.balances, strict=True
         ):
             need = part.spent + part.held + part.presumed
             if need > mine.left:
                 raise BudgetExhausted(
                     f"{level.title} has spent or held {amounts.text(need)} {name}, and "
-                    f"{each.title} has {amounts.text(mine.left)} left"
+                    f"{account.title} has {amounts.text(mine.left)} left"
                 )
 
 

@@ -104,7 +104,7 @@ class Receipt(NamedTuple):
     def __repr__(self) -> str:
         """Return the receipt in a line."""
         amounts = {"spent": self.spent, "refunded": self.refunded, "overrun": self.overrun}
-        parts = [self.state, *(f"{name} {', '.join(each)}" for name, each in amounts.items())]
+        parts = [self.state, *(f"{name} {', '.join(texts)}" for name, texts in amounts.items())]
         parts += ["duplicate"] * self.duplicate + ["late"] * self.late
         return f"<Receipt of ticket {self.ticket}: {', '.join(parts)}>"
 
@@ -203,7 +203,7 @@ class PeriodStatus:
     def __str__(self) -> str:
         """Return a few words for people."""
         until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
-        carried = any(each != "0" for each in self.carried)
+        carried = any(amount != "0" for amount in self.carried)
         more = f" and {', '.join(self.carried)} carried over" if carried else ""
         return (
             f"{self.number} (every {self.every}{until}): spent {', '.join(self.spent)} of "
@@ -268,7 +268,9 @@ class Status:
 
     def __repr__(self) -> str:
         """Return the status in a line."""
-        left = ", ".join(f"{each.left} of {each.budget} {each.resource}" for each in self.purses)
+        left = ", ".join(
+            f"{purse.left} of {purse.budget} {purse.resource}" for purse in self.purses
+        )
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
         return f"<Status of {self.name!r}: {self.status}, left {left}{alarms}>"
 
@@ -278,7 +280,7 @@ class Status:
 
         title, *lines = str(self).splitlines()
         head = ["resource", "budget", "spent", "held", "presumed", "left", "overrun"]
-        rows = [[getattr(each, name) for name in head] for each in self.purses]
+        rows = [[getattr(purse, name) for name in head] for purse in self.purses]
         notes = lines[len(self.purses) :]
         return html.table(head, rows, title=title) + "".join(
             html.paragraph(line.strip()) for line in notes
@@ -301,10 +303,10 @@ class Status:
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  account: {self.account}"] if self.account else []),
             *([f"  retired: {', '.join(self.retired)}"] if self.retired else []),
-            *(f"  cooling down: {each}" for each in self.cooling),
+            *(f"  cooling down: {part}" for part in self.cooling),
             *(
-                f"  context {each.column}: {each.least:.4g} to {each.most:.4g}"
-                for each in self.features
+                f"  context {part.column}: {part.least:.4g} to {part.most:.4g}"
+                for part in self.features
             ),
             *(
                 [f"  values clipped to their ranges: {self.counts['clipped']}"]
@@ -361,7 +363,9 @@ class AccountStatus:
 
     def __repr__(self) -> str:
         """Return the status in a line."""
-        left = ", ".join(f"{each.left} of {each.budget} {each.resource}" for each in self.purses)
+        left = ", ".join(
+            f"{purse.left} of {purse.budget} {purse.resource}" for purse in self.purses
+        )
         return f"<AccountStatus of {self.name!r}: {self.status}, left {left}>"
 
     def __str__(self) -> str:
@@ -379,8 +383,9 @@ class AccountStatus:
 def said(purses: tuple[BalanceStatus, ...]) -> str:
     """Balances on one line."""
     return "; ".join(
-        f"{each.left} of {each.budget} {each.resource} left, spent {each.spent}, held {each.held}"
-        + (f", presumed {each.presumed}" if each.presumed != "0" else "")
-        + (f", overrun {each.overrun}" if each.overrun != "0" else "")
-        for each in purses
+        f"{purse.left} of {purse.budget} {purse.resource} left, spent {purse.spent}, "
+        f"held {purse.held}"
+        + (f", presumed {purse.presumed}" if purse.presumed != "0" else "")
+        + (f", overrun {purse.overrun}" if purse.overrun != "0" else "")
+        for purse in purses
     )

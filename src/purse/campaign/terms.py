@@ -64,7 +64,7 @@ class Terms(BudgetTerms):
     policy: str
     seed: int
     expires_after: int | None  # milliseconds
-    initial_rounds: int  # in which each arm is pulled once, where the policy begins so
+    initial_rounds: int  # in which each arm is pulled once, if the policy begins so
     id: str  # tells it from another campaign that had the same name before
     pending: bool = False  # whether the policy counts open tickets
     restored_from: str = ""  # the id of the campaign that this one is a copy of
@@ -74,9 +74,9 @@ class Terms(BudgetTerms):
     reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
     explore: float = 0.0  # the share of the money for arms drawn at random
     capacity: int = 0  # places for arms; 0: as many as are named
-    # (K, d) units: the most that a pull costs as the policy knows it, where it is above `cost_max`
+    # (K, d) units: the most that a pull costs as the policy knows it, if that is above `cost_max`
     cost_ceiling: Table | None = None
-    policy_version: int = 0  # of its rule, where the policy counts them
+    policy_version: int = 0  # of its rule, if the policy counts them
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
     account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
@@ -126,7 +126,7 @@ class Terms(BudgetTerms):
         return terms.with_policy()
 
     def with_policy(self) -> Terms:
-        """Return the terms with what the policy says of itself. Raise `InvalidInput` where it
+        """Return the terms with what the policy says of itself. Raise `InvalidInput` if it
         cannot play by them.
         """
         self.check_bounds()
@@ -206,15 +206,15 @@ class Terms(BudgetTerms):
     @cached_property
     def problem(self) -> Problem:
         """What the policy is told."""
-        known = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
+        bounds = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
         if self.floor == self.ceiling:
-            known["costs"] = known["cost_max"]
+            bounds["costs"] = bounds["cost_max"]
         return Problem.of(
             n_arms=self.n_arms,
             n_resources=len(self.resources),
             stop="hold",
             n_features=self.context.n_columns,
-            **{**self.in_users_unit(), **known},
+            **{**self.in_users_unit(), **bounds},
         )
 
     def in_users_unit(self) -> dict[str, Any]:
@@ -243,20 +243,20 @@ class Terms(BudgetTerms):
         for name in self.OWN_FACTS:
             if name != "id":
                 del facts[name]
-        made = replace(
+        again = replace(
             Terms.of(facts),
             restored_from=self.restored_from,
             policy_version=self.policy_version,
             first_end=self.first_end,
             tz=self.tz,
         )
-        made = replace(made, pending=made.pending and self.pending is True)
+        again = replace(again, pending=again.pending and self.pending is True)
         if (
-            not all(isinstance(each, str) for each in (self.id, self.restored_from))
+            not all(isinstance(text, str) for text in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
             or not is_period_end(self.every, self.first_end, self.tz)
-            or compact(made.as_dict()) != compact(self.as_dict())
+            or compact(again.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
         return self
@@ -278,15 +278,15 @@ class Terms(BudgetTerms):
 def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the names of the arms, and the most that a pull of each may cost in units, (K, d).
 
-    Raise `InvalidInput` where they are not said.
+    Raise `InvalidInput` if `arms` does not say them.
     """
     if not isinstance(arms, Mapping) or not arms:
-        each = "1" if len(resources) == 1 else str(dict.fromkeys(resources, 1))
+        example = "1" if len(resources) == 1 else str(dict.fromkeys(resources, 1))
         raise invalid(
             "arms",
             arms,
             "must say the most that a pull of each arm may cost, such as "
-            f"{{'small': {each}, 'large': {each}}}",
+            f"{{'small': {example}, 'large': {example}}}",
         )
     armed = names("arms", list(arms))
     rows = in_order("arms", arms, armed, resources)
@@ -326,7 +326,7 @@ def read_policy(policy: Any, features: Features, arms: Sequence[str]) -> str:
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
-    """Return the least that a pull costs where nobody says it, from the most that it costs, in
+    """Return the least that a pull costs if it is not given, from the most that it costs, in
     units: a thousandth, and at least one unit of what the arm uses at all. It is small, because
     what costs less than declared raises an alarm, and the default policy hardly depends on it.
 

@@ -105,7 +105,7 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
 
 
 def folded(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
-    """Return the ticket that its entries come to, in any order; None if there are none."""
+    """Return the ticket that its entries come to, in any order; None without entries."""
     ticket: TicketRecord | None = None
     for entry in sorted(entries, key=lambda entry: entry.seq):
         ticket = (

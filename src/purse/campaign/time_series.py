@@ -53,7 +53,7 @@ class TimeSeries:
         self.points.append(point)
         while len(self.points) > POINTS - 2:  # the first and the present one come on top
             self.width *= 2
-            self.points = list({self.slot(each.at): each for each in self.points}.values())
+            self.points = list({self.slot(sample.at): sample for sample in self.points}.values())
 
     def at(self, time: int) -> Sample:
         """Return the last point that is not after a time."""
@@ -82,10 +82,10 @@ class RecentSeries:
         before this one began.
         """
         begun = self.points[0].at if self.points else None
-        known = [each for each in series.points if begun is None or each.at < begun]
-        found = [series.first, *known, *self.points]
-        place = bisect_right(found, time, key=lambda point: point.at)
-        return [found[max(0, place - 1)]._replace(at=time), *found[place:]]
+        earlier = [sample for sample in series.points if begun is None or sample.at < begun]
+        samples = [series.first, *earlier, *self.points]
+        place = bisect_right(samples, time, key=lambda point: point.at)
+        return [samples[max(0, place - 1)]._replace(at=time), *samples[place:]]
 
 
 class LastMinute:
@@ -102,15 +102,15 @@ class LastMinute:
 
     def since(self, second: int, asks: int, tells: int) -> tuple[int, int]:
         """Return how many were asked and told in the minute up to and including a second."""
-        for each, asked, told in self.seconds:
-            if each > second - MINUTE:
+        for began, asked, told in self.seconds:
+            if began > second - MINUTE:
                 return asks - asked, tells - told
         return 0, 0
 
 
 def sample(at: int, balances: list[list[int]], pulls: list[int], gain: float) -> Sample:
     """Return a sample from JSON."""
-    return Sample(at, [Balance(*each) for each in balances], pulls, gain)
+    return Sample(at, [Balance(*counters) for counters in balances], pulls, gain)
 
 
 def purses(points: list[Sample]) -> list[dict[str, Any]]:
@@ -126,7 +126,7 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
 
 def forecast(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
     """Return when a resource runs out, at the rate at which spent + presumed grew since a time
-    (ms); None where nothing was spent. What is left lasts as long as that rate and what is held
+    (ms); None if nothing was spent. What is left lasts as long as that rate and what is held
     stay as they are.
     """
     paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
@@ -166,13 +166,13 @@ class Incidents:
                     self._keep("outside-range", entry)
 
     def _keep(self, kind: str, entry: Entry) -> None:
-        kept = self.kept[kind]
-        if not kept or kept[-1][1] != entry.ticket:
-            kept.append([entry.at / 1000, entry.ticket])
+        incidents = self.kept[kind]
+        if not incidents or incidents[-1][1] != entry.ticket:
+            incidents.append([entry.at / 1000, entry.ticket])
 
     def as_dict(self) -> dict[str, list[list[Any]]]:
         """(time in seconds, ticket) of each kind, the oldest first."""
-        return {kind: list(kept) for kind, kept in self.kept.items()}
+        return {kind: list(incidents) for kind, incidents in self.kept.items()}
 
     def take_over(self, facts: dict[str, list[list[Any]]]) -> None:
         """Know what `as_dict` said."""

@@ -44,7 +44,7 @@ class Chooser(Protocol):
         """Return the probability of each arm."""
 
     def begin_period(self, rounds: int) -> None:
-        """Let the horizon count from the round after so many."""
+        """Let the horizon count from the end of a number of rounds."""
 
 
 class Added(NamedTuple):
@@ -97,10 +97,10 @@ class Transaction:
         turn = level.fold(entry)
         self.added.append(Added(level, entry, level.head.digest, turn))
         if kind != "event":
-            for each in level.chain():
-                if each.head.alerts:
-                    for event in due_events(each, entry, own=each is level):
-                        self.add_event(each, event)
+            for above in level.chain():
+                if above.head.alerts:
+                    for event in due_events(above, entry, own=above is level):
+                        self.add_event(above, event)
         return entry
 
     def add_event(self, level: Level, body: dict[str, Any]) -> None:
@@ -125,14 +125,14 @@ class Transaction:
                 body |= self.end_after(level, period.ends, period.ends)
                 self.add("renewed", body, request=f"{PERIOD}{period.number + 1}", level=level)
 
-    def end_after(self, level: Level, known: int, instant: int) -> dict[str, Any]:
+    def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of the period after an instant (ms), and the version of the time-zone data
         that told it.
 
-        known   the end of a period before it, ms
+        boundary   the end of a period before it, ms
         """
         terms, version = level.terms, data_version(level.terms.time_zone)
-        end = Calendar(terms.every, terms.time_zone).next_end(known, instant)
+        end = Calendar(terms.every, terms.time_zone).next_end(boundary, instant)
         return {"next": end, **({"tz": version} if version else {})}
 
     def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:
@@ -204,7 +204,7 @@ def due_events(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]
 
 def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
     """Return the bodies of the events that an ask causes on a level that refuses it: the level
-    would not have so much left even if nothing were held.
+    would not have `need` left even if nothing were held.
     """
     if "100%" not in level.head.alerts:
         return []

@@ -135,15 +135,19 @@ class Verb:
                     f"Idempotency-Key={key!r}: must be the same as "
                     f"request_id={given['request_id']!r}, or one of them left out"
                 )
-        for name, each in self.arguments.items():
-            if name not in given and each.default is WANTED:
+        for name, argument in self.arguments.items():
+            if name not in given and argument.default is WANTED:
                 raise InvalidInput(f"{name}: is missing")
         return given
 
     @cached_property
     def fields(self) -> dict[str, Argument]:
         """The arguments in a query or a body, by what they are called there."""
-        return {each.field: each for each in self.arguments.values() if each.place != "path"}
+        return {
+            argument.field: argument
+            for argument in self.arguments.values()
+            if argument.place != "path"
+        }
 
 
 @cache
@@ -158,11 +162,11 @@ def arguments_of(
             name,
             "path" if f"{{{name}}}" in path else rest,
             kind_of(hints[name]),
-            each.default,
+            parameter.default,
             type(None) in getattr(hints[name], "__args__", ()),
             text.get(name, ""),
         )
-        for name, each in inspect.signature(function).parameters.items()
+        for name, parameter in inspect.signature(function).parameters.items()
         if name not in HERE
     }
 
@@ -214,8 +218,8 @@ def of_all(
 def verbs(of: type[Budget[Any]]) -> Iterator[Verb]:
     """Yield the rows of a class, in the order of its methods, those of its parents first."""
     for name in dict.fromkeys(name for parent in reversed(of.__mro__) for name in vars(parent)):
-        found = inspect.getattr_static(of, name)
-        if row := getattr(getattr(found, "__func__", found), "row", None):
+        member = inspect.getattr_static(of, name)
+        if row := getattr(getattr(member, "__func__", member), "row", None):
             yield row
 
 
@@ -227,11 +231,11 @@ def row_of(method: Callable[..., Any]) -> Verb:
 
 def texts(function: Callable[..., Any]) -> dict[str, str]:
     """Return what a docstring says of each argument."""
-    found: dict[str, str] = {}
+    by_name: dict[str, str] = {}
     for names, text in TEXT.findall(inspect.getdoc(function) or ""):
         for name in names.split(", "):
-            found[name] = " ".join(text.split())
-    return found
+            by_name[name] = " ".join(text.split())
+    return by_name
 
 
 def said(of: type[Budget[Any]], argument: Argument) -> str:

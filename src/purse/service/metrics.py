@@ -167,7 +167,7 @@ def of_webhooks(followers: Sequence[Follower], now: Callable[[], float]) -> Iter
         yield family.counter(name, text, counts)
     text = "The age of the oldest event that a receiver was not told of yet; 0 without any."
     waiting = {
-        follower.receiver.name: [event.made / 1000 for event in list(follower.waiting.values())]
+        follower.receiver.name: [event.since / 1000 for event in list(follower.waiting.values())]
         for follower in followers
     }
     rows = [((name,), age(min(times, default=None), now())) for name, times in waiting.items()]

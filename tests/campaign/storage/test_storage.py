@@ -49,8 +49,8 @@ def test_levels_are_found_by_kind_name_and_place(harness: StorageHarness) -> Non
     assert [found.name for found in storage.below("top")] == ["mid", "two"]
     assert storage.below("one") == []
     for name in ("one", "two", "mid", "top"):
-        assert [each.found.name for each in storage.tree(name)] == ["top", "mid", "two", "one"]
-    assert [each.found.name for each in storage.tree("alone")] == ["alone"]
+        assert [each.level.name for each in storage.tree(name)] == ["top", "mid", "two", "one"]
+    assert [each.level.name for each in storage.tree("alone")] == ["alone"]
     assert storage.created("mid", "account").body["name"] == "mid"
 
 

@@ -1,1 +1,1 @@
-"""Where campaigns are kept: memory, SQLite, PostgreSQL."""
+"""Storages of campaigns: memory, SQLite, PostgreSQL."""

@@ -19,7 +19,7 @@ class ConnectionPool(Generic[C]):
 
     connect   a method of the owner that makes a connection
     close     a method of the owner that closes one
-    timeout   seconds to wait for a connection where all are in use
+    timeout   seconds to wait for a connection if all are in use
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class ConnectionPool(Generic[C]):
         """Yield a connection for this thread. After an error that is not ours it is closed, because
         its state is unknown.
 
-        begin   is called with the connection; where that fails on one that was used before, and
-                may have been lost since, it is called again with a new one
+        begin   is called with the connection; if that fails on one that was used before, and may
+                have been lost since, it is called again with a new one
 
-        Raise `StorageUnavailable` where none gets free in time.
+        Raise `StorageUnavailable` if no connection gets free in time.
         """
         connection = self._take(begin)
         try:
@@ -99,7 +99,7 @@ class ConnectionPool(Generic[C]):
         return connection
 
     def close_idle(self) -> None:
-        """Close those that nobody uses: where one was lost, they are lost, too."""
+        """Close those that are not in use: if one was lost, they are lost, too."""
         with self._changed:
             idle, self.idle = self.idle, []
         for connection in idle:
@@ -119,7 +119,7 @@ class ConnectionPool(Generic[C]):
 
     @contextmanager
     def drained(self, close: Callable[[C], None], timeout: float | None = None) -> Iterator[bool]:
-        """Within this no connection is in use or open; False where a thread keeps one for longer
+        """Within this no connection is in use or open; False if a thread keeps one for longer
         than `timeout` seconds. `close` is the owner's method, which may be going.
         """
         with self._changed:

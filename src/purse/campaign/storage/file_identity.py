@@ -1,7 +1,7 @@
 """Which files a SQLite database is: the file itself, its write-ahead log and its shared memory.
 
 A connection goes on writing to files that it has open when they are removed or replaced, and what
-it writes then nobody finds again. Another SQLite library in the same process does that by merely
+it writes then is lost. Another SQLite library in the same process does that by merely
 closing the file: neither library sees the other's locks. So the storage compares the files with
 those that the connection opened, before a transaction and after the commit, before the answer.
 """
@@ -21,7 +21,7 @@ MOUNTS = Path("/proc/self/mountinfo")  # of Linux; elsewhere mount points are no
 
 
 class FileIdentity(NamedTuple):
-    """The device and inode of each file; None where it is not there."""
+    """The device and inode of each file; None if the file is missing."""
 
     database: tuple[int, int] | None
     log: tuple[int, int] | None  # FILE-wal
@@ -31,26 +31,26 @@ class FileIdentity(NamedTuple):
 def identify(path: str, real: str | None = None) -> FileIdentity:
     """Find the files of the database at this path.
 
-    real   the file that symbolic links led to, where that is known: SQLite keeps log and shared
-           memory beside it; where they lead to another one now, the file itself differs
+    real   the file that symbolic links led to, if that is known: SQLite keeps log and shared memory
+           beside it; if they lead to another one now, the file itself differs
     """
     real = real or os.path.realpath(path)
     return FileIdentity(inode(path), inode(f"{real}-wal"), inode(f"{real}-shm"))
 
 
 def inode(path: str) -> tuple[int, int] | None:
-    """Return the device and inode of a file; None where it is not there."""
+    """Return the device and inode of a file; None if it is missing."""
     try:
-        found = os.stat(path)
+        status = os.stat(path)
     except FileNotFoundError:
         return None
-    return found.st_dev, found.st_ino
+    return status.st_dev, status.st_ino
 
 
 def danger(path: str) -> str | None:
     """Say why others may see this file under another name, with a log of their own beside it.
 
-    Two such names are two ledgers that both spend the budget. Return None where nothing is wrong.
+    Two such names are two ledgers that both spend the budget. Return None if nothing is wrong.
     """
     real = os.path.realpath(path)
     try:

@@ -3,8 +3,8 @@
 SQLite lets writers try again at random: with 32 processes some wait for seconds. So they queue up
 at a side file first. Each draws a number and locks the byte of that number; its turn has come when
 no lower byte is locked. The kernel frees the bytes of a process that dies. Nothing but the order
-depends on this lock, because SQLite's own lock still guards the file. Where there are no locks of
-an open file description (elsewhere than on Linux), SQLite's lock is all there is.
+depends on this lock, because SQLite's own lock still guards the file. Only
+Linux has locks of an open file description; elsewhere SQLite's lock is all there is.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIRST = 1 << 32  # the byte of number 0
 class FileLock:
     """A fair lock among processes; one thread of a process may use it at a time.
 
-    path   the side file, which is made where it is missing
+    path   the side file, which is made if it is missing
     like   the file whose owner and rights it gets
     """
 
@@ -81,7 +81,7 @@ class FileLock:
         self.renew()
 
     def renew(self) -> None:
-        """Close the file and leave the lock alone: in a child process, where it is the parent's."""
+        """Close the file and leave the lock alone: in a child process it is the parent's."""
         if self._waiter is not None:
             self._waiter.stop()
             self._waiter = None
@@ -145,13 +145,13 @@ class Waiter:
 
 
 def draw(file: int, command: int) -> Any:
-    """Draw a number and lock its byte; None where another draws and `command` does not wait."""
+    """Draw a number and lock its byte; None if another draws and `command` does not wait."""
     if not set_lock(file, command, F_WRLCK, DRAWING, 1):
         return None
     drawn = os.pread(file, COUNTER.size, 0)
     number = max(0, COUNTER.unpack(drawn)[0]) if len(drawn) == COUNTER.size else 0
     while not set_lock(file, F_OFD_SETLK, F_WRLCK, FIRST + number, 1):
-        # the counter is wrong, as somebody cut the file: begin behind those who are there
+        # the counter is wrong, as the file was cut: begin behind those that wait already
         asked = LOCK.pack(F_WRLCK, os.SEEK_SET, FIRST + number, 1, 0)
         kind, _, start, length, _ = LOCK.unpack(fcntl(file, F_OFD_GETLK, asked))
         number = start + length - FIRST if kind != F_UNLCK else number
@@ -162,12 +162,12 @@ def draw(file: int, command: int) -> Any:
 
 
 def is_first(file: int, number: int) -> bool:
-    """Return whether nobody with a lower number is there; then nobody can come before us either."""
+    """Return whether no lower number is waiting; then no later one can come before us either."""
     return number == 0 or set_lock(file, F_OFD_SETLK, F_RDLCK, FIRST, number)
 
 
 def set_lock(file: int, command: int, kind: int, start: int, length: int) -> bool:
-    """Lock bytes; False where another has locked them and `command` does not wait."""
+    """Lock bytes; False if another has locked them and `command` does not wait."""
     try:
         fcntl(file, command, LOCK.pack(kind, os.SEEK_SET, start, length, 0))
     except BlockingIOError:
@@ -185,13 +185,13 @@ PRIVATE = 0o600
 
 
 def open_lock_file(path: str, like: str) -> int:
-    """Open the lock file, and make it where it is missing; return its descriptor.
+    """Open the lock file, and make it if it is missing; return its descriptor.
 
     path   of the lock file; a symbolic link is not followed
     like   the path of the database; the lock file gets its owner and group
 
-    Raise `StorageUnavailable` where it is no plain file, has another name, or belongs to somebody
-    who may not write the database.
+    Raise `StorageUnavailable` if it is no plain file, has another name, or belongs to a user who
+    may not write the database.
     """
     try:
         database: os.stat_result | None = os.stat(like)
@@ -201,8 +201,8 @@ def open_lock_file(path: str, like: str) -> int:
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     file = os.open(path, flags, mode)
     try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             raise StorageUnavailable(f"{path} must be a plain file with one name; remove it")
         if database is not None:
             adopt(file, database, mode)
@@ -215,26 +215,26 @@ def open_lock_file(path: str, like: str) -> int:
 
 def adopt(file: int, database: os.stat_result, mode: int) -> None:
     """Give the lock file the owner, group and rights of the database, as far as we may."""
-    found = os.fstat(file)
+    status = os.fstat(file)
     with suppress(PermissionError):
-        if os.geteuid() == 0 and found.st_uid != database.st_uid:
+        if os.geteuid() == 0 and status.st_uid != database.st_uid:
             os.fchown(file, database.st_uid, -1)
-        if found.st_gid != database.st_gid and os.geteuid() in (0, found.st_uid):
+        if status.st_gid != database.st_gid and os.geteuid() in (0, status.st_uid):
             os.fchown(file, -1, database.st_gid)
-    if os.geteuid() in (0, found.st_uid) and stat.S_IMODE(found.st_mode) != mode:
+    if os.geteuid() in (0, status.st_uid) and stat.S_IMODE(status.st_mode) != mode:
         os.fchmod(file, mode)
 
 
-def check_owner(path: str, found: os.stat_result, like: str, database: os.stat_result) -> None:
-    """Refuse a lock file that was put there by somebody who may not write the database."""
+def check_owner(path: str, status: os.stat_result, like: str, database: os.stat_result) -> None:
+    """Refuse a lock file of a user who may not write the database."""
     is_trusted = (
-        found.st_uid in (0, database.st_uid)
-        or (database.st_mode & stat.S_IWGRP and found.st_gid == database.st_gid)
+        status.st_uid in (0, database.st_uid)
+        or (database.st_mode & stat.S_IWGRP and status.st_gid == database.st_gid)
         or database.st_mode & stat.S_IWOTH
     )
     if not is_trusted:
         raise StorageUnavailable(
-            f"{path} belongs to user {found.st_uid}, who may not write {like}; remove it"
+            f"{path} belongs to user {status.st_uid}, who may not write {like}; remove it"
         )
 
 

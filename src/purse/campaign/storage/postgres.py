@@ -19,7 +19,7 @@ from purse.campaign.storage.sql import Rows, Statement
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 
 LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
-QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still, which tells nobody
+QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still without a word
 # connections of a process; a server takes 100 in all, unless it is told otherwise
 MOST_WRITERS, MOST_READERS = 16, 8
 IDLE = 0  # a connection without a transaction
@@ -93,7 +93,7 @@ class ServerClock:
 
 
 def monotonic() -> int:
-    """Ms on a clock that nobody sets."""
+    """Return ms on a clock that is never set."""
     return time.monotonic_ns() // 1_000_000
 
 

@@ -1,9 +1,9 @@
 """Every statement, once, and what a dialect of SQL has to offer.
 
 Words in braces are the dialect's: `{among}` and `{lock}`, see `Database`; for one value `{among}`
-is `ONE`, which SQLite answers in half the time. Statements that read name a level by its name, so
-that nobody remembers a key that a replaced file gives to another level. `ORDER BY` the columns of
-an index makes both planners take it; without it, SQLite would read a whole journal for one ticket.
+is `ONE`, which SQLite answers in half the time. Statements that read name a level by its name,
+because a replaced file may give its key to another level. `ORDER BY` the columns of an index makes
+both planners take it; without it, SQLite would read a whole journal for one ticket.
 A partial index is taken only if its condition stands in the statement; `state || ''` keeps a
 planner from an index.
 """
@@ -187,7 +187,7 @@ class Locked(NamedTuple):
 
 
 class Kept(NamedTuple):
-    """A checkpoint: what somebody has made of a journal up to one of its entries."""
+    """A checkpoint: what a reader has made of a journal up to one of its entries."""
 
     seq: int
     digest: str  # of the journal up to that entry
@@ -211,7 +211,7 @@ class Overview(NamedTuple):
 class Stored(NamedTuple):
     """All that is stored of a level beside its journal, at one moment."""
 
-    found: Found
+    level: Found
     open: Rows  # ticket, state and deadline
     labels: Rows  # key, value, resource, tickets and sums
     checkpoint: Sequence[Any] | None  # of the policy
@@ -223,7 +223,7 @@ class Writes(NamedTuple):
     levels: Sequence[tuple[int, str, int]]  # seq, head and key of each that changed
     moves: Sequence[tuple[int, int, Sequence[int]]]  # key, resource and what is added
     entries: Sequence[tuple[Any, ...]]  # whole rows
-    known: Sequence[tuple[int, int]]  # key and ticket of those that have changed or are finished
+    dropped: Sequence[tuple[int, int]]  # key and ticket of those that have changed or are finished
     open: Sequence[tuple[int, str, int, int | None]]  # key, state, ticket and deadline
     labels: Sequence[tuple[Any, ...]] = ()
     checkpoints: Sequence[tuple[Any, ...]] = ()
@@ -231,21 +231,21 @@ class Writes(NamedTuple):
     def statements(self) -> list[Statement]:
         """Return the statements, without those that have nothing to do."""
         moves = [(*parts, key, resource) for key, resource, parts in self.moves]
-        made = [
+        statements = [
             (ADD_ENTRY, self.entries),
             (MOVE, moves),
-            (DROP_OPEN, self.known),
+            (DROP_OPEN, self.dropped),
             (ADD_OPEN, self.open),
             (ADD_LABEL, self.labels),
             (PUT_CHECKPOINT, self.checkpoints),
             (PUT_HEAD, self.levels),
         ]
-        return [(text, list(rows)) for text, rows in made if rows]
+        return [(text, list(rows)) for text, rows in statements if rows]
 
 
-def found(row: Sequence[Any], balances: Rows) -> Found:
+def read_level(row: Sequence[Any], balances: Rows) -> Found:
     """Return a level from its rows."""
     key, name, kind, parent, seq, head = row
     facts = Head.from_json(head) if head else Head()
-    purses = [Balance(*each) for each in balances]
+    purses = [Balance(*counters) for counters in balances]
     return Found(key, name, kind, parent, seq, facts, head, purses)

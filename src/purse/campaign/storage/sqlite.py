@@ -78,8 +78,8 @@ class Sqlite(Dialect, SqliteFile):
         SqliteFile.__init__(self, str(path), vfs)
         if not path.parent.is_dir():
             raise StorageUnavailable(f"there is no folder {path.parent}")
-        if found := self.danger():
-            raise StorageUnavailable(found)
+        if trouble := self.danger():
+            raise StorageUnavailable(trouble)
         if not create and (not path.exists() or self._version() == 0):
             raise NoSuchStorage(
                 f"there is no file {self.path} with campaigns; name another with storage=..., on "
@@ -107,7 +107,7 @@ class Sqlite(Dialect, SqliteFile):
 
     @contextmanager
     def writing(self) -> Iterator[SqliteSession]:
-        """Yield a transaction that nobody else writes beside."""
+        """Yield a transaction beside which no other one writes."""
         with self._locked() as db:
             check_tables(db)
             yield SqliteSession(db)
@@ -188,7 +188,7 @@ class Memory(Dialect):
     reading = writing
 
     def danger(self) -> None:
-        """Say nothing: there is no file that somebody could replace."""
+        """Say nothing: there is no file that could be replaced."""
 
     def close(self) -> None:
         """Hold on to it: others may use it under the same address."""

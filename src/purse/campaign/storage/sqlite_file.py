@@ -1,5 +1,5 @@
-"""The connections to one SQLite file: one that writes and some that read, with the locks and the
-watch over its files that no acknowledged commit gets lost without.
+"""The connections to one SQLite file: one that writes and some that read. Locks, and checks that
+the files have not been replaced, keep every acknowledged commit.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SqliteFile(ABC):
 
     @contextmanager
     def _locked(self) -> Iterator[apsw.Connection]:
-        """Yield a transaction that nobody else writes beside; committed at the end, undone where
+        """Yield a transaction beside which no other one writes; committed at the end, undone if
         anything is raised.
         """
         with self._translated, self._current_turn():
@@ -96,7 +96,7 @@ class SqliteFile(ABC):
     def _current_turn(self) -> Iterator[None]:
         """Yield a turn in which all connections have the files open that the path names.
 
-        Where they have not, the turn ends before they are let go: that waits for other threads,
+        If they have not, the turn ends before they are let go: that waits for other threads,
         which may wait for their turn.
         """
         latest = time.monotonic() + RECONNECT_S
@@ -138,34 +138,36 @@ class SqliteFile(ABC):
                         db.execute("ROLLBACK")
 
     def _follow_files(self) -> None:
-        """Let go of the file where one of its connections has other files open than the path
-        names: what is written to those, nobody finds again.
+        """Let go of the file if one of its connections has other files open than the path names:
+        what is written to those is lost.
 
         All connections of this process have to go, because SQLite shares memory among them.
-        Raise `StorageUnavailable` where another thread does not leave the file.
+        Raise `StorageUnavailable` if another thread does not leave the file.
         """
         if self._is_current():
             return
-        for each in self._sharing():
+        for sharing in self._sharing():
             with ExitStack() as held:
-                if not each._write_lock.acquire(timeout=RECONNECT_S):
+                if not sharing._write_lock.acquire(timeout=RECONNECT_S):
                     raise StorageUnavailable(self._replaced())
-                held.callback(each._write_lock.release)
-                if not held.enter_context(each._readers.drained(each._close_reader, RECONNECT_S)):
+                held.callback(sharing._write_lock.release)
+                if not held.enter_context(
+                    sharing._readers.drained(sharing._close_reader, RECONNECT_S)
+                ):
                     raise StorageUnavailable(self._replaced())
-                each._drop_writer()
+                sharing._drop_writer()
 
     def _sharing(self) -> list[SqliteFile]:
         """Return all objects of this process for this file, this one included."""
         if len(_open) == 1:  # a tenth of the time
             return [self]
-        return [each for each in list(_open) if each._real == self._real]
+        return [other for other in list(_open) if other._real == self._real]
 
     def _is_current(self) -> bool:
         """Return whether all connections of this process have the files at the path open."""
-        found = identify(self.path, self._real)
+        now = identify(self.path, self._real)
         return all(
-            files == found for each in self._sharing() for files in list(each._files.values())
+            files == now for sharing in self._sharing() for files in list(sharing._files.values())
         )
 
     def _replaced(self) -> str:
@@ -231,8 +233,8 @@ class SqliteFile(ABC):
         """Return a connection that writes, to tables of this version."""
 
     def _version(self) -> int:
-        """Of the tables; -1 where a half transaction has to be undone first, which a reader
-        cannot.
+        """Return the version of the tables; -1 if a half transaction has to be undone first, which
+        a reader cannot.
         """
         try:
             with self._view() as db:
@@ -259,8 +261,8 @@ _open: WeakSet[SqliteFile] = WeakSet()
 
 @atexit.register
 def close_all() -> None:
-    """Whoever closes a file last moves its log into it: a copy of the file alone is whole then, and
-    a backup in its place meets no old log.
+    """Close all files. The last connection to a file moves the log into it: then a copy of the file
+    alone is whole, and a backup in its place meets no old log.
     """
     for storage in list(_open):
         with suppress(Exception):  # whatever it is, a process must not be kept from ending

@@ -29,7 +29,7 @@ from purse.campaign.storage.sql import (
     Stored,
     Wants,
     Writes,
-    found,
+    read_level,
 )
 from purse.errors import CampaignExists, NotFound
 
@@ -72,17 +72,17 @@ class Storage:
                 above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
                 self._chains.pop(name, None)
                 add = (name, kind, above[-1].key if above else None)
-                made, known = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
-                if not made:
-                    self._refuse_known(known)
-                key = made[0][0]
+                new, taken = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
+                if not new:
+                    self._refuse_known(taken)
+                key = new[0][0]
                 session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
                 def load(ticket: int) -> list[Entry]:
                     return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
 
-                for writes in decide([*above, found(own[0], parts)], load):
+                for writes in decide([*above, read_level(own[0], parts)], load):
                     session.read(writes.statements())  # so that `load` finds what it wrote
                 session.write([])
 
@@ -148,12 +148,12 @@ class Storage:
         for _ in range(2):
             names = self._chains.get(name)
             if names is None:
-                names = [each for (each,) in session.read([(sql.CHAIN, (name,))])[0]]
+                names = [level_name for (level_name,) in session.read([(sql.CHAIN, (name,))])[0]]
             size = len(names)
             rows = session.read(
                 [
-                    *[(level, (each,)) for each in names],
-                    *[(sql.BALANCES, (each,)) for each in names],
+                    *[(level, (level_name,)) for level_name in names],
+                    *[(sql.BALANCES, (level_name,)) for level_name in names],
                     *more,
                 ]
             )
@@ -161,7 +161,7 @@ class Storage:
             for head, parts in zip(rows[:size], rows[size : 2 * size], strict=True):
                 if not head or head[0][3] != key:
                     break
-                levels.append(found(head[0], parts))
+                levels.append(read_level(head[0], parts))
                 key = levels[-1].key
             else:
                 if levels:
@@ -186,8 +186,8 @@ class Storage:
 
     def _rows(self, name: str, query: str, *values: Any) -> Rows:
         """Return the rows of a statement about one level."""
-        known, rows = self._read([(self._look, (name,)), (query, (name, *values))])
-        if not known:
+        level, rows = self._read([(self._look, (name,)), (query, (name, *values))])
+        if not level:
             raise missing(None, name)
         return rows
 
@@ -212,7 +212,7 @@ class Storage:
         def look(session: Session) -> list[Found]:
             rows = session.read([(sql.BELOW, (name,))])[0]
             parts = session.read([(sql.BALANCES, (row[1],)) for row in rows]) if rows else []
-            return [found(row, part) for row, part in zip(rows, parts, strict=True)]
+            return [read_level(row, part) for row, part in zip(rows, parts, strict=True)]
 
         return self._reading(look)
 
@@ -223,8 +223,8 @@ class Storage:
 
         def look(session: Session) -> list[Stored]:
             top = self._chained(session, name, None, self._look)[0][0].name
-            names = [each for (each,) in session.read([(sql.TREE, (top,))])[0]]
-            return [self._stored(session, each) for each in names]
+            names = [level_name for (level_name,) in session.read([(sql.TREE, (top,))])[0]]
+            return [self._stored(session, level_name) for level_name in names]
 
         return self._reading(look)
 
@@ -232,15 +232,15 @@ class Storage:
         reads: list[Statement] = [
             (query, (name,)) for query in (self._look, sql.BALANCES, sql.OPEN, sql.LABELS)
         ]
-        level, parts, tickets, labels, kept = session.read(
+        level, parts, tickets, labels, checkpoints = session.read(
             [*reads, (sql.CHECKPOINT, (name, "policy"))]
         )
-        return Stored(found(level[0], parts), tickets, labels, next(iter(kept), None))
+        return Stored(read_level(level[0], parts), tickets, labels, next(iter(checkpoints), None))
 
     def created(self, name: str, kind: str) -> Entry:
         """Return the first entry of a level, which holds its terms."""
-        known, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
-        if not known or known[0][2] != kind:
+        level, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
+        if not level or level[0][2] != kind:
             raise missing(kind, name)
         return read_entries(rows)[0]
 
@@ -287,7 +287,7 @@ class Storage:
         """Return the entries about the unfinished tickets in these states that follow one."""
 
         def look(session: Session) -> Rows:
-            pages = session.read([(sql.OPEN_PAGE, (name, each, after, limit)) for each in states])
+            pages = session.read([(sql.OPEN_PAGE, (name, state, after, limit)) for state in states])
             numbers = list(islice(merge(*([row[0] for row in page] for page in pages)), limit))
             return session.read([self._among(self._about, name, numbers)])[0] if numbers else []
 

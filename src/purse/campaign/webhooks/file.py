@@ -43,7 +43,7 @@ MOST = 100  # receivers, each of which has a thread
 
 @dataclass(frozen=True)
 class Receiver:
-    """One who is told of events. Its text shows neither address nor secret."""
+    """A receiver of events. Its text shows neither address nor secret."""
 
     name: str
     target: Target = field(repr=False)
@@ -117,7 +117,9 @@ def read_receiver(name: str, table: Any, environment: Mapping[str, str]) -> Rece
 def patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the patterns of names under a key."""
     given = table.get(key, [])
-    if not isinstance(given, list) or not all(isinstance(each, str) and each for each in given):
+    if not isinstance(given, list) or not all(
+        isinstance(pattern, str) and pattern for pattern in given
+    ):
         raise invalid(f"{name}.{key}", given, "must be a list of patterns, such as ['search-*']")
     return tuple(given)
 
@@ -125,8 +127,8 @@ def patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 def variable(
     name: str, key: str, table: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return words for the variable that a key names, and its value. Do not show what may be a
-    secret in the wrong place.
+    """Return words for the variable that a key names, and its value. No error shows a value that
+    may be a misplaced secret.
     """
     given = table[key]
     if not isinstance(given, str) or not VARIABLE.fullmatch(given):

@@ -60,7 +60,7 @@ class Progress(NamedTuple):
 
 
 def wait(failures: int) -> int:
-    """Return ms until the next attempt, after so many failures before the last one.
+    """Return ms until the next attempt, after a number of failures before the last one.
 
     >>> [wait(failures) // 1000 for failures in (0, 1, 2, 9, 10, 1000)]
     [5, 10, 20, 2560, 3600, 3600]
@@ -71,7 +71,7 @@ def wait(failures: int) -> int:
 class Waiting(NamedTuple):
     """An event that waits."""
 
-    made: int  # ms
+    since: int  # ms
     until: int  # ms: the next attempt
 
 
@@ -115,10 +115,12 @@ class Follower:
     def look(self) -> None:
         """Send what is due now."""
         now = self.storage.now()
-        found = [each for each in self.storage.journals() if self.receiver.wants(*each[:2])]
-        self._begin([each for each in found if each[1] not in self._read], now)
+        journals = [
+            journal for journal in self.storage.journals() if self.receiver.wants(*journal[:2])
+        ]
+        self._begin([journal for journal in journals if journal[1] not in self._read], now)
         self._looked = now
-        for kind, name, end in found:
+        for kind, name, end in journals:
             self._follow(kind, name, end)
 
     def _begin(self, new: Sequence[tuple[str, str, int]], now: int) -> None:
@@ -126,11 +128,13 @@ class Follower:
         Without one, begin at the journal's end, or at its first entry if it is newer than the last
         look.
         """
-        known = {name: self._progress(name) for _, name, _ in new}
+        told = {name: self._progress(name) for _, name, _ in new}
         if self._looked is None:
-            self._looked = max((each.at for each in known.values() if each), default=now + 1)
+            self._looked = max(
+                (progress.at for progress in told.values() if progress), default=now + 1
+            )
         for kind, name, end in new:
-            progress = known[name]
+            progress = told[name]
             if progress is None:
                 first = self.storage.created(name, kind)
                 progress = Progress(0 if first.at >= self._looked else end, now)
@@ -220,7 +224,7 @@ def described(error: Exception) -> str:
 def deliver(followers: Sequence[Follower]) -> None:
     """Send what is due now, to all receivers at once. Raise what a storage raises."""
     with ThreadPoolExecutor(max(1, len(followers)), "purse-webhook") as threads:
-        for done in [threads.submit(each.look) for each in followers]:
+        for done in [threads.submit(follower.look) for follower in followers]:
             done.result()
 
 
@@ -230,15 +234,17 @@ def following(followers: Sequence[Follower]) -> Iterator[None]:
     the block wait for messages that are on their way.
     """
     threads = [
-        threading.Thread(target=each.run, name=f"purse-webhook-{each.receiver.name}", daemon=True)
-        for each in followers
+        threading.Thread(
+            target=follower.run, name=f"purse-webhook-{follower.receiver.name}", daemon=True
+        )
+        for follower in followers
     ]
     for thread in threads:
         thread.start()
     try:
         yield
     finally:
-        for each in followers:
-            each.stop()
+        for follower in followers:
+            follower.stop()
         for thread in threads:
             thread.join()

@@ -66,8 +66,8 @@ def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes
     facts = facts_of(terms, event)
     about = facts.get("resource", facts.get("arm"))
     left = "; ".join(
-        f"{each['spent']} of {each['budget']} {each['resource']} spent, {each['left']} left"
-        for each in facts["purses"]
+        f"{part['spent']} of {part['budget']} {part['resource']} spent, {part['left']} left"
+        for part in facts["purses"]
     )
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"

@@ -44,7 +44,7 @@ class NotSent(Exception):
 
 
 class Target(NamedTuple):
-    """Where a message goes."""
+    """The address that a message goes to, in parts."""
 
     scheme: str
     host: str
@@ -98,18 +98,18 @@ def checked(target: Target, look_up: Resolve, *, allow_private: bool) -> list[tu
     """Return (family, address) of each network address of a host: connect to these, and look up
     no more.
 
-    Raise `NotSent` if there are none, or if one of them must not be called.
+    Raise `NotSent` if a host has no address, or if one of them must not be called.
     """
     try:
         rows = look_up(target.host, target.port)
     except (OSError, UnicodeError):
         raise NotSent("no such host") from None
-    found = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
-    if not found or len(found) > MOST_ADDRESSES:
+    places = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
+    if not places or len(places) > MOST_ADDRESSES:
         raise NotSent("no such host")
-    if not allow_private and not all(is_public(str(place[0])) for _, place in found):
+    if not allow_private and not all(is_public(str(place[0])) for _, place in places):
         raise NotSent("address not allowed")
-    return found
+    return places
 
 
 def is_public(text: str) -> bool:
@@ -153,7 +153,7 @@ def send(
     look_up: Resolve = resolve,
     context: ssl.SSLContext | None = None,
 ) -> None:
-    """Send a message. Raise `NotSent` if it did not arrive, or if nobody knows.
+    """Send a message. Raise `NotSent` if it did not arrive, or may not have.
 
     allow_private   whether addresses of this machine and of private networks may be called, and
                     http without TLS
@@ -190,16 +190,16 @@ def connected(
 ) -> socket.socket:
     """Return a connection to the first of these network addresses that answers."""
     for number, (family, place) in enumerate(places, 1):
-        made = socket.socket(family, socket.SOCK_STREAM)
+        connection = socket.socket(family, socket.SOCK_STREAM)
         try:
-            made.settimeout(left(deadline))
-            made.connect(place)
+            connection.settimeout(left(deadline))
+            connection.connect(place)
             if target.scheme == "http":
-                return made
-            made.settimeout(left(deadline))
-            return (context or trusted()).wrap_socket(made, server_hostname=target.host)
+                return connection
+            connection.settimeout(left(deadline))
+            return (context or trusted()).wrap_socket(connection, server_hostname=target.host)
         except BaseException as error:
-            made.close()
+            connection.close()
             is_final = not isinstance(error, OSError) or isinstance(
                 error, (TimeoutError, ssl.SSLError)
             )
