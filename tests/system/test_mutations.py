@@ -72,9 +72,7 @@ ROWS = [
         mutations.release_on_expiry,
         test_asks.test_a_hold_that_outlives_its_deadline_is_presumed_spent,
     ),
-    Row(
-        mutations.swallow_overruns, test_reports.test_a_cost_above_its_maximum_is_recorded_in_full
-    ),
+    Row(mutations.swallow_overruns, test_reports.test_a_cost_above_its_maximum_is_recorded_in_full),
     Row(mutations.cache_the_counters, promises.two_objects_share_a_budget),
     Row(mutations.acknowledge_before_commit, promises.what_is_acknowledged_is_seen_by_others),
     Row(mutations.acknowledge_before_commit, a_power_cut_takes_nothing, only="sqlite"),

@@ -1,4 +1,7 @@
-"""Defaults of campaigns, which the command line, the service and `purse.Campaign` share."""
+"""Defaults of campaigns and accounts.
+
+The command line, the service and `purse.Campaign` share them.
+"""
 
 from __future__ import annotations
 
