@@ -1,5 +1,4 @@
-"""Processes that use up one account together: `python -m tests.support.fight_worker STORAGE
-PROCESSES CAMPAIGNS BUDGET` writes a line of JSON.
+"""Processes that use up one account together.
 
 Half of the campaigns are directly under the account, the others under a second one below it. Each
 process asks and tells on one campaign until nothing is left; one more tops up both accounts
@@ -10,7 +9,6 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-import sys
 import time
 from typing import Any
 
@@ -60,8 +58,9 @@ def top_up(storage: str, start: Any, results: Any) -> None:
     results.put(TOP_UPS)
 
 
-def main(storage: str, processes: int, campaigns: int, budget: int) -> None:
-    """All at once."""
+def main(storage: str, *numbers: str) -> None:
+    """Start so many processes on so many campaigns with this budget; write a line of JSON."""
+    processes, campaigns, budget = map(int, numbers)
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
     kept = connect(storage)
@@ -104,7 +103,3 @@ def main(storage: str, processes: int, campaigns: int, budget: int) -> None:
         )
     )
     kept.close()
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))

@@ -83,9 +83,11 @@ def forked(code: str, *args: object, out: Path) -> ForkServerProcess:
     return process
 
 
-def printed(code: str, *args: object, out: Path) -> str:
-    """What the code prints in such a process, which has to end well."""
+def printed(code: str, *args: object, out: Path, limit: float = 120) -> str:
+    """What the code prints in such a process, which has to end well, within so many seconds."""
     process = forked(code, *args, out=out)
+    process.join(limit)
+    process.kill()
     process.join()
     text = out.read_text()
     assert process.exitcode == 0, text

@@ -1,6 +1,4 @@
-"""Processes that race for one ticket, or for the last of a budget or an account: `python -m
-tests.support.race_worker STORAGE RACES MOST` writes a line of JSON for each race, with at most so
-many processes in it.
+"""Processes that race for one ticket, or for the last of a budget or an account.
 
 One process is warmed up and forks all racers, which live on from race to race, so that a race costs
 milliseconds.
@@ -11,7 +9,6 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
-import sys
 import time
 from dataclasses import asdict
 from multiprocessing.connection import Connection
@@ -144,8 +141,8 @@ def live(storage: str, racer: int, pipe: Connection, gate: int) -> None:
         pipe.send(act(campaign, kind, racer, *rest))
 
 
-def main(storage: str, races: int, most: int) -> None:
-    """Race after race."""
+def main(storage: str, races: str, most: str) -> None:
+    """Write a line of JSON for each race; so many processes, at most, take part in one."""
     warm = Campaign.create("warm", **TERMS, storage="memory:")
     warm.tell(warm.ask(), 1, 1)
     kept = connect(storage)
@@ -156,7 +153,7 @@ def main(storage: str, races: int, most: int) -> None:
     kept.close()
     context, (gate, opener) = multiprocessing.get_context("fork"), os.pipe()
     pipes, racers = [], []
-    for racer in range(most):
+    for racer in range(int(most)):
         ours, theirs = context.Pipe()
         racers.append(context.Process(target=live, args=(storage, racer, theirs, gate)))
         racers[-1].start()
@@ -165,8 +162,8 @@ def main(storage: str, races: int, most: int) -> None:
         pipe.recv()
     campaigns = opened(storage)
     shared = Account.open(SHARED, storage=storage)
-    for race in range(races):
-        kind, running = KINDS[race % len(KINDS)], pipes[: size(race, most)]
+    for race in range(int(races)):
+        kind, running = KINDS[race % len(KINDS)], pipes[: size(race, int(most))]
         campaign = campaigns[kind][0]
         budget = shared if kind == SHARED else campaign  # what is raced for, or paid from
         if race >= len(KINDS):
@@ -206,7 +203,3 @@ def main(storage: str, races: int, most: int) -> None:
         for kind, made in campaigns.items()
     }
     print(json.dumps({**findings, SHARED: [*findings[SHARED], *shared.audit().findings]}))
-
-
-if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))

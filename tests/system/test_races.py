@@ -6,17 +6,15 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support import fight_worker, race_worker
+from tests.support import race_worker
 from tests.support.fight_worker import COST, TOP_UPS
-from tests.support.paths import ROOT
+from tests.support.processes import printed
 from tests.support.race_worker import (
     DEADLINE,
     DIFFERENT,
@@ -31,6 +29,8 @@ from tests.support.race_worker import (
 )
 from tests.support.soak import scale
 
+RACE = "import sys; from tests.support.race_worker import main; main(*sys.argv[1:])"
+FIGHT = RACE.replace("race", "fight")
 RACES = scale(56, 10_000)
 # what may become of one ticket: expiry, one outcome, and what still comes of a void one
 LIFE = re.compile(
@@ -70,21 +70,12 @@ def check_life(race: dict[str, Any]) -> None:
     assert {answer["spent"][0] for answer in moved} <= {"0.5"}, moved
 
 
-def test_exactly_one_wins_every_race(address: str) -> None:
+def test_exactly_one_wins_every_race(address: str, tmp_path: Path) -> None:
     # 56 races come as far as eight at once: more processes would only wait, and take long to start
     most = scale(8, 64)
     assert max(size(race, 64) for race in range(RACES)) == most
-    command = [sys.executable, "-m", race_worker.__name__, address, str(RACES), str(most)]
-    done = subprocess.run(
-        command,
-        capture_output=True,
-        text=True,
-        timeout=scale(120, 3600),
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    *races, findings = map(json.loads, done.stdout.splitlines())
+    lines = printed(RACE, address, RACES, most, out=tmp_path / "lines", limit=scale(120, 3600))
+    *races, findings = map(json.loads, lines.splitlines())
     assert len(races) == RACES
     spent = dict.fromkeys(KINDS, Decimal(0))  # what should have been, race by race
     parts, conflicts = Decimal(0), dict.fromkeys((PARTS, DEADLINE), 0)
@@ -145,19 +136,10 @@ def test_exactly_one_wins_every_race(address: str) -> None:
     assert findings == {kind: [] for kind in KINDS}
 
 
-def test_processes_use_up_an_account_and_not_one_unit_more(address: str) -> None:
+def test_processes_use_up_an_account_and_not_one_unit_more(address: str, tmp_path: Path) -> None:
     processes, campaigns, budget = scale(4, 32), scale(3, 8), scale(12, 2_000)
-    command = [sys.executable, "-m", fight_worker.__name__, address]
-    done = subprocess.run(
-        [*command, str(processes), str(campaigns), str(budget)],
-        capture_output=True,
-        text=True,
-        timeout=scale(120, 900),
-        check=False,
-        cwd=ROOT,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    fight = json.loads(done.stdout)
+    given = (address, processes, campaigns, budget)
+    fight = json.loads(printed(FIGHT, *given, out=tmp_path / "line", limit=scale(120, 900)))
     assert fight["findings"] == []
     pairs = sum(end[1] for end in fight["ends"] if end)
     company, team, *below = map(Decimal, fight["spent"])
