@@ -1,23 +1,36 @@
+"""The programs in `examples/` do what their pages say, and a page with commands can be followed."""
+
 from __future__ import annotations
 
 import json
 import os
 import re
 import runpy
+import shlex
 import signal
+import socket
 import subprocess
 import sys
 import time
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 import purse
 from purse.testing import check_policy, check_world
-from tests.support.paths import EXAMPLES
+from tests.support.cli import main
+from tests.support.paths import EXAMPLES, ROOT
 from tests.support.soak import SOAK
+
+OUTAGE = ("story", "compare", "burst", "hour") if SOAK else ("story", "burst")
+COMPANY = (ROOT / "docs" / "company.md").read_text()
+COMPANY_FILES = ("receiver.py", "webhooks.toml", "traffic.py")  # of the page, in their order
+BLOCK = re.compile(r"```(console|python|toml|text)\n(.*?)```", re.DOTALL)
+# dates, ids and what follows from them
+VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|digest [0-9a-f]{32}")
 
 
 def test_the_policy_of_the_example_passes_the_checks_and_learns() -> None:
@@ -206,3 +219,85 @@ def test_a_batch_job_that_was_killed_continues_without_a_second_hold(tmp_path: P
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert campaign.status().counts["held"] == 0
     assert campaign.audit().ok
+
+
+def lines(text: str) -> list[str]:
+    """The lines that are not empty."""
+    return [line for line in text.splitlines() if line]
+
+
+def test_an_outage_costs_the_calls_in_flight_and_one_probe_for_each_cooldown(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = runpy.run_path(str(EXAMPLES / "provider_outage.py"))
+    plain: Any = example["Traffic"]
+    played: list[Any] = []
+
+    def traffic(**options: Any) -> Any:
+        played.append(plain(**options))
+        return played[-1]
+
+    monkeypatch.setitem(example["story"].__globals__, "Traffic", traffic)
+    for part in OUTAGE:
+        example[part]()
+    page = (ROOT / "docs" / "outage.md").read_text()
+    shown = lines("".join(re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)))
+    printed = lines(capsys.readouterr().out)
+    assert [line for line in shown if line in printed] == printed
+    assert printed == shown or not SOAK
+    check_story(played[0])
+
+
+def check_story(traffic: Any) -> None:
+    lengths = [cooldown.length for cooldown in traffic.cooldowns]
+    assert lengths == [2**number for number in range(len(lengths))]
+    begin, end = traffic.outage
+    probes = [at for at, model in traffic.calls if model == "medium" and begin <= at < end]
+    assert len(probes) == len(lengths) - 1
+    assert traffic.recovered - end < lengths[-1] + 5, "a cool-down, the next ask and the call"
+    status = traffic.campaign.status()
+    assert status.counts["failed"] == len(traffic.failures)
+    assert status.cooling == ()
+    assert traffic.campaign.audit().ok
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def test_the_page_of_a_company_can_be_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = COMPANY.replace("8099", str(free_port()))
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.chdir(tmp_path)
+    files, said = iter(COMPANY_FILES), list[str]()
+    for kind, block in BLOCK.findall(page):
+        if kind in ("python", "toml"):
+            (tmp_path / next(files)).write_text(block)
+        elif kind == "text" and said:
+            printed = "".join(said)
+            for line in VARIES.sub("...", block).splitlines():
+                assert line in printed, (line, printed)
+        elif kind == "console":
+            said = [
+                VARIES.sub("...", done(line[2:], monkeypatch, capsys))
+                for line in block.splitlines()
+            ]
+
+
+def done(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command of the page, and return what it printed. Those of purse run in this process:
+    each would load it for half a second.
+    """
+    variables, purse, words = line.rpartition("purse ")
+    if not purse:
+        return subprocess.run(
+            ["bash", "-c", line], stdout=subprocess.PIPE, text=True, timeout=300, check=True
+        ).stdout
+    with monkeypatch.context() as patch:
+        for variable in variables.split():
+            patch.setenv(*variable.split("=", 1))
+        assert main(patch, *shlex.split(words)) == 0
+    return capsys.readouterr().out

@@ -1,20 +1,25 @@
-"""The same study, shard by shard and byte by byte, on one worker, two workers, a real local Dask
-cluster and a real local Ray cluster.
+"""The same study, shard by shard and byte by byte: on one worker, two workers, a real local Dask
+cluster and a real local Ray cluster, and killed again and again.
 """
 
 from __future__ import annotations
 
+import random
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.soak import SOAK
-from tests.support.study_runs import STUDY, run
+from tests.support.soak import SOAK, scale
+from tests.support.study_runs import STUDY, command, run
+
+KILLS = scale(2, 10)
 
 
 @pytest.fixture(scope="module")
@@ -71,10 +76,7 @@ def ray_address(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 def test_two_workers(plain: tuple[Path, dict[str, bytes]]) -> None:
     folder, expected = plain
-    # more than a shard for each job
-    assert (
-        len([name for name in expected if name.startswith("shards") and "trace" not in name]) > 18
-    )
+    assert finished(folder / "one") > 18, "more than a shard for each job"
     assert run(folder / "study.toml", folder / "two", n_workers=2) == expected
 
 
@@ -106,3 +108,30 @@ def test_a_cluster_continues_what_threads_began(
     }
     assert run(folder / "study.toml", half, on=dask_address) == expected
     assert all((half / "shards" / name).stat().st_mtime_ns == time for name, time in times.items())
+
+
+def finished(folder: Path) -> int:
+    """How many shards are there."""
+    shards = (folder / "shards").glob("[!.]*.parquet") if folder.is_dir() else ()
+    return len([path for path in shards if "trace" not in path.name])
+
+
+def test_killed_at_random_moments_and_continued(plain: tuple[Path, dict[str, bytes]]) -> None:
+    folder, expected = plain
+    cut, rng, total = folder / "cut", random.Random(11), finished(folder / "one")
+    # so that there are moments to hit
+    slow = "import os, time; was = os.fsync; os.fsync = lambda f: (time.sleep(.004), was(f))[1]; "
+    for kill in range(KILLS):
+        process = subprocess.Popen(
+            command(folder / "study.toml", cut, before=slow),
+            stderr=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        goal = finished(cut) + rng.randrange(total // KILLS)
+        while finished(cut) < goal and process.poll() is None:
+            time.sleep(0.001)
+        time.sleep(rng.random() * 0.02)
+        process.send_signal(signal.SIGKILL)
+        assert process.wait() == -signal.SIGKILL, f"kill {kill} came too late"
+    assert 0 < finished(cut) < total
+    assert run(folder / "study.toml", cut) == expected
