@@ -33,7 +33,7 @@ class Arm(NamedTuple):
     reward_sum: float
     cost_sum: float
     reward_range: tuple[float, float]
-    cost_range: tuple[float, float]  # twice the same where the cost is known
+    cost_range: tuple[float, float]  # twice the same if the cost is known
 
     @property
     def reward(self) -> float:
@@ -42,16 +42,14 @@ class Arm(NamedTuple):
 
     @property
     def cost(self) -> float:
-        """The mean cost so far; the known cost where there is one."""
+        """The known cost, or the mean cost so far."""
         least, most = self.cost_range
         return least if least == most else self.cost_sum / self.n
 
     @property
     def ratio(self) -> float:
-        """The mean reward per mean cost; infinite where a reward was for free."""
-        if self.cost > 0:
-            return self.reward / self.cost
-        return math.copysign(math.inf, self.reward) if self.reward else 0.0
+        """The mean reward per mean cost; infinite if a reward was for free."""
+        return _over(self.reward, self.cost)
 
     def reward_bounds(self, log_term: float, times: float = 1.0) -> tuple[float, float]:
         """Return bounds on the mean reward, as if there were `times` as many reports."""
@@ -68,14 +66,14 @@ class Arm(NamedTuple):
         return _over(low, dear if low > 0 else cheap), _over(high, cheap if high > 0 else dear)
 
 
-@lru_cache(10_000)  # the leader's are wanted again for every rival
+@lru_cache(10_000)  # the leader has to be compared with every rival
 def _bounds(
     total: float, n: int, within: tuple[float, float], log_term: float, times: float
 ) -> tuple[float, float]:
     least, most = within
     mean = min(most, max(least, total / n)) if n else least
-    found = (mean, n * times, log_term, least, most)
-    return lower_between(*found), upper_between(*found)
+    given = (mean, n * times, log_term, least, most)
+    return lower_between(*given), upper_between(*given)
 
 
 def _over(reward: float, cost: float) -> float:

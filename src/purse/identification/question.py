@@ -1,4 +1,4 @@
-"""What is asked of the arms: best by reward or by reward per cost, under a cap, how nearly."""
+"""The question about the best arm: by reward or by reward per cost, under a cap, how nearly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Condition = Callable[[float, float], bool]  # of ln(2 / delta) of a bound, and t
 
 
 class BestArmQuestion(NamedTuple):
-    """What is asked."""
+    """The criterion of the best arm, its cap on costs, and the tolerated error."""
 
     by: Criterion
     cap: float | None
@@ -32,19 +32,20 @@ class BestArmQuestion(NamedTuple):
         return self.by == RATIO or self.cap is not None
 
     def n_intervals(self, arms: Sequence[Arm], n_arms: int) -> int:
-        """Among how many intervals the probability of error is shared, with `n_arms` arms in all,
-        those included that are not given here.
+        """Return the number of intervals that share the probability of error.
+
+        n_arms   of all arms, also those that are not in `arms`
         """
         varying = sum(arm.cost_range[0] < arm.cost_range[1] for arm in arms)
         others = n_arms - len(arms) if varying else 0
         return n_arms + (varying + others if self.needs_costs else 0)
 
     def value(self, arm: Arm) -> float:
-        """Return what the best arm has the most of, so far."""
+        """Return the mean reward, or the mean reward per mean cost, so far."""
         return arm.reward if self.by == REWARD else arm.ratio
 
     def bounds(self, arm: Arm, log_term: float, times: float = 1.0) -> tuple[float, float]:
-        """Return bounds on it."""
+        """Return bounds on the value."""
         of = arm.reward_bounds if self.by == REWARD else arm.ratio_bounds
         return of(log_term, times)
 
@@ -62,8 +63,9 @@ class BestArmQuestion(NamedTuple):
         return max(tried, key=self.value, default=None)
 
     def conditions(self, arms: Sequence[Arm], leader: Arm | None) -> list[Condition]:
-        """Return what has to hold so that the leader is certain; without a leader, so that every
-        arm is above the cap.
+        """Return the conditions that make the leader certain.
+
+        Without a leader they make certain that every arm is above the cap.
         """
         if leader is None:
             return [partial(self.is_above_cap, arm) for arm in arms]
@@ -74,9 +76,7 @@ class BestArmQuestion(NamedTuple):
         ]
 
     def is_settled(self, leader: Arm, rival: Arm, log_term: float, times: float = 1.0) -> bool:
-        """Return whether a rival is not better than the leader by more than `within`, or is above
-        the cap, for certain.
-        """
+        """Return whether a rival is above the cap, or better by at most `within`, for certain."""
         low = self.bounds(leader, log_term, times)[0]
         high = self.bounds(rival, log_term, times)[1]
         return low + self.within >= high or self.is_above_cap(rival, log_term, times)

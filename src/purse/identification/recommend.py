@@ -1,9 +1,9 @@
-"""Which arm is best, with what confidence: identification of the best arm from sums of reports.
+"""Identification of the best arm from sums of reports, with a confidence.
 
 Each mean has bounds that hold after every report at once (`purse.kernels.mean_bounds`), so that one
 may ask again and again, and stop as soon as the answer is certain. With K arms and confidence
-1 - delta there are K intervals, one for each mean reward, and where costs matter as many more as
-there are arms whose cost is not known. Each fails with probability delta over their number at most,
+1 - delta there are K intervals, one for each mean reward. If costs matter, there is one more for
+each arm whose cost is not known. Each fails with probability delta over their number at most,
 so all of them hold together with probability 1 - delta.
 
 The leader is the arm with the largest mean so far, among those whose mean cost is at most the cap.
@@ -14,7 +14,7 @@ bounds on a ratio are those of the box, [lower r / upper c, upper r / lower c].
 The confidence now is the largest 1 - delta for which the leader is certain. The probability that it
 ever is 1 - delta or more while the leader is not the best arm is at most delta.
 
-What it takes for granted: the pulls of an arm are independent draws from one distribution, which
+Assumptions: the pulls of an arm are independent draws from one distribution, which
 does not drift, and rewards and costs lie within the ranges that are given. How arms are chosen does
 not matter, as long as it does not depend on the draw to come.
 """
@@ -79,8 +79,8 @@ def recommend(
     reward_range  the least and the largest reward
     cost_min, cost_max   the least and the most that a pull may cost: one amount, or one for each
                          arm, shape (K,); a cost that is known is both
-    n_arms        among how many arms the probability of error is shared; None: among those given.
-                  Where arms are left out that did badly, they count here
+    n_arms        the number of arms that share the probability of error; None: those given. Arms
+                  that were left out because they did badly count here
     resource      the name of what costs are counted in
     notes         what the answer says besides
 
@@ -100,7 +100,7 @@ def recommend(
         )
     ]
     n_intervals = question.n_intervals(arms, n_arms or len(arms) or 1)
-    shared = mean_bounds.log_term_of(0.0, n_intervals)  # where delta is 1
+    shared = mean_bounds.log_term_of(0.0, n_intervals)  # of delta = 1
     log_term = mean_bounds.log_term_of(confidence, n_intervals)
     leader = question.leader(arms)
     conditions = question.conditions(arms, leader) if arms else []
@@ -127,7 +127,7 @@ def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[f
     given = [value] * n_arms if isinstance(value, (int, float)) else list(value)
     if len(given) != n_arms:
         raise invalid(field, value, f"must be one number, or one for each of the {n_arms} arms")
-    return [validation.number(field, each, low=0) for each in given]
+    return [validation.number(field, amount, low=0) for amount in given]
 
 
 def _confidence(conditions: Sequence[Condition], shared: float) -> float:
@@ -149,8 +149,10 @@ def _confidence(conditions: Sequence[Condition], shared: float) -> float:
 def _forecast(
     conditions: Sequence[Condition], arms: Sequence[Arm], log_term: float
 ) -> float | None:
-    """Return how many times as many pulls are missing until all conditions hold, if the means and
-    the shares of the arms stay as they are; None where that is no use, as between equal arms.
+    """Return the pulls that are missing until all conditions hold, as a multiple of those so far.
+
+    The means and the shares of the arms are taken to stay as they are. Return None if no number of
+    pulls would do, as between equal arms.
     """
     if not all(arm.n for arm in arms):
         return None
@@ -171,7 +173,7 @@ def _forecast(
 def _verdicts(
     question: BestArmQuestion, arms: Sequence[Arm], best: Arm | None, log_term: float
 ) -> tuple[ArmVerdict, ...]:
-    """Return what is known of each arm."""
+    """Return the verdict on each arm."""
     sure = [
         question.bounds(arm, log_term)[0]
         for arm in arms
@@ -204,4 +206,4 @@ def _verdicts(
 def _told(mean: float | None, bounds: tuple[float, float], claimed: bool = True) -> MeanBounds:
     """Return a mean and its bounds as JSON can have them: without infinities."""
     shown = (mean, *(bounds if claimed else (None, None)))
-    return MeanBounds(*(None if each is None or math.isinf(each) else each for each in shown))
+    return MeanBounds(*(None if value is None or math.isinf(value) else value for value in shown))

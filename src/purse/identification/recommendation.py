@@ -1,4 +1,4 @@
-"""Which arm is best, and how sure that is: what `recommend` answers, live and simulated.
+"""The answer of `recommend`, live and simulated: the best arm, and the confidence in it.
 
 The service describes these types in its API, and the client builds them from JSON. This module
 imports nothing heavy, for the client's sake.
@@ -18,7 +18,7 @@ Criterion = Literal["reward", "ratio"]  # what the best arm has the most of
 REWARD, RATIO = CRITERIA = get_args(Criterion)
 Verdict = Literal["best", "may be best", "worse", "above the cap", "not tried"]
 BEST, MAY_BE_BEST, WORSE, ABOVE_CAP, NOT_TRIED = VERDICTS = get_args(Verdict)
-CONFIDENCE = 0.95  # that is asked for where nothing else is said
+CONFIDENCE = 0.95  # the default
 HEAD = ("arm", "pulls", "reward", "cost", "reward per cost", "verdict")
 
 
@@ -33,8 +33,8 @@ class MeanBounds:
     def __str__(self) -> str:
         """Return the mean and its bounds in a few words."""
         mean, low, high = (
-            MISSING if each is None else format_digits(each)
-            for each in (self.mean, self.low, self.high)
+            MISSING if value is None else format_digits(value)
+            for value in (self.mean, self.low, self.high)
         )
         return mean if self.low is None and self.high is None else f"{mean} ({low} to {high})"
 
@@ -87,7 +87,7 @@ class Recommendation:
             return f"not sure yet: {self.arm} leads {self._question}{so_far}{self._others}"
         if self.certain:
             return f"no arm costs at most {self._cap} a pull, with {self._sureness} confidence"
-        if self.cap is not None and any(each.pulls for each in self.arms):
+        if self.cap is not None and any(row.pulls for row in self.arms):
             return (
                 f"not sure yet: no arm has cost at most {self._cap} a pull so far, which says "
                 f"with {self._sureness} confidence that none does{self._others}"
@@ -116,9 +116,9 @@ class Recommendation:
     def _others(self) -> str:
         """The other arms that may be best."""
         open_arms = [
-            each.arm
-            for each in self.arms
-            if each.verdict in (MAY_BE_BEST, NOT_TRIED) and each.arm != self.arm
+            row.arm
+            for row in self.arms
+            if row.verdict in (MAY_BE_BEST, NOT_TRIED) and row.arm != self.arm
         ]
         if not open_arms:
             return ""
@@ -137,15 +137,8 @@ class Recommendation:
 
     def _grid(self) -> list[list[str]]:
         return [
-            [
-                each.arm,
-                f"{each.pulls:,}",
-                str(each.reward),
-                str(each.cost),
-                str(each.ratio),
-                each.verdict,
-            ]
-            for each in self.arms
+            [row.arm, f"{row.pulls:,}", *map(str, (row.reward, row.cost, row.ratio)), row.verdict]
+            for row in self.arms
         ]
 
     def __str__(self) -> str:
@@ -171,12 +164,12 @@ class Recommendation:
 
 
 def check_criterion(by: str) -> Criterion:
-    """Return what the best arm has the most of; raise `InvalidInput` when it is neither."""
+    """Return the criterion of the best arm; raise `InvalidInput` when it is not allowed."""
     return cast(Criterion, choice("by", by, CRITERIA))
 
 
 def check_within(within: float) -> float:
-    """Return by how much the best arm may be missed; raise `InvalidInput` when it is negative."""
+    """Return the tolerated error; raise `InvalidInput` when it is negative."""
     return number("within", within, low=0)
 
 

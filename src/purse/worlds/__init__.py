@@ -2,8 +2,8 @@
 
 `purse.worlds.bernoulli(rewards=[.9, .6], costs=[.8, .3])` calls the function of a world. `names()`
 lists the worlds. `make("two_worlds:world=2", budget=100)` reads a world from text, and passes the
-budget on where the world depends on it. A file has a function of the file's name, which returns a
-`World`, an EXAMPLE and, where no player can learn, HOPELESS: why.
+budget on if the world depends on it. A file has a function of the file's name, which returns a
+`World`, and an EXAMPLE. If no player can learn, it has HOPELESS, the reason.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def example(name: str) -> str:
 
 
 def hopeless(world: str) -> str:
-    """Return why no player can learn in a world, in words; empty where nothing says so.
+    """Return why no player can learn in a world, in words; empty if players can.
 
     world   the world as text, with or without options
 
@@ -124,21 +124,21 @@ def make(world: str | World | Callable[[float], World], budget: Any) -> World:
         amounts.to_units("budget", budget) / amounts.UNIT if isinstance(budget, str) else budget
     )
     if not isinstance(world, str):
-        made = world(number) if callable(world) else None
-        if not isinstance(made, World):
+        result = world(number) if callable(world) else None
+        if not isinstance(result, World):
             raise invalid(
                 "world",
                 world,
                 "must be a World, a name with options or a function of the budget that "
                 "returns a World",
             )
-        return made
+        return result
     name, options = spec.parse(world)
     maker = function(name)
     if "budget" in inspect.signature(maker).parameters:
         options.setdefault("budget", number)
     spec.check_options(name, maker, options)
-    made = maker(**options)
-    if not isinstance(made, World):
-        raise InvalidInput(f"{name} returned {type(made).__name__}, and not a World")
-    return replace(made, name=world)
+    place = maker(**options)
+    if not isinstance(place, World):
+        raise InvalidInput(f"{name} returned {type(place).__name__}, and not a World")
+    return replace(place, name=world)

@@ -1,7 +1,7 @@
-"""The parts that worlds with contexts share.
+"""Parts of worlds with contexts.
 
 Such a world is a table of contexts: each round draws one of its rows, all equally likely. So the
-distribution of contexts is known, and the optimum of those who see them is exact.
+distribution of contexts is known, and the optimum of players that see them is exact.
 """
 
 from __future__ import annotations

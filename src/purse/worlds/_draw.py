@@ -18,7 +18,7 @@ class Tables(NamedTuple):
     """A world as data. H phases, K arms, A atoms, d resources."""
 
     last: Ints  # (H,) the last round of each phase
-    period: int  # after so many rounds the phases start again; 0: never
+    period: int  # the number of rounds after which the phases start again; 0: never
     shuffle: bool  # rounds come in a random order, another one on each path
     sample: bool  # the phase of each round is drawn, each is equally likely
     simple: bool  # one phase, two atoms per arm, which differ in reward only, and one resource
@@ -33,7 +33,7 @@ def draw(key: U, tables: Tables, t: int, arm: int, cost: Ints) -> float:
     """Write the arm's cost in round t, and return its reward.
 
     `key` is the world's stream of random numbers on this path. Simple worlds take a short way
-    through the same tables: in the loop, where it is inlined, it saves a tenth of a round.
+    through the same tables: inlined in the loop, it saves a tenth of a round.
     """
     return (
         draw_simply(key, tables, t, arm, cost)

@@ -1,4 +1,4 @@
-"""The one place that checks probabilities, rewards and costs and makes a `World` of them."""
+"""Probabilities, rewards and costs, checked and made into a `World`."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def make_world(
 ) -> World:
     """Return the world with atoms of (probability, reward, cost).
 
-    Arrays have shape (H, K, A), and costs (H, K, A, d) in units. What the world declares to players
-    follows from them: the least and the most that each arm may cost, fixed costs where these are
-    equal, and means where there is one phase or where the phases are drawn (`sample`).
+    Arrays have shape (H, K, A), and costs (H, K, A, d) in units. They determine what the world
+    declares to players: the least and the most that each arm may cost, fixed costs if these are
+    equal, and means if there is one phase or phases are drawn (`sample`).
 
     features   the context of each phase, shape (H, F), or (H, K, F) for one of each arm; `None`:
                there are no contexts
@@ -140,6 +140,45 @@ def positive_units(field: str, value: Any, high: float = math.inf) -> int:
 def per_arm(field: str, values: ArrayLike) -> Floats:
     """Return one number in [0, 1] per arm, shape (K,)."""
     return check_range(field, reals(field, values, 1))
+
+
+def segment_ends(segments: Any, count: int, rows: str) -> Ints:
+    """Return the last round of each of `count` segments, shape (S,), from lengths or one for all.
+
+    rows   what has the segments, for the message
+    """
+    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
+    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
+    if len(lengths) == 1:
+        lengths *= count
+    if len(lengths) != count:
+        raise InvalidInput(f"segments has {len(lengths)} lengths, and {rows}")
+    return np.cumsum(lengths)
+
+
+def costs_between(
+    costs: Any, n_arms: int, cost_min: Any, cost_max: Any
+) -> tuple[Floats, Ints, Ints]:
+    """Return mean costs as parts of the way from the least to the largest, (K,), and both, (1, 1).
+
+    The world has one resource. The least and the largest cost are in units.
+    """
+    low, high = (
+        np.array([[amounts.to_units(field, value)]])
+        for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
+    )
+    amounts.check_costs(low, high)
+    means = costs_per_arm(costs, n_arms)
+    if means.shape[1] > 1:
+        raise invalid("costs", costs, "must be one mean for each arm: this world has one resource")
+    if (means < low).any() or (means > high).any():
+        raise invalid(
+            "costs",
+            costs,
+            f"must lie between cost_min={amounts.text(low[0, 0])} and "
+            f"cost_max={amounts.text(high[0, 0])}",
+        )
+    return ((means - low) / np.maximum(high - low, 1))[:, 0], low, high
 
 
 def costs_per_arm(costs: Any, n_arms: int) -> Ints:

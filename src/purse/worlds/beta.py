@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse.base import amounts, validation
+from purse.base import validation
 from purse.base.optional import scipy
-from purse.errors import invalid
 from purse.types import Floats, World
-from purse.worlds._tables import costs_per_arm, make_world, per_arm
+from purse.worlds._tables import costs_between, make_world, per_arm
 
 EXAMPLE = "beta:rewards=[.7,.5,.3],costs=[.6,.3,.25],concentration=4,cost_min=.1"
 MOST_CONCENTRATION = 1e9  # beyond it the quantiles lose their digits
@@ -39,23 +38,9 @@ def beta(
     """
     reward_means = per_arm("rewards", rewards)
     spread = validation.number("concentration", concentration, above=0, high=MOST_CONCENTRATION)
-    low, high = (
-        np.array([[amounts.to_units(field, value)]])
-        for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
-    )
-    amounts.check_costs(low, high)
-    cost_means = costs_per_arm(costs, len(reward_means))
-    if cost_means.shape[1] > 1:
-        raise invalid("costs", costs, "must be one mean for each arm: this world has one resource")
-    if (cost_means < low).any() or (cost_means > high).any():
-        raise invalid(
-            "costs",
-            costs,
-            f"must lie between cost_min={amounts.text(low[0, 0])} and "
-            f"cost_max={amounts.text(high[0, 0])}",
-        )
+    shares, low, high = costs_between(costs, len(reward_means), cost_min, cost_max)
     pays = cell_means(reward_means, spread)
-    takes = cell_means(((cost_means - low) / np.maximum(high - low, 1))[:, 0], spread)
+    takes = cell_means(shares, spread)
     prices = np.rint(low + takes * (high - low)).astype(np.int64)
     shape = (1, len(reward_means), CELLS * CELLS)
     world = make_world(

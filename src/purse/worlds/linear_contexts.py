@@ -42,7 +42,7 @@ def linear_contexts(
 ) -> World:
     """Return a world in which mean reward and mean cost of each arm are linear in the context.
 
-        arms, features   weights are drawn for so many arms and features; None: the fixed weights of
+        arms, features   their numbers, for which weights are drawn; None: the fixed weights of
                          a world with 5 arms and 4 features
         rows             the contexts, of which each round draws one, all equally likely
         horizon          the number of rounds; None: only the budget ends the game
@@ -50,7 +50,7 @@ def linear_contexts(
         strength         the weights of features are multiplied by it; 0: contexts tell nothing
 
     Features are uniform in [-1, 1]. The reward is 1 or 0; the fixed weights put its mean above 1 in
-    a few corners, where it is 1. The cost is its mean times a number between 0.5 and 1.5: the
+    a few corners, which is cut to 1. The cost is its mean times a number between 0.5 and 1.5: the
     middles of eight equal parts, equally likely. Drawn mean costs differ between arms by up to two
     orders of magnitude.
 

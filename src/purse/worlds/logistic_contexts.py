@@ -33,7 +33,7 @@ def logistic_contexts(
 ) -> World:
     """Return a world in which success is logistic in the context, and cost exponential.
 
-        arms, features   weights are drawn for so many arms and features; None: the fixed weights of
+        arms, features   their numbers, for which weights are drawn; None: the fixed weights of
                          a world with 4 arms and 5 features
         rows             the contexts, of which each round draws one, all equally likely
         horizon          the number of rounds; None: only the budget ends the game

@@ -30,14 +30,14 @@ def moving_costs(efficiencies: ArrayLike, segments: ArrayLike, costs: Any) -> Wo
     >>> moving_costs([0.9, 0.5], segments=50, costs=[[0.1, 1], [1, 0.1]]).tables.rewards.shape
     (2, 2, 2)
     """
-    each = reals("efficiencies", efficiencies, 1)
+    ratios = reals("efficiencies", efficiencies, 1)
     prices = reals("costs", costs, 2)
-    if prices.shape[1] != len(each):
-        raise InvalidInput(f"costs has {prices.shape[1]} arms, and efficiencies has {len(each)}")
+    if prices.shape[1] != len(ratios):
+        raise InvalidInput(f"costs has {prices.shape[1]} arms, and efficiencies has {len(ratios)}")
     units = costs_like(costs, prices, repeat=False)[:, :, 0]
-    means = each * units / amounts.UNIT
-    if (means > 1).any() or (each < 0).any():
-        wrong = each[(means > 1).any(axis=0) | (each < 0)][0]
+    means = ratios * units / amounts.UNIT
+    if (means > 1).any() or (ratios < 0).any():
+        wrong = ratios[(means > 1).any(axis=0) | (ratios < 0)][0]
         raise invalid(
             "efficiencies", float(wrong), "must be at least 0, and times any cost at most 1"
         )

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse.base import validation
 from purse.errors import InvalidInput, invalid
 from purse.types import Outages, World
-from purse.worlds._tables import FOREVER, MOST_ROUNDS
+from purse.worlds._tables import FOREVER, segment_ends
 
 EXAMPLE = (
     'outages:world="bernoulli:rewards=[.9,.6,.3],costs=[.6,.5,.4]",'
@@ -63,10 +62,4 @@ def last_rounds(world: World, segments: Any, n_segments: int) -> Any:
                 "pass segments=..."
             )
         return np.minimum(last, FOREVER)
-    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
-    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
-    if len(lengths) == 1:
-        lengths *= n_segments
-    if len(lengths) != n_segments:
-        raise InvalidInput(f"segments has {len(lengths)} lengths, and up has {n_segments} rows")
-    return np.cumsum(lengths)
+    return segment_ends(segments, n_segments, f"up has {n_segments} rows")

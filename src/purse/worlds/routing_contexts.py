@@ -1,4 +1,4 @@
-"""Routing of prompts to models, where the difficulty of each prompt is known."""
+"""Routing of prompts to models, with a known difficulty of each prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def routing_contexts(
         strengths   of the models, from 0 to 1, shape (K,)
         prices      of a mean answer, shape (K,)
         prompts     the horizon
-        steepness   how sharply the success falls where a prompt is harder than the model is strong
+        steepness   how sharply success falls if a prompt is harder than the model is strong
         rows        the difficulties, evenly spread over [0, 1]; each round draws one
 
     The context is the difficulty. The answer is worth 1 with probability 1 / (1 + exp(steepness

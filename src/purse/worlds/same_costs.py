@@ -17,7 +17,7 @@ def same_costs() -> World:
     In odd rounds both arms cost 1; arm 0 pays 1 and arm 1 pays 0. In even rounds both cost 0.1; arm
     0 pays 0 and arm 1 pays 0.5. Every player plays the same number of rounds. Arm 0 gains 0.909 B
     and arm 1 gains 0.4545 B. Yet the efficiencies of arm 1 sum to 5 in two rounds, and those of arm
-    0 to 1. So a bound on efficiency says nothing about reward, even where costs are equal.
+    0 to 1. So a bound on efficiency says nothing about reward, even if costs are equal.
 
     >>> same_costs().tables.period
     2

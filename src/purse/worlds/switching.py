@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from purse.base import validation
-from purse.errors import InvalidInput
 from purse.types import World
 from purse.worlds._tables import (
-    MOST_ROUNDS,
     bernoulli_atoms,
     check_range,
     costs_like,
     make_world,
     reals,
+    segment_ends,
 )
 
 EXAMPLE = "switching:segments=[100,50],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]"
@@ -37,15 +34,7 @@ def switching(segments: ArrayLike, rewards: ArrayLike, costs: Any) -> World:
     150
     """
     means = check_range("rewards", reals("rewards", rewards, 2))
-    given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
-    lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
-    if len(lengths) == 1:
-        lengths *= len(means)
-    if len(lengths) != len(means):
-        raise InvalidInput(
-            f"segments has {len(lengths)} lengths, and rewards has {len(means)} segments"
-        )
-    last = np.cumsum(lengths)
+    last = segment_ends(segments, len(means), f"rewards has {len(means)} segments")
     return make_world(
         "switching",
         *bernoulli_atoms(means, costs_like(costs, means, repeat=True)),

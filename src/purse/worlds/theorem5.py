@@ -26,7 +26,7 @@ class Stakes(NamedTuple):
 def stakes(budget: float, alpha: float) -> Stakes:
     """Return the rounds and amounts of the instance.
 
-    B^alpha is rounded to a whole number where it is one up to rounding errors.
+    B^alpha is rounded to a whole number if it is one up to rounding errors.
 
     >>> stakes(1024, 0.9)
     Stakes(quiet_rounds=512, large_cost=512000000000, late_rounds=512)

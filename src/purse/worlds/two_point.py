@@ -7,10 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from purse.base import amounts
-from purse.errors import invalid
 from purse.types import World
-from purse.worlds._tables import costs_per_arm, make_world, per_arm
+from purse.worlds._tables import costs_between, make_world, per_arm
 
 EXAMPLE = "two_point:rewards=[.9,.3],costs=[.6,.3],cost_min=.2"
 
@@ -26,27 +24,9 @@ def two_point(rewards: ArrayLike, costs: ArrayLike, cost_min: Any, cost_max: Any
     """
     reward_means = per_arm("rewards", rewards)
     n_arms = len(reward_means)
-    low, high = (
-        np.array([[amounts.to_units(field, value)]])
-        for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
-    )
-    amounts.check_costs(low, high)
-    cost_means = costs_per_arm(costs, n_arms)
-    if cost_means.shape[1] > 1:
-        raise invalid("costs", costs, "must be one mean for each arm: this world has one resource")
-    if (cost_means < low).any() or (cost_means > high).any():
-        raise invalid(
-            "costs",
-            costs,
-            f"must lie between cost_min={amounts.text(low[0, 0])} and "
-            f"cost_max={amounts.text(high[0, 0])}",
-        )
-    dear = ((cost_means - low) / np.maximum(high - low, 1))[:, 0]
-    pays, free = (
-        np.stack([reward_means, 1 - reward_means], axis=1),
-        np.stack([dear, 1 - dear], axis=1),
-    )
-    probabilities = (pays[:, :, None] * free[:, None, :]).reshape(1, n_arms, 4)
+    dear, low, high = costs_between(costs, n_arms, cost_min, cost_max)
+    pays, takes = (np.stack([p, 1 - p], axis=1) for p in (reward_means, dear))
+    probabilities = (pays[:, :, None] * takes[:, None, :]).reshape(1, n_arms, 4)
     atom_costs = np.array([high[0, 0], low[0, 0]] * 2)
     return make_world(
         "two_point",

@@ -26,7 +26,7 @@ def two_worlds(budget: float, cost_min: float = 0.1, world: int = 1) -> World:
     A player cannot spend the budget before round B, so both worlds show the same B rounds. Let x be
     the fraction of them spent on arm 0. The regret against the best fixed arm is at least r1 (1 -
     x) B in world 1 and x B ((1 - c)/c - r1) in world 2. The larger of the two is at least kappa(c)
-    B for every player, up to one reward where B/c is not whole. Here kappa(c) is (1 - 2c)/(1 - c)
+    B for every player, up to one reward if B/c is not whole. Here kappa(c) is (1 - 2c)/(1 - c)
     for c <= 1/3 and (1 - c)/(4c) above. So no regret of order sqrt(B) is possible, in contradiction
     to Theorems 1 and 4.
 
