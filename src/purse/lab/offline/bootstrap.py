@@ -28,10 +28,10 @@ from purse.types import Floats, Ints, Run, World
 
 REPLICATES = 100  # R, logs drawn from the log
 THOROUGH_REPLICATES = 1_000  # with `--thorough`
-REPLICATE_PATHS = 16  # on each of them; fewer where games are long, whose paths are much alike
-REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, where that allows two
-# beside a seed: whoever made the log may have used that seed, too, and replicates must not follow
-# their numbers
+REPLICATE_PATHS = 16  # on each of them; fewer if games are long: their paths are much alike
+REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, but at least two paths
+# beside a seed: the log may have been made with that seed, too, and replicates must not follow its
+# numbers
 OURS = 0x7075727365
 
 

@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -37,22 +38,22 @@ PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
 def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
-    """Return the source with its columns under the wanted names, where they differ by case or
-    blanks alone.
+    """Return the source with the wanted names for columns whose names differ by case or blanks
+    alone.
 
     wanted   the names by what the columns are: arm, reward, cost, ...
     """
     columns, changes = source.frame.columns, {}
     for role, name in wanted.items():
-        near = [each for each in columns if plain(each) == plain(name)]
+        near = [column for column in columns if plain(column) == plain(name)]
         if name not in columns and len(near) == 1:
             changes[near[0]] = name
         if role not in PREFIXED:
             continue
         start = f"{name}_"
-        for each in columns:
-            if plain(each).startswith(plain(start)) and not each.startswith(start):
-                changes[each] = start + each.strip()[len(start) :]
+        for column in columns:
+            if plain(column).startswith(plain(start)) and not column.startswith(start):
+                changes[column] = start + column.strip()[len(start) :]
     changes = {old: new for old, new in changes.items() if new not in columns}
     if not changes or len(set(changes.values())) < len(changes):
         return source
@@ -80,11 +81,11 @@ def guesses(columns: Sequence[str]) -> dict[str, str]:
         for column in columns
         for rank in ranks(column, words.split())
     ]
-    found: dict[str, str] = {}
-    for _, role, column in sorted(ranked, key=lambda each: each[0]):
-        if role not in found and column not in found.values():
-            found[role] = column
-    return {role: found[role] for role in reversed(WORDS) if role in found}
+    by_role: dict[str, str] = {}
+    for _, role, column in sorted(ranked, key=itemgetter(0)):
+        if role not in by_role and column not in by_role.values():
+            by_role[role] = column
+    return {role: by_role[role] for role in reversed(WORDS) if role in by_role}
 
 
 def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
@@ -96,20 +97,20 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
-    """Return the refusal of data that lacks columns, with the options that name them where that can
+    """Return the refusal of data that lacks columns, with the options that name them, if they can
     be guessed.
     """
     columns = source.frame.columns
     have = {role: name for role, name in wanted.items() if name in columns}
     rest = [column for column in columns if column not in have.values()]
-    found = {role: name for role, name in guesses(rest).items() if role not in have}
+    guessed = {role: name for role, name in guesses(rest).items() if role not in have}
     lacking = [role for role in ("arm", "reward", "cost") if role not in have]
     says = (
         f"{source.path} has no column {', '.join(repr(wanted[role]) for role in lacking)}, nor "
         f"{wanted['reward']}_ARM and {wanted['cost']}_ARM for each arm; it has "
         f"{shorten(', '.join(columns))}; name them: "
     )
-    options = found | {role: "NAME" for role in lacking if role not in found}
+    options = guessed | {role: "NAME" for role in lacking if role not in guessed}
     says += " ".join(f"--{role} {shlex.quote(name)}" for role, name in options.items())
     if "probability" not in options and not any("prob" in plain(name) for name in columns):
         says += f". {NO_PROBABILITY}"
@@ -127,7 +128,7 @@ class Contexts:
     @property
     def note(self) -> str:
         """The features in a line, with ranges and classes, and which of them are the data's own."""
-        parts = [describe(each, each.name in self.own) for each in self.features.each]
+        parts = [describe(feature, feature.name in self.own) for feature in self.features.each]
         return f"features{' of each arm' if self.features.per_arm else ''}: {'; '.join(parts)}"
 
 
@@ -185,19 +186,19 @@ def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, A
         forms = dict(wanted)
     else:
         texts = wanted.split(",") if isinstance(wanted, str) else wanted
-        if not isinstance(texts, (list, tuple)) or not all(isinstance(each, str) for each in texts):
+        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
             raise invalid("features", wanted, "must be names of columns, or a mapping from them")
         forms = {}
         for text in map(str.strip, texts):
-            found = [text]
+            matching = [text]
             if "*" in text or "?" in text:
-                found = list(dict.fromkeys(name for name in columns if fnmatchcase(name, text)))
-            if not found or not text:
+                matching = list(dict.fromkeys(name for name in columns if fnmatchcase(name, text)))
+            if not matching or not text:
                 raise InvalidInput(
                     f"features: no column of {source.path} fits {text!r}; it has "
                     f"{shorten(', '.join(source.frame.columns))}"
                 )
-            forms |= dict.fromkeys(found)
+            forms |= dict.fromkeys(matching)
     if not forms:
         raise invalid("features", wanted, "must name at least one column")
     return forms
@@ -210,9 +211,9 @@ def is_open(form: Any) -> bool:
 
 def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
     """Return the range of the numbers, or the classes, in these columns together."""
-    found = [numbers(source, column) for column in columns]
-    if all(good.all() for _, good in found):
-        values = np.concatenate([values for values, _ in found])
+    columns_read = [numbers(source, column) for column in columns]
+    if all(good.all() for _, good in columns_read):
+        values = np.concatenate([values for values, _ in columns_read])
         values = values[np.isfinite(values)]
         low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
         if low == high:
@@ -222,8 +223,8 @@ def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
     if len(labels) == 1:
         raise same_everywhere(source, columns, repr(labels[0]))
     if len(labels) > MOST_NUMBERS:
-        place = next(place for place, (_, good) in enumerate(found) if not good.all())
-        row = int(np.argmin(found[place][1]))
+        place = next(place for place, (_, good) in enumerate(columns_read) if not good.all())
+        row = int(np.argmin(columns_read[place][1]))
         raise source.refuse(
             row,
             columns[place],
@@ -241,8 +242,8 @@ def same_everywhere(source: Source, columns: Sequence[str], value: str) -> Inval
 
 
 def numbers(source: Source, column: str) -> tuple[Floats, Bools]:
-    """(rows,) The cells as numbers, not a number where they are empty or texts; and whether each
-    is a number or empty.
+    """(rows,) The cells as numbers, NaN for empty cells and texts; and whether each cell is a
+    number or empty.
     """
     import polars as pl
 
@@ -270,5 +271,5 @@ def encode(source: Source, column: str, feature: Feature) -> Floats:
             allowed = "must be a finite number" + (", or empty" if feature.optional else "")
             raise source.refuse(row, column, text, allowed)
         cells = [None if np.isnan(value) else value for value in values.tolist()]
-    known = {value: feature.encode(value) for value in set(cells)}
-    return np.array([known[value] for value in cells], np.float32).astype(np.float64)
+    encoded = {value: feature.encode(value) for value in set(cells)}
+    return np.array([encoded[value] for value in cells], np.float32).astype(np.float64)

@@ -96,16 +96,16 @@ class ContextWorld:
 
     def credited(self, world: World, run: Run) -> Credited:
         """Return what the paths of a run in this world came to."""
-        found, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
+        credited, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
         doubly = IPS + n_values
         return Credited(
-            {"ips": found[:, IPS], "snips": found[:, PLAYED], "dr": found[:, doubly]},
+            {"ips": credited[:, IPS], "snips": credited[:, PLAYED], "dr": credited[:, doubly]},
             {
-                "ips": found[:, IPS + 1] / amounts.UNIT,
+                "ips": credited[:, IPS + 1] / amounts.UNIT,
                 "snips": run.spent[:, 0],
-                "dr": found[:, doubly + 1] / amounts.UNIT,
+                "dr": credited[:, doubly + 1] / amounts.UNIT,
             },
-            weights_of(world.tables.scale, found[:, COUNT], found[:, DRAWS]),
+            weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
             world.tables.visits,
             world.tables.asked,
             bool(world.tables.lost[0]),
@@ -137,7 +137,7 @@ def make_context_world(log: Log) -> ContextWorld:
 
 
 def weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
-    """(P,) S times rounds per row that was drawn; 1 where there is one round, which tells nothing.
+    """(P,) S times rounds per row that was drawn; 1 for a single round, which tells nothing.
 
     Both are less one, since the last row that is drawn always takes place: so it has no bias.
     """
@@ -158,7 +158,7 @@ def effective_rows(visits: Ints) -> float:
 
 
 def learn_rows(
-    known: Regression,
+    learnt: Regression,
     contexts: Floats,
     arm: Ints,
     values: Floats,
@@ -169,7 +169,7 @@ def learn_rows(
     for t in range(arm.shape[0]):
         x = contexts[t, min(arm[t], contexts.shape[1] - 1)]
         for _ in range(counts[t]):
-            add_report(known, arm[t], x, z, values[t, 0], values[t, 1:])
+            add_report(learnt, arm[t], x, z, values[t, 0], values[t, 1:])
 
 
 def regression_of(
@@ -181,9 +181,9 @@ def regression_of(
     values     (n, 1 + d) reward from 0 to 1, and costs in largest costs
     counts     (n,) how often each row counts
     """
-    known = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
-    bind(learn_rows)(known, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
-    return known
+    learnt = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
+    bind(learn_rows)(learnt, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
+    return learnt
 
 
 def cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
@@ -192,7 +192,7 @@ def cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_ar
     expected = np.zeros((len(arm), n_arms, values.shape[1]))
     for number in range(FOLDS):
         here = fold == number
-        known = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
+        learnt = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
         seen = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
-        expected[here] = np.einsum("tkn,ksn->tks", seen, known.coefficients)
+        expected[here] = np.einsum("tkn,ksn->tks", seen, learnt.coefficients)
     return expected

@@ -89,8 +89,8 @@ def read_journal_log(path: str | Path) -> JournalLog:
 
 
 def read_contexts(reader: JournalReader) -> Contexts | None:
-    """Return the contexts of the tickets with a reward; None where there are none, or where the
-    export leaves them out.
+    """Return the contexts of the tickets with a reward; None if they have no contexts, or if
+    the export leaves them out.
     """
     features = reader.terms.context
     rows = [numbers for numbers in reader.contexts if numbers is not None]
@@ -200,7 +200,7 @@ class JournalReader:
 
     def rounds(self, arm: Ints) -> Floats:
         """(K,) The rounds in which each arm could be chosen; as many fewer as tickets on it are
-        without a reward. Where the journal cannot say it, the sum of its weights.
+        without a reward. If the journal does not tell them, the sum of its weights.
         """
         n_arms = len(self.level.arms.names)
         told = np.bincount(arm, minlength=n_arms)

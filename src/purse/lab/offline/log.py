@@ -26,7 +26,7 @@ from purse.types import Floats, Ints, Outages, World
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
 ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
-LEAST_ESS = 30.0  # effective rows of an arm, below which nothing is said about who plays it
+LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Log:
     @property
     def ess(self) -> Floats:
         """(K,) Effective sample size of each arm, (sum w)^2 / sum w^2: as many rows of equal weight
-        tell as much; 0 where there are none.
+        tell as much; 0 for an arm without rows.
         """
         squares = self.sums(self.weight**2)
         return np.divide(
@@ -89,7 +89,7 @@ class Log:
     @property
     def doubts(self) -> Floats:
         """(K,) How many standard errors (sum w)/n of each arm is from 1, which it is on average
-        where the probabilities are right; n are the rounds in which it could be chosen.
+        if the probabilities are right; n are the rounds in which it could be chosen.
 
         1{i_t = i} w_t has mean 1 and variance E[1/p] - 1, which sum w^2 / sum w - 1 estimates. 0
         for arms that were never logged.
@@ -104,7 +104,7 @@ class Log:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line where there are no probabilities, and for each arm that was logged more or less
+        """A line if the log has no probabilities, and one for each arm that was logged more or less
         often than its probabilities allow.
         """
         means = self.sums(self.weight) / np.maximum(self.chances, 1)
@@ -145,7 +145,7 @@ class Log:
 
     def filled(self) -> tuple[Ints, Floats, Ints]:
         """Arm, reward from 0 to 1 and costs of each row; then, for each arm that was never logged,
-        a row that nobody may pull, so that a world can be made.
+        a row that no policy may pull, so that a world can be made.
         """
         missing = np.flatnonzero(self.rows == 0)
         return (
@@ -156,8 +156,8 @@ class Log:
 
 
 def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
-    """Return why the log cannot tell of who plays arms so often, if it cannot: it knows too little
-    of one of them.
+    """Return why the log cannot tell what these pulls gain, or None: it has too few rows of an arm
+    that is pulled.
 
     pulls, ess   (K,) how often each was pulled, and its effective sample size
     """

@@ -1,4 +1,4 @@
-"""What a log says about policies: estimates with intervals, or why there is none."""
+"""What a log says about policies: estimates with intervals, or why the log cannot tell."""
 
 from __future__ import annotations
 

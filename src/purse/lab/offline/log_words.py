@@ -19,7 +19,7 @@ from purse.base.text import (
 if TYPE_CHECKING:
     import polars as pl
 
-FIRST = "snips"  # the method that is quoted, where it answers
+FIRST = "snips"  # the method that is quoted, if it answers
 
 THOROUGH = 1_000  # logs from which on nothing is said about more
 SHORT = "log too short"
@@ -67,7 +67,7 @@ def why_not(refused: str) -> str:
 
 
 def estimate_text(row: Mapping[str, Any]) -> str:
-    """Return an estimate with half its interval, or in two or three words why there is none."""
+    """Return an estimate with half its interval, or in two or three words why it is refused."""
     return why_not(row["refused"]) if row["refused"] else format_gain(row["estimate"], row["high"])
 
 
@@ -157,14 +157,14 @@ def finding(here: pl.DataFrame) -> str:
         every = len(silent) == sum(row["kind"] == "policy" for row in players) > 1
         who = "any policy" if every else join_words(map(code, silent))
         says.append(f"About {who} this log can tell nothing: every method refuses.")
-    known = here.filter(pl.col("refused").is_null())
-    split = [row["policy"] for row in players if apart(known.filter(policy=row["policy"]))]
+    answers = here.filter(pl.col("refused").is_null())
+    split = [row["policy"] for row in players if apart(answers.filter(policy=row["policy"]))]
     if split:
         says.append(
             "The methods differ by more than their intervals for "
             f"{join_words(map(code, split))}: a sign that an assumption does not hold."
         )
-    return " ".join(each for each in says if each)
+    return " ".join(sentence for sentence in says if sentence)
 
 
 def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, Any]]]) -> str:
@@ -227,7 +227,7 @@ def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> s
 
 
 def method_of(row: Mapping[str, Any]) -> str:
-    """Return the method of an estimate, where it is not the one that is quoted elsewhere."""
+    """Return the method of an estimate, unless it is the one that is quoted elsewhere."""
     return "" if row["method"] == FIRST or row["kind"] == "log" else f" (by `{row['method']}`)"
 
 

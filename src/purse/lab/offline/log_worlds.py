@@ -136,7 +136,7 @@ def shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
 
 
 def ratio(above: Floats, below: Floats) -> Floats:
-    """(K,) above / below, and 0 where that is 0."""
+    """(K,) The quotient above / below, or 0 if `below` is 0."""
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
 
 

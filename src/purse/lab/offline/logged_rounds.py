@@ -1,14 +1,14 @@
 r"""The world that a log with contexts tells of: logged rounds, met as often as their weights say.
 
 A round draws a row t of the log with probability w_t / sum w and shows its context x_t; the policy
-chooses. Where it chooses the logged arm i_t, the round is played, with the logged reward and cost.
-Where it chooses another arm, nobody knows what would have followed: the round did not take place,
-and another row is drawn. A choice to skip is taken with probability p_t = 1 / w_t. So of the rounds
-that are played row t has the part
+chooses. If it chooses the logged arm i_t, the round is played, with the logged reward and cost. If
+it chooses another arm, the log does not tell the outcome: the round does not take place, and
+another row is drawn. A choice to skip is taken with probability p_t = 1 / w_t. So of the rounds
+that are played by a policy pi, row t has the part
 
     pi(i_t | x_t) w_t / sum_s pi(i_s | x_s) w_s
 
-of who chooses by pi, which is what the self-normalised inverse-propensity estimate says: contexts
+which is what the self-normalised inverse-propensity estimate says: contexts
 come as in the log, and rewards and costs of the chosen arm as they were logged in such contexts.
 For a policy without contexts it is the world of `purse.lab.offline.log_worlds`.
 
@@ -21,9 +21,9 @@ the arm a that the policy chooses there, is credited beside, with S = sum w / n:
                                                                   seen row j
 
 and likewise the costs. S times the rounds that take place per row that is drawn is 1 on average,
-unless the log never chose what the policy wants. Initial pulls, and the pull of another arm where
+unless the log never chose what the policy wants. Initial pulls, and the pull of another arm if
 one cannot be paid, are not the policy's choice for a context: they take any row of their arm.
-`purse.lab.offline.logged_rounds` asks the policy.
+`choose` asks the policy.
 
 References: L. Li, W. Chu, J. Langford, X. Wang, 2011 (rounds that are not played); A. Swaminathan,
 T. Joachims, 2015; M. Dudik, J. Langford, L. Li, 2011.
@@ -214,18 +214,18 @@ def update(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
 @cache
 def seated(policy: ModuleType) -> ModuleType:
     """Return the policy as one that plays logged rounds."""
-    found = ModuleType(policy.__name__)
-    vars(found).update(
+    module = ModuleType(policy.__name__)
+    vars(module).update(
         {name: value for name, value in vars(policy).items() if not name.startswith("__")}
     )
-    vars(found).update(
+    vars(module).update(
         init=lambda params, problem: policy.init(params.inner, problem),
         choose=attach(choose, inner_choose=policy.choose),
         update=attach(update, inner_update=policy.update),
     )
     if hasattr(policy, "scratch"):
-        vars(found)["scratch"] = lambda params, problem: policy.scratch(params.inner, problem)
-    return found
+        vars(module)["scratch"] = lambda params, problem: policy.scratch(params.inner, problem)
+    return module
 
 
 def seat(job: Job, world: World) -> Job:

@@ -3,15 +3,15 @@ r"""What policies on a recorded table are measured against, in the user's unit o
     always ARM           the arm alone, round by round, until a pull cannot be paid: played
     best fixed mixture   in every round an arm drawn with the probabilities x(i) / T of the LP
                          optimum, nothing with the rest, under the same hard budget and the same
-                         stop rule: played by one who knows the means from the start and never
-                         adapts
+                         stop rule: played with the true means from the start, and without
+                         adapting
     LP optimum           max sum_i mu(i) x(i)  subject to  sum_i rho(i) x(i) <= B,  sum_i x(i) <= T,
-                         with the table's mean rewards mu and costs rho: what one can expect who
-                         knows the means but not the rows, and has to keep to the budget on average
-                         only; where there are features it is called LP without contexts
-    best linear policy   where there are features: ridge regression on these very rows, and in each
+                         with the table's mean rewards mu and costs rho: the expected gain
+                         with known means and unknown rows, if the budget binds on average only;
+                         with features it is called LP without contexts
+    best linear policy   with features: ridge regression on these very rows, and in each
                          round the arm with the largest r^ - price c^ at the price that fits
-    LP with contexts     where there are features, see `purse.lab.offline.references`
+    LP with contexts     with features, see `lp_by_context`
     hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
                          relaxation of the multiple-choice knapsack, solved exactly; at least what
                          anyone can gain on these rows
@@ -59,7 +59,7 @@ class Score(NamedTuple):
     player: str
     kind: str  # policy, arm, mixture or bound
     gain: float
-    # ends of the 95% interval; NaN for a single path, the gain itself where nothing is random
+    # ends of the 95% interval; NaN for a single path, the gain itself if nothing is random
     gain_low: float
     gain_high: float
     spent: float
@@ -133,21 +133,21 @@ def references_of(
             rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
         )
         by_context = lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
-        for known, (most, cost, pulls) in (
+        for name, (most, cost, pulls) in (
             (LINEAR, play_linear(table, budget, horizon=None)),
             (WITH, by_context),
         ):
-            yield Score(budget, known, "bound", most, most, most, cost, pulls)
+            yield Score(budget, name, "bound", most, most, most, cost, pulls)
     if world.horizon == len(rewards):  # on every path the same rows
         most, cost, pulls = hindsight(rewards, units, budget)
         yield Score(budget, HINDSIGHT, "bound", most, most, most, cost, pulls)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
-        found = [
+        optima = [
             hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
             for inside, costs in paths
         ]
-        yield score(budget, HINDSIGHT, "bound", *np.array(found).T)
+        yield score(budget, HINDSIGHT, "bound", *np.array(optima).T)
 
 
 def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
@@ -218,8 +218,8 @@ def lp_by_context(
     units      costs, shape (N, K)
     horizon    the rounds of the game, each drawn from the recorded ones
 
-    Means are those over the rounds with the same context. Where every round has a context of its
-    own it is the hindsight optimum. The budget is kept on average only.
+    Means are those over the rounds with the same context. If every round has a context of its
+    own, it is the hindsight optimum. The budget is kept on average only.
     """
     flat = contexts.reshape(len(contexts), -1)
     _, group = np.unique(flat, axis=0, return_inverse=True)

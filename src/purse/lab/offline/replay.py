@@ -56,13 +56,13 @@ def replay(
     budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
               own. For a campaign with several resources a list of lists, one amount for each
     policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
-              `uniform`, and `lin-ucb.price` where there are features
+              `uniform`, and `lin-ucb.price` if there are features
     horizon   the number of rounds, known to the policy; None: as many as the data has, and a
               campaign's own; "none", for a log: no limit
     n_paths   orders of a table's rows, or simulated games for a log; None: 100
     thorough  whether to take ten times as many orders or games, and for the intervals of a log
               1,000 logs that are drawn again from it instead of 100
-    stop      the stop rule; None: "retry" where there is a horizon, else "exit"; for a campaign
+    stop      the stop rule; None: "retry" if there is a horizon, else "exit"; for a campaign
               "fit", its own
     n_workers threads; their number changes no result
     folder    a folder that keeps the results of a table; a repeat reads them
@@ -78,8 +78,8 @@ def replay(
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
     which it was chosen. The column `probability` makes the data a log. A log without one is read
-    with `probability="uniform"`, where every arm was as likely, or `probability="frequency"`, where
-    the choice had nothing to do with the round: then each arm's share of the rows stands in for it,
+    with `probability="uniform"` if every arm was as likely, or `probability="frequency"` if the
+    choice had nothing to do with the round: then each arm's share of the rows stands in for it,
     and a warning says so. Each policy's gain is estimated, with intervals that include the log's
     own uncertainty, beside what the log itself gained and each arm alone. The *export of a
     campaign*, as `Campaign.export` writes it, is read as a log. A *full table* has the reward and

@@ -50,7 +50,7 @@ class Source:
     frame: pl.DataFrame
     separator: str = ","
     decimal: str | None = None  # the mark before decimals; None: as each column tells
-    kept: Ints | None = None  # the rows of the file that are left; None: all
+    rows_left: Ints | None = None  # the rows of the file that are left; None: all
     notes: list[str] = field(default_factory=list)  # what was taken for what
 
     def numbers(
@@ -125,9 +125,7 @@ class Source:
         return texts
 
     def column(self, name: str) -> pl.Series:
-        """Return the column of this name; where there is none, the refusal lists those that there
-        are.
-        """
+        """Return the column of this name. The refusal of another name lists the columns."""
         if name not in self.frame.columns:
             near = get_close_matches(name, self.frame.columns, 1, 0.4)
             hint = f"; did you mean {near[0]!r}?" if near else ""
@@ -153,13 +151,13 @@ class Source:
         if group is not None:
             names = self.column(group)
             gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
-        before = np.arange(len(gone)) if self.kept is None else self.kept
+        before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         self.say(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty; that is "
             "fair where what is missing has nothing to do with the reward or the cost"
         )
         left = self.frame.filter(pl.Series(~gone))
-        return filled(replace(self, frame=left, kept=before[~gone]))
+        return filled(replace(self, frame=left, rows_left=before[~gone]))
 
     @property
     def name(self) -> str:
@@ -172,10 +170,10 @@ class Source:
             self.notes.append(note)
 
     def where(self, row: int) -> str:
-        """Where the row (from 0) stands: its line in the file, counting header and blank lines, or
-        its number from 1 where there are no lines.
+        """Return the place of a row (from 0): its line in the file, with header and blank lines,
+        or its number from 1 if the data has no lines.
         """
-        row = row if self.kept is None else int(self.kept[row])
+        row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
         if ending not in (*TEXTS, *LINES):
             return f"{self.path}, row {row + 1}"

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
-WITH_FEATURES = "lin-ucb.price"  # comes before them where there are features
+WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -85,7 +85,7 @@ class TableReplay(Answer):
 
 
 def default_policies(features: Wanted | None) -> tuple[str, ...]:
-    """Return the policies that are played where none is named."""
+    """Return the default policies."""
     return DEFAULT_POLICIES if features is None else (WITH_FEATURES, *DEFAULT_POLICIES)
 
 

@@ -1,5 +1,5 @@
-"""The answer of a recorded table in words and tables: what policies and references gained, and who
-spends each budget best.
+"""The answer of a recorded table in words and tables: what policies and references gained, and
+which of them spends each budget best.
 """
 
 from __future__ import annotations
@@ -49,15 +49,15 @@ def standings(study: TableStudy) -> pl.DataFrame:
     """
     import polars as pl
 
-    each = study.lazy().group_by("budget", "policy")
-    pulls = each.agg(pl.col("pulls").list.sum().mean()).collect()
+    groups = study.lazy().group_by("budget", "policy")
+    pulls = groups.agg(pl.col("pulls").list.sum().mean()).collect()
     numbers = ["gain", "gain_low", "gain_high", "spent", "pulls"]
     policies = (
         study.table()
         .join(pulls, on=["budget", "policy"], maintain_order="left")
         .with_columns(spent=pl.col("budget") - pl.col("left"))
     )
-    known = study.references()
+    others = study.references()
     named = policies.select(
         "budget",
         pl.lit("policy").alias("kind"),
@@ -65,11 +65,11 @@ def standings(study: TableStudy) -> pl.DataFrame:
         player="policy",
         detail=pl.lit(None, pl.String),
     )
-    if "detail" not in known.columns:  # of results before 0.3
-        known = known.with_columns(detail=pl.lit(None, pl.String))
+    if "detail" not in others.columns:  # of results before 0.3
+        others = others.with_columns(detail=pl.lit(None, pl.String))
     columns = ["budget", "player", "kind", *numbers, "detail"]
-    every = pl.concat([named.select(columns), known.rename({"name": "player"}).select(columns)])
-    optimum = known.filter(pl.col("name").is_in(LP_OF.values())).select(
+    every = pl.concat([named.select(columns), others.rename({"name": "player"}).select(columns)])
+    optimum = others.filter(pl.col("name").is_in(LP_OF.values())).select(
         "budget", pl.col("gain").alias("optimum")
     )
     share = pl.when(pl.col("optimum") > 0).then(pl.col("gain") / pl.col("optimum")).alias("share")

@@ -48,7 +48,7 @@ def warm(
     Code is compiled for one play in each round and one resource. Return the folder in whose
     folders the machine code is kept.
 
-    Raise `PurseError` where no folder can be written, and `InvalidInput` when a value is not
+    Raise `PurseError` if no folder can be written, and `InvalidInput` when a value is not
     allowed.
     """
     check_lab("warm", "numba")

@@ -20,7 +20,7 @@ MOST_ARMS = 8  # with a colour of their own
 MOST_RUNS = 100  # drawn one by one
 DECADES = 5  # of regret that an axis shows at most
 MUCH_LEFT = 0.01  # part of the budget: what is left below it needs no figure
-FAR = 100  # a bound so many times above all that was measured would squeeze the rest of its panel
+FAR = 100  # a bound that is this many times above all measured values would squeeze its panel
 QUANTILES = {
     "least": 0.0,
     "low": 0.05,
@@ -94,7 +94,7 @@ def bounds(study: Study) -> Bounds:
 
 def gain(study: Study) -> pl.DataFrame:
     """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
-    where there is one.
+    if there is one.
     """
     import polars as pl
 
@@ -133,7 +133,7 @@ def left(study: Study) -> pl.DataFrame:
 
 
 def best_arms(study: Study) -> dict[str, str]:
-    """For each world the arm that gains most alone with the largest budget, where it is known."""
+    """For each world the arm that gains most alone with the largest budget, if it is known."""
     import polars as pl
 
     best = largest(study.arms()).filter(pl.col("best"))
@@ -231,7 +231,7 @@ def single_runs(study: Study) -> pl.DataFrame:
 
 def growth(study: Study) -> pl.DataFrame:
     """Return the fitted slopes of log regret against log budget, and the shape that fits best;
-    empty where there is one budget.
+    empty with a single budget.
     """
     import polars as pl
 
@@ -247,7 +247,7 @@ def largest(frame: pl.DataFrame) -> pl.DataFrame:
 
 def differences(study: Study) -> pl.DataFrame:
     """Return a row for each world, budget and policy: its regret less the least mean regret there,
-    path by path, with a 95% interval; `tied` where that interval does not lie above zero. With one
+    path by path, with a 95% interval; `tied` if that interval does not lie above zero. With one
     path only the least is `tied`.
     """
     import polars as pl

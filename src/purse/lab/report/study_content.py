@@ -36,13 +36,13 @@ TITLES = {
 def figures_of(study: Study) -> list[Figure]:
     """Draw all figures that a study has, in the order of its page."""
     draw = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
-    return [figure for figure in (each(study) for each in draw) if figure is not None]
+    return [figure for figure in (figure_of(study) for figure_of in draw) if figure is not None]
 
 
 def table_figures(study: TableStudy) -> list[Figure]:
     """Draw all figures that the replay of a table has, in the order of its page."""
     draw = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
-    return [figure for figure in (each(study) for each in draw) if figure is not None]
+    return [figure for figure in (figure_of(study) for figure_of in draw) if figure is not None]
 
 
 def content(study: Study, drawn: Sequence[Figure]) -> Content:
@@ -176,24 +176,24 @@ def growth(study: Study, figures: dict[str, Any]) -> list[Part]:
 
 def bound_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
     """Say what the dashes in the figure of regret mean."""
-    known = frames.bounds(study).drawn
+    bounds = frames.bounds(study).drawn
     # with one budget the bound of a policy is a line in its own row
     if figure.data["budget"].n_unique() == 1:
-        return dash_keys(known, known.filter(policy=prose.EVERY))
-    return line_keys(merge_lines(known, "value"), policies_of(figure.data))
+        return dash_keys(bounds, bounds.filter(policy=prose.EVERY))
+    return line_keys(merge_lines(bounds, "value"), policies_of(figure.data))
 
 
 def reference_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
     """Say what the dashes in the figure of gain mean."""
-    known = frames.references(study)
+    references = frames.references(study)
     if figure.data["budget"].n_unique() == 1:
-        return dash_keys(known, known)
-    return line_keys(merge_lines(known, "gain"), [])
+        return dash_keys(references, references)
+    return line_keys(merge_lines(references, "gain"), [])
 
 
-def dash_keys(known: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
+def dash_keys(rows: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
     """Give the dash of each name that is drawn dashed; all known names share the dashes."""
-    names = names_of(known)
+    names = names_of(rows)
     return [
         {"name": name, "dash": " ".join(map(str, dash)), "colour": NEUTRAL}
         for name, dash in zip(names, dashes(names), strict=True)

@@ -1,8 +1,8 @@
 """Shards on several machines, through joblib's back-ends for Ray and Dask.
 
 A shard travels as the recipe of its job and the numbers of its paths; the machine that plays it
-makes the job itself, and refuses where its code is not ours. What it came to is written here:
-machines need not share a disk.
+makes the job itself, and refuses if its code is not ours. This machine writes the results, so that
+machines do not have to share a disk.
 """
 
 from __future__ import annotations
@@ -74,13 +74,13 @@ _jobs: dict[str, Job] = {}
 def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
     """Return what a worker does: make the job, see that it is the one that was meant, and play."""
     if key not in _jobs:
-        made = recipe.make()
-        if key_of(made) != key:
+        job = recipe.make()
+        if key_of(job) != key:
             raise PurseError(
                 f"a worker (purse {__version__}) has other code than this machine: "
                 "all need the same purse and the same policy files"
             )
-        _jobs[key] = made
+        _jobs[key] = job
     shard = Shard(_jobs[key], key, first, n_paths)
     with compile_errors(shard.job.name, shard.job.policy):
         return shard.name, play_shard(shard, np.zeros(2), np.zeros(1, np.int64))

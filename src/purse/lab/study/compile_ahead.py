@@ -1,7 +1,7 @@
 """Several policies compiled at a time, in processes of their own: the compiler uses one core.
 
-A helper compiles its share and leaves it in the disk cache, where this process finds it. What a
-helper cannot do, this process does itself, so nothing depends on helpers but time. A pool of
+A helper compiles its share and leaves it in the disk cache, from which this process loads it. This
+process does itself what a helper cannot do, so that helpers save time and nothing else. A pool of
 `multiprocessing` would run a user's script again if it does not guard its main part.
 """
 
@@ -57,7 +57,7 @@ def warm_up_all(
 
 
 def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
-    """Have every task done in this process, where it loads what helpers have compiled."""
+    """Do every task in this process, which loads what helpers have compiled."""
     waiting = deque(tasks)
     helpers: list[Popen[bytes]] = []
     # there is no executable if Python is part of another program

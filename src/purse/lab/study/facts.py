@@ -43,7 +43,7 @@ class Recording:
     rounds: int
     horizon: int | None
     arms: Sequence[str]
-    features: str = ""  # of its contexts, with their ranges and classes; nothing where it has none
+    features: str = ""  # of its contexts, with their ranges and classes; empty without contexts
     notes: Sequence[str] = ()  # what was taken for what when it was read
 
 
@@ -52,7 +52,7 @@ class StudyFacts(Facts):
     """The facts about a study, which its folder keeps as JSON."""
 
     worlds: Mapping[str, str]  # how each is written, by its label
-    study: str | None  # the study file; None where policies or worlds were Python objects
+    study: str | None  # the study file; None if policies or worlds were Python objects
     shards: Sequence[str]
     # of each policy, by its label: `spec`, how it is written, and `says`, what it is
     about: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -44,7 +44,7 @@ def save(folder: Path, facts: dict[str, Any]) -> None:
 
 
 def load(folder: Path) -> dict[str, Any]:
-    """Read the manifest; refused where there is none."""
+    """Read the manifest. Raise `InvalidInput` if the folder has none."""
     try:
         facts = json.loads((folder / NAME).read_text(encoding="utf-8"))
         return {**facts, "made": facts["made"], "shards": facts["shards"]}
@@ -56,7 +56,7 @@ def load(folder: Path) -> dict[str, Any]:
 
 
 def study(folder: Path) -> str:
-    """Return the plan of the study in a folder, as a study file; refused where policies or worlds
+    """Return the plan of the study in a folder, as a study file; refused if policies or worlds
     were Python objects.
     """
     text = load(folder)["study"]

@@ -31,7 +31,7 @@ Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
 
 CHECKPOINTS = 20  # slices of the budget over which arms are counted
 MOST_TITLE = 60  # characters of the policies in a title
-MOST_ARMS = 100  # with more, nobody looks at each arm's share
+MOST_ARMS = 100  # with more, the share of each arm is not counted
 
 
 class Cell(NamedTuple):
@@ -73,7 +73,9 @@ class Plan:
         delay: Any = 0,
     ) -> Plan:
         """Return the plan from what a user gives: one thing or several of each."""
-        chosen = {label: as_module(each) for label, each in labelled("policy", policies).items()}
+        chosen = {
+            label: as_module(policy) for label, policy in labelled("policy", policies).items()
+        }
         worlds = labelled("world", world)
         sizes = tuple(validation.number("budgets", budget, above=0) for budget in several(budgets))
         if not chosen or not worlds or not sizes:
@@ -94,9 +96,9 @@ class Plan:
 
         def shards(recipe: JobSpec, world: World) -> list[Shard]:
             # all jobs of a cell share its world's tables
-            found = list(shards_of(recipe._replace(world=world).make(), self.n_paths))
-            recipes[found[0].key] = recipe
-            return found
+            cut = list(shards_of(recipe._replace(world=world).make(), self.n_paths))
+            recipes[cut[0].key] = recipe
+            return cut
 
         for label, place in self.worlds.items():
             for budget in self.budgets:
@@ -117,9 +119,9 @@ class Plan:
 
     @property
     def toml(self) -> str | None:
-        """The plan as a study file; None where a policy or a world is not given as text."""
+        """The plan as a study file; None if a policy or a world is not given as text."""
         every = (*self.policies.values(), *self.worlds.values())
-        if not all(isinstance(each, str) for each in every):
+        if not all(isinstance(thing, str) for thing in every):
             return None
         numbers = ", ".join(repr(budget).removesuffix(".0") for budget in self.budgets)
         chosen, worlds = (

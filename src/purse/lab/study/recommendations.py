@@ -60,13 +60,13 @@ class RecommendationStudy:
     cap: float | None
     within: float
     confidence: float
-    best: tuple[str, ...]  # the arms that are right answers; none where no arm keeps to the cap
+    best: tuple[str, ...]  # the arms that are right answers; empty if no arm keeps to the cap
     results: tuple[SamplingResult, ...]
 
     def __getitem__(self, sampling: str) -> SamplingResult:
         """Return the results of `best-arm` or of `uniform`."""
-        known = {each.sampling: each for each in self.results}
-        return known[validation.choice("sampling", sampling, list(known))]
+        results = {result.sampling: result for result in self.results}
+        return results[validation.choice("sampling", sampling, list(results))]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the study as JSON has it."""
@@ -85,13 +85,13 @@ class RecommendationStudy:
         )
 
     def _grid(self) -> Iterator[list[str]]:
-        for each in self.results:
-            shares = (each.certain, each.wrong, each.leader_right)
+        for result in self.results:
+            shares = (result.certain, result.wrong, result.leader_right)
             yield [
-                each.sampling,
+                result.sampling,
                 *(f"{share:.1%}" for share in shares),
-                format_digits(each.spent),
-                f"{each.pulls:,.0f}",
+                format_digits(result.spent),
+                f"{result.pulls:,.0f}",
             ]
 
     def __str__(self) -> str:
@@ -123,7 +123,7 @@ def recommend(
     the same stopping rule beside it.
 
     world    a `World`, or text such as "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
-    budget   one amount, or one per resource, shape (d,); a path ends without an answer where it is
+    budget   one amount, or one per resource, shape (d,); a path ends without an answer when it is
              spent
     by, cap, confidence, within   as for `Campaign.recommend`; costs are those of the first resource
     seed     the same seed gives the same numbers
@@ -172,7 +172,7 @@ def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling
 
 
 def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
-    """(K,) Whether each arm is a right answer; all False where no arm keeps to the cap."""
+    """(K,) Whether each arm is a right answer; all False if no arm keeps to the cap."""
     if world.reward_means is None or world.cost_means is None:
         raise InvalidInput(
             f"world {world.name}: its means change, or nobody knows them, so that no arm is best"

@@ -72,8 +72,8 @@ class Regrets:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
         return [
-            (name, *split_mean(each.mean, each.high), first_paragraph(EVERY[name].__doc__))
-            for name, each in self.estimates.items()
+            (name, *split_mean(estimate.mean, estimate.high), first_paragraph(EVERY[name].__doc__))
+            for name, estimate in self.estimates.items()
         ]
 
     def _repr_html_(self) -> str:
@@ -143,16 +143,16 @@ def measure(
     fixed = single_arm_jobs(place, budget, seed=seed, stop=stop)
     start, share, title = bar.start, bar.length / (len(fixed) + 2), bar.title
 
-    def run(number: int, each: Job) -> pl.DataFrame:
+    def run(number: int, task: Job) -> pl.DataFrame:
         bar.part(start + number * share, share, title)
-        return store.run(each, n_paths, n_workers, bar, device)
+        return store.run(task, n_paths, n_workers, bar, device)
 
-    runs, *alone = (run(number, each) for number, each in enumerate([job, *fixed]))
+    runs, *alone = (run(number, task) for number, task in enumerate([job, *fixed]))
     bar.part(start + (len(fixed) + 1) * share, share, title)
     names = ("gain", "rounds", "left", "efficiency", "pulls")
     sums: dict[str, Any] = {name: runs[name].to_numpy() for name in names}
     for name in ("gain", "rounds", "efficiency"):
-        sums[f"fixed_{name}"] = np.array([each[name].to_numpy() for each in alone])
+        sums[f"fixed_{name}"] = np.array([runs_alone[name].to_numpy() for runs_alone in alone])
     benchmarks: dict[str, Any] = known_benchmarks(job)
     evidence = RunEvidence(
         budget=float(job.problem.budget[0] / amounts.UNIT),
@@ -167,8 +167,8 @@ def measure(
         **benchmarks,
     )
     values = {name: notion(evidence) for name, notion in EVERY.items()}
-    found = {name: estimate(value) for name, value in values.items() if value is not None}
-    return Regrets(job.name, place.name, evidence.budget, evidence, found)
+    estimates = {name: estimate(value) for name, value in values.items() if value is not None}
+    return Regrets(job.name, place.name, evidence.budget, evidence, estimates)
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:

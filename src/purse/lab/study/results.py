@@ -173,10 +173,10 @@ class Study:
         LP with contexts, and the share of it.
         """
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
-            known = self.references().filter(world=world)
-            if WITH not in known["name"]:
+            optima = self.references().filter(world=world)
+            if WITH not in optima["name"]:
                 continue
-            gains = {(row["name"], row["budget"]): row["gain"] for row in known.to_dicts()}
+            gains = {(row["name"], row["budget"]): row["gain"] for row in optima.to_dicts()}
             budgets = sorted(part["budget"].unique())
             head = (f"B = {format_budget(budget)}" for budget in budgets)
             grid = [["regret (share) against the LP with contexts", *head]]
@@ -189,7 +189,7 @@ class Study:
                 }
                 grid.append([str(policy), *(cells.get(budget, MISSING) for budget in budgets)])
             for name in OPTIMA:
-                if name in known["name"]:
+                if name in optima["name"]:
                     cells = {
                         budget: against(gains[WITH, budget], *[gains[name, budget]] * 2)
                         for budget in budgets

@@ -123,7 +123,7 @@ def key_of(job: Job) -> str:
 
     def add(part: Any) -> None:
         if isinstance(part, tuple):
-            # every part ends where its text says, so that no two sequences read alike
+            # the text of a part says how long it is, so that no two sequences read alike
             digest.update(f"({len(part)};".encode())
             for entry in part:
                 add(entry)

@@ -112,8 +112,8 @@ class Store:
     def own_clock(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> Floats | None:
-        """Return what each arm is credited with on the player's own clock, (K, P), where that is
-        defined.
+        """Return what each arm is credited with on the player's own clock, (K, P); None if
+        that is not defined.
         """
         import polars as pl
 

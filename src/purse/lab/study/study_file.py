@@ -154,20 +154,20 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
-    """Return the complaint with the line of the file that it is about: where a needle is a key, or
-    else where it is at all; the first needle that is found.
+    """Return the complaint with the line of the file that it is about: the line with the first
+    needle as a key, or else with the needle anywhere.
     """
     lines = [
         (number, line)
         for number, line in enumerate(text.split("\n"), 1)
         if not line.lstrip().startswith("#")
     ]
-    found = (
+    numbers = (
         number
         for needle in needles
         for pattern in (rf"\s*\[?\s*{re.escape(needle)}\s*[=.\]]", rf".*{re.escape(needle)}")
         for number, line in lines
         if re.match(pattern, line)
     )
-    line = next(found, None)
+    line = next(numbers, None)
     return InvalidInput(f"{file}, line {line}: {error}" if line else f"{file}: {error}")

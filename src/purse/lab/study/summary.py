@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purse.errors import InvalidInput
-from purse.lab.study import summary
 from purse.lab.study.plan import Cell
 from purse.lab.study.store import Store
 from purse.lab.theory import bounds, coin_bounds, published_bounds
@@ -66,7 +65,7 @@ def table_row(runs: pl.DataFrame) -> dict[str, float]:
 
 def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
     """Yield the share of each arm among the pulls in each slice of the budget, from pulls (M, K) up
-    to the end of each slice; none where there were no pulls.
+    to the end of each slice; slices without pulls have no shares.
     """
     for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
         if slice_pulls.sum():
@@ -88,12 +87,12 @@ def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str,
     numbers to fit, so it takes three budgets to tell one.
     """
     order = np.argsort(budgets)
-    if not np.mean(regrets, axis=1).any():  # who has no regret has none that grows
+    if not np.mean(regrets, axis=1).any():  # no regret does not grow
         return {"slope": np.nan, "low": np.nan, "high": np.nan, "shape": None, "misfit": None}
-    found = fit_growth(np.array(budgets)[order], np.array(regrets)[order])
-    shape = found.shape if len(budgets) > 2 else None
-    numbers = {"slope": found.slope, "low": found.low, "high": found.high}
-    return {**numbers, "shape": shape, "misfit": found.misfits[shape] if shape else None}
+    growth = fit_growth(np.array(budgets)[order], np.array(regrets)[order])
+    shape = growth.shape if len(budgets) > 2 else None
+    numbers = {"slope": growth.slope, "low": growth.low, "high": growth.high}
+    return {**numbers, "shape": shape, "misfit": growth.misfits[shape] if shape else None}
 
 
 def bound_rows(
@@ -107,14 +106,14 @@ def bound_rows(
     low, high = world.reward_range
     try:
         problem = problem_of(world, budget)
-        known = (
+        stated = (
             *bounds.table(budget=budget, **problem),
             *coin_bounds.table(budget=budget, **problem),
             *published_bounds.table(budget=budget, horizon=world.horizon, **problem),
         )
     except InvalidInput:
         return
-    for bound in known:
+    for bound in stated:
         for policy in chosen if bound.policy != "every player" else ["every player"]:
             if bound.policy == policy.partition(":")[0] and bound.value is not None:
                 demands = {
@@ -142,15 +141,15 @@ def arm_rows(
     world: World, budget: float, alone: Sequence[pl.DataFrame]
 ) -> Iterator[dict[str, Any]]:
     """Each arm's mean reward and cost of a pull, its efficiency and what it gains alone, from its
-    own games; the true means where they are known and do not change.
+    own games; the true means if they are known and do not change.
     """
     best = best_arm(np.array([runs["gain"].to_numpy() for runs in alone]))
-    known = world.reward_range == (0.0, 1.0) and world.efficiencies is not None
+    exact = world.reward_range == (0.0, 1.0) and world.efficiencies is not None
     for arm, (name, runs) in enumerate(zip(world.arm_names, alone, strict=True)):
         pulls = max(1, int(runs["pulls"].arr.sum().sum()))
         reward = float(runs["gain"].sum()) / pulls
         cost = float((budget - runs["left"]).sum()) / pulls
-        if known and world.reward_means is not None and world.cost_means is not None:
+        if exact and world.reward_means is not None and world.cost_means is not None:
             reward, cost = float(world.reward_means[arm]), float(world.cost_means[arm, 0])
         yield {
             "arm": name,
@@ -163,8 +162,8 @@ def arm_rows(
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
-    """Yield what the best arm alone gained (K, P), and what one can expect at most who knows the
-    means, with and without contexts where there are any.
+    """Yield what the best arm alone gained (K, P), and the largest expected gain with known
+    means, with and without contexts if the world has any.
     """
     best = best_arm(alone)
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
@@ -181,7 +180,7 @@ def assemble(
     import polars as pl
 
     parts: list[pl.LazyFrame] = []
-    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in summary.COLUMNS}
+    rows: dict[str, list[dict[str, Any]]] = {name: [] for name in COLUMNS}
     regrets: dict[tuple[str, str], dict[float, Floats]] = defaultdict(dict)
     for cell in cells:
         games = [store.runs(alone) for alone in cell.alone]
@@ -189,45 +188,41 @@ def assemble(
         here = {"world": cell.label, "budget": cell.budget}
         rows["bounds"] += [
             {**here, **row}
-            for row in summary.bound_rows(
+            for row in bound_rows(
                 cell.world, cell.budget, list(cell.policies), cell.stop, late=cell.delay.is_late
             )
         ]
         rows["references"] += [
-            {**here, **row} for row in summary.reference_rows(cell.world, cell.budget, fixed)
+            {**here, **row} for row in reference_rows(cell.world, cell.budget, fixed)
         ]
-        rows["arms"] += [
-            {**here, **row} for row in summary.arm_rows(cell.world, cell.budget, games)
-        ]
+        rows["arms"] += [{**here, **row} for row in arm_rows(cell.world, cell.budget, games)]
         del games
         for policy, shards in cell.policies.items():
             runs = label_runs(store.runs(shards), cell, policy, fixed)
             parts.append(write_part(runs, scratch, len(parts)))
-            rows["table"].append({**here, "policy": policy, **summary.table_row(runs)})
-            regrets[cell.label, policy][cell.budget] = summary.in_groups(runs["regret"].to_numpy())
+            rows["table"].append({**here, "policy": policy, **table_row(runs)})
+            regrets[cell.label, policy][cell.budget] = in_groups(runs["regret"].to_numpy())
             if shards[0].job.checkpoints.left.size:
                 traces = [store.get(f"{shard.name}-trace") for shard in shards]
                 pulls = np.sum([trace["pulls"].to_numpy() for trace in traces], axis=0)
                 rows["shares"] += [
                     {**here, "policy": policy, **row}
-                    for row in summary.share_rows(
-                        cell.world, traces[0]["fraction"].to_list(), pulls
-                    )
+                    for row in share_rows(cell.world, traces[0]["fraction"].to_list(), pulls)
                 ]
-    for (world, policy), found in regrets.items():
-        if len(found) > 1:
+    for (world, policy), by_budget in regrets.items():
+        if len(by_budget) > 1:
             rows["growth"].append(
                 {
                     "world": world,
                     "policy": policy,
-                    **summary.growth_row(list(found), list(found.values())),
+                    **growth_row(list(by_budget), list(by_budget.values())),
                 }
             )
-    return pl.concat(parts), {name: summary.framed(name, each) for name, each in rows.items()}
+    return pl.concat(parts), {name: framed(name, values) for name, values in rows.items()}
 
 
 def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
-    """Return the runs, to be read later: from a file, where there is a folder for it."""
+    """Return the runs, to be read later: from a file, if there is a folder for it."""
     import polars as pl
 
     if scratch is None:

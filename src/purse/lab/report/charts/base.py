@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
-# `chosen` are the policies that a reader has picked out; at first there are none
+# `chosen` are the policies that a reader has picked out; at first the list is empty
 CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"
 FAINT = 0.15
 OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
@@ -29,7 +29,7 @@ OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a f
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure: a world or a budget, and a policy where it is about one."""
+    """A part of a figure: a world or a budget, and a policy if it is about one."""
 
     world: str
     chart: Any  # an Altair chart
@@ -96,8 +96,8 @@ class Figure:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The titles of the axes of the first panel, which a page writes once for all panels; none
-        where there is one panel.
+        """The titles of the axes of the first panel, which a page writes once for all panels; empty
+        for a single panel.
         """
         if len(self.panels) == 1:
             return {}

@@ -28,7 +28,7 @@ BLACK = ("black", "#000", "#000000")
 
 
 def write_figures(figures: Sequence[Figure], folder: Path) -> list[Path]:
-    """Write every figure into a folder, which need not be there; return their paths."""
+    """Write every figure into a folder, which is made if it is missing; return their paths."""
     make_folder(folder)
     return [path for figure in figures for path in write_figure(figure, folder)]
 
@@ -71,18 +71,18 @@ def javascript() -> str:
     put it together takes seconds, so the user's cache keeps it.
     """
     renderer = extra("vl_convert")
-    kept = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
+    cached = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
     with suppress(OSError, UnicodeDecodeError):
-        return kept.read_text(encoding="utf-8")
+        return cached.read_text(encoding="utf-8")
     script = str(renderer.javascript_bundle(vl_version=version()))
-    with suppress(PurseError):  # where nothing can be kept, it is put together each time
-        make_folder(kept.parent)
-        write_text(kept, script)
+    with suppress(PurseError):  # without a cache it is put together each time
+        make_folder(cached.parent)
+        write_text(cached, script)
     return script
 
 
 def cache() -> Path:
-    """Where programs keep what they can make again."""
+    """Return the folder in which programs keep what they can make again."""
     return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"
 
 

@@ -35,8 +35,8 @@ NEAR = 0.02  # two lines coincide that differ by no more than this part at any b
 
 
 class Curve(NamedTuple):
-    """A line of a figure. A measured one has points and, where it has an interval, a band; that of
-    a theory is grey and dashed.
+    """A line of a figure. A measured line has points and, with an interval, a band; the line of a
+    theory is grey and dashed.
     """
 
     label: str
@@ -109,8 +109,8 @@ def draw_curves(
     above: list[Any],
     x: tuple[str, dict[str, Any]] | None = None,
 ) -> list[Any]:
-    """Draw a line with points for each policy, hollow where a value lies below the axis, a band
-    where there is an interval, and what lies above them; `x` is a column and its axis, if not those
+    """Draw a line with points for each policy, hollow if a value lies below the axis, a band
+    if there is an interval, and what lies above them; `x` is a column and its axis, if not those
     of the budgets.
     """
     alt = extra("altair")
@@ -146,8 +146,8 @@ def dash_lines(
     tooltip: list[Any],
     x: tuple[str, dict[str, Any]] | None = None,
 ) -> list[Any]:
-    """Draw dashed lines: in the colour of the policy that they are about, or grey where they are
-    about none; a line with a `letter` has it at its end.
+    """Draw dashed lines: in the colour of the policy that they are about, or grey if they are
+    about no policy; a line with a `letter` has it at its end.
     """
     import polars as pl
 
@@ -181,34 +181,36 @@ def dash_lines(
     return layers
 
 
-def merge_lines(known: pl.DataFrame, value: str) -> pl.DataFrame:
+def merge_lines(drawn: pl.DataFrame, value: str) -> pl.DataFrame:
     """Return one line for all of a world that are about the same policy and coincide; the new
     column `letter` tells lines apart that have different names or policies, and `name` becomes the
     letter and all their names.
     """
     import polars as pl
 
-    about = [name for name in ("policy", "side") if name in known.columns]
+    about = [name for name in ("policy", "side") if name in drawn.columns]
     parts: list[pl.DataFrame] = []
-    for _, part in known.group_by(["world", *about], maintain_order=True):
+    for _, part in drawn.group_by(["world", *about], maintain_order=True):
         lines: list[list[pl.DataFrame]] = []
         for _, line in part.group_by(["name"], maintain_order=True):
-            same = next((each for each in lines if coincide(each[0], line, value)), None)
+            same = next((group for group in lines if coincide(group[0], line, value)), None)
             if same is None:
                 lines.append([line])
             else:
                 same.append(line)
-        for each in lines:
-            names = [line["name"][0] for line in each]
-            parts.append(each[0].with_columns(name=pl.lit(join_words(names))))
+        for group in lines:
+            names = [line["name"][0] for line in group]
+            parts.append(group[0].with_columns(name=pl.lit(join_words(names))))
     if not parts:
-        return known.with_columns(letter=pl.lit("", pl.String))
+        return drawn.with_columns(letter=pl.lit("", pl.String))
     merged = pl.concat(parts)
     keys = ["name", *about[:1]]
     order = merged.select(keys).unique(maintain_order=True)
     letters = [ascii_lowercase[place % len(ascii_lowercase)] for place in range(order.height)]
-    found = merged.join(order.with_columns(letter=pl.Series(letters)), keys, maintain_order="left")
-    return found.with_columns(name=pl.col("letter") + " " + pl.col("name"))
+    lettered = merged.join(
+        order.with_columns(letter=pl.Series(letters)), keys, maintain_order="left"
+    )
+    return lettered.with_columns(name=pl.col("letter") + " " + pl.col("name"))
 
 
 def coincide(one: pl.DataFrame, two: pl.DataFrame, value: str) -> bool:

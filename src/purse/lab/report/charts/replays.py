@@ -79,7 +79,7 @@ def without_notes(data: pl.DataFrame) -> pl.DataFrame:
 
 
 def players_of(data: pl.DataFrame) -> list[str]:
-    """Who has a row: of the arms only those that gain most, where there are many."""
+    """Return the players that have a row: of many arms only those that gain most."""
     import polars as pl
 
     arms = (
@@ -128,14 +128,14 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
         thickness=3, size=14, color=NEUTRAL, opacity=1
     )
     at = {"y": y, "x": alt.X("gain:Q", **x)}
-    layers += [each.encode(**at, tooltip=tooltip) for each in (played, computed)]
+    layers += [marks.encode(**at, tooltip=tooltip) for marks in (played, computed)]
     chart = alt.Chart(own).encode(y=y, color=policy_colour(policies))
     layers.append(points(chart, "gain", x, policies, tooltip))
     return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(order))
 
 
 def estimates(frame: pl.DataFrame) -> Figure | None:
-    """Estimates with their intervals; None where the log tells nothing."""
+    """Estimates with their intervals; None if the log tells nothing."""
     import polars as pl
 
     answered = frame.filter(pl.col("refused").is_null())

@@ -34,7 +34,7 @@ def rows(
     limits: pl.DataFrame | None = None,
     format: str = NUMBER,
 ) -> Figure:
-    """Return a point with its interval for each policy: what a curve is where there is one budget.
+    """Return a point with its interval for each policy: what a curve becomes with one budget.
     `limits` are bounds or references, with a `value` each.
     """
     alt = extra("altair")
@@ -43,32 +43,32 @@ def rows(
     panels = []
     for world in worlds_of(data):
         here = data.filter(world=world)
-        known = None if limits is None else limits.filter(world=world)
+        limits_here = None if limits is None else limits.filter(world=world)
         ends = [number for column in values if column is not None for number in here[column]]
-        ends += [] if known is None else known["value"].to_list()
+        ends += [] if limits_here is None else limits_here["value"].to_list()
         x = either(ends, title) if name == "regret" else linear(title, format, zero=True)
         chart = alt.Chart(here).encode(y=policy_rows(policies), color=policy_colour(policies))
         layers = []
         if low is not None and here[low].is_not_null().any():
             layers.append(intervals(chart, low, f"{high}:Q", x))
-        if limits is not None and known is not None:
-            layers += limit_marks(known, x, policies, names_of(limits))
+        if limits is not None and limits_here is not None:
+            layers += limit_marks(limits_here, x, policies, names_of(limits))
         layers.append(points(chart, value, x, policies, tooltip))
         panels.append(layered(world, layers, STEP * len(policies)))
     return Figure(name, data, panels)
 
 
 def limit_marks(
-    known: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
+    limits: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
 ) -> list[Any]:
     """Dashed lines: across the row of the policy that they are about, or across all rows."""
     import polars as pl
 
     alt = extra("altair")
-    about = pl.col("policy").is_in(list(policies)) if "policy" in known.columns else pl.lit(False)
-    own, common = known.filter(about), known.filter(~about)
+    about = pl.col("policy").is_in(list(policies)) if "policy" in limits.columns else pl.lit(False)
+    own, common = limits.filter(about), limits.filter(~about)
     x = alt.X("value:Q", **axis)
-    tooltip = tips(line="which:N" if "which" in known.columns else "name:N", value="value:Q")
+    tooltip = tips(line="which:N" if "which" in limits.columns else "name:N", value="value:Q")
     layers = []
     if common.height:
         lines = alt.Chart(common).mark_rule(color=NEUTRAL, strokeWidth=1.4)

@@ -64,9 +64,9 @@ LEAST_SLOPE, MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
 
 
 def regret(study: Study) -> Figure:
-    """Return regret on logarithmic axes, with bands of confidence, and dashed the bounds that
-    apply. Where nobody can learn it is divided by the budget, for there a logarithmic axis shows
-    one line.
+    """Return regret on logarithmic axes, with bands of confidence, and the bounds that apply as
+    dashed lines. In a world in which no policy can learn, regret is divided by the budget: on a
+    logarithmic axis all policies would share one line.
     """
     data, bounds = frames.regret(study), frames.bounds(study).drawn
     policies, tooltip = policies_of(data), tips(**REGRET_TIPS)
@@ -77,17 +77,17 @@ def regret(study: Study) -> Figure:
     limits = limits.with_columns((limits["value"] / limits["budget"]).alias("unit_value"))
     panels = []
     for world in worlds_of(data):
-        here, known = say(data.filter(world=world), "regret", "high"), limits.filter(world=world)
+        here, lines = say(data.filter(world=world), "regret", "high"), limits.filter(world=world)
         value, columns = "value", ("shown", "shown_low", "shown_high")
         if worlds.hopeless(study.facts.worlds.get(world, "")):
             value, columns = "unit_value", ("unit_regret", "unit_low", "unit_high")
             y = linear("regret per unit of budget", zero=True)
         else:
             every = (number for column in columns for number in here[column])
-            y = logarithmic([*every, *known["value"]], "regret")
-        form = f"value:Q|{digits(known['value'])}"
+            y = logarithmic([*every, *lines["value"]], "regret")
+        form = f"value:Q|{digits(lines['value'])}"
         says = tips(theorem="name:N", says="side:N", policy="policy:N", B="budget:Q", value=form)
-        above = dash_lines(known, value, y, policies, names_of(limits), says)
+        above = dash_lines(lines, value, y, policies, names_of(limits), says)
         panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, above)))
     return Figure("regret", data, panels)
 
@@ -97,9 +97,9 @@ def gain(study: Study) -> Figure:
     data, references = frames.gain(study), frames.references(study)
     policies, tooltip = policies_of(data), tips(**GAIN_TIPS)
     if data["budget"].n_unique() == 1:
-        known = references.rename({"gain": "value"})
+        reference = references.rename({"gain": "value"})
         ends = ("gain", "gain_low", "gain_high")
-        return rows("gain", say(data, *ends[::2]), ends, "gain", tooltip, known)
+        return rows("gain", say(data, *ends[::2]), ends, "gain", tooltip, reference)
     references = merge_lines(references, "gain")
     form = {"gain": f"gain:Q|{digits(references['gain'])}"}
     form["per_unit_of_budget"] = f"unit_gain:Q|{FOUR}"
@@ -109,15 +109,15 @@ def gain(study: Study) -> Figure:
     panels = []
     for world in worlds_of(data):
         here = say(data.filter(world=world), "gain", "gain_high")
-        known = references.filter(world=world)
-        above = dash_lines(known, "unit_gain", y, policies, names_of(references), says)
+        reference = references.filter(world=world)
+        above = dash_lines(reference, "unit_gain", y, policies, names_of(references), says)
         panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, above)))
     return Figure("gain", data, panels)
 
 
 def left(study: Study) -> Figure | None:
-    """Return what part of the budget was left; None where that is so little that a sentence says
-    it.
+    """Return what part of the budget was left; None if a sentence says it, because it is
+    little.
     """
     data, title = frames.left(study), "part of the budget left"
     if not (data["part"] > frames.MUCH_LEFT).any():
@@ -136,7 +136,7 @@ def left(study: Study) -> Figure | None:
 
 def growth(study: Study) -> Figure | None:
     """Return the slopes of log regret against log budget with their intervals, beside those of √B
-    and B; None where none could be fitted.
+    and B; None if no slope could be fitted.
     """
     import polars as pl
 
@@ -223,15 +223,15 @@ def runs(study: Study) -> Figure:
             medians = base.mark_tick(thickness=2, size=9).encode(
                 x=alt.X("x_median:Q", **x), color=alt.ColorValue("#FFFFFF"), tooltip=tooltip
             )
-            spread = [each.encode(opacity=visible(), tooltip=tooltip) for each in (rules, bars)]
+            spread = [marks.encode(opacity=visible(), tooltip=tooltip) for marks in (rules, bars)]
             layers += [*spread, medians]
         panels.append(layered(world, layers, STEP * len(policies)))
     return Figure("runs", data, panels)
 
 
 def floor_of(spread: pl.DataFrame) -> float:
-    """Below which the runs of a world are drawn on the edge, where they differ by orders: a third
-    of the least median that is above zero beyond doubt.
+    """Return the value below which the runs of a world are drawn on the edge. If runs differ by
+    orders, it is a third of the least median that is above zero beyond doubt.
     """
     import polars as pl
 
@@ -242,7 +242,7 @@ def floor_of(spread: pl.DataFrame) -> float:
 
 
 def shares(study: Study) -> Figure | None:
-    """Return the shares of the arms over the largest budget; None where they were not recorded."""
+    """Return the shares of the arms over the largest budget; None if they were not recorded."""
     alt = extra("altair")
     data = frames.shares(study)
     if data.is_empty():
@@ -310,7 +310,7 @@ def swatches(data: pl.DataFrame, world: str) -> list[dict[str, str]]:
 
 
 def best_of(data: pl.DataFrame, world: str) -> str | None:
-    """Return the best arm of a world, where it is known."""
+    """Return the best arm of a world; None if it is not known."""
     best = data.filter("best", world=world)["arm"]
     return None if best.is_empty() else str(best[0])
 

@@ -62,15 +62,15 @@ def colours(policies: Sequence[str]) -> list[str]:
 
 
 def shapes(policies: Sequence[str]) -> list[str]:
-    """Return one shape per policy; where a colour comes again, it comes with another shape."""
+    """Return one shape per policy; a colour that comes again has another shape."""
     return [SHAPES[(place + place // len(LIGHT)) % len(SHAPES)] for place in range(len(policies))]
 
 
 def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
     """Return one colour per arm: the reserved one for the best arm, and grey for the others."""
     plain = [arm for arm in arms if arm not in (others, best)]
-    known = {arm: ARMS_LIGHT[place % len(ARMS_LIGHT)] for place, arm in enumerate(plain)}
-    return [known.get(arm, BEST if arm == best else OTHERS) for arm in arms]
+    own = {arm: ARMS_LIGHT[place % len(ARMS_LIGHT)] for place, arm in enumerate(plain)}
+    return [own.get(arm, BEST if arm == best else OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
@@ -97,8 +97,8 @@ def dark_rules() -> str:
 def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
     """Scale and axis for positive values, with a little room at both ends."""
     alt = extra("altair")
-    known = [value for value in values if value is not None and value > 0]
-    low, high = (min(known), max(known)) if known else (1.0, 10.0)
+    positive = [value for value in values if value is not None and value > 0]
+    low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
     room = (high / low) ** 0.04 if high > low else 2.0
     ticks = decades(low / room, high * room)
     scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
@@ -118,12 +118,12 @@ def linear(title: str, format: str = NUMBER, **scale: Any) -> dict[str, Any]:
 
 
 def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
-    """Logarithmic where values are positive and differ by orders, linear where not."""
-    known = [value for value in values if value is not None]
-    wide = bool(known) and min(known) > 0 and max(known) > WIDE * min(known)
+    """Return a logarithmic axis if values are positive and differ by orders, else a linear one."""
+    numbers = [value for value in values if value is not None]
+    wide = bool(numbers) and min(numbers) > 0 and max(numbers) > WIDE * min(numbers)
     if wide:
-        return logarithmic(known, title)
-    return linear(title, zero=not known or min(known) <= 0 or max(known) > 2 * min(known))
+        return logarithmic(numbers, title)
+    return linear(title, zero=not numbers or min(numbers) <= 0 or max(numbers) > 2 * min(numbers))
 
 
 def digits(values: Iterable[float | None]) -> str:
@@ -134,7 +134,7 @@ def digits(values: Iterable[float | None]) -> str:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Return the powers of ten in between, with threes, or twos and fives, where there are few of
+    """Return the powers of ten in between, with threes, or twos and fives, if there are few of
     them; not too many.
 
     >>> decades(900, 110_000)

@@ -65,13 +65,13 @@ def regret(figure: Figure, study: Study) -> list[str]:
 
 def gain(figure: Figure, study: Study) -> list[str]:
     """Return why gain is divided by the budget."""
-    known = "Dashed lines are references." if frames.references(study).height else ""
+    references = "Dashed lines are references." if frames.references(study).height else ""
     if figure.data["budget"].n_unique() == 1:
-        return [f"Mean gain at B = {budget(figure)}.", interval(study, "Lines are"), known]
+        return [f"Mean gain at B = {budget(figure)}.", interval(study, "Lines are"), references]
     return [
         "Mean gain for each unit of the budget, so that budgets can be compared.",
         interval(study, "Bands are"),
-        known,
+        references,
     ]
 
 
@@ -120,7 +120,7 @@ def growth(figure: Figure, study: Study) -> list[str]:
 
 
 def interval(study: Study, what: str) -> str:
-    """Return what the intervals are, where there are any."""
+    """Return what the intervals are, if there are any."""
     return f"{what} 95% confidence intervals of the mean." if study.facts.n_paths > 1 else ""
 
 
@@ -136,4 +136,4 @@ def budgets(figure: Figure) -> str:
     )
 
 
-PARTS = {each.__name__: each for each in (regret, gain, left, shares, runs, growth)}
+PARTS = {writer.__name__: writer for writer in (regret, gain, left, shares, runs, growth)}

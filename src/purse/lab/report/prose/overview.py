@@ -86,9 +86,9 @@ def players(study: Study) -> dict[str, Any]:
 
 def arm_tables(study: Study) -> Iterator[dict[str, Any]]:
     """For each world its arms with the largest budget; of many those that gain most alone."""
-    known = frames.largest(study.arms())
-    for world in worlds_of(known):
-        here = known.filter(world=world)
+    every = frames.largest(study.arms())
+    for world in worlds_of(every):
+        here = every.filter(world=world)
         top = here.sort("gain", descending=True, maintain_order=True).head(MOST_ARMS)
         shown = here.filter(here["arm"].is_in(top["arm"].to_list()))
         title = world

@@ -59,7 +59,7 @@ def summary(study: Study) -> str:
 
 def finding(study: Study, world: str, beside: pl.DataFrame) -> str:
     """Return the best policy of a world at its largest budget, whether the next is worse beyond
-    doubt, and how the best one's regret grows; no winner where nobody can learn. `beside` are the
+    doubt, and how the best one's regret grows; no winner if no policy can learn. `beside` are the
     `differences` of the study.
     """
     here = frames.largest(study.table()).filter(world=world)
@@ -102,7 +102,7 @@ def range_of_shares(study: Study, world: str, size: str) -> str:
 
 
 def grows(study: Study, world: str, policy: str) -> str:
-    """Return how a policy's regret grows with the budget, where that was fitted."""
+    """Return how a policy's regret grows with the budget, if that was fitted."""
     fitted = frames.growth(study).filter(world=world, policy=policy)
     row: dict[str, Any] = next(fitted.iter_rows(named=True), {})
     if row.get("slope") is None:
@@ -152,7 +152,7 @@ def worlds_with(bounds: pl.DataFrame, name: object, policy: object) -> list[str]
 
 
 def measured(row: dict[str, Any]) -> str:
-    """Return a mean regret with half its interval, where it has one."""
+    """Return a mean regret with half its interval, if it has one."""
     if row["n_paths"] == 1:
         return set_minus(format_rough(row["regret"]))
     return write_regret(row["regret"], row["high"])

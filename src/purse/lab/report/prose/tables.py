@@ -68,7 +68,7 @@ def regrets(study: Study, beside: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def growth(study: Study) -> dict[str, Any] | None:
-    """Return the fitted slopes and shapes; None where there is one budget."""
+    """Return the fitted slopes and shapes; None with a single budget."""
     fitted = frames.growth(study)
     if fitted.is_empty():
         return None
@@ -129,14 +129,14 @@ def describe_recording(recording: Recording) -> list[tuple[str, str]]:
 
 def bound_table(study: Study) -> dict[str, Any] | None:
     """Return the bounds on the regret of these policies; those that are drawn come first. None
-    where there are none.
+    without bounds.
     """
-    known = study.bounds()
+    bounds = study.bounds()
     drawn, far = frames.bounds(study)
     worlds = worlds_of(study.table())
     first: list[dict[str, Any]] = []
     rest: list[dict[str, Any]] = []
-    for (name, policy), part in known.group_by(["name", "policy"], maintain_order=True):
+    for (name, policy), part in bounds.group_by(["name", "policy"], maintain_order=True):
         present, beyond = worlds_with(drawn, name, policy), worlds_with(far, name, policy)
         row = part.row(0, named=True)
         fails = [
