@@ -25,6 +25,7 @@ from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from tests.support import greedy_contexts
+from tests.support.soak import scale
 
 GREEDY = str(Path(greedy_contexts.__file__))
 STATIC = f"{GREEDY}:epsilon=0,price=0,slope=1,learn=0"  # the last arm where x > 0, else the first
@@ -114,8 +115,9 @@ def test_the_estimates_of_a_policy_that_learns_hold_the_truth(
 ) -> None:
     """The large version is benchmarks/context_coverage.py."""
     monkeypatch.setattr(bootstrap, "REPLICATES", 40)
-    n_logs = 10
-    run = purse.simulate(GREEDY, world(), 15, n_paths=20_000, seed=1, stop="retry", **{
+    n_logs = scale(4, 10)
+    n_paths = scale(4_000, 20_000)
+    run = purse.simulate(GREEDY, world(), 15, n_paths=n_paths, seed=1, stop="retry", **{
         name: TOLD[name] for name in ("cost_min", "cost_max")
     })  # fmt: skip
     truths = {"estimate": run.gain.mean(), "spent": run.spent.mean()}

@@ -126,18 +126,18 @@ def test_a_cell_for_each_world_and_budget() -> None:
         assert len({id(job.world.tables) for job in jobs}) == 1
 
 
+def test_of_many_arms_the_share_of_each_is_not_counted() -> None:
+    for n_arms, marks in ((100, CHECKPOINTS), (101, 0)):
+        world = bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
+        (cell,) = plan(world=world, budgets=20).cells({})
+        assert len(cell.policies["uniform"][0].job.checkpoints.left) == marks
+
+
 @pytest.mark.parametrize(("stop", "alone"), [("exit", 0), ("hold", 1), ("retry", 0), ("fit", 1)])
 def test_alone_means_that_no_other_arm_steps_in(stop: str, alone: int) -> None:
     (cell,) = plan(budgets=20, stop=stop).cells({})
     assert cell.policies["uniform"][0].job.game.rule == ["exit", "hold", "retry", "fit"].index(stop)
     assert {shards[0].job.game.rule for shards in cell.alone} == {alone}
-
-
-def test_of_many_arms_nobody_counts_each() -> None:
-    for n_arms, marks in ((100, CHECKPOINTS), (101, 0)):
-        world = bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
-        job = next(plan(world=world, budgets=20).cells({})).policies["uniform"][0].job
-        assert len(job.checkpoints.left) == marks
 
 
 def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,10 +153,7 @@ def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) ->
     sent = {recipe.world for recipe in recipes.values()}
     assert WORLD in sent or TEXT in sent  # they are the same world, so either may be sent
     assert not any(callable(world) for world in sent)
-
-
-def test_a_world_that_is_given_as_text_is_sent_as_text() -> None:
-    recipes: dict[str, JobSpec] = {}
+    recipes.clear()
     list(plan(world=TEXT).cells(recipes))
     assert {recipe.world for recipe in recipes.values()} == {TEXT}
 

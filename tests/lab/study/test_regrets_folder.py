@@ -25,25 +25,22 @@ def same(one: purse.lab.Regrets, other: purse.lab.Regrets) -> bool:
     )
 
 
-def test_the_same_call_gives_the_same_numbers_and_another_seed_others() -> None:
-    first, again, other = (
-        purse.lab.regrets("exp3.bwk", PLAIN, 30, n_paths=5, seed=seed) for seed in (1, 1, 2)
+def test_the_same_call_gives_the_same_numbers_whatever_the_workers_and_another_seed_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    call: dict[str, Any] = {"policy": "uniform", "world": PLAIN, "budget": 30, "n_paths": 6}
+    first, kept, other = (
+        purse.lab.regrets(**call, seed=seed, n_workers=workers, folder=folder)
+        for seed, workers, folder in ((5, 1, None), (5, 3, tmp_path), (6, 1, None))
     )
-    assert same(first, again)
+    assert same(first, kept)
     assert not same(first, other)
-
-
-def test_workers_change_nothing() -> None:
-    found = [
-        purse.lab.regrets("uniform", PLAIN, 30, n_paths=9, n_workers=workers)
-        for workers in (None, 1, 2, 7)
-    ]
-    assert all(same(found[0], other) for other in found[1:])
-
-
-def test_it_is_the_regret_of_a_comparison() -> None:
-    found = purse.lab.regrets("exp3.bwk", PLAIN, 30, n_paths=6, seed=5)
-    row = purse.compare("exp3.bwk", PLAIN, budgets=30, n_paths=6, seed=5).table().to_dicts()[0]
+    row = purse.compare("uniform", PLAIN, budgets=30, n_paths=6, seed=5).table().to_dicts()[0]
+    # with a folder nothing is computed twice
+    begun = interrupt(monkeypatch, at=1)
+    found = purse.lab.regrets(**call, seed=5, folder=tmp_path)
+    assert begun == []
+    assert same(found, first)
     assert found["best_fixed_arm"] == (row["regret"], row["error"], row["low"], row["high"])
 
 
@@ -53,59 +50,6 @@ def test_policies_may_be_modules_worlds_may_be_worlds_and_budgets_text() -> None
     fancy = purse.lab.regrets(purse.policies.load("uniform"), world, "20.5", n_paths=3)
     assert same(plain, fancy)
     assert (fancy.policy, fancy.world, fancy.budget) == ("uniform", "bernoulli", 20.5)
-
-
-def test_with_a_folder_nothing_is_computed_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    without, first = (
-        purse.lab.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=folder)
-        for folder in (None, tmp_path)
-    )
-    begun = interrupt(monkeypatch, at=1)
-    again = purse.lab.regrets("exp3.bwk", "misleading_ratio", 30, n_paths=5, folder=tmp_path)
-    assert begun == []
-    assert same(first, without)
-    assert same(first, again)
-
-
-@pytest.mark.parametrize(
-    "world",
-    [
-        PLAIN,
-        "bernoulli:rewards=[.9],costs=[.8]",
-        "table:rewards=[[1,0],[0,1]],costs=[.5,.5],shuffle=True",
-    ],
-)
-def test_what_is_found_again_has_the_same_shapes_and_types(world: str, tmp_path: Path) -> None:
-    fresh, found = (
-        vars(purse.lab.regrets("uniform", world, 20, n_paths=1, folder=tmp_path).evidence)
-        for _ in range(2)
-    )
-    for name, value in fresh.items():
-        assert type(found[name]) is type(value)
-        if isinstance(value, np.ndarray):
-            assert (found[name].shape, found[name].dtype) == (value.shape, value.dtype)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"seed": 1},
-        {"n_paths": 4},
-        {"stop": "hold"},
-        {"budget": 31},
-        {"world": "misleading_costs"},
-        {"policy": "exp3++.bwk"},
-    ],
-    ids=str,
-)
-def test_a_folder_holds_several_measurements_apart(change: dict[str, Any], tmp_path: Path) -> None:
-    call = {"policy": "uniform", "world": "misleading_ratio", "budget": 30, "n_paths": 5}
-    purse.lab.regrets(**call, folder=tmp_path)
-    assert same(
-        purse.lab.regrets(**call | change, folder=tmp_path), purse.lab.regrets(**call | change)
-    )
 
 
 def interrupt(monkeypatch: pytest.MonkeyPatch, at: int) -> list[str]:
@@ -142,8 +86,9 @@ def test_an_interrupted_measurement_continues_where_it_was(
     assert sorted(begun) == ["counterfactual_sums"] * sums + ["play_shard"] * shards
 
 
-@pytest.mark.parametrize(("start", "length"), [(0.0, 1.0), (0.25, 0.5)])
-@pytest.mark.parametrize("kept", [False, True], ids=["made", "found"])
+@pytest.mark.parametrize(
+    ("start", "length", "kept"), [(0.0, 1.0, True), (0.25, 0.5, False)], ids=["found", "made"]
+)
 def test_progress_moves_on_with_each_piece_of_work_within_the_part_that_it_was_given(
     start: float, length: float, kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,36 +128,20 @@ def test_progress_moves_on_with_each_piece_of_work_within_the_part_that_it_was_g
         ({"n_paths": 2.5}, "n_paths=2.5: must be a whole number"),
         ({"seed": -1}, "seed=-1: must be a whole number"),
         ({"stop": "never"}, "stop='never': must be one of 'exit', 'hold', 'retry'"),
-        ({"n_workers": 0}, "n_workers=0: must be a whole number from 1 up"),
+        *(
+            ({"n_workers": n}, f"n_workers={n!r}: must be a whole number from 1 up")
+            for n in (0, 1.5, "two", True)
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else "-".join(value),
 )
 def test_bad_input_is_refused_in_one_line_before_anything_runs(
-    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch
+    options: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(executors, "play_shard", lambda *_: pytest.fail("it runs"))
+    call = {"policy": "uniform", "world": PLAIN, "budget": 20, "folder": tmp_path / "new"}
     with pytest.raises(purse.InvalidInput) as caught:
-        purse.lab.regrets(**{"policy": "uniform", "world": PLAIN, "budget": 20} | options)
+        purse.lab.regrets(**call | options)
+    assert "n_workers" not in options or not (tmp_path / "new").exists()
     assert "\n" not in str(caught.value)
     assert message in str(caught.value)
-
-
-@pytest.mark.parametrize("n_workers", [0, -1, 1.5, "two", True])
-def test_a_bad_number_of_workers_is_refused_before_a_folder_is_made_or_with_nothing_to_do(
-    n_workers: Any, tmp_path: Path
-) -> None:
-    message = f"^n_workers={n_workers!r}: must be a whole number from 1 up$"
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.lab.regrets(
-            "uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "new", n_workers=n_workers
-        )
-    assert not (tmp_path / "new").exists()
-    purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path)
-    with pytest.raises(purse.InvalidInput, match=message):
-        purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path, n_workers=n_workers)
-
-
-def test_a_folder_that_cannot_be_written_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(purse.PurseError, match="cannot write to folder"):
-        purse.lab.regrets("uniform", PLAIN, 20, n_paths=1, folder=tmp_path / "taken")

@@ -45,10 +45,9 @@ def test_on_equal_costs_that_change_line_1_is_five_times_the_regret() -> None:
     assert found["efficiency_sums"].mean == pytest.approx(found["own_rounds"].mean)
 
 
-@pytest.mark.parametrize("policy", ["uniform", "exp3++.bwk"])
-def test_where_all_costs_are_one_constant_the_notions_agree(policy: str) -> None:
+def test_where_all_costs_are_one_constant_the_notions_agree() -> None:
     found = purse.lab.regrets(
-        policy, "bernoulli:rewards=[.9,.5,.2],costs=[.25,.25,.25]", 200, n_paths=12, seed=1
+        "uniform", "bernoulli:rewards=[.9,.5,.2],costs=[.25,.25,.25]", 200, n_paths=12, seed=1
     )
     regret = found["best_fixed_arm"]
     assert regret.mean > 0
@@ -92,7 +91,7 @@ def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_round
     )
 
 
-@pytest.mark.parametrize("policy", ["uniform", "fixed:arm=1", "exp3.bwk"])
+@pytest.mark.parametrize("policy", ["uniform", "fixed:arm=1"])
 @pytest.mark.parametrize(
     ("world", "budget", "stop"),
     [
@@ -180,24 +179,6 @@ def test_nobody_is_expected_to_beat_the_optimum() -> None:
 # what is printed
 
 
-def test_estimates_are_means_with_students_interval() -> None:
-    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=5, seed=3)
-    for name, each in found.estimates.items():
-        values = NOTIONS[name](found.evidence)
-        assert values is not None
-        assert each.mean == pytest.approx(values.mean())
-        error = math.sqrt(math.fsum((value - each.mean) ** 2 for value in values.tolist()) / 4 / 5)
-        assert each.error == pytest.approx(error)
-        assert each.high - each.mean == pytest.approx(2.776445105 * error)
-        assert each.mean - each.low == pytest.approx(2.776445105 * error)
-        assert found[name] is each
-
-
-def test_a_constant_has_an_interval_of_no_width() -> None:
-    found = purse.lab.regrets("fixed:arm=0", "bernoulli:rewards=[1,1],costs=[1,.25]", 10, n_paths=4)
-    assert found["best_fixed_arm"] == (30, 0, 30, 30)
-
-
 def test_one_path_has_means_and_no_intervals() -> None:
     found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=1)
     for each in found.estimates.values():
@@ -241,9 +222,9 @@ def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(
 
 @pytest.mark.parametrize("world", [PLAIN, "same_costs"])
 def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
-    found = purse.lab.regrets("exp3.bwk:gamma=0.5", world, 20, n_paths=4)
+    found = purse.lab.regrets("fixed:arm=1", world, 20, n_paths=4)
     head, *lines = str(found).splitlines()
-    assert head == f"exp3.bwk:gamma=0.5 on {world}: 4 paths, budget 20"
+    assert head == f"fixed:arm=1 on {world}: 4 paths, budget 20"
     assert [line.split()[0] for line in lines] == list(found.estimates)
     for name, line in zip(found.estimates, lines, strict=True):
         assert line.count("±") == 1
@@ -251,23 +232,6 @@ def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
     assert len({line.index("±") for line in lines}) == 1
     for name in MEANS:
         assert (name in str(found)) == (world == PLAIN)
-
-
-@pytest.mark.parametrize("budget", [2, 20, 2_000])
-def test_what_is_printed_is_the_mean_and_half_the_interval_to_the_same_place(budget: float) -> None:
-    found = purse.lab.regrets("uniform", "misleading_ratio", budget, n_paths=9)
-    for line, each in zip(str(found).splitlines()[1:], found.estimates.values(), strict=True):
-        mean, half = line.split()[1].replace(",", ""), line.split()[3].replace(",", "")
-        places = len(half.partition(".")[2])
-        assert len(mean.partition(".")[2]) == places
-        assert float(mean) == pytest.approx(each.mean, abs=0.500001 * 10**-places)
-        assert float(half) == pytest.approx(each.high - each.mean, abs=0.500001 * 10**-places)
-        assert places == 0 or 9.5 <= float(half) * 10**places <= 100
-        assert places > 0 or each.high - each.mean >= 9.5
-
-
-def test_every_notion_says_what_it_is() -> None:
-    assert all(first_paragraph(notion.__doc__) for notion in NOTIONS.values())
 
 
 def test_a_notebook_shows_every_notion_with_what_it_is() -> None:

@@ -23,7 +23,7 @@ WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
 SMALL: dict[str, Any] = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 TEXT = "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.25]"
 FRAMES = ("frame", "table", "shares", "growth", "bounds", "references")
-BOTH = ["exp3.bwk", "uniform"]
+BOTH = ["fixed:arm=1", "uniform"]
 
 
 def same(one: Study, other: Study) -> bool:
@@ -38,6 +38,8 @@ def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
     kept = purse.compare(BOTH, TEXT, **SMALL, folder=tmp_path)
     assert same(kept, purse.compare(BOTH, TEXT, **SMALL))
     assert same(kept, Study.load(tmp_path))
+    assert isinstance(kept.lazy(), pl.LazyFrame)
+    assert kept.lazy().collect().equals(kept.frame())
     assert Study.load(str(tmp_path)).facts == kept.facts
     frames = {f"{name}.parquet" for name in ("results", *summary.COLUMNS)}
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards", *frames}
@@ -53,14 +55,6 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "manifest.json").write_text(json.dumps(facts))
     with pytest.raises(purse.InvalidInput, match="another version of purse made this study"):
         Study.load(tmp_path)
-
-
-def test_lazy_is_the_frame_not_yet_read(tmp_path: Path) -> None:
-    for folder in (None, tmp_path):
-        found = purse.compare("uniform", TEXT, **SMALL, folder=folder)
-        assert isinstance(found.lazy(), pl.LazyFrame)
-        assert found.lazy().collect().equals(found.frame())
-        assert found.lazy().filter(pl.col("budget") == 50).select(pl.len()).collect().item() == 6
 
 
 def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(
@@ -132,25 +126,6 @@ def test_after_a_change_only_what_is_new_is_played(
     assert same(changed, purse.compare(**{**arguments, **change}))
 
 
-def test_more_paths_are_played_on_from_the_last_whole_shard(
-    tmp_path: Path, played: list[Played], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
-    few = purse.compare("uniform", TEXT, budgets=20, n_paths=6, folder=tmp_path).frame()
-    assert {spot[2:] for spot in played} == {(0, 4), (4, 2)}
-    played.clear()
-    many = purse.compare("uniform", TEXT, budgets=20, n_paths=9, folder=tmp_path)
-    assert {spot[2:] for spot in played} == {(4, 4), (8, 1)}
-    assert many.frame()["gain"].to_list()[:6] == few["gain"].to_list()
-    assert same(many, purse.compare("uniform", TEXT, budgets=20, n_paths=9))
-
-
-def test_how_paths_are_cut_into_shards_changes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = purse.compare(BOTH, TEXT, **SMALL)
-    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
-    assert same(whole, purse.compare(BOTH, TEXT, **SMALL))
-
-
 def test_an_interrupted_study_is_refused_until_it_has_continued(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, played: list[Played]
 ) -> None:
@@ -182,7 +157,7 @@ def test_a_changed_and_interrupted_study_is_not_taken_for_the_old_one(
     purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
     monkeypatch.setattr("purse.lab.study.executors.play_shard", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        purse.compare(["uniform", "exp3.bwk"], TEXT, **SMALL, folder=tmp_path)
+        purse.compare(["uniform", "fixed:arm=1"], TEXT, **SMALL, folder=tmp_path)
     with pytest.raises(purse.PurseError, match="8 of 10 shards are there"):
         Study.load(tmp_path)
 
@@ -195,11 +170,6 @@ def test_work_that_ends_while_results_are_put_together_leaves_no_litter(
         purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards"}
     assert manifest.standing(tmp_path).startswith("8 of 8 shards")
-
-
-def test_a_folder_that_holds_no_study_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(purse.InvalidInput, match="holds no study"):
-        Study.load(tmp_path)
 
 
 def test_a_changed_policy_file_is_played_again(

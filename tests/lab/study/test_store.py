@@ -13,7 +13,7 @@ from purse.base.progress import Progress
 from purse.engine import counterfactual
 from purse.engine.job import Job, make_job
 from purse.lab.study import shard
-from purse.lab.study.shard import Frames, JobSpec, key_of, shards_of
+from purse.lab.study.shard import Frames, key_of, shards_of
 from purse.lab.study.store import Store
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.two_point import two_point
@@ -57,12 +57,6 @@ def test_what_is_put_is_there_and_is_got_again(on_disk: bool, tmp_path: Path) ->
     assert store.has("name")
     assert store.get("name").equals(frame(2))
     assert not store.has("other")
-
-
-def test_a_store_in_memory_does_not_know_what_another_has(tmp_path: Path) -> None:
-    for folder, known in ((None, False), (tmp_path, True)):
-        Store(folder).put("name", frame(1))
-        assert Store(folder).has("name") is known
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
@@ -134,13 +128,6 @@ def test_only_what_is_missing_is_played(
     assert many.equals(kept_runs(None, job(), 9))
 
 
-@pytest.mark.parametrize("n_workers", [1, 2])
-def test_how_many_work_makes_no_new_parts(n_workers: int, tmp_path: Path) -> None:
-    first = kept_runs(tmp_path, job())
-    assert Store(tmp_path).run(job(), 5, n_workers, Progress("test")).equals(first)
-    assert len(names(tmp_path)) == 1
-
-
 @pytest.mark.parametrize(
     "world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"]
 )
@@ -186,14 +173,6 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
     assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
 
 
-def test_more_paths_make_new_shadows(tmp_path: Path) -> None:
-    few, many = (
-        kept_shadows(tmp_path, job(), kept_runs(tmp_path, job(), n_paths)) for n_paths in (3, 5)
-    )
-    assert (len(few), len(many)) == (3, 5)
-    assert many[:3].equals(few)
-
-
 def test_changed_code_of_the_sums_makes_new_shadows(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -204,37 +183,6 @@ def test_changed_code_of_the_sums_makes_new_shadows(
     again = kept_shadows(tmp_path, job(), runs)
     assert again.equals(first)
     assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("seed", 1),
-        ("stop", "hold"),
-        ("budget", 20.2),
-        ("policy", "fixed"),
-        ("world", FIXED),
-        ("cost_max", 2),
-    ],
-)
-def test_whatever_decides_the_numbers_makes_new_shadows(
-    name: str, value: Any, tmp_path: Path
-) -> None:
-    for work in (job(), job(**{name: value})):
-        runs = kept_runs(tmp_path, work)
-        assert kept_shadows(tmp_path, work, runs).equals(kept_shadows(None, work, runs))
-    assert len(list(tmp_path.rglob("*-*-????????????????.parquet"))) == 2
-
-
-def test_a_recipe_without_marks_finds_what_a_measurement_has_kept(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    purse.lab.regrets("uniform", FIXED, 50, n_paths=6, seed=3, folder=tmp_path)
-    monkeypatch.setattr("purse.lab.study.executors.play_shard", None)
-    for policy in ("uniform", "fixed:arm=0", "fixed:arm=2"):
-        found = kept_runs(tmp_path, JobSpec(policy, FIXED, 50, 3, "exit").make(), 6)
-        gain = purse.simulate(policy, FIXED, 50, n_paths=6, seed=3).gain
-        assert found["gain"].to_list() == gain.tolist()
 
 
 def test_what_is_kept_is_made_once_per_name_and_store(tmp_path: Path) -> None:

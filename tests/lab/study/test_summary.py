@@ -49,28 +49,15 @@ def test_a_row_of_the_table_by_hand() -> None:
     assert list(row) == summary.COLUMNS["table"].split()[3:]
 
 
-def test_one_path_has_means_and_no_intervals() -> None:
-    run = {"gain": 2.0, "regret": 1.0, "left": 0.5, "rounds": 4, "ended": False}
-    row = summary.table_row(pl.DataFrame([run]))
-    assert {name: row[name] for name in run} == run
-    assert all(math.isnan(row[name]) for name in ("gain_low", "gain_high", "error", "low", "high"))
-
-
 def test_shares_are_of_the_pulls_in_each_slice_and_not_up_to_its_end() -> None:
     pulls = np.array([[3, 1], [4, 4], [4, 4], [9, 4]])
-    rows = list(summary.share_rows(FIXED, [0.25, 0.5, 0.75, 1.0], pulls))
+    world = replace(FIXED, arms=("0", "cheap"))
+    rows = list(summary.share_rows(world, [0.25, 0.5, 0.75, 1.0], pulls))
     assert rows == [
-        {"fraction": fraction, "arm": str(arm), "share": share}
+        {"fraction": fraction, "arm": world.arm_names[arm], "share": share}
         for fraction, shares in ((0.25, (0.75, 0.25)), (0.5, (0.25, 0.75)), (1.0, (1.0, 0.0)))
         for arm, share in enumerate(shares)
     ]
-
-
-def test_shares_have_the_names_of_the_arms() -> None:
-    world = replace(FIXED, arms=("dear", "cheap"))
-    rows = summary.share_rows(world, [1.0], np.array([[1, 3]]))
-    assert {row["arm"]: row["share"] for row in rows} == {"dear": 0.25, "cheap": 0.75}
-    assert list(summary.share_rows(world, [0.5, 1.0], np.zeros((2, 2), np.int64))) == []
 
 
 @given(
@@ -131,25 +118,15 @@ def test_no_regret_does_not_grow(regrets: list[float]) -> None:
     assert (row["shape"], row["misfit"]) == (None, None)
 
 
-def test_regret_that_is_not_positive_everywhere_has_no_slope() -> None:
-    row = summary.growth_row([1.0, 2.0], [np.array([0.0, 0.0]), np.array([1.0, 2.0])])
-    assert math.isnan(row["slope"])
-
-
 def rows_of(
-    world: purse.lab.World,
-    budget: float = 100,
-    policies: tuple[str, ...] = ("exp3.bwk", "uniform"),
-    stop: str = "exit",
+    world: purse.lab.World = FIXED, policies: tuple[str, ...] = ("exp3.bwk", "uniform"), **how: Any
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    return {
-        (row["policy"], row["name"]): row
-        for row in summary.bound_rows(world, budget, policies, stop)
-    }
+    rows = summary.bound_rows(world, 100, policies, **{"stop": "exit"} | how)
+    return {(row["policy"], row["name"]): row for row in rows}
 
 
 def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
-    found = rows_of(FIXED)
+    found = rows_of()
     # nothing is proved about `uniform`
     assert {policy for policy, _ in found} == {"exp3.bwk", "every player"}
     stated = bounds.theorem1(2, 100, 0.3, cost_max=0.8, setting=bound.setting_of(FIXED))
@@ -158,7 +135,7 @@ def test_bounds_are_those_of_the_policies_and_of_every_player() -> None:
     assert found[THEOREM_1] == {**name, "side": "at most", "applies": True, **said}
     assert ("exp3.bwk", "Proposition A") not in found  # about efficiency, which is another regret
     assert found["exp3.bwk", "Proposition C"]["applies"]
-    other = rows_of(FIXED, policies=("exp3++.bwk",))
+    other = rows_of(policies=("exp3++.bwk",))
     assert {("exp3++.bwk", "Theorem 4, derived"), ("exp3++.bwk", "Proposition C")} <= other.keys()
 
 
@@ -177,45 +154,41 @@ def test_a_bound_applies_only_where_it_is_proved(world: purse.lab.World, applies
     found = rows_of(world)
     assert found[THEOREM_1]["applies"] is applies
     assert found["every player", "Theorem 2"]["applies"] is False
-
-
-def test_the_lower_bound_of_the_two_worlds_applies_there() -> None:
-    applying = {key for key, row in rows_of(two_worlds(100, world=2)).items() if row["applies"]}
-    assert applying
-    assert all(policy == "every player" for policy, _ in applying)
+    applying = {policy for (policy, _), row in found.items() if row["applies"]}
+    if world.name == "two_worlds":  # whose own lower bound is for every player
+        assert applying == {"every player"}
 
 
 @pytest.mark.parametrize(
-    "limit", [{"horizon": 50}, {"n_rounds": 50}, {"horizon": 50, "n_rounds": 50}], ids=str
+    ("world", "how", "unmet"),
+    [
+        (replace(FIXED, horizon=50), {}, "the game ends by its budget alone"),
+        (replace(FIXED, n_rounds=50), {}, "the game ends by its budget alone"),
+        (replace(FIXED, horizon=50, n_rounds=50), {}, "the game ends by its budget alone"),
+        (replace(FIXED, reward_range=(-1.0, 1.0)), {}, "the worst reward is 0"),
+        (FIXED, {"stop": "retry"}, "the stop rule is exit"),
+        (FIXED, {"late": True}, "no report comes late"),
+        (FIXED, {"policies": ("exp3.bwk:gamma=0.5",)}, "the policy has no options"),
+    ],
 )
-def test_where_rounds_run_out_only_theorems_about_a_horizon_apply(limit: dict[str, int]) -> None:
-    found = rows_of(replace(FIXED, **limit), policies=("exp3.bwk", "ucb-bv1", "primal-dual-bwk"))
-    assert {policy for (policy, _), row in found.items() if row["applies"]} == (
-        {"primal-dual-bwk"} if "horizon" in limit else set()
-    )
-    assert found[THEOREM_1]["holds"].endswith("; and the game ends by its budget alone")
+def test_a_theorem_that_is_about_another_game_does_not_apply_and_says_why(
+    world: purse.lab.World, how: dict[str, Any], unmet: str
+) -> None:
+    found = rows_of(world, **{"policies": ("exp3.bwk", "ucb-bv1", "primal-dual-bwk")} | how)
+    proved = rows_of()[THEOREM_1]
+    (policy,) = {policy for policy, name in found if policy.startswith("exp3.bwk")}
+    row = found[policy, "Theorem 1"]
+    low, high = world.reward_range
+    assert row["holds"] == f"{proved['holds']}; and {unmet}"
+    assert row["value"] == (high - low) * proved["value"]
+    # but those about a horizon apply where there is one
+    about = {"primal-dual-bwk"} if world.horizon is not None else set()
+    assert {policy for (policy, _), row in found.items() if row["applies"]} == about
 
 
 def test_bounds_are_in_the_unit_of_the_user() -> None:
-    plain, dollars = rows_of(FIXED), rows_of(replace(FIXED, reward_range=(0.0, 50.0)))
-    assert plain.keys() == dollars.keys()
-    for key, row in plain.items():
-        assert dollars[key] == {**row, "value": 50 * row["value"]}
-
-
-def test_no_theorem_applies_where_the_worst_reward_is_not_0() -> None:
-    found = rows_of(replace(FIXED, reward_range=(-1.0, 1.0)))
-    assert not any(row["applies"] for row in found.values())
-    assert found[THEOREM_1]["value"] == 2 * rows_of(FIXED)[THEOREM_1]["value"]
-    assert found[THEOREM_1]["holds"].endswith("; and the worst reward is 0")
-
-
-def test_what_is_proved_is_about_the_policy_as_it_is_published() -> None:
-    found = rows_of(FIXED, policies=("exp3.bwk", "exp3.bwk:gamma=0.5"))
-    plain, changed = found[THEOREM_1], found["exp3.bwk:gamma=0.5", "Theorem 1"]
-    assert (plain["applies"], changed["applies"]) == (True, False)
-    assert changed["holds"] == f"{plain['holds']}; and the policy has no options"
-    assert changed["value"] == plain["value"]
+    plain, dollars = rows_of(), rows_of(replace(FIXED, reward_range=(0.0, 50.0)))
+    assert dollars == {key: {**row, "value": 50 * row["value"]} for key, row in plain.items()}
 
 
 @pytest.mark.parametrize(
@@ -287,16 +260,3 @@ def test_frames_have_the_same_columns_with_and_without_rows() -> None:
     assert summary.framed("bounds", rows).schema == summary.framed("bounds", []).schema
     assert summary.framed("bounds", rows).schema["applies"] == pl.Boolean
     assert summary.framed("table", []).schema["n_paths"] == pl.Int64
-
-
-def test_theorems_are_about_the_stop_rule_exit_and_say_so() -> None:
-    proved = rows_of(FIXED)["exp3.bwk", "Proposition C"]
-    other = rows_of(FIXED, stop="retry")["exp3.bwk", "Proposition C"]
-    assert (proved["applies"], other["applies"]) == (True, False)
-    assert other["holds"] == f"{proved['holds']}; and the stop rule is exit"
-
-
-def test_theorems_are_about_games_whose_reports_are_not_late() -> None:
-    for row in summary.bound_rows(FIXED, 100, ["exp3.bwk"], "exit", late=True):
-        assert not row["applies"]
-        assert row["holds"].endswith("; and no report comes late")
