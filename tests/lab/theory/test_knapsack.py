@@ -1,54 +1,97 @@
+"""Knapsacks and the dynamic optimum, against their definitions by brute force."""
+
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
+from functools import cache
 from itertools import product
 from operator import mul
 from random import Random
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 
+import purse
+from purse import worlds
 from purse.lab.theory.knapsack import bounded, dynamic_optimum, exact, greedy, parts
-from purse.worlds.bernoulli import bernoulli
-from tests.lab.theory.knapsacks import (
-    SEEDS,
-    alone,
-    best_multiset,
-    efficiency,
-    numbers,
-    pull_by_pull,
-    some_knapsack,
-)
+from purse.types import World
+from tests.support.paths import SCRIPTED
+from tests.support.soak import scale
+
+# Money is in thousandths here, rewards are in sixteenths and chances in eighths: floats hold them
+# exactly.
+Arms = list[tuple[int, int]]  # (sixteenths of reward, thousandths of cost) of constant arms
+Row = list[list[tuple[float, float, int]]]  # for each arm the (chance, reward, cost) of its atoms
+SEEDS = range(scale(150, 600))
 
 
-def test_greedy_is_played_pull_by_pull_and_exact_is_the_best_of_all_multisets() -> None:
+def some_arms(random: Random, n_arms: int | None = None) -> Arms:
+    """One to four arms with costs that are multiples of 0.05, or of 0.1."""
+    step = random.choice([50, 100])
+    return [
+        (random.randint(0, 16), step * random.randint(1, 1000 // step))
+        for _ in range(n_arms or random.randint(1, 4))
+    ]
+
+
+def some_budget(random: Random, most: int) -> int:
+    """A budget that is a multiple of 0.05, or one that no sum of costs can reach exactly."""
+    return random.choice([50 * random.randint(1, most // 50), random.randint(1, most)])
+
+
+def numbers(arms: Arms) -> tuple[list[float], list[float]]:
+    """Rewards and costs as a user would give them."""
+    return [reward / 16 for reward, _ in arms], [cost / 1000 for _, cost in arms]
+
+
+def efficiency(arm: tuple[int, int]) -> Fraction:
+    return Fraction(arm[0] * 1000, 16 * arm[1])
+
+
+def pull_by_pull(arms: Arms, budget: int) -> Fraction:
+    """The greedy rule, one pull at a time: the first of the most efficient arms that fit."""
+    gain = Fraction(0)
+    while fits := [arm for arm in arms if arm[1] <= budget]:
+        reward, cost = max(fits, key=efficiency)
+        gain += Fraction(reward, 16)
+        budget -= cost
+    return gain
+
+
+def best_counts(arms: Arms, caps: list[int], budget: int) -> Fraction:
+    """The best of all counts up to the caps; the last arm is then pulled as often as it can be."""
+    limits = [min(cap, budget // cost) for cap, (_, cost) in zip(caps, arms, strict=True)]
+    rewards, costs = zip(*arms, strict=True)
+    best = 0
+    for counts in product(*(range(limit + 1) for limit in limits[:-1])):
+        left = budget - sum(map(mul, counts, costs))
+        if left >= 0:
+            final = min(left // costs[-1], limits[-1])
+            best = max(best, sum(map(mul, counts, rewards)) + final * rewards[-1])
+    return Fraction(best, 16)
+
+
+def test_greedy_exact_and_bounded_are_what_their_definitions_say() -> None:
     for seed in SEEDS:
-        arms, budget = some_knapsack(seed)
-        rewards, costs, money = numbers(arms, budget)
+        random = Random(seed)
+        arms, budget = some_arms(random), some_budget(random, 4000)
+        caps = [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in arms]
+        (rewards, costs), money = numbers(arms), budget / 1000
         simple, most = greedy(rewards, costs, money), exact(rewards, costs, money)
         assert simple == pull_by_pull(arms, budget)
-        assert most == best_multiset(arms, budget)
+        assert most == best_counts(arms, [10**9] * len(arms), budget)
+        assert dynamic_optimum(worlds.bernoulli(rewards, costs), money) == pytest.approx(most)
         single = [budget // cost * reward / 16 for reward, cost in arms]
         best = max(range(len(arms)), key=lambda i: efficiency(arms[i]))
-        assert single[best] <= simple <= most
-        assert max(single) <= most
-        assert most <= simple + rewards[best] <= simple + max(rewards)
-        assert most <= money * float(efficiency(arms[best])) * (1 + 1e-12)
-
-
-def test_an_arm_alone_is_paid_for_as_often_as_its_cost_fits() -> None:
-    for seed in SEEDS:
-        arms, budget = some_knapsack(seed)
-        rewards, costs, money = numbers(arms, budget)
-        arm = seed % len(arms)
-        assert alone(arm, bernoulli(rewards, costs), money)[1] == budget // arms[arm][1]
-
-
-def test_a_fixed_arm_may_beat_greedy_by_less_than_one_reward() -> None:
-    arms = {"rewards": [1, 0.75], "costs": [1, 0.8], "budget": 1.6}
-    assert greedy(**arms) == 1  # the pull at cost 1 leaves 0.6, which buys nothing
-    assert alone(1, "table:rewards=[[1,.75],[1,.75],[1,.75]],costs=[1,.8]", 1.6) == (1.5, 2)
-    assert exact(**arms) == 1.5
+        assert max(single) <= most <= simple + rewards[best]
+        assert single[best] <= simple <= most <= money * float(efficiency(arms[best])) + 1e-9
+        capped = bounded(rewards, costs, caps, money)
+        assert capped == best_counts(arms, caps, budget)
+        assert capped <= bounded(rewards, costs, [cap + 1 for cap in caps], money) <= most
+        assert bounded(rewards, costs, 10**9, money) == most
 
 
 def test_greedy_takes_the_first_of_two_arms_that_are_equal_in_decimals() -> None:
@@ -61,112 +104,72 @@ def test_greedy_takes_the_first_of_two_arms_that_are_equal_in_decimals() -> None
         random = Random(seed)
         tenths, *costs, budget = (random.randint(1, most) for most in (10, 99, 99, 300))
         first, second = costs
-        rewards = [tenths * cost / 1000 for cost in costs]  # so many tenths of the cost
+        rewards = [tenths * cost / 1000 for cost in costs]  # the same part of the cost
         spent = budget // first * first + budget % first // second * second
-        found = greedy(rewards, [cost / 100 for cost in costs], budget / 100)
-        assert found == pytest.approx(tenths * spent / 1000, rel=1e-12)
-
-
-def test_greedy_tells_arms_apart_that_differ_in_the_ninth_digit() -> None:
+        gain = greedy(rewards, [cost / 100 for cost in costs], budget / 100)
+        assert gain == pytest.approx(tenths * spent / 1000, rel=1e-12)
+    # but it tells arms apart that differ in the ninth digit
     assert greedy(rewards=[0.5, 0.500000001], costs=[0.5, 0.5], budget=0.5) == 0.500000001
     assert greedy(rewards=[0, 0], costs=[0.5, 0.3], budget=3) == 0
 
 
-def test_a_budget_of_1000_at_cost_a_tenth_buys_10000_pulls() -> None:
-    world = "bernoulli:rewards=[1],costs=[.1]"
-    assert greedy(rewards=[1], costs=[0.1], budget=1000) == 10_000
-    assert exact(rewards=[1], costs=[0.1], budget=1000) == 10_000
-    assert dynamic_optimum(world, 1000) == 10_000
-    assert dynamic_optimum(world, 100, horizon=999) == 999
-    assert dynamic_optimum(world, 100, horizon=1_001) == 1_000
-    assert alone(0, world, 1000) == (10_000, 10_000)
+NINE = "4000000000.000000001"
+DEARER = {"rewards": [1, 0.75], "costs": [1, 0.8], "budget": 1.6}
 
 
-def test_amounts_may_be_texts_and_finer_than_floats() -> None:
-    assert greedy(rewards=[1, 1], costs=["0.3", "0.100000001"], budget="0.3") == 2
-    assert (
-        greedy(rewards=[1, 0.5], costs=["4000000000", "0.000000001"], budget="4000000000.000000001")
-        == 2_000_000_000_000_000_000.5
-    )
-    assert exact(rewards=[1], costs=["0.1"], budget="0.299999999") == 2
-    assert dynamic_optimum("bernoulli:rewards=[1],costs=[.1]", "0.3") == 3
-
-
-def test_a_budget_below_every_cost_buys_nothing() -> None:
-    changing = "switching:segments=1,rewards=[[1,0],[0,1]],costs=[.1,.3]"
-    for budget in (1e-9, 0.05, 0.099999999):
-        assert greedy(rewards=[1, 1], costs=[0.1, 0.3], budget=budget) == 0
-        assert exact(rewards=[1, 1], costs=[0.1, 0.3], budget=budget) == 0
-        assert dynamic_optimum("bernoulli:rewards=[1,1],costs=[.1,.3]", budget) == 0
-        assert dynamic_optimum(changing, budget) == 0
-
-
-# the bounded knapsack, with money in hundredths
-
-
-def capped_knapsack(seed: int) -> tuple[list[int], list[int], list[int], int]:
-    """Rewards, costs, caps and a budget, for one to four arms."""
-    random = Random(seed)
-    n_arms, step = random.randint(1, 4), random.choice([1, 5, 10])
-    rewards = [random.randint(0, 16) for _ in range(n_arms)]
-    costs = [step * random.randint(1, 100 // step) for _ in range(n_arms)]
-    caps = [random.choice([0, 1, 2, 3, 5, 6, 10**9]) for _ in range(n_arms)]
-    return rewards, costs, caps, random.randint(1, 400)
-
-
-def capped_numbers(
-    rewards: list[int], costs: list[int], caps: list[int], budget: int
-) -> tuple[list[float], list[float], list[int], float]:
-    """The same as a user would give it."""
-    return [reward / 16 for reward in rewards], [cost / 100 for cost in costs], caps, budget / 100
-
-
-def best_counts(rewards: list[int], costs: list[int], caps: list[int], budget: int) -> Fraction:
-    """Every choice of counts but the last arm's, which then is as large as it can be."""
-    *some, last = [
-        range(min(cap, budget // cost) + 1) for cap, cost in zip(caps, costs, strict=True)
-    ]
-    best = Fraction(0)
-    for counts in product(*some):
-        left = budget - sum(map(mul, counts, costs))
-        if left >= 0:
-            final = min(left // costs[-1], last[-1])
-            best = max(best, Fraction(sum(map(mul, counts, rewards)) + final * rewards[-1], 16))
-    return best
-
-
-def test_bounded_is_the_best_of_all_counts_that_the_caps_allow() -> None:
-    for seed in SEEDS:
-        given = capped_knapsack(seed)
-        rewards, costs, caps, budget = capped_numbers(*given)
-        best, free = bounded(rewards, costs, caps, budget), exact(rewards, costs, budget)
-        assert best == best_counts(*given)
-        assert best <= bounded(rewards, costs, [cap + 1 for cap in caps], budget) <= free
-        assert bounded(rewards, costs, 10**9, budget) == free
-
-
-@pytest.mark.parametrize("caps", [0, [0, 0]])
-def test_caps_of_nothing_buy_nothing(caps: Any) -> None:
-    assert bounded([1, 0.5], [0.5, 0.2], caps, 10) == 0
-
-
-def test_bounded_by_hand() -> None:
-    # arm 0 pays most per unit, but only once; five times arm 1 would cost 1.25: four fit beside it
-    assert bounded(rewards=[1, 0.375], costs=[0.5, 0.25], caps=[1, 5], budget=1.5) == 1 + 4 * 0.375
-    # without the pull of arm 0 one more of arm 1 fits: 2 * 0.75 beats 1 + 0
-    assert bounded(rewards=[1, 0.75], costs=[1, 0.8], caps=[1, 2], budget=1.6) == 1.5
-    assert bounded(rewards=[1, 0.75], costs=[1, 0.8], caps=[1, 1], budget=1.6) == 1
-
-
-def test_caps_may_be_one_number_and_amounts_texts() -> None:
-    assert bounded([1, 1], ["0.1", "0.3"], 3, "1.2") == 6
-    assert bounded([1, 1], ["0.1", "0.3"], [3, 3], "1.2") == 6
-    assert bounded([1], ["0.1"], 10**30, "0.3") == 3
+@pytest.mark.parametrize(
+    ("solve", "given", "gain"),
+    [
+        # the pull at cost 1 leaves 0.6, which buys nothing
+        (greedy, DEARER, 1),
+        (exact, DEARER, 1.5),
+        (bounded, DEARER | {"caps": [1, 2]}, 1.5),
+        (bounded, DEARER | {"caps": [1, 1]}, 1),
+        # arm 0 pays most per unit, but only once; four of arm 1 fit beside it
+        (
+            bounded,
+            {"rewards": [1, 0.375], "costs": [0.5, 0.25], "caps": [1, 5], "budget": 1.5},
+            2.5,
+        ),
+        (bounded, {"rewards": [1, 0.5], "costs": [0.5, 0.2], "caps": 0, "budget": 10}, 0),
+        (bounded, {"rewards": [1, 1], "costs": [0.5, 2], "caps": [1, 1], "budget": 1}, 1),
+        # the two better arms use up their caps, and the third what is left, to the last unit
+        (
+            bounded,
+            {
+                **{"rewards": [0.5, 0.25, 0.125], "costs": [0.25] * 3},
+                **{"caps": [1000, 20_000, 10**9], "budget": 10_000},
+            },
+            500 + 5000 + 19_000 / 8,
+        ),
+        # floats do not hold a tenth, and amounts may be texts
+        (greedy, {"rewards": [1], "costs": [0.1], "budget": 1000}, 10_000),
+        (exact, {"rewards": [1], "costs": [0.1], "budget": 1000}, 10_000),
+        (greedy, {"rewards": [1, 1], "costs": ["0.3", "0.100000001"], "budget": "0.3"}, 2),
+        (
+            greedy,
+            {"rewards": [1, 0.5], "costs": ["4000000000", "0.000000001"], "budget": NINE},
+            2_000_000_000_000_000_000.5,
+        ),
+        (exact, {"rewards": [1], "costs": ["0.1"], "budget": "0.299999999"}, 2),
+        (bounded, {"rewards": [1, 1], "costs": ["0.1", "0.3"], "caps": 3, "budget": "1.2"}, 6),
+        (bounded, {"rewards": [1], "costs": ["0.1"], "caps": 10**30, "budget": "0.3"}, 3),
+        # a budget below every cost buys nothing
+        *(
+            (solve, {"rewards": [1, 1], "costs": [0.1, 0.3], "budget": budget}, 0)
+            for solve in (greedy, exact)
+            for budget in (1e-9, 0.099999999)
+        ),
+    ],
+)
+def test_knapsacks_by_hand(solve: Callable[..., float], given: dict[str, Any], gain: float) -> None:
+    assert solve(**given) == gain
 
 
 @pytest.mark.parametrize("most", [5, 100])
-@pytest.mark.parametrize("cap", [0, 1, 2, 3, 4, 5, 6, 7, 8, 30, 31, 32, 99, 100, 101])
+@pytest.mark.parametrize("cap", [0, 1, 2, 3, 4, 6, 7, 8, 31, 32, 99, 100, 101])
 def test_bundles_make_every_count_up_to_the_cap_and_no_other(cap: int, most: int) -> None:
+    assert parts(cap, 0) == []
     if cap >= most:
         assert parts(cap, most) == [0]
         return
@@ -177,14 +180,192 @@ def test_bundles_make_every_count_up_to_the_cap_and_no_other(cap: int, most: int
     assert len(parts(cap, most)) == cap.bit_length()
 
 
-def test_an_arm_that_the_budget_cannot_buy_has_no_bundles() -> None:
-    assert parts(5, 0) == parts(0, 0) == []
-    assert bounded([1, 1], [0.5, 2], [1, 1], 1) == 1
+# the dynamic optimum
 
 
-def test_large_knapsacks_by_their_greedy_optimum() -> None:
-    # the two better arms use up their caps, and the third what is left, to the last unit
-    assert (
-        bounded([0.5, 0.25, 0.125], [0.25, 0.25, 0.25], [1000, 20_000, 10**9], 10_000)
-        == 500 + 5000 + 19_000 / 8
-    )
+class Place(NamedTuple):
+    """A world, and the same by its definition."""
+
+    world: World
+    row: Callable[[int], Row]  # the arms in each round
+    last: int | None = None  # the last round
+
+
+def chances(reward: int, cost: int) -> list[tuple[float, float, int]]:
+    """The atoms of a reward of 1 or 0 with this mean, in sixteenths."""
+    return [(reward / 16, 1.0, cost), (1 - reward / 16, 0.0, cost)]
+
+
+def random_costs(random: Random) -> Place:
+    """Arms of three atoms, some of which are never drawn."""
+    row: Row = []
+    for _ in range(random.randint(1, 4)):
+        first, second = sorted(random.choices(range(9), k=2))
+        eighths = (first, second - first, 8 - second)
+        row.append(
+            [
+                (part / 8, reward / 16, cost)
+                for part, (reward, cost) in zip(eighths, some_arms(random, 3), strict=True)
+            ]
+        )
+    fields = ([[atom[i] for atom in arm] for arm in row] for i in range(3))
+    probabilities, rewards, costs = fields
+    prices = [[cost / 1000 for cost in arm] for arm in costs]
+    return Place(worlds.atoms(probabilities, rewards, prices), lambda t: row)
+
+
+def some_rows(random: Random, most: int = 12) -> list[Arms]:
+    n_arms = random.randint(1, 4)
+    return [some_arms(random, n_arms) for _ in range(random.randint(1, most))]
+
+
+def rows_of_table(random: Random) -> Place:
+    rows = some_rows(random)
+    steady = [[[(1.0, reward / 16, cost)] for reward, cost in row] for row in rows]
+    rewards, costs = zip(*map(numbers, rows), strict=True)
+    return Place(worlds.table(rewards, costs), lambda t: steady[(t - 1) % len(rows)], len(rows))
+
+
+def periodic(random: Random) -> Place:
+    rows = some_rows(random, 5)
+    lengths = [random.randint(1, 4) for _ in rows]
+    pairs = zip(rows, lengths, strict=True)
+    period = [[chances(*arm) for arm in row] for row, length in pairs for _ in range(length)]
+    rewards, costs = zip(*map(numbers, rows), strict=True)
+    world = worlds.switching(lengths, rewards, costs)
+    return Place(world, lambda t: period[(t - 1) % len(period)])
+
+
+def changing_once(random: Random) -> Place:
+    arms = some_arms(random)
+    rounds, fake = random.randint(1, 15), [random.randint(0, 16) for _ in arms]
+    before = [chances(reward, cost) for reward, (_, cost) in zip(fake, arms, strict=True)]
+    after = [chances(reward, cost) for reward, cost in arms]
+    world = worlds.corrupted(*numbers(arms), rounds, [reward / 16 for reward in fake])
+    return Place(world, lambda t: before if t <= rounds else after)
+
+
+def best_play(place: Place, budget: int, horizon: int | None) -> float:
+    """The largest expected gain, from the definition: a pull that cannot be paid ends the game, and
+    with a horizon rounds may be skipped.
+    """
+    last = min((end for end in (horizon, place.last) if end is not None), default=None)
+
+    @cache
+    def value(t: int, left: int) -> float:
+        if last is not None and t > last:
+            return 0.0
+        gains = [0.0, value(t + 1, left) if horizon is not None else 0.0]
+        for arm in place.row(t):
+            paid = [(chance, reward, cost) for chance, reward, cost in arm if cost <= left]
+            gains.append(sum(p * (reward + value(t + 1, left - cost)) for p, reward, cost in paid))
+        return max(gains)
+
+    return value(1, budget)
+
+
+@pytest.mark.parametrize("make", [random_costs, rows_of_table, periodic, changing_once])
+def test_the_dynamic_optimum_is_the_best_play(make: Callable[[Random], Place]) -> None:
+    for seed in SEEDS:
+        random = Random(seed)
+        place, budget = make(random), some_budget(random, 2500)
+        horizon = random.choice([None, random.randint(1, 12)])
+        optimum = dynamic_optimum(place.world, budget / 1000, horizon=horizon)
+        assert optimum == pytest.approx(best_play(place, budget, horizon), rel=1e-12)
+        # more money or rounds never hurt, nor does the freedom to skip
+        least = optimum * (1 - 1e-12)
+        more = (budget + random.randint(0, 500)) / 1000
+        longer = None if horizon is None else horizon + 1
+        assert dynamic_optimum(place.world, more, horizon=horizon) >= least
+        assert dynamic_optimum(place.world, budget / 1000, horizon=longer) >= least
+        free = dynamic_optimum(place.world, budget / 1000, horizon=300)
+        if make is random_costs:  # there is nothing to wait for
+            assert free == dynamic_optimum(place.world, budget / 1000)
+        assert free >= least
+
+
+# the money is for one round, and the second is the better one
+PATIENCE = "table:rewards=[[.1],[1]],costs=[[1],[1]]"
+FOURTH = "switching:segments=[3,1],rewards=[[0],[1]],costs=[1]"  # in rounds 4, 8, ...
+# arm 0 pays 1 at cost 0.5 or 1, arm 1 pays 0.6 at 0.5: V(0.5) = max(1/2, 0.6), V(1) = max((1 +
+# 0.6)/2 + 1/2, 1.2) = 1.3
+CHEAP = "atoms:probabilities=[[.5,.5],[1,0]],rewards=[[1,1],[.6,0]],costs=[[.5,1],[.5,.5]]"
+TENTH = "bernoulli:rewards=[1],costs=[.1]"
+
+
+@pytest.mark.parametrize(
+    ("world", "budget", "horizon", "best"),
+    [
+        # with a horizon one waits for the better round
+        (PATIENCE, 1, 2, 1.0),
+        (PATIENCE, 1, 1, 0.1),
+        (PATIENCE, 1, None, 0.1),
+        (PATIENCE, 2, 2, 1.1),
+        (FOURTH, 2, 8, 2),
+        (FOURTH, 2, 7, 1),
+        # the cheap arm is better when little is left
+        (CHEAP, 0.5, None, 0.6),
+        (CHEAP, 1, None, 1.3),
+        (CHEAP, 1, 1, 1),
+        (CHEAP, 0.4, None, 0),
+        # half a unit of reward in each of 8 rounds, and nothing later
+        ("two_worlds:cost_min=.5,world=1", 8, None, 4),
+        # 8 rounds of saving leave 4, which buy 8
+        ("two_worlds:cost_min=.5,world=2", 8, None, 8),
+        ("theorem5:alpha=.5,best=1", 100, None, 10),
+        ("same_costs", 11, None, 15),  # two rounds cost 1.1 and the better arms pay 1.5
+        ("spend_or_save:later=1", 10, None, 95),  # 5 rounds at 0.1 leave 9.5, which buy 95
+        ("spend_or_save:later=0", 10, None, 5),
+        (TENTH, 1000, None, 10_000),
+        (TENTH, 100, 999, 999),
+        (TENTH, 100, 1_001, 1_000),
+        (TENTH, "0.3", None, 3),
+        (TENTH, 0.099999999, None, 0),
+        ("switching:segments=1,rewards=[[1,0],[0,1]],costs=[.1,.3]", 0.099999999, None, 0),
+    ],
+)
+def test_the_dynamic_optimum_by_hand(
+    world: str, budget: Any, horizon: int | None, best: float
+) -> None:
+    assert dynamic_optimum(world, budget, horizon=horizon) == pytest.approx(best)
+
+
+@pytest.mark.parametrize(("horizon", "gain"), [(1, 0), (2, 1), (3, 1), (None, 0)])
+def test_a_player_that_skips_gains_the_optimum_if_that_is_allowed(
+    horizon: int | None, gain: float
+) -> None:
+    how: dict[str, Any] = {"n_paths": 1, "horizon": horizon, "device": "python"}
+    run = purse.simulate(f"{SCRIPTED}:script=[[-1],[0]]", PATIENCE, 1, **how)
+    assert run.gain.tolist() == [gain]
+    assert dynamic_optimum(PATIENCE, 1, horizon=horizon) == max(gain, 0.1)
+
+
+def test_a_world_may_have_a_horizon_of_its_own_which_the_argument_overrides() -> None:
+    world = worlds.table([[2 / 16], [4 / 16], [8 / 16], [1]], [1])
+    limited = replace(world, horizon=3)
+    assert dynamic_optimum(limited, 1) == 8 / 16
+    assert dynamic_optimum(replace(world, horizon=1), 1) == 2 / 16
+    optima = [16 * dynamic_optimum(limited, 1, horizon=horizon) for horizon in (1, 2, 3, 4, 5)]
+    assert optima == [2, 4, 8, 16, 16]
+    assert dynamic_optimum(world, 1) == 2 / 16
+
+
+SMALL_WORLDS = {
+    "bernoulli:rewards=[.9,.6,.4],costs=[.8,.3,.2]": (3, None),
+    "misleading_ratio": (3, 12),
+    "switching:segments=[3,2],rewards=[[.9,.1],[.1,.9]],costs=[.5,.2]": (4, None),
+    "two_worlds:cost_min=.5,world=2": (6, None),
+    # a single arm gains the optimum
+    "atoms:probabilities=[[.25,.25,.5]],rewards=[[1,.5,0]],costs=[[.7,.3,.2]]": (2, 3),
+}
+
+
+@pytest.mark.parametrize("policy", ["exp3.bwk", "fixed", "uniform"])
+def test_no_policy_gains_more_than_the_dynamic_optimum(policy: str) -> None:
+    for world, (budget, horizon) in SMALL_WORLDS.items():
+        gain = purse.simulate(policy, world, budget, n_paths=4000, seed=5, horizon=horizon).gain
+        most = dynamic_optimum(world, budget, horizon=horizon)
+        error = 4 * gain.std(ddof=1) / np.sqrt(len(gain)) + 1e-9
+        assert gain.mean() <= most + error
+        if world.startswith("atoms"):
+            assert gain.mean() >= most - error
