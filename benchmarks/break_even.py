@@ -11,7 +11,7 @@ from typing import Any
 import purse
 from benchmarks.instance import BUDGET, USUAL, say, terms, timed, world
 from benchmarks.tables import markdown_table, number
-from purse.base.processes import usable_cores
+from purse.base.validation import usable_cores
 from purse.types import CPU, CUDA
 
 POLICIES = ("uniform", "exp3.bwk", "exp3++.bwk", "kube", "tsallis-inf", "budgeted-thompson")

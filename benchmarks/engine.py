@@ -11,7 +11,7 @@ import purse
 from benchmarks.families import FAMILIES, FLOOR, HEAD, plain_rate
 from benchmarks.instance import BUDGET, REPEATS, SIZES, USUAL, enough, say, timed, told, world
 from benchmarks.rivals import MABWISER, RIVER, mabwiser_rate, river_rate
-from purse.base.processes import usable_cores
+from purse.base.validation import usable_cores
 from purse.engine.job import make_job
 
 MANY = 100_000  # arms, for policies that need not look at all of them in a round

@@ -20,7 +20,7 @@ import polars as pl
 import purse
 from benchmarks.instance import BUDGET, USUAL, best, enough, say, timed, told, world
 from purse.base.amounts import UNIT
-from purse.base.processes import usable_cores
+from purse.base.validation import usable_cores
 from purse.engine.job import make_job
 
 FIRST = "import purse; purse.simulate('exp3++.bwk', 'misleading_ratio', 100, n_paths=10)"

@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 from _pytest.doctest import DoctestModule
 
-from purse.base.processes import usable_cores
+from purse.base.validation import usable_cores
 from tests.support.soak import SOAK
 from tests.support.storages import (
     HttpHarness,

@@ -9,8 +9,9 @@ import pytest
 import purse
 from purse.base.amounts import LARGEST, UNIT
 from purse.base.catalog import Catalog
+from purse.engine.run import Run
 from purse.errors import InvalidInput
-from purse.types import SKIP, Problem, Run, Ticket, World
+from purse.types import SKIP, Problem, Ticket, World
 
 GOOD: dict[str, Any] = {"n_arms": 3, "budget": 10, "cost_min": 0.1}
 WHOLE = "must be a whole number from 1 up"

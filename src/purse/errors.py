@@ -12,7 +12,7 @@ class PurseError(Exception):
 
     def _render_traceback_(self) -> list[str]:
         """Return what IPython and Jupyter show: the caller's own lines and the message."""
-        import os  # what `import purse` needs not
+        import os  # here: `import purse` does without it
         import traceback
 
         folder = os.path.dirname(__file__) + os.sep
@@ -113,17 +113,18 @@ def invalid(field: str, value: object, allowed: str) -> InvalidInput:
 
 
 def shown(value: object) -> str:
-    """Return a value as an error shows it, on one line. Of a long list or dict only the beginning
-    is looked at: it may have a million entries.
+    """Return a value as an error shows it, on one line.
+
+    Of a long list or dict it shows the beginning alone: there may be a million entries.
 
     >>> shown([1] * 10**6)
     '[1, 1, 1, 1, 1, 1, ...]'
     """
     if isinstance(value, (list, tuple, dict)):
         parts = value.values() if isinstance(value, dict) else value
-        sizes = [len(each) for each in parts if isinstance(each, (list, tuple, dict, str))]
+        sizes = [len(part) for part in parts if isinstance(part, (list, tuple, dict, str))]
         if max(len(value), *sizes, 0) > LONG:
-            import reprlib  # what `import purse` needs not
+            import reprlib  # here: `import purse` does without it
 
             return reprlib.repr(value)
     return shorten(" ".join(repr(value).split()))
@@ -134,20 +135,20 @@ def shorten(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 4] + " ..."
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> InvalidInput:
+def unknown(kind: str, name: str, allowed: Iterable[str]) -> InvalidInput:
     """Return the error for a name that does not exist, with the nearest known name."""
-    names, name = sorted(known), shorten(name)
+    names, name = sorted(allowed), shorten(name)
     hint = suggest(name, names) or (f"known: {', '.join(names)}" if names else "there are none")
     return InvalidInput(f"unknown {kind} {name!r}; {hint}")
 
 
-def suggest(name: str, known: Iterable[str]) -> str:
-    """Return the question for the nearest known name, or nothing where none is near.
+def suggest(name: str, allowed: Iterable[str]) -> str:
+    """Return the question for the nearest known name, or no text if no name is near.
 
     >>> suggest("promts", ["prompts", "ads"]), suggest("zzz", ["prompts", "ads"])
     ("did you mean 'prompts'?", '')
     """
-    from difflib import get_close_matches  # what `import purse` needs not
+    from difflib import get_close_matches  # here: `import purse` does without it
 
-    near = get_close_matches(name, list(known), 1)
+    near = get_close_matches(name, list(allowed), 1)
     return f"did you mean {near[0]!r}?" if near else ""

@@ -50,7 +50,7 @@ class Feature:
     def encode(self, value: Any) -> list[float]:
         """Return the numbers of a value, not rounded yet.
 
-        Raise `InvalidInput` where it is not allowed.
+        Raise `InvalidInput` when it is not allowed.
         """
         if self.classes:
             if not isinstance(value, str):
@@ -73,7 +73,7 @@ class Feature:
         return [given, 0.0] if self.optional else [given]
 
     def clips(self, value: Any) -> bool:
-        """Return whether a value that `encode` took lies outside the range, where there is one."""
+        """Return whether a value that `encode` took lies outside the range, if there is one."""
         if self.low is None or self.high is None or value is None or isinstance(value, str):
             return False
         return not (math.isnan(value) or self.low <= value <= self.high)
@@ -97,7 +97,7 @@ class Features:
     per_arm   whether each of `n_arms` arms has a context of its own
     """
 
-    each: tuple[Feature, ...] = ()
+    declared: tuple[Feature, ...] = ()
     per_arm: bool = False
     n_arms: int = field(default=1)
 
@@ -113,26 +113,26 @@ class Features:
         """
         if not isinstance(per_arm, bool):
             raise invalid("per_arm", per_arm, "must be True or False")
-        found = cls(tuple(_read_all(declared)), per_arm, n_arms)
-        size = found.n_columns * (n_arms if per_arm else 1)
+        features = cls(tuple(_read_all(declared)), per_arm, n_arms)
+        size = features.n_columns * (n_arms if per_arm else 1)
         if size > MOST_NUMBERS:
             raise invalid("features", size, f"must be at most {MOST_NUMBERS} numbers in all")
-        if per_arm and not found.each:
+        if per_arm and not features.declared:
             raise invalid("per_arm", per_arm, "needs features")
-        return found
+        return features
 
     def __bool__(self) -> bool:
-        return bool(self.each)
+        return bool(self.declared)
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The names of the numbers of a context, of one arm's where `per_arm`."""
-        return tuple(column for each in self.each for column in each.columns)
+        """The names of the numbers of a context, of one arm's if `per_arm`."""
+        return tuple(column for feature in self.declared for column in feature.columns)
 
     @property
     def owners(self) -> tuple[str, ...]:
         """The name of the feature that each of the numbers belongs to."""
-        return tuple(each.name for each in self.each for _ in each.columns)
+        return tuple(feature.name for feature in self.declared for _ in feature.columns)
 
     @property
     def n_columns(self) -> int:
@@ -142,22 +142,22 @@ class Features:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the features."""
-        return tuple(each.name for each in self.each)
+        return tuple(feature.name for feature in self.declared)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the declaration for JSON."""
-        return {each.name: each.as_dict() for each in self.each}
+        return {feature.name: feature.as_dict() for feature in self.declared}
 
     def encode(self, context: Any, arms: Sequence[str] = ()) -> tuple[float, ...]:
-        """Return the numbers of a context: (F,), or (K F,) arm after arm where `per_arm`.
+        """Return the numbers of a context: (F,), or (K F,) arm after arm if `per_arm`.
 
-        context   a mapping from names, or a list of values in order; where `per_arm` a mapping
+        context   a mapping from names, or a list of values in order; if `per_arm`, a mapping
                   from arms, or a list with one for each arm
-        arms      the names of the arms, where they have any
+        arms      the names of the arms, if they have any
 
         Raise `InvalidInput` when a value is missing, not known or not allowed.
         """
-        if not self.each:
+        if not self.declared:
             if context is not None:
                 raise invalid("context", context, "must be left out; no features are declared")
             return ()
@@ -179,16 +179,18 @@ class Features:
         return sum(map(self._count_one, contexts)) if self.per_arm else self._count_one(context)
 
     def _count_one(self, context: Any) -> int:
-        if not self.each or context is None:
+        if not self.declared or context is None:
             return 0
         given = (
             [context.get(name) for name in self.names] if isinstance(context, Mapping) else context
         )
-        return sum(each.clips(value) for each, value in zip(self.each, given, strict=True))
+        return sum(
+            feature.clips(value) for feature, value in zip(self.declared, given, strict=True)
+        )
 
     @cached_property
     def _missing_ok(self) -> dict[str, None]:
-        return {each.name: None for each in self.each if each.optional}
+        return {feature.name: None for feature in self.declared if feature.optional}
 
     @cached_property
     def _ranges(self) -> tuple[tuple[float, float], ...]:
@@ -196,9 +198,9 @@ class Features:
         empty = math.inf, -math.inf
         return tuple(
             empty
-            if each.low is None or each.high is None or each.optional
-            else (each.low, each.high)
-            for each in self.each
+            if feature.low is None or feature.high is None or feature.optional
+            else (feature.low, feature.high)
+            for feature in self.declared
         )
 
     @cached_property
@@ -215,18 +217,20 @@ class Features:
     def _encode_one(self, context: Any) -> tuple[float, ...]:
         if not isinstance(context, (list, tuple)):  # at once: they are usual
             context = self._in_order(context)
-        if len(context) != len(self.each):
+        if len(context) != len(self.declared):
             raise invalid(
-                "context", context, f"must have {len(self.each)} values: {', '.join(self.names)}"
+                "context",
+                context,
+                f"must have {len(self.declared)} values: {', '.join(self.names)}",
             )
         numbers = [
             2 * (value - low) / (high - low) - 1
             for (low, high), value in zip(self._ranges, context, strict=True)
             if type(value) in USUAL and low <= value <= high
         ]
-        if len(numbers) < len(self.each):  # some are not plain numbers within their ranges
-            pairs = zip(self.each, context, strict=True)
-            numbers = [number for each, value in pairs for number in each.encode(value)]
+        if len(numbers) < len(self.declared):  # some are not plain numbers within their ranges
+            pairs = zip(self.declared, context, strict=True)
+            numbers = [number for feature, value in pairs for number in feature.encode(value)]
         return self._singles.unpack(self._singles.pack(*numbers))
 
 
@@ -237,8 +241,8 @@ def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list
         missing = [name for name in names if name not in given]
         wrong = f"has no {what}: " if missing else f"has unknown {what}: "
         listed = ", ".join(repr(name) for name in (missing or unknown)[:8])
-        known = ", ".join(map(str, names[:16]))
-        raise InvalidInput(f"context: {wrong}{shorten(listed)}; the {what} are {shorten(known)}")
+        allowed = shorten(", ".join(map(str, names[:16])))
+        raise InvalidInput(f"context: {wrong}{shorten(listed)}; the {what} are {allowed}")
     return [given[name] for name in names]
 
 
@@ -248,15 +252,17 @@ def _read_all(declared: Any) -> list[Feature]:
     if isinstance(declared, (Mapping, list, tuple)) and len(declared) > MOST_NAMES:
         raise invalid("features", len(declared), f"must be at most {MOST_NAMES}")
     if isinstance(declared, Mapping):
-        found = [_read(name, form) for name, form in declared.items()]
+        features = [_read(name, form) for name, form in declared.items()]
     elif isinstance(declared, (list, tuple)):
-        found = [_read(name, None) for name in declared]
+        features = [_read(name, None) for name in declared]
     else:
         count = integer("features", declared, low=0, high=MOST_NAMES)
-        found = [Feature(f"x{k}") for k in range(count)]
-    if len({each.name for each in found}) < len(found):
-        raise invalid("features", [each.name for each in found], "must have different names")
-    return found
+        features = [Feature(f"x{k}") for k in range(count)]
+    if len({feature.name for feature in features}) < len(features):
+        raise invalid(
+            "features", [feature.name for feature in features], "must have different names"
+        )
+    return features
 
 
 def _read(name: Any, form: Any) -> Feature:

@@ -30,22 +30,22 @@ with needs("purse.gym", "gym"):
 
 Observation = NDArray[np.float32]
 RULES = ("exit", "hold")  # under `retry` another arm than the chosen one would be pulled
-BLOCK = 2**15  # so many draws are made at once: to make one costs as much as to make thousands
+BLOCK = 2**15  # draws at once: one costs as much as thousands
 
 
 class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     """A world with a budget, as a Gymnasium environment.
 
     action        the arm to pull, from 0 to K - 1
-    observation   the rest of each resource as a part of its budget, then, where there is a horizon,
+    observation   the rest of each resource as a part of its budget, then, if there is a horizon,
                   the part of the rounds that remains; shape (d,) or (d + 1,)
-    reward        the reward of the pull, in the world's `reward_range`; 0 where the pull could not
+    reward        the reward of the pull, in the world's `reward_range`; 0 if the pull could not
                   be paid
     terminated    whether the pull could not be paid (`stop` as in `purse.simulate`: "exit" or
                   "hold"), or no arm can be paid from now on
     truncated     whether this was the last round of the horizon, or of the world
     info          `cost` of the pull, `spent` and `left` in all, in the user's unit, one number for
-                  each resource where there are several; `t`, the rounds so far; after `reset` also
+                  each resource if there are several; `t`, the rounds so far; after `reset` also
                   `seed` and `path`
 
     Raise `InvalidInput` when a value is not allowed.

@@ -12,7 +12,7 @@ cost        what a pull takes of each resource, between `cost_min` and `cost_max
 reward      what a pull returns, between 0 and 1; their sum is the gain
 efficiency  reward per cost: of a pull its own, of an arm that of its means
 problem     what a player is told beforehand: K, budget, bounds on costs, horizon, stop rule
-horizon     the number of rounds there are, where that is limited
+horizon     the number of rounds, if it is limited
 stop rule   what happens when a pull cannot be paid: `exit`, `hold`, `retry` or `fit`
 mask        the arms that may be played in a round, `arms` of an ask; no mask: all of them
 initial pulls  each arm once, before a policy that wants it makes its first choice
@@ -59,27 +59,23 @@ verdict     what the reports say of an arm: best, may be best, worse, above the 
 Letters for sizes, in docs and shapes:
 K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints, F features,
 n = F + 1 numbers of a context with its constant.
-Amounts are int64 units of 1e-9 (see `purse.base.amounts`) wherever a name ends in `units`,
+Amounts are int64 units of 1e-9 (see `purse.base.amounts`) if a name ends in `units`,
 and inside `Problem` and `World`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts, html, validation
-from purse.base.optional import needs
 from purse.base.text import count
 from purse.errors import InvalidInput, invalid
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -101,7 +97,7 @@ class Now(NamedTuple):
     t: int  # the round, from 1
     rounds_left: float  # T - t + 1, this round included, or infinity
     left: Floats  # (d,) what is left, in largest costs
-    masked: bool  # whether some arm is not allowed; where it is false nobody fills `allowed`
+    masked: bool  # whether some arm is not allowed; if not, `allowed` is not filled
     allowed: Bools  # (K,) the arms that may be played
     pending: Ints  # (K,) open tickets per arm, filled for policies that say `PENDING = True`
     context: Floats  # (A, n) features, the last is 1; A = 1: all arms see the same, else A = K
@@ -309,13 +305,13 @@ class World:
     tables: Any  # a NamedTuple of arrays
     cost_min: Ints  # (K, d) units
     cost_max: Ints  # (K, d) units
-    costs: Ints | None = None  # (K, d) units, where each arm's cost is fixed
+    costs: Ints | None = None  # (K, d) units, if each arm's cost is fixed
     horizon: int | None = None  # rounds that a player knows there are
     n_rounds: int | None = None  # rounds after which the world has nothing more to tell
     reward_means: Floats | None = None  # (K,)
     cost_means: Floats | None = None  # (K, d) in the user's unit
     draw: Callable[..., Any] | None = None
-    arms: tuple[str, ...] | None = None  # names of the arms, where they have any
+    arms: tuple[str, ...] | None = None  # names of the arms, if they have any
     outages: Outages | None = None  # None: all arms are always up
     # what rewards of 0 and 1 are in the user's unit, in which gains are told
     reward_range: tuple[float, float] = (0.0, 1.0)
@@ -342,7 +338,7 @@ class World:
         return int(self.cost_min.min()), int(self.cost_max.max())
 
     def _repr_html_(self) -> str:
-        """Return the arms as a table, for notebooks: true means where they do not change."""
+        """Return the arms as a table, for notebooks: with true means if these do not change."""
         resources = range(self.n_resources)
         costs = ["cost"] if self.n_resources == 1 else [f"cost {number}" for number in resources]
         random = self.costs is None
@@ -374,7 +370,7 @@ class World:
 
     @property
     def arm_names(self) -> tuple[str, ...]:
-        """The name of each arm; the number of the arm where it has none."""
+        """The name of each arm; or the number of the arm if it has none."""
         return self.arms or tuple(map(str, range(self.n_arms)))
 
     def in_units_of_user(self, gain: Floats, pulls: Ints) -> Floats:
@@ -399,7 +395,7 @@ class World:
     def efficiencies(self) -> Floats | None:
         """The true mean reward per mean cost of each arm, shape (K,).
 
-        It is None where means change from round to round, or where there are several resources.
+        It is None if means change from round to round, or if there are several resources.
         """
         if self.reward_means is None or self.cost_means is None or self.n_resources > 1:
             return None
@@ -429,7 +425,7 @@ class Ticket(NamedTuple):
 
     @property
     def arm(self) -> int:
-        """The arm to pull: the first of several plays, and `SKIP` where there is no pull."""
+        """The arm to pull: the first of several plays, and `SKIP` if there is no pull."""
         return self.arms[0]
 
     @property
@@ -446,149 +442,3 @@ class Ticket(NamedTuple):
     def held(self) -> float:
         """The amount of the first resource that is held for this ticket."""
         return self.held_units[0] / amounts.UNIT
-
-
-class Trajectory(NamedTuple):
-    """The standing of every path at each checkpoint; a path that has ended keeps its last one."""
-
-    checkpoints: Floats  # (M,) rounds, or fractions of the budget
-    rounds: Ints  # (P, M)
-    gain: Floats  # (P, M)
-    spent: Floats  # (P, M, d)
-    pulls: Ints  # (P, M, K)
-
-    def __repr__(self) -> str:
-        """Return the sizes and the last mean gain, in a line."""
-        paths, points = self.gain.shape
-        last = f"; mean gain {self.gain[:, -1].mean():.6g} at the last" if points else ""
-        return f"<Trajectory of {count(paths, 'path')} at {count(points, 'checkpoint')}{last}>"
-
-    def _repr_html_(self) -> str:
-        """Return the means over the paths as a table, for notebooks."""
-        step = -(-len(self.checkpoints) // MOST_SHOWN) or 1
-        shown = range(len(self.checkpoints) - 1, -1, -step)[::-1]
-        names = ["spent"]
-        if self.spent.shape[2] > 1:
-            names = [f"spent of resource {number}" for number in range(self.spent.shape[2])]
-        rows = [
-            [
-                f"{self.checkpoints[point]:g}",
-                f"{self.rounds[:, point].mean():.6g}",
-                f"{self.gain[:, point].mean():.6g}",
-                *(f"{spent:.6g}" for spent in self.spent[:, point].mean(axis=0)),
-            ]
-            for point in shown
-        ]
-        return html.table(["checkpoint", "rounds", "gain", *names], rows, title=repr(self)[1:-1])
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """The results of a simulation, path by path."""
-
-    policy: str
-    world: str
-    budget: Floats  # (d,)
-    stop: str
-    seed: int
-    gain: Floats  # (P,)
-    rounds: Ints  # (P,) rounds that were paid for, skipped or, with a delay and a horizon, passed
-    spent_units: Ints  # (P, d) exact
-    pulls: Ints  # (P, K)
-    ended: NDArray[np.bool_]  # (P,) the world had no more rounds while there was money left
-    # (P,) the sum of reward per cost over the paid pulls, where there is one resource
-    efficiency: Floats | None = None
-    by_round: Trajectory | None = field(default=None, repr=False)  # at log-spaced rounds
-    # at equal fractions of the budget
-    by_budget: Trajectory | None = field(default=None, repr=False)
-    delay: int | str = 0  # rounds by which reports came late, as users write them
-
-    @property
-    def n_paths(self) -> int:
-        """The number of paths, P."""
-        return len(self.gain)
-
-    @property
-    def spent(self) -> Floats:
-        """The amount that each path spent, shape (P, d), in the user's unit."""
-        return self.spent_units / amounts.UNIT
-
-    def frame(self) -> pl.DataFrame:
-        """Return a data frame with a row for each path.
-
-        Its columns are path, gain, rounds, spent, ended (the world had no more rounds) and pulls of
-        each arm. With several resources, spent is an array.
-        """
-        with needs("a frame", "lab"):
-            import polars as pl
-
-        spent = self.spent[:, 0] if len(self.budget) == 1 else self.spent
-        return pl.DataFrame(
-            {
-                "path": np.arange(self.n_paths),
-                "gain": self.gain,
-                "rounds": self.rounds,
-                "spent": spent,
-                "ended": self.ended,
-                "pulls": self.pulls,
-            }
-        )
-
-    def __repr__(self) -> str:
-        """Return the run in a line."""
-        budget = ", ".join(f"{amount:g}" for amount in self.budget)
-        where = f"{self.policy} on {self.world}, budget {budget}"
-        return f"<Run of {where}: {count(self.n_paths, 'path')}, mean gain {self.gain.mean():.6g}>"
-
-    def __str__(self) -> str:
-        """Return a few lines for people."""
-        error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
-        shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
-        lines = [
-            f"{self.policy} on {self.world}: {self.n_paths} paths, budget "
-            f"{', '.join(f'{b:g}' for b in self.budget)}, stop={self.stop}, "
-            f"seed={self.seed}{f', delay={self.delay}' if self.delay else ''}",
-            f"  gain    {self.gain.mean():.6g} (standard error {error:.2g})",
-            f"  rounds  {self.rounds.mean():.6g}",
-            f"  spent   {', '.join(f'{s:.6g}' for s in self.spent.mean(axis=0))}",
-            f"  pulls   {' '.join(f'{share:.1%}' for share in shares[:12])}"
-            f"{' ...' if len(shares) > 12 else ''}",
-        ]
-        if self.ended.any():
-            lines.append(
-                f"  {int(self.ended.sum())} of {self.n_paths} paths reached the end of "
-                "the world before the end of the budget"
-            )
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        """Return the same as a table, for notebooks."""
-        title, *lines = str(self).splitlines()
-        spent = (
-            ["spent"]
-            if len(self.budget) == 1
-            else [f"spent of resource {number}" for number in range(len(self.budget))]
-        )
-        parts = {
-            "gain": self.gain,
-            "rounds": self.rounds,
-            **dict(zip(spent, self.spent.T, strict=True)),
-        }
-        parts |= {f"pulls of arm {arm}": pulls for arm, pulls in enumerate(self.pulls.T[:12])}
-
-        def row(name: str, values: Floats | Ints) -> list[str]:
-            error = f"{values.std(ddof=1) / np.sqrt(self.n_paths):.2g}" if self.n_paths > 1 else ""
-            return [
-                name,
-                f"{values.mean():.6g}",
-                error,
-                f"{values.min():.6g}",
-                f"{values.max():.6g}",
-            ]
-
-        rows = [row(name, values) for name, values in parts.items()] + [["..."] + [""] * 4] * (
-            len(self.pulls.T) > 12
-        )
-        return html.table(
-            ["", "mean", "standard error", "least", "most"], rows, title=title
-        ) + html.paragraph(lines[-1].strip() if self.ended.any() else "")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import purse
 from purse.base.html import paragraph, table
-from purse.types import Run
+from purse.engine.run import Run
 
 
 class Cells(HTMLParser):

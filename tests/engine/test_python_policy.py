@@ -15,10 +15,11 @@ import pytest
 import purse
 from purse import worlds
 from purse.engine import cpu
+from purse.engine.run import Run
 from purse.errors import InvalidInput
 from purse.testing import recorder
 from purse.testing.games import contextual_worlds, half_down, standard_world
-from purse.types import SKIP, STOP, Now, Problem, Run
+from purse.types import SKIP, STOP, Now, Problem
 from tests.support.players import Greedy
 from tests.support.soak import SOAK
 

@@ -2,7 +2,7 @@
 
 Taking 0.1 from 1000 in floats affords 9,999 pulls; in units it affords 10,000. Floats that users
 give are rounded to the nearest unit; strings and decimals with more than nine decimals are refused,
-because somebody meant those digits. So are texts that are not plain numbers, and amounts below 0
+because those digits were meant. So are texts that are not plain numbers, and amounts below 0
 that would be rounded to 0.
 """
 
@@ -154,5 +154,5 @@ def text(units: int) -> str:
 
 
 def in_users_unit(units: list[int]) -> Any:
-    """Return a number, or one per resource where there are several."""
+    """Return a number, or one per resource if there are several."""
     return units[0] / UNIT if len(units) == 1 else [unit / UNIT for unit in units]

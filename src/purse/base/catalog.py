@@ -21,8 +21,8 @@ class Catalog(ModuleType):
 
     def __repr__(self) -> str:
         """Return the names in a line."""
-        known = self.names()
-        return f"<{self.__name__}: {count(len(known), 'name')}: {', '.join(known)}>"
+        names = self.names()
+        return f"<{self.__name__}: {count(len(names), 'name')}: {', '.join(names)}>"
 
     def _repr_html_(self) -> str:
         """Return the names and a line on each as a table, for notebooks."""
@@ -30,7 +30,7 @@ class Catalog(ModuleType):
 
 
 def as_catalog(name: str) -> None:
-    """Make the module of this name show its names where it is displayed."""
+    """Let the module of this name show its names when it is displayed."""
     sys.modules[name].__class__ = Catalog
 
 

@@ -62,6 +62,6 @@ def paragraph(text: str) -> str:
 
 def escape(text: str) -> str:
     """Return the text as it stands in HTML."""
-    from html import escape  # here: a client that shows no table need not load all its names
+    from html import escape  # here: a client that shows no table does without its names
 
     return escape(text)

@@ -13,18 +13,16 @@ from purse.errors import InvalidInput
 
 
 def load_module(kind: str, path: Path) -> ModuleType:
-    """Return the module in this file, which holds a policy or a world; one that was loaded already,
-    unless the file has changed.
-    """
+    """Return the module in this file, a policy or a world; it is loaded again if it has changed."""
     if not path.is_file():
         raise InvalidInput(f"{kind} file {str(path)!r} does not exist")
     name, source = (
         f"{path.stem}_{sha256(str(path.resolve()).encode()).hexdigest()[:8]}",
         path.read_bytes(),
     )
-    known = sys.modules.get(name)
-    if known is not None and known._source == source:
-        return known
+    loaded = sys.modules.get(name)
+    if loaded is not None and loaded._source == source:
+        return loaded
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InvalidInput(f"{kind} file {str(path)!r} does not load")
@@ -45,6 +43,6 @@ def load_module(kind: str, path: Path) -> ModuleType:
 
 
 def _line(error: Exception, path: Path) -> str:
-    """Return "line 12: " of this file, where the error arose in it."""
+    """Return "line 12: " if the error arose in this file."""
     steps = [step for step in extract_tb(error.__traceback__) if step.filename == str(path)]
     return f"line {steps[-1].lineno}: " if steps else ""

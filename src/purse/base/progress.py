@@ -80,7 +80,7 @@ class Progress:
 
     def _tell(self, text: str) -> None:
         """Write the line of a notebook, over the one before."""
-        tools = import_module("IPython.display")  # it is there where there is a notebook
+        tools = import_module("IPython.display")  # every notebook has it
         shown = tools.HTML(paragraph(text))
         if self.line is None:
             self.line = tools.display(shown, display_id=True)
@@ -146,8 +146,9 @@ class Progress:
 
 @contextmanager
 def progress(title: str) -> Iterator[Progress]:
-    """Yield a `Progress` that goes away at the end, also when interrupted; a part of the `whole`,
-    where there is one.
+    """Yield a `Progress`, as a part of the `whole` if there is one.
+
+    It goes away at the end, also when interrupted.
     """
     shown = Progress(title, WHOLE.get())
     finished = False

@@ -19,7 +19,7 @@ def new_request() -> str:
 
 
 def checked_request(given: str) -> str:
-    """Return the name of a request. Raise `InvalidInput` where it is none."""
+    """Return the name of a request. Raise `InvalidInput` when it is not one."""
     if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
         raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
     return given

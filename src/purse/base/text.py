@@ -16,17 +16,17 @@ COLUMNS = 80  # of a terminal
 
 
 def legible(text: str, most: int) -> str:
-    r"""Return the text on one line, without what cannot be printed, cut to so many characters.
+    r"""Return the text on one line, without what cannot be printed, cut to `most` characters.
 
     >>> legible("502 Bad Gateway\n<html>", 15)
     '502 Bad Gateway'
     """
-    printable = "".join(each if each.isprintable() else " " for each in text)
+    printable = "".join(letter if letter.isprintable() else " " for letter in text)
     return " ".join(printable.split())[:most]
 
 
 def format_rough(number: float) -> str:
-    """Write a number to the nearest whole, or with two digits where it is below one.
+    """Write a number to the nearest whole, or with two digits if it is below one.
 
     >>> format_rough(1234.5), format_rough(0.0123), format_rough(0)
     ('1,234', '0.012', '0')
@@ -53,7 +53,7 @@ def format_budget(budget: float) -> str:
 
 
 def format_known(number: float | None, spec: str, missing: str = MISSING) -> str:
-    """Write a number by a format, or a mark where there is none.
+    """Write a number by a format, or a mark if there is no number.
 
     >>> format_known(0.25, ".1%"), format_known(None, ".1%")
     ('25.0%', '—')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def rewards(values: Any) -> list[float]:
         return [number("reward", values)]  # at once: it is the usual case
     given = np.asarray(values, object).ravel().tolist()
     try:
-        return [number("reward", int(each) if is_truth(each) else each) for each in given]
+        return [number("reward", int(item) if is_truth(item) else item) for item in given]
     except ValueError:
         raise invalid("reward", values, "must be a number, or one for each play") from None
 
@@ -43,3 +44,8 @@ def is_truth(value: Any) -> bool:
 def workers(n_workers: Any) -> int | None:
     """Return a number of workers; None stands for one on each core."""
     return None if n_workers is None else integer("n_workers", n_workers, low=1)
+
+
+def usable_cores() -> int:
+    """Return the cores that this process may use: as many workers as None stands for."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

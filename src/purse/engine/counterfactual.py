@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts
-from purse.base.processes import usable_cores
 from purse.base.progress import Progress
+from purse.base.validation import usable_cores
 from purse.compiler.jit import bind
 from purse.engine.cpu import in_threads
 from purse.engine.job import Job

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from purse.base.processes import usable_cores
 from purse.base.progress import Progress
+from purse.base.validation import usable_cores
 from purse.compiler.jit import BlockFunction, compile_errors
 from purse.compiler.kernel import attach, row_kernel
 from purse.compiler.plain import in_numpy, plain

@@ -14,6 +14,7 @@ from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.engine.python_policy import as_module
 from purse.engine.rules import NEVER
+from purse.engine.run import Run, Trajectory
 from purse.engine.workspace import Checkpoints, PathResults
 from purse.errors import invalid
 from purse.types import (
@@ -23,8 +24,6 @@ from purse.types import (
     PYTHON,
     STOP_RULES,
     Floats,
-    Run,
-    Trajectory,
     World,
 )
 

@@ -6,10 +6,10 @@ the rest, and `purse.lab.theory` has optima and bounds. Each name is loaded when
 
 import lazy_loader
 
+from purse.engine.run import Run as Run
+from purse.engine.run import Trajectory as Trajectory
 from purse.types import Problem as Problem
-from purse.types import Run as Run
 from purse.types import Ticket as Ticket
-from purse.types import Trajectory as Trajectory
 from purse.types import World as World
 
 __getattr__, __dir__, _lazy = lazy_loader.attach_stub(__name__, __file__)

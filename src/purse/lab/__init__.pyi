@@ -1,3 +1,4 @@
+import purse.engine.run as _run
 import purse.types as _types
 
 from . import theory as theory
@@ -10,7 +11,7 @@ from .study.regrets import regrets as regrets
 from .study.results import Study as Study
 
 Problem = _types.Problem
-Run = _types.Run
+Run = _run.Run
 Ticket = _types.Ticket
-Trajectory = _types.Trajectory
+Trajectory = _run.Trajectory
 World = _types.World

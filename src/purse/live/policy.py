@@ -294,7 +294,7 @@ class Policy:
                 raise BudgetExhausted(self.over)
             game = self._game
             seen: tuple[float, ...] = ()
-            if self.features.each or context is not None:
+            if self.features.declared or context is not None:
                 seen = self.features.encode(context)
                 self._see(seen)
             masked = arms is not None and self._mask(arms)

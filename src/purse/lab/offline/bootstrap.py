@@ -22,9 +22,10 @@ from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import SEEDS, Job
 from purse.engine.rounds import FAULT
+from purse.engine.run import Run
 from purse.engine.simulate import to_run
 from purse.lab.theory.estimate import LEVEL, Estimate, t_quantile
-from purse.types import Floats, Ints, Run, World
+from purse.types import Floats, Ints, World
 
 REPLICATES = 100  # R, logs drawn from the log
 THOROUGH_REPLICATES = 1_000  # with `--thorough`

@@ -128,7 +128,7 @@ class Contexts:
     @property
     def note(self) -> str:
         """The features in a line, with ranges and classes, and which of them are the data's own."""
-        parts = [describe(feature, feature.name in self.own) for feature in self.features.each]
+        parts = [describe(feature, feature.name in self.own) for feature in self.features.declared]
         return f"features{' of each arm' if self.features.per_arm else ''}: {'; '.join(parts)}"
 
 
@@ -175,7 +175,7 @@ def read_contexts(
     features = Features.of(declared, n_arms=len(arms), per_arm=per_arm)
     values = [
         np.stack([encode(source, column, feature) for column in group], axis=1)
-        for feature, group in zip(features.each, cells, strict=True)
+        for feature, group in zip(features.declared, cells, strict=True)
     ]
     return Contexts(features, np.concatenate(values, axis=2), frozenset(own))
 

@@ -10,10 +10,11 @@ import numpy as np
 from purse.base import amounts
 from purse.compiler.jit import bind
 from purse.engine.cpu import BLOCK_PATHS
+from purse.engine.run import Run
 from purse.kernels.regression import Regression, add_report, new_regression
 from purse.lab.offline.log import Log
 from purse.lab.offline.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
-from purse.types import Floats, Ints, Run, World
+from purse.types import Floats, Ints, World
 from purse.worlds._tables import context_rows
 
 FOLDS = 5

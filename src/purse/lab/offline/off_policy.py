@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from purse.base import validation
-from purse.base.processes import usable_cores
 from purse.base.progress import progress
+from purse.base.validation import usable_cores
 from purse.engine.job import Job, make_job
 from purse.lab.offline.estimates import LogPlayer, as_logged, budget_of
 from purse.lab.offline.log import Log, read_log

@@ -11,8 +11,8 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import check_lab
-from purse.base.processes import usable_cores
 from purse.base.progress import progress
+from purse.base.validation import usable_cores
 from purse.compiler.jit import NO_FOLDER, code_folder
 from purse.engine.job import sees_contexts
 from purse.errors import PurseError

@@ -10,8 +10,8 @@ from itertools import groupby
 
 import numpy as np
 
-from purse.base.processes import usable_cores
 from purse.base.progress import Progress
+from purse.base.validation import usable_cores
 from purse.engine import cpu
 from purse.engine.simulate import gpu_engine
 from purse.lab.study.cluster import play_on_cluster

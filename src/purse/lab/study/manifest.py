@@ -15,7 +15,7 @@ from typing import Any
 
 from purse._version import __version__
 from purse.base.files import write_text
-from purse.base.processes import usable_cores
+from purse.base.validation import usable_cores
 from purse.errors import InvalidInput
 
 NAME = "manifest.json"

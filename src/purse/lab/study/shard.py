@@ -17,10 +17,11 @@ from purse.base.progress import Progress
 from purse.engine.cpu import compiled_loop, fault_error, play_paths, warm_up
 from purse.engine.job import Job, make_job
 from purse.engine.rounds import FAULT
+from purse.engine.run import Run
 from purse.engine.simulate import to_run
 from purse.engine.workspace import PathResults
 from purse.errors import invalid
-from purse.types import Floats, Ints, Run, World
+from purse.types import Floats, Ints, World
 
 if TYPE_CHECKING:
     import polars as pl
