@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ import purse
 from purse.policies.classes_resolve import EARLY, EVERY
 from purse.types import Floats
 from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
-from tests.support.policies import refuses
 from tests.support.soak import SOAK
 
 ROUNDS = 300
@@ -30,39 +27,6 @@ def best_base(seen: Floats, rewards: Floats, costs: Floats, rounds: float) -> fl
         middle = (low + high) / 2
         low, high = (low, middle) if spent(middle) <= rounds else (middle, high)
     return high
-
-
-def test_rounds_by_hand() -> None:
-    live = purse.Policy(
-        "classes.resolve:alpha=0.5",
-        n_arms=2,
-        budget=100,
-        cost_min=0.1,
-        horizon=400,
-        features={"source": ("code", "chat")},
-    )
-    # r+ = 1/2 + 1/4 + 1/4 and c- = 0.1 for both arms: they tie
-    assert live.probabilities(context=["chat"]).tolist() == [0.5, 0.5]
-    ticket = live.ask(context=["chat"])
-    live.tell(ticket, 1, 0.5)
-    arm = ticket.arm
-    # N = 1: mean 3/4, k e^2 = 1/2 1/4, sigma^2 = (1/2 + 1/8) / 3, w^2 = 1/2; the cost: mean 0.5, no
-    # surprise, h = 1, sigma^2 = (1/2) / 3
-    scores = {arm: min(1, 0.75 + 0.5 * math.sqrt(0.625 / 3 / 2) + 0.125), 1 - arm: 1.0}
-    costs = {arm: 0.5 - 0.5 * math.sqrt(0.5 / 3 / 2) - 0.125, 1 - arm: 0.1}
-    # by the means the class would take the other arm, 1/2 for 0.4 rounds of pace, or this one, 3/4
-    # for 2 rounds; one round has passed: the least price is where they tie, (3/4 - 1/2) / 1.6
-    assert live.state.base[0] == pytest.approx(0.25 / 1.6, abs=1e-8)
-    price = 0.25 / 1.6 + 0.3 / math.sqrt(2)  # S = 2 - 1, Q = 1 + 1
-    found = live.probabilities(context=["chat"])
-    seen = live._game.scratch.scores
-    assert [seen[i] for i in (arm, 1 - arm)] == pytest.approx(
-        [scores[i] - price * 4 * costs[i] for i in (arm, 1 - arm)], abs=1e-8
-    )
-    assert found[1 - arm] == 1
-    # nothing is known of the other classes, and a class without a column is one of them
-    for other in ("code", "unheard"):
-        assert live.probabilities(context=[other]).tolist() == [0.5, 0.5]
 
 
 def test_means_are_those_of_a_regression_without_a_constant() -> None:
@@ -117,8 +81,6 @@ def test_live_equals_engine() -> None:
     live_equals_engine("classes.resolve", rows_of(ROUNDS, one_hot=True), 60)
 
 
-def test_what_it_refuses() -> None:
-    refuses("classes.resolve", "eta=0", allowed="must be a number above 0")
-    refuses("classes.resolve", "alpha=-1", allowed="must be a number at least 0", fields=())
+def test_refuses_a_context_per_arm() -> None:
     with pytest.raises(purse.InvalidInput, match=r"^classes\.resolve needs one context for all"):
         purse.Policy("classes.resolve", n_arms=2, budget=9, cost_min=1, features=1, per_arm=True)

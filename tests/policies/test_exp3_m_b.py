@@ -14,7 +14,7 @@ from purse.policies import exp3_m_b
 from purse.testing import check_policy
 from purse.types import Floats, Problem
 from tests.support.exp3_learners import problem, random_edges, world_of
-from tests.support.policies import EXACT, follows, frequency_surprise, make_live, refuses
+from tests.support.policies import EXACT, follows, frequency_surprise, make_live
 from tests.support.soak import SOAK, scale
 
 ROUNDS = scale(300, 1000)
@@ -206,12 +206,3 @@ def test_all_arms_as_plays() -> None:
 @pytest.mark.parametrize("options", ["", ":gamma=0", ":gamma=0.3", ":gamma=1"])
 def test_edges(options: str) -> None:
     random_edges(f"exp3.m.b{options}")
-
-
-def test_refusals() -> None:
-    refuses(
-        "exp3.m.b",
-        *("gamma=2", "gamma=-0.1", "gamma=x", "gamma=True"),
-        allowed="must be a number at least 0 and at most 1",
-        fields=("n_resources",),
-    )

@@ -9,32 +9,9 @@ import purse
 from purse.policies import lin_cbwk
 from purse.types import Problem
 from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
-from tests.support.policies import refuses
 from tests.support.soak import SOAK
 
 ROUNDS = 300
-
-
-def test_rounds_by_hand() -> None:
-    live = purse.Policy(
-        "lin-cbwk:radius=0.5", n_arms=2, budget=100, cost_min=0.1, horizon=400, features=1
-    )
-    # Z = 4, theta = 1/2: both arms have 0.5 sqrt(1.25) for the reward and cost 0.1 at least
-    width = 0.5 * math.sqrt(1.25)
-    assert live.probabilities(context=[0.5]).tolist() == [0.5, 0.5]
-    assert live._game.scratch.scores == pytest.approx([width - 4 / 2 * 0.1] * 2)
-    ticket = live.ask(context=[0.5])
-    live.tell(ticket, 1, 0.5)
-    # M^-1 x = x / 2.25, so the reward is predicted as 1.25 / 2.25 and the cost as half of it
-    step = math.sqrt(math.log(2) / 400) / 1.25
-    theta = 1 / (1 + math.exp(-step * (0.5 - 0.25)))
-    live.probabilities(context=[0.5])
-    seen, width = 1.25 / 2.25, 0.5 * math.sqrt(1.25 / 2.25)
-    expected = seen + width - 4 * theta * max(0.1, 0.5 * seen - width)
-    assert live._game.scratch.scores[ticket.arm] == pytest.approx(expected, abs=1e-13)
-    # reward below cost: nothing is worth more, and the round passes
-    poor = purse.Policy("lin-cbwk:radius=1e-9", n_arms=1, budget=1, cost_min=0.5, horizon=400)
-    assert poor.ask().skipped
 
 
 def test_the_radius_of_theory() -> None:
@@ -74,10 +51,3 @@ def test_coefficients_are_those_of_least_squares(model: str) -> None:
 def test_live_equals_engine() -> None:
     live_equals_engine("lin-cbwk:radius=1", rows_of(ROUNDS), 120, ROUNDS)
     live_equals_engine("lin-cbwk:model=shared,radius=1", rows_of(ROUNDS, per_arm=True), 60)
-
-
-def test_what_it_refuses() -> None:
-    refuses("lin-cbwk", "radius=0", "z=-1", fields=("plays",))
-    refuses("lin-cbwk", "radius=x", "z=x", allowed="must be 'theory' or a positive", fields=())
-    refuses("lin-cbwk", "model=one", allowed="must be one of 'arm', 'shared'", fields=())
-    refuses("lin-cbwk", "model=shared", allowed="must be 'arm' where all arms have", fields=())

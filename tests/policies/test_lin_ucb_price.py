@@ -18,7 +18,6 @@ from tests.support.context_rows import (
     rows_of,
     share_of_optimum,
 )
-from tests.support.policies import refuses
 
 NAME = lin_ucb_price.NAME
 
@@ -141,17 +140,13 @@ def test_with_money_for_all_rounds_there_is_no_price_and_no_round_passes() -> No
         answers.tell(live, ticket)
 
 
-def test_options_out_of_range_are_refused() -> None:
-    refuses(NAME, "scale=0", "ridge=0", fields=("plays",))
-    for option, value in (("eta", -1), ("guard", 2)):
-        with pytest.raises(purse.InvalidInput, match=rf"^{option}={value}: must be a number"):
-            purse.simulate(f"{NAME}:{option}={value}", "linear_contexts", 10)
-
-
-def test_share_of_the_optimum_in_a_linear_world() -> None:
+@pytest.mark.parametrize(
+    ("policy", "least"), [(NAME, 0.965), ("lin-ts.price", 0.965), ("lin-ucb.resolve", 0.97)]
+)
+def test_share_of_the_optimum_in_a_linear_world(policy: str, least: float) -> None:
     world = worlds.function("linear_contexts")()
-    shares = share_of_optimum(NAME, world, 0.2)
-    assert shares.mean() > 0.965, shares
+    shares = share_of_optimum(policy, world, 0.2)
+    assert shares.mean() > least, shares
     blind = lp_without_contexts(world, budget_of(world, 0.2))
     assert shares.mean() > 1.25 * blind / lp_with_contexts(world, budget_of(world, 0.2))
 

@@ -16,14 +16,17 @@ from tests.support.policies import refuses
 KNOWN_COSTS = ["b-kube", "bounded-epsilon-first", "epsilon-first", "fractional-kube", "kube"]
 ONE_PLAY = [
     *("bobw-primal-dual", "elimination-race", "exp3", "exp3++", "exp3++.ada-prices"),
-    *("exp3++.prices", "exp3-ix", "exp3.p", "lagrange-bwk", "primal-dual-bwk", "sao"),
+    *("exp3++.prices", "exp3-ix", "exp3.p", "lagrange-bwk", "best-arm", "primal-dual-bwk", "sao"),
+    *("lin-cbwk", "lin-ts.price", "lin-ucb.price", "lin-ucb.resolve", "replan", "square-cbwk"),
     "tsallis-inf",
 ]
 ONE_PLAY_ONE_RESOURCE = [
     *(*KNOWN_COSTS, "budgeted-thompson", "exp3.bwk", "exp3-ix.bwk", "exp3.p.bwk", "exp3++.bwk"),
     *("exp3++.price", "sw-ucb-bwk", "tsallis-inf.bwk", "tsallis-inf.coin", "tsallis-inf.price"),
-    "ucb-bwk",
+    *("classes.resolve", "ucb-bwk"),
 ]
+ONE_RESOURCE = ["exp3.m.b", "ucb-mb"]
+LINEAR = "lin-ts.price lin-ucb.price lin-ucb.resolve"
 IX = "exp3-ix exp3-ix.bwk"
 EPSILON, RADIUS = "bounded-epsilon-first epsilon-first", "primal-dual-bwk sw-ucb-bwk ucb-bwk"
 PART = "must be a number above 0 and at most 1"
@@ -54,6 +57,26 @@ ABOVE_0, BETA = "must be a number above 0", "must be 'theory' or a positive numb
         ("exp3++.bwk", "width=x", "must be one of 'printed', 'direct'"),
         ("exp3++.ada-prices", "rate=0 rate=x", ABOVE_0),
         ("fixed", "arm=2 arm=-1 arm=0.5 arm=x", "must be a whole number from 0 to 1"),
+        (LINEAR, "scale=0 ridge=0", ABOVE_0),
+        ("lin-ucb.price", "eta=-1", "must be a number at least 0"),
+        ("lin-ucb.price", "guard=2", SHARE),
+        ("lin-cbwk", "radius=0 z=-1", ABOVE_0),
+        ("lin-cbwk", "radius=x z=x", "must be 'theory' or a positive"),
+        ("lin-cbwk", "model=one", "must be one of 'arm', 'shared'"),
+        ("lin-cbwk", "model=shared", "must be 'arm' where all arms have"),
+        ("square-cbwk", "g=0 ridge=0", ABOVE_0),
+        ("square-cbwk", "eta=-1", ABOVE_0),
+        ("classes.resolve", "eta=0", ABOVE_0),
+        ("classes.resolve", "alpha=-1", "must be a number at least 0"),
+        ("replan", "scale=0 scale=x", ABOVE_0),
+        ("replan", "change=-1 change=x fade=-1 fade=x looks=-1", "must be a number at least 0"),
+        ("replan", "guard=1.5 guard=-0.1 guard=x", SHARE),
+        ("best-arm", "by=cost", "must be one of 'reward', 'ratio'"),
+        ("best-arm", "sampling=x", "must be one of 'lucb', 'uniform'"),
+        ("best-arm", "within=-1", "must be a number at least 0"),
+        ("best-arm", "confidence=1 confidence=0", "must be a number"),
+        ("best-arm", "cap=0 cap=-1", "must be "),
+        ("exp3.m.b", "gamma=2 gamma=-0.1 gamma=x gamma=True", SHARE),
         ("lagrange-bwk", "form=x", "must be one of 'stochastic', 'adversarial'"),
         ("lagrange-bwk", "delta=0", PART),
         (RADIUS, "c_rad=0", ABOVE_0),
@@ -109,9 +132,9 @@ def refused(policy: str, message: str) -> None:
         purse.Policy(policy, n_arms=2, budget=100, **told)
 
 
-@pytest.mark.parametrize("policy", [*ONE_PLAY, *ONE_PLAY_ONE_RESOURCE, "ucb-mb"])
+@pytest.mark.parametrize("policy", [*ONE_PLAY, *ONE_PLAY_ONE_RESOURCE, *ONE_RESOURCE])
 def test_plays_and_resources(policy: str) -> None:
-    fields = [] if policy == "ucb-mb" else ["plays"]
+    fields = [] if policy in ONE_RESOURCE else ["plays"]
     fields += [] if policy in ONE_PLAY else ["n_resources"]
     refuses(policy, fields=tuple(fields))
 

@@ -12,7 +12,8 @@ import purse
 from purse.base import amounts
 from tests.support.known_costs import caps_hold
 from tests.support.plain_replan import CALM
-from tests.support.policies import refuses, tell_all
+from tests.support.policies import tell_all
+from tests.support.soak import SOAK
 
 
 def play(live: purse.Policy, n_rounds: int, reward: float, cost: Any) -> None:
@@ -113,7 +114,8 @@ def test_open_tickets_are_spread_over_equal_arms(stop: str) -> None:
 
 
 def test_caps_hold_and_all_that_they_allow_is_spent() -> None:
-    caps_hold("replan", ("exit", "hold", "fit"))  # under `retry` the game draws the last arms
+    # under `retry` the game draws the last arms; for `fit` another loop is compiled
+    caps_hold("replan", ("exit", "hold", *(["fit"] if SOAK else [])))
 
 
 def test_open_tickets_count_against_caps() -> None:
@@ -125,12 +127,3 @@ def test_open_tickets_count_against_caps() -> None:
     live.void(tickets[-1])
     assert live.ask().arm == tickets[-1].arm
     assert not live.probabilities().any()
-
-
-def test_options() -> None:
-    refuses("replan", "scale=0", "scale=x", fields=("plays",))
-    for option in ("change", "fade", "looks"):
-        low = "must be a number at least 0"
-        refuses("replan", f"{option}=-1", f"{option}=x", fields=(), allowed=low)
-    share = "must be a number at least 0 and at most 1"
-    refuses("replan", "guard=1.5", "guard=-0.1", "guard=x", fields=(), allowed=share)

@@ -11,10 +11,9 @@ from purse.policies import square_cbwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem
 from tests.support.context_rows import Answers, context_of, live_equals_engine, live_on, rows_of
-from tests.support.policies import refuses
-from tests.support.soak import SOAK
+from tests.support.soak import SOAK, scale
 
-ROUNDS = 400
+ROUNDS = scale(200, 400)
 
 
 class Plain:
@@ -70,35 +69,10 @@ class Plain:
             self.squares += (cost * self.horizon / self.budget - 1) ** 2
 
 
-def test_rounds_by_hand() -> None:
-    live = purse.Policy(
-        "square-cbwk", n_arms=2, budget=100, cost_min=0.1, horizon=400, features=1, seed=3
-    )
-    # gamma = 16 sqrt(2 400 / 2) = 320; both arms are worth 1/2, nothing is worth 0
-    nothing = 1 / (3 + 320 / 2)
-    first = live.probabilities(context=[0.5])
-    assert first == pytest.approx([1 - 1 / 3 - nothing, 1 / 3], abs=1e-15)
-    ticket = live.ask(context=[0.5])
-    assert ticket.arm == 0
-    live.tell(ticket, 1, 0.5)
-    # k = 1 / (1 + 1.25), so the reward's coefficients are (0, 1/2) + k / 2 (0.5, 1); the cost's are
-    # (0, 0.5). A cost is 4 times its rounds of pace: S = 2 - 1, Q = 1 + 1
-    price = 0.3 / math.sqrt(2)
-    reward = 0.5 + 1 / 4.5 - 0.5 / 4.5
-    values = [reward - price * 4 * 0.5, 0.5 - price * 4 * 0.1]  # the second may cost 0.1 at least
-    assert values[1] > values[0] > 0
-    others = [1 / (3 + 320 * (values[1] - values[0])), 1 / (3 + 320 * values[1])]
-    found = live.probabilities(context=[-1])
-    assert found == pytest.approx([others[0], 1 - sum(others)], abs=1e-14)
-    # the mask leaves the first arm and nothing, in their ratio
-    masked = live.probabilities([0], context=[-1])
-    assert masked == pytest.approx([others[0] / sum(others), 0], abs=1e-14)
-
-
 @pytest.mark.parametrize(("horizon", "g"), [(ROUNDS, 1), (None, 0.05)])
 def test_follows_the_formula(horizon: int | None, g: float) -> None:
     world = rows_of(ROUNDS)
-    budget = 120 if horizon else 1e6
+    budget = 0.3 * ROUNDS if horizon else 1e6
     live = live_on(f"square-cbwk:g={g}", world, budget, horizon)
     plain, answers = Plain(live, g, horizon), Answers(world, ROUNDS)
     skipped = 0
@@ -131,8 +105,8 @@ def test_arms_come_as_often_as_they_should() -> None:
 
 
 def test_live_equals_engine() -> None:
-    live_equals_engine("square-cbwk", rows_of(ROUNDS), 120, ROUNDS)
-    live_equals_engine("square-cbwk", rows_of(ROUNDS, per_arm=True), 60)
+    live_equals_engine("square-cbwk", rows_of(ROUNDS), 0.3 * ROUNDS, ROUNDS)
+    live_equals_engine("square-cbwk", rows_of(ROUNDS, per_arm=True), 0.15 * ROUNDS)
 
 
 @pytest.mark.skipif(not SOAK, reason="another number of resources is compiled again")
@@ -151,4 +125,3 @@ def test_gamma_and_options() -> None:
     known = Problem.of(n_arms=3, budget=100, cost_min=0.5, horizon=400, n_features=3)
     assert square_cbwk.params(known).gamma == pytest.approx(16 * math.sqrt(300))
     assert square_cbwk.params(known, g=2).gamma == pytest.approx(2 * math.sqrt(300))
-    refuses("square-cbwk", "g=0", "eta=-1", "ridge=0", fields=("plays",))
