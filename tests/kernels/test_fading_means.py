@@ -1,20 +1,34 @@
+"""Means that fade, and the test for changes."""
+
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.special import rel_entr
 
-from purse.kernels.change_test import find_change, new_change_test
+from purse.compiler.jit import bind
 from purse.kernels.fading_means import (
+    SIZES,
+    ChangeTest,
     FadingMeans,
     add_value,
+    block_mean,
     change_rate,
     faded,
+    find_change,
     keep_block,
+    new_change_test,
     new_means,
+    restart,
     weigh,
 )
+from purse.types import Floats
+
+THRESHOLD = 1.5  # of `replan`
+ONE = np.ones(1)
 
 
 def add(known: FadingMeans, arm: int, *reports: list[float]) -> None:
@@ -83,3 +97,155 @@ def test_after_a_change_the_block_that_differs_is_kept_and_little_else() -> None
     assert known.spreads[:, 0] == pytest.approx([0.125, 0, 2, 0], rel=1e-14)
     assert known.spreads[:, 1] == pytest.approx([0, 0, 0.125, 0], rel=1e-14)
     assert not any(array.any() for array in test)
+
+
+def tell_all(
+    test: ChangeTest, reports: Floats, arm: int, tops: Floats, threshold: float
+) -> tuple[int, int]:
+    """The loop of `feed`, compiled."""
+    for n in range(reports.shape[0]):
+        for s in range(reports.shape[1]):
+            test.sums[arm, s] += reports[n, s]
+        place = find_change(test, arm, tops, threshold)
+        if place >= 0:
+            return n + 1, place
+    return -1, -1
+
+
+compiled = bind(tell_all)
+
+
+def feed(
+    test: ChangeTest,
+    series: list[float] | Floats,
+    *,
+    arm: int = 0,
+    tops: Floats = ONE,
+    threshold: float = THRESHOLD,
+) -> tuple[int, int]:
+    """How many reports were told until a block differs, and its place; (-1, -1) where none does."""
+    reports = np.array(series, float).reshape(-1, test.sums.shape[1])
+    n, place = compiled(test, reports, arm, tops, threshold)
+    return int(n), int(place)
+
+
+def kl(p: float, q: float) -> float:
+    return float(rel_entr(p, q) + rel_entr(1 - p, 1 - q))
+
+
+def ratio(old: Floats, new: Floats) -> float:
+    both = float(np.concatenate([old, new]).mean())
+    return len(old) * kl(float(old.mean()), both) + len(new) * kl(float(new.mean()), both)
+
+
+def test_a_block_of_ones_after_one_of_zeros() -> None:
+    # 8 kl(0, 1/2) + 8 kl(1, 1/2) = 16 ln 2 = 11.09, and 1.5 + ln 16 = 4.27
+    test = new_change_test(1, 1)
+    assert feed(test, [0] * 8 + [1] * 8) == (16, 0)
+    assert block_mean(test, 0, 0, 0) == 1
+
+
+@pytest.mark.parametrize("ones", [1, 4, 7])
+def test_the_threshold_is_the_likelihood_ratio_less_the_logarithm(ones: int) -> None:
+    old, new = np.array([1.0, 0] * 4), np.repeat([1.0, 0], [ones, 8 - ones])
+    # with 7 ones: 8 kl(1/2, 11/16) + 8 kl(7/8, 11/16) = 1.378
+    exact = ratio(old, new) - math.log(16)
+    assert ones != 7 or exact + math.log(16) == pytest.approx(1.378, abs=1e-4)
+    series = np.concatenate([old, new])
+    assert feed(new_change_test(1, 1), series, threshold=exact + 1e-9) == (-1, -1)
+    assert feed(new_change_test(1, 1), series, threshold=exact - 1e-9) == (16, 0)
+
+
+def test_a_change_that_only_the_larger_block_shows() -> None:
+    # 16 zeros, then 3 ones in each 8. After 24 reports the ratio is 3.75 and the threshold 1.3 +
+    # ln 24 = 4.48; after 32 the last 8 have 1.11 and the last 16 have 4.86 against 4.77
+    test, eight = new_change_test(1, 1), [1, 1, 1, 0, 0, 0, 0, 0]
+    assert feed(test, [0] * 16 + eight * 2, threshold=1.3) == (32, 1)
+    assert block_mean(test, 0, 1, 0) == 6 / 16
+
+
+def test_each_block_is_held_against_all_that_came_before() -> None:
+    """The plain formula over a long series, with a threshold just above the largest ratio of any
+    block but the one that is found.
+    """
+    series = np.random.default_rng(3).random(4096) < 0.3
+    ratios = {
+        (n, place): ratio(series[: n - size], series[n - size : n]) - math.log(n)
+        for n in range(16, 4097, 8)
+        for place in range(SIZES)
+        if n % (size := 8 << place) == 0 and n >= 2 * size
+    }
+    order = sorted(ratios, key=lambda which: ratios[which], reverse=True)
+    for high, low in pairwise(order[:40]):
+        threshold = (ratios[high] + ratios[low]) / 2
+        first = min(which for which in order if ratios[which] > threshold)
+        assert feed(new_change_test(1, 1), series, threshold=threshold) == first
+
+
+@pytest.mark.parametrize("value", [0.0, 0.3, 1.0])
+def test_nothing_changes_in_a_constant_series(value: float) -> None:
+    for top in (1.0, 2.5):
+        test = new_change_test(1, 1)
+        assert feed(test, [value] * 20_000, tops=np.array([top]), threshold=1e-6) == (-1, -1)
+
+
+def test_each_signal_counts_in_its_own_scale_and_each_arm_for_itself() -> None:
+    calm, jump = [0.5, 0], [0.5, 4]
+    test = new_change_test(3, 2)
+    tops = np.array([1.0, 4.0])
+    assert feed(test, [*calm * 16], arm=2, tops=tops) == (-1, -1)
+    assert feed(test, [*calm * 8], arm=0, tops=tops) == (-1, -1)
+    # with a top of 400 the jump is one from 0 to 0.01
+    wide = new_change_test(1, 2)
+    assert feed(wide, [*calm * 8, *jump * 8], tops=np.array([1.0, 400.0])) == (-1, -1)
+    assert feed(test, [*jump * 8], arm=0, tops=tops) == (8, 0)
+    assert [block_mean(test, 0, 0, s) for s in (0, 1)] == [0.5, 4]
+    assert feed(test, [*jump * 8], arm=1, tops=tops) == (-1, -1)  # it never was otherwise
+
+
+def test_a_signal_that_is_always_nothing_is_left_out() -> None:
+    test = new_change_test(1, 2)
+    assert feed(test, [1.0, 0.0] * 64, tops=np.array([1.0, 0.0])) == (-1, -1)
+
+
+def test_to_restart_forgets_all_arms() -> None:
+    test = new_change_test(2, 1)
+    feed(test, [0, 1] * 40, arm=0)
+    assert feed(test, [0] * 8 + [1] * 8, arm=1) == (16, 0)
+    restart(test)
+    assert not any(array.any() for array in test)
+    assert feed(test, [1] * 4000, arm=1) == (-1, -1)
+
+
+def test_a_jump_is_found_soon() -> None:
+    """From 0.2 to 0.8 after 200 reports; a block of 8 after the jump has a ratio of 6 to 9."""
+    delays = []
+    for seed in range(100):
+        order = np.random.default_rng(seed)
+        test = new_change_test(1, 1)
+        if feed(test, order.random(200) < 0.2) != (-1, -1):
+            continue  # a false alarm
+        found, place = feed(test, order.random(200) < 0.8)
+        delays.append(found)
+        assert abs(block_mean(test, 0, place, 0) - 0.8) < 0.45
+    assert len(delays) >= 90
+    assert max(delays) <= 64
+    assert np.mean(delays) < 16
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
+def test_false_alarms_are_rare(chance: float) -> None:
+    """Coins that do not change, 2,000 reports on each of 200 arms, which begin afresh at an
+    alarm.
+    """
+    coins = np.random.default_rng(0).random((200, 2000)) < chance
+    alarms = 0
+    for series in coins:
+        rest = series
+        test = new_change_test(1, 1)
+        while (found := feed(test, rest)[0]) >= 0:
+            alarms += 1
+            restart(test)
+            rest = rest[found:]
+    # 7, 7 and 4 in 400,000 reports: one in 65,000, give or take four standard errors
+    assert 0 < alarms <= 6 + 4 * math.sqrt(6)

@@ -1,12 +1,21 @@
 """Means of reports that count for less with age, and for little after a change.
 
-A report on an arm is S numbers, the signals. Where changes come at a rate of `rate` a round, n
-reports whose last one is `age` rounds old count for
+A report on an arm is S numbers, the signals, each between 0 and its largest value. If changes come
+at a rate of `rate` a round, n reports whose last one is `age` rounds old count for
 
     max{1, n exp(-rate age)}
 
-reports of today. Only weights fade: an old mean stays the best guess there is. When `change_test`
-finds a change, the arm keeps the block of reports that differs, and other arms keep little.
+reports of today. Only weights fade: an old mean stays the best guess there is.
+
+A test finds changes. When a block of 8, 16, 32, ... reports on an arm is complete, its mean b is
+compared with the mean a of all n_a reports before it. With n_b reports in the block, n in all and
+their mean ab, the means differ if
+
+    n_a kl(a, ab) + n_b kl(b, ab) > threshold + ln(n),
+
+the generalised likelihood ratio of two coins. A test costs four logarithms, at every eighth report
+or less often. After a change the arm keeps the block of reports that differs, and other arms keep
+little.
 """
 
 from __future__ import annotations
@@ -16,15 +25,16 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.compiler.kernel import cold, kernel
-from purse.kernels.change_test import FIRST_BLOCK, ChangeTest, begin_afresh, block_mean
-from purse.kernels.fastmath import exp
-from purse.types import Floats
+from purse.kernels.fastmath import exp, log
+from purse.types import Floats, Ints
 
-KEPT = 2.0  # the weight that other arms keep after a change
+FIRST_BLOCK = 8
+SIZES = 11  # blocks of up to 2^13 reports
+REMEMBERED = 2.0  # the weight that other arms keep after a change
 
 
 class FadingMeans(NamedTuple):
-    """What is known of each arm."""
+    """The reports on each arm."""
 
     weights: Floats  # (K,) how many reports the arm has, faded up to the last of them
     means: Floats  # (K, S)
@@ -34,7 +44,7 @@ class FadingMeans(NamedTuple):
 
 
 def new_means(n_arms: int, n_signals: int) -> FadingMeans:
-    """Return what is known before any report: all numbers are 0."""
+    """Return the means before any report: all numbers are 0."""
     signals = (n_arms, n_signals)
     return FadingMeans(
         np.zeros(n_arms), np.zeros(signals), np.zeros(signals), np.zeros(signals), np.zeros(n_arms)
@@ -55,32 +65,114 @@ def faded(weight: float, age: float, rate: float) -> float:
 
 
 @kernel
-def weigh(known: FadingMeans, arm: int, factor: float) -> None:
+def weigh(arms: FadingMeans, arm: int, factor: float) -> None:
     """Let the reports on an arm weigh `factor` times as much; means stay."""
-    known.weights[arm] *= factor
-    for s in range(known.spreads.shape[1]):
-        known.spreads[arm, s] *= factor
+    arms.weights[arm] *= factor
+    for s in range(arms.spreads.shape[1]):
+        arms.spreads[arm, s] *= factor
 
 
 @kernel
-def add_value(known: FadingMeans, arm: int, s: int, value: float) -> None:
+def add_value(arms: FadingMeans, arm: int, s: int, value: float) -> None:
     """Add a signal of a report that `weights` counts already."""
-    off = value - known.means[arm, s]
-    known.means[arm, s] += off / known.weights[arm]
-    known.spreads[arm, s] += off * (value - known.means[arm, s])
-    known.tops[arm, s] = max(known.tops[arm, s], value)
+    off = value - arms.means[arm, s]
+    arms.means[arm, s] += off / arms.weights[arm]
+    arms.spreads[arm, s] += off * (value - arms.means[arm, s])
+    arms.tops[arm, s] = max(arms.tops[arm, s], value)
+
+
+class ChangeTest(NamedTuple):
+    """What the test keeps of each arm since the last change anywhere."""
+
+    reports: Ints  # (K,)
+    sums: Floats  # (K, S)
+    before: Floats  # (K, SIZES, S) the sums when the last block of each size was complete
+
+
+def new_change_test(n_arms: int, n_signals: int) -> ChangeTest:
+    """Return the test with nothing seen yet."""
+    return ChangeTest(
+        np.zeros(n_arms, np.int64),
+        np.zeros((n_arms, n_signals)),
+        np.zeros((n_arms, SIZES, n_signals)),
+    )
+
+
+@kernel
+def find_change(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> int:
+    """Count a report whose signals are in `sums`; return the place of the block that differs.
+
+    tops   (S,) the largest value of each signal
+
+    Return -1 if no block differs.
+    """
+    test.reports[arm] += 1
+    if test.reports[arm] % FIRST_BLOCK != 0:
+        return -1
+    return compare_blocks(test, arm, tops, threshold)
 
 
 @cold
-def keep_block(known: FadingMeans, test: ChangeTest, changed: int, place: int) -> None:
+def compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> int:
+    """Close the blocks that end with this report, and compare each with all that came before."""
+    n = test.reports[arm]
+    size = FIRST_BLOCK
+    for place in range(SIZES):
+        if n % size != 0:
+            break
+        older = n - size
+        for s in range(test.sums.shape[1]):
+            if older >= size and tops[s] > 0:
+                mean = test.sums[arm, s] / n / tops[s]
+                old = test.before[arm, place, s] / older / tops[s]
+                new = block_mean(test, arm, place, s) / tops[s]
+                ratio = older * divergence(old, mean) + size * divergence(new, mean)
+                if ratio > threshold + log(float(n)):
+                    return place
+        for s in range(test.sums.shape[1]):
+            test.before[arm, place, s] = test.sums[arm, s]
+        size *= 2
+    return -1
+
+
+@cold
+def block_mean(test: ChangeTest, arm: int, place: int, s: int) -> float:
+    """Return the mean of a signal in the block that `find_change` returned."""
+    return (test.sums[arm, s] - test.before[arm, place, s]) / (FIRST_BLOCK << place)
+
+
+@cold
+def divergence(p: float, q: float) -> float:
+    """Return kl(p, q) of two coins, in nats."""
+    total = 0.0
+    if p > 0:
+        total += p * log(p / max(q, 1e-12))
+    if p < 1:
+        total += (1 - p) * log((1 - p) / max(1 - q, 1e-12))
+    return total
+
+
+@cold
+def restart(test: ChangeTest) -> None:
+    """Forget all reports, after a change."""
+    for arm in range(test.reports.shape[0]):
+        test.reports[arm] = 0
+        for s in range(test.sums.shape[1]):
+            test.sums[arm, s] = 0.0
+            for place in range(SIZES):
+                test.before[arm, place, s] = 0.0
+
+
+@cold
+def keep_block(arms: FadingMeans, test: ChangeTest, changed: int, place: int) -> None:
     """Keep the block that differs, which `find_change` returned, and little of other arms.
 
-    The test begins afresh.
+    The test starts again.
     """
-    for i in range(known.weights.shape[0]):
-        kept = float(FIRST_BLOCK << place) if i == changed else min(KEPT, known.weights[i])
-        if known.weights[i] > 0:
-            weigh(known, i, kept / known.weights[i])
-    for s in range(known.means.shape[1]):
-        known.means[changed, s] = block_mean(test, changed, place, s)
-    begin_afresh(test)
+    for i in range(arms.weights.shape[0]):
+        weight = float(FIRST_BLOCK << place) if i == changed else min(REMEMBERED, arms.weights[i])
+        if arms.weights[i] > 0:
+            weigh(arms, i, weight / arms.weights[i])
+    for s in range(arms.means.shape[1]):
+        arms.means[changed, s] = block_mean(test, changed, place, s)
+    restart(test)

@@ -30,20 +30,22 @@ from purse.base.validation import number
 from purse.compiler.kernel import kernel
 from purse.kernels.distributions import normal
 from purse.kernels.fading_means import FadingMeans
-from purse.kernels.guard import GuardStakes, find_safe, too_risky
 from purse.kernels.index_rules import OUT, find_largest
-from purse.kernels.information import (
+from purse.kernels.masks import is_allowed
+from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
+from purse.kernels.plan import (
     PRIOR,
+    TINY,
+    GuardStakes,
+    find_safe,
     learn_share,
     lower_cost,
     optimism,
+    too_risky,
     untried_cost,
     untried_reward,
     usual_share,
 )
-from purse.kernels.masks import is_allowed
-from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
-from purse.kernels.plan_chances import TINY
 from purse.kernels.prior import start_of
 from purse.kernels.regression import Regression, add_report, leverage, predict
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem

@@ -13,10 +13,23 @@ relative error of V is about 1e-11, so nothing is ever solved again.
 
 The constant, the last number of a context, starts at 1/2 for the reward. For a cost it starts at
 the arm's first cost: a prior of 0 would make every new arm look cheap.
+
+Bounds on a prediction are as wide as the noise that was measured. Of arm i with N reports, in a
+context of leverage w^2 = x'Vx:
+
+    h       = most if N = 0, else min(most, 2 (sum of costs) / N)          the arm's own scale
+    sigma_r = sqrt((1/2 + squares_r) / (2 + N))         as if two reports had shown a spread of 1/2
+    sigma_j = sqrt((h^2 / 2 + squares_j) / (2 + N))
+    r+      = r^ + alpha sigma_r w + 1 / (4 (1 + N))                             between 0 and 1
+    c-_j    = c^_j - alpha sigma_j w - h / (4 (1 + N))             between the declared bounds
+
+The last terms have Bernstein's shape: from alpha = 1/2 on an arm without a report has r+ = 1,
+however many features there are. h makes declared bounds harmless that are too wide.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +38,11 @@ from purse.compiler.kernel import kernel
 from purse.types import Floats
 
 PRIOR_REWARD = 0.5
+FEW = 0.25  # of the terms in 1 / (1 + N)
 
 
 class Regression(NamedTuple):
-    """What is known of each arm. S = 1 + d signals: the reward, then the costs."""
+    """The regressions of all arms. S = 1 + d signals: the reward, then the costs."""
 
     inverse: Floats  # (K, n, n) V
     coefficients: Floats  # (K, S, n)
@@ -54,47 +68,47 @@ def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) ->
 
 
 @kernel
-def predict(known: Regression, i: int, s: int, x: Floats) -> float:
+def predict(model: Regression, i: int, s: int, x: Floats) -> float:
     """Return the value of signal s of arm i that is expected in context x, shape (n,)."""
     total = 0.0
     for k in range(x.shape[0]):
-        total += known.coefficients[i, s, k] * x[k]
+        total += model.coefficients[i, s, k] * x[k]
     return total
 
 
 @kernel
-def leverage(known: Regression, i: int, x: Floats) -> float:
+def leverage(model: Regression, i: int, x: Floats) -> float:
     """x'Vx: the variance of a prediction in units of the noise's; 1 / (1 + reports) at n = 1.
 
     V is symmetric: each pair of numbers is met once and counts twice.
     """
     total = 0.0
     for k in range(x.shape[0]):
-        line = 0.5 * known.inverse[i, k, k] * x[k]
+        line = 0.5 * model.inverse[i, k, k] * x[k]
         for m in range(k):  # from 0 on: a compiler sees that no index is negative
-            line += known.inverse[i, k, m] * x[m]
+            line += model.inverse[i, k, m] * x[m]
         total += line * x[k]
     return max(0.0, 2 * total)
 
 
 @kernel
 def add_report(
-    known: Regression, i: int, x: Floats, z: Floats, reward: float, costs: Floats
+    model: Regression, i: int, x: Floats, z: Floats, reward: float, costs: Floats
 ) -> None:
     """Learn from a report on arm i in context x, shape (n,).
 
     z       (n,) room to work in
     costs   (d,)
     """
-    if known.reports[i] == 0:
+    if model.reports[i] == 0:
         for j in range(costs.shape[0]):
-            known.coefficients[i, 1 + j, x.shape[0] - 1] = costs[j]
-    add_plain_report(known, i, x, z, reward, costs)
+            model.coefficients[i, 1 + j, x.shape[0] - 1] = costs[j]
+    add_plain_report(model, i, x, z, reward, costs)
 
 
 @kernel
 def add_plain_report(
-    known: Regression, i: int, x: Floats, z: Floats, reward: float, costs: Floats
+    model: Regression, i: int, x: Floats, z: Floats, reward: float, costs: Floats
 ) -> None:
     """Do the same, but leave what is expected before the first report as it is."""
     n = x.shape[0]
@@ -102,21 +116,51 @@ def add_plain_report(
         z[m] = 0.0
     for k in range(n):  # row by row, as V is symmetric: sums of several columns side by side
         for m in range(n):
-            z[m] += known.inverse[i, k, m] * x[k]
+            z[m] += model.inverse[i, k, m] * x[k]
     width = 0.0
     for k in range(n):
         width += z[k] * x[k]
     scale = 1 / (1 + max(0.0, width))
-    known.reports[i] += 1
-    for s in range(known.sums.shape[1]):
+    model.reports[i] += 1
+    for s in range(model.sums.shape[1]):
         value = reward if s == 0 else costs[s - 1]
-        error = value - predict(known, i, s, x)
-        known.squares[i, s] += scale * error * error
-        known.sums[i, s] += value
-        known.tops[i, s] = max(known.tops[i, s], value)
+        error = value - predict(model, i, s, x)
+        model.squares[i, s] += scale * error * error
+        model.sums[i, s] += value
+        model.tops[i, s] = max(model.tops[i, s], value)
         step = scale * error
         for k in range(n):
-            known.coefficients[i, s, k] += step * z[k]
+            model.coefficients[i, s, k] += step * z[k]
     for k in range(n):
         for m in range(n):
-            known.inverse[i, k, m] -= scale * (z[k] * z[m])  # symmetric to the bit
+            model.inverse[i, k, m] -= scale * (z[k] * z[m])  # symmetric to the bit
+
+
+@kernel
+def upper_reward(model: Regression, i: int, x: Floats, width: float, alpha: float) -> float:
+    """Return r+ of arm i in context x, of leverage width^2."""
+    reports = model.reports[i]
+    noise = math.sqrt((0.5 + model.squares[i, 0]) / (2 + reports))
+    bound = predict(model, i, 0, x) + alpha * noise * width + FEW / (1 + reports)
+    return min(1.0, max(0.0, bound))
+
+
+@kernel
+def least_cost(
+    model: Regression,
+    i: int,
+    j: int,
+    x: Floats,
+    width: float,
+    alpha: float,
+    least: float,
+    most: float,
+) -> float:
+    """Return c-_j of arm i in context x, of leverage width^2; least, most: declared bounds."""
+    reports = model.reports[i]
+    scale = most
+    if reports > 0:
+        scale = min(most, 2 * model.sums[i, 1 + j] / reports)
+    noise = math.sqrt((0.5 * scale * scale + model.squares[i, 1 + j]) / (2 + reports))
+    bound = predict(model, i, 1 + j, x) - alpha * noise * width - FEW * scale / (1 + reports)
+    return min(most, max(least, bound))

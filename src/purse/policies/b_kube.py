@@ -48,15 +48,15 @@ from __future__ import annotations
 import numpy as np
 
 from purse.kernels import known_costs
-from purse.policies.kube import KubeParams, choose, init, probabilities, scratch, update
+from purse.policies import kube
 from purse.types import Problem
 
-__all__ = ["choose", "init", "params", "probabilities", "scratch", "update"]
-
 NAME, PLAYS, RESOURCES, CAPS = "b-kube", 1, 1, True
+init, scratch, choose = kube.init, kube.scratch, kube.choose
+update, probabilities = kube.update, kube.probabilities
 
 
-def params(problem: Problem) -> KubeParams:
-    """Return no options."""
-    known = known_costs(problem, NAME)
-    return KubeParams(known, np.flatnonzero(known.caps))
+def params(problem: Problem) -> kube.KubeParams:
+    """Return the costs, and the arms that may be pulled at all; there are no options."""
+    priced = known_costs(problem, NAME)
+    return kube.KubeParams(priced, np.flatnonzero(priced.caps))

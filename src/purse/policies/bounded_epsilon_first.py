@@ -44,24 +44,16 @@ experts using bounded multi-armed bandits. Artificial Intelligence 214, 2014.
 
 from __future__ import annotations
 
-from purse.policies.epsilon_first import (
-    EpsilonFirstParams,
-    choose,
-    init,
-    params_for,
-    probabilities,
-    scratch,
-    update,
-)
+from purse.policies import epsilon_first
 from purse.types import Problem
 
-__all__ = ["choose", "init", "params", "probabilities", "scratch", "update"]
-
 NAME, PLAYS, RESOURCES, CAPS = "bounded-epsilon-first", 1, 1, True
+init, scratch, choose = epsilon_first.init, epsilon_first.scratch, epsilon_first.choose
+update, probabilities = epsilon_first.update, epsilon_first.probabilities
 
 
 def params(
     problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
-) -> EpsilonFirstParams:
+) -> epsilon_first.EpsilonFirstParams:
     """Options: epsilon, "theory" or a number in [0, 1]; learn, "first" or "always"."""
-    return params_for(NAME, problem, epsilon, learn)
+    return epsilon_first.params_for(NAME, problem, epsilon, learn)

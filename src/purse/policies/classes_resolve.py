@@ -4,7 +4,7 @@ would spend the even pace.
 The rule (ours, after UCB-ALP). The class z of a round is the first column of its context that is 1,
 and where none is, a class of its own; so one-hot columns are classes. Reward and cost of arm i in
 class z have ridge means r^(z, i), c^(z, i) and bounds r+(z, i), c-(z, i), as
-`purse.kernels.regression_bounds` says, with a context that is 1 alone. In rounds of pace,
+`purse.kernels.regression` says, with a context that is 1 alone. In rounds of pace,
 u = c T / b:
 
     base    the least lambda in [0, 1] at which
@@ -77,8 +77,15 @@ from purse.kernels import (
     take_worthwhile,
     total,
 )
-from purse.kernels.regression import Regression, add_report, leverage, new_regression, predict
-from purse.kernels.regression_bounds import least_cost, upper_reward
+from purse.kernels.regression import (
+    Regression,
+    add_report,
+    least_cost,
+    leverage,
+    new_regression,
+    predict,
+    upper_reward,
+)
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES, CONTEXT = "classes.resolve", 1, 1, True

@@ -47,20 +47,12 @@ from __future__ import annotations
 from typing import Any
 
 from purse.kernels import kernel, number, rounds_of, sumtree
-from purse.policies.exp3_bwk import (
-    Exp3BwKParams,
-    Exp3BwKState,
-    choose,
-    gamma_of,
-    init,
-    learn,
-    probabilities,
-)
+from purse.policies import exp3_bwk
+from purse.policies.exp3_bwk import Exp3BwKParams, Exp3BwKState, gamma_of, learn
 from purse.types import Now, Play, Problem
 
-__all__ = ["NAME", "PLAYS", "choose", "init", "params", "probabilities", "update"]
-
 NAME, PLAYS = "exp3", 1
+init, choose, probabilities = exp3_bwk.init, exp3_bwk.choose, exp3_bwk.probabilities
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3BwKParams:

@@ -41,32 +41,13 @@ Reference: as EXP3-IX and EXP3.BwK.
 from __future__ import annotations
 
 from purse.kernels import kernel, most_paid, rounds_of
-from purse.policies.exp3_ix import (
-    Exp3IxParams,
-    Exp3IxScratch,
-    Exp3IxState,
-    choose,
-    init,
-    learn,
-    probabilities,
-    scratch,
-    tuned,
-)
+from purse.policies import exp3_ix
+from purse.policies.exp3_ix import Exp3IxParams, Exp3IxScratch, Exp3IxState, learn, tuned
 from purse.types import Now, Play, Problem
 
-__all__ = [
-    "NAME",
-    "PLAYS",
-    "RESOURCES",
-    "choose",
-    "init",
-    "params",
-    "probabilities",
-    "scratch",
-    "update",
-]
-
 NAME, PLAYS, RESOURCES = "exp3-ix.bwk", 1, 1
+init, scratch = exp3_ix.init, exp3_ix.scratch
+choose, probabilities = exp3_ix.choose, exp3_ix.probabilities
 
 
 def params(problem: Problem, *, eta: float | str = "rounds") -> Exp3IxParams:

@@ -50,22 +50,12 @@ from purse.kernels import (
     rounds_of,
     tuned,
 )
-from purse.policies.exp3_p import choose, init, probabilities, scratch
+from purse.policies import exp3_p
 from purse.types import Now, Play, Problem
 
-__all__ = [
-    "NAME",
-    "PLAYS",
-    "RESOURCES",
-    "choose",
-    "init",
-    "params",
-    "probabilities",
-    "scratch",
-    "update",
-]
-
 NAME, PLAYS, RESOURCES = "exp3.p.bwk", 1, 1
+init, scratch = exp3_p.init, exp3_p.scratch
+choose, probabilities = exp3_p.choose, exp3_p.probabilities
 
 
 def params(problem: Problem, *, delta: float = 0.05) -> Exp3PParams:

@@ -53,32 +53,18 @@ from __future__ import annotations
 import math
 
 from purse.kernels import gap_bounds, kernel, quiet_until
+from purse.policies import exp3pp_bwk
 from purse.policies.exp3pp_bwk import (
-    INITIAL_PULLS,
     Exp3PlusPlusBwKParams,
     Exp3PlusPlusBwKScratch,
     Exp3PlusPlusBwKState,
-    choose,
-    init,
     learn,
-    probabilities,
-    scratch,
 )
 from purse.types import Now, Play, Problem
 
-__all__ = [
-    "INITIAL_PULLS",
-    "NAME",
-    "PLAYS",
-    "choose",
-    "init",
-    "params",
-    "probabilities",
-    "scratch",
-    "update",
-]
-
-NAME, PLAYS = "exp3++", 1
+NAME, INITIAL_PULLS, PLAYS = "exp3++", True, 1
+init, scratch = exp3pp_bwk.init, exp3pp_bwk.scratch
+choose, probabilities = exp3pp_bwk.choose, exp3pp_bwk.probabilities
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 

@@ -38,18 +38,17 @@ from purse.kernels import (
     LinearScratch,
     LinearState,
     kernel,
-    learn_linear,
     linear_bounds,
     linear_params,
-    linear_scratch,
-    new_linear,
     open_fitting,
     score_open,
     take_best,
 )
+from purse.policies import lin_ucb_price
 from purse.types import Now, Play, Problem
 
 NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ts.price", 1, True, True, 1
+init, scratch, update = lin_ucb_price.init, lin_ucb_price.scratch, lin_ucb_price.update
 
 
 def params(
@@ -67,14 +66,6 @@ def params(
     return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
 
 
-def init(params: LinearParams, problem: Problem) -> LinearState:
-    return new_linear(params, problem)
-
-
-def scratch(params: LinearParams, problem: Problem) -> LinearScratch:
-    return linear_scratch(params, problem)
-
-
 @kernel
 def choose(
     params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
@@ -85,10 +76,3 @@ def choose(
         scratch.prices[j] = 0.0
     score_open(params, state, scratch, now)
     take_best(params, state, scratch, now, play)
-
-
-@kernel
-def update(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
-    learn_linear(params, state, scratch, now, play)

@@ -1,11 +1,18 @@
 r"""LinUCB.Resolve: `lin-ucb.price` with prices solved on the contexts seen so far.
 
 The rule (ours). The base of the prices is not 0: it is the price that would spend the even pace on
-a sample of 64 contexts, by the current predictions (`purse.kernels.solved_price`), solved again
-every 64 reports. What is overspent so far is added as in `lin-ucb.price`, and all else is the same.
+a sample of 64 contexts, by the current predictions, solved again every 64 reports. What is
+overspent so far is added as in `lin-ucb.price`, and all else is the same.
+
+A reservoir keeps M contexts of reports, each equally likely. At prices lambda, in rounds of pace,
+the arm of a context is the one with the largest r^ - sum_j lambda_j u^_j, or no arm. The base is
+the least price at which these arms cost the pace on average: by 30 bisections for one resource, by
+30 steps of the dual's subgradient for several. Predictions are used without bounds: optimism here
+would overprice. Rounds that passed have no report and cost nothing, so the average counts N / t for
+N reports in t rounds.
 
 Why. A price of 0 at the beginning buys too much, and has to be learnt by overspending. On a sample
-of contexts it can be computed. Where contexts are few or none, two arms are worth the same at the
+of contexts it can be computed. If contexts are few or none, two arms are worth the same at the
 solved price, and what is overspent so far decides between them.
 
 Options: scale=0.5, eta=0.2, ridge=1, guard=0.05, prior, prior_most, prior_hash: those of
@@ -30,33 +37,67 @@ True
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
+
+import numpy as np
 
 from purse.kernels import (
     LinearParams,
     LinearScratch,
     LinearState,
-    PriceSample,
-    SampleRoom,
-    add_to_sample,
+    Pace,
+    cold,
     kernel,
     learn_linear,
     linear_bounds,
-    linear_params,
     linear_scratch,
     new_linear,
-    new_sample,
     open_fitting,
+    project,
     regression_of,
-    sample_room,
     score_open,
     show_best,
-    solve_prices,
     take_best,
+    uniform,
 )
+from purse.kernels.regression import Regression, predict
+from purse.policies import lin_ucb_price
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ucb.resolve", 1, True, True, 1
+SIZE = 64  # contexts in the sample
+EVERY, EARLY, OFTEN = 64, 256, 17  # reports between two solutions; before `EARLY` reports `OFTEN`
+STEPS = 30
+params = lin_ucb_price.params
+
+
+class PriceSample(NamedTuple):
+    """The sample and the solution; a part of a policy's state."""
+
+    memory: Floats  # (M, A, n)
+    base: Floats  # (d,) in rounds of pace
+    seen: Floats  # (1,) reports
+
+
+class SampleRoom(NamedTuple):
+    """Room to work in; a part of a policy's scratch."""
+
+    rewards: Floats  # (M, K) predicted
+    costs: Floats  # (M, K, d) predicted, in rounds of pace
+    spent: Floats  # (d,)
+
+
+def new_sample(problem: Problem) -> PriceSample:
+    """Return an empty sample."""
+    memory = np.zeros((SIZE, *problem.context_shape))
+    return PriceSample(memory, np.zeros(problem.n_resources), np.zeros(1))
+
+
+def sample_room(problem: Problem) -> SampleRoom:
+    """Allocate the room to work in."""
+    k, d = problem.n_arms, problem.n_resources
+    return SampleRoom(np.zeros((SIZE, k)), np.zeros((SIZE, k, d)), np.zeros(d))
 
 
 class ResolveState(NamedTuple):
@@ -88,27 +129,106 @@ class ResolveScratch(NamedTuple):
     spent: Floats  # (d,)
 
 
-def params(
-    problem: Problem,
-    *,
-    scale: float = 0.5,
-    eta: float = 0.2,
-    ridge: float = 1.0,
-    guard: float = 0.05,
-    prior: str | None = None,
-    prior_hash: str | None = None,
-    prior_most: float | None = None,
-) -> LinearParams:
-    """Options: scale, ridge and prior_most, positive; eta, at least 0; guard, from 0 to 1."""
-    return linear_params(problem, scale, eta, ridge, guard, prior, prior_hash, prior_most)
-
-
 def init(params: LinearParams, problem: Problem) -> ResolveState:
     return ResolveState(*new_linear(params, problem), *new_sample(problem))
 
 
 def scratch(params: LinearParams, problem: Problem) -> ResolveScratch:
     return ResolveScratch(*linear_scratch(params, problem), *sample_room(problem))
+
+
+@kernel
+def add_to_sample(sample: PriceSample, now: Now) -> bool:
+    """Take the context of a report in, perhaps; return whether it is time to solve."""
+    seen = int(sample.seen[0])
+    slot = seen if seen < SIZE else int(uniform(now.key, 0) * (seen + 1))
+    if slot < SIZE:
+        for i in range(now.context.shape[0]):
+            for k in range(now.context.shape[1]):
+                sample.memory[slot, i, k] = now.context[i, k]
+    sample.seen[0] += 1
+    return seen % EVERY == 0 or (seen < EARLY and seen % OFTEN == 0)
+
+
+@cold
+def solve_prices(
+    model: Regression,
+    sample: PriceSample,
+    room: SampleRoom,
+    pace: Pace,
+    least: Floats,
+    most: Floats,
+    now: Now,
+) -> None:
+    """Write the base; least, most: the declared bounds on costs, shape (K, d)."""
+    size = min(SIZE, int(sample.seen[0]))
+    n_arms, d = most.shape
+    for m in range(size):
+        for i in range(n_arms):
+            x = sample.memory[m, min(i, sample.memory.shape[1] - 1)]
+            room.rewards[m, i] = min(1.0, max(0.0, predict(model, i, 0, x)))
+            for j in range(d):
+                cost = min(most[i, j], max(least[i, j], predict(model, i, 1 + j, x)))
+                tried = model.reports[i] > 0
+                room.costs[m, i, j] = pace.rates[j] * (cost if tried else most[i, j])
+    part = sample.seen[0] / now.t
+    if d == 1:
+        bisect(sample, room, size, part)
+    else:
+        descend(sample, room, size, part)
+
+
+@kernel
+def spend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+    """Write what the arms that are best at the base cost on average, shape (d,)."""
+    d = room.spent.shape[0]
+    for j in range(d):
+        room.spent[j] = 0.0
+    for m in range(size):
+        best = 0.0
+        arm = -1
+        for i in range(room.rewards.shape[1]):
+            value = room.rewards[m, i]
+            for j in range(d):
+                value -= sample.base[j] * room.costs[m, i, j]
+            if value > best:
+                best = value
+                arm = i
+        if arm >= 0:
+            for j in range(d):
+                room.spent[j] += room.costs[m, arm, j] * part / size
+
+
+@kernel
+def bisect(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+    """Find the least price in [0, 1] at which the mean cost is at most the pace: one resource."""
+    sample.base[0] = 0.0
+    spend(sample, room, size, part)
+    if room.spent[0] <= 1:
+        return
+    low = 0.0
+    high = 1.0
+    for _ in range(STEPS):
+        sample.base[0] = 0.5 * (low + high)
+        spend(sample, room, size, part)
+        if room.spent[0] <= 1:
+            high = sample.base[0]
+        else:
+            low = sample.base[0]
+    sample.base[0] = high
+
+
+@kernel
+def descend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+    """Take subgradient steps from the last base, scaled by those so far: several resources."""
+    squares = 1.0
+    for _ in range(STEPS):
+        spend(sample, room, size, part)
+        for j in range(room.spent.shape[0]):
+            squares += (room.spent[j] - 1) * (room.spent[j] - 1)
+        for j in range(room.spent.shape[0]):
+            sample.base[j] += (room.spent[j] - 1) / math.sqrt(squares)
+        project(sample.base, 1.0)
 
 
 @kernel
@@ -176,5 +296,5 @@ def update(
     sample = PriceSample(state.memory, state.base, state.seen)
     if add_to_sample(sample, now) and params.pace.skips:
         room = SampleRoom(scratch.rewards, scratch.costs, scratch.spent)
-        known = regression_of(learnt(state))
-        solve_prices(known, sample, room, params.pace, params.least, params.most, now)
+        model = regression_of(learnt(state))
+        solve_prices(model, sample, room, params.pace, params.least, params.most, now)

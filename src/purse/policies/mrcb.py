@@ -38,17 +38,14 @@ plays. IJCAI 2016.
 from __future__ import annotations
 
 from purse.kernels import number
-from purse.policies.m_ucb import MUcbParams
-from purse.policies.m_ucb import choose as choose
-from purse.policies.m_ucb import init as init
-from purse.policies.m_ucb import probabilities as probabilities
-from purse.policies.m_ucb import scratch as scratch
-from purse.policies.m_ucb import update as update
+from purse.policies import m_ucb
 from purse.types import Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "mrcb", True, 1, 1
+init, scratch, choose = m_ucb.init, m_ucb.scratch, m_ucb.choose
+update, probabilities = m_ucb.update, m_ucb.probabilities
 
 
-def params(problem: Problem, *, kappa: float = 2e-4) -> MUcbParams:
+def params(problem: Problem, *, kappa: float = 2e-4) -> m_ucb.MUcbParams:
     """Options: kappa, the scale of the squared radius."""
-    return MUcbParams(number("kappa", kappa, above=0))
+    return m_ucb.MUcbParams(number("kappa", kappa, above=0))

@@ -21,15 +21,15 @@ from __future__ import annotations
 import numpy as np
 
 from purse.errors import InvalidInput
-from purse.policies.fixed import FixedParams, choose, init, probabilities, update
+from purse.policies import fixed
 from purse.types import Problem
 
-__all__ = ["choose", "init", "params", "probabilities", "update"]
-
 NAME = "oracle"
+init, choose = fixed.init, fixed.choose
+update, probabilities = fixed.update, fixed.probabilities
 
 
-def params(problem: Problem) -> FixedParams:
+def params(problem: Problem) -> fixed.FixedParams:
     """Return no options."""
     if problem.reward_means is None or problem.cost_means is None:
         raise InvalidInput(
@@ -38,4 +38,4 @@ def params(problem: Problem) -> FixedParams:
         )
     spending = (problem.cost_means / problem.budget).max(axis=1)
     ranking = np.argsort(-problem.reward_means / spending, kind="stable")
-    return FixedParams(ranking, problem.plays)
+    return fixed.FixedParams(ranking, problem.plays)

@@ -25,7 +25,7 @@ share their part of the plan. Then:
              may be tried.
     looks    with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
              resource than the plan's average pull does, less often in proportion.
-    changes  a test on each arm's reward and costs (`purse.kernels.change_test`). When it finds a
+    changes  a test on each arm's reward and costs (`purse.kernels.fading_means`). When it finds a
              change, that arm keeps the block that differs and every other arm the weight of two
              reports.
     fading   after k changes the reports on an arm whose last one came in round s weigh
@@ -48,8 +48,8 @@ gets better while nobody plays it, the test serves worlds that change.
 | u(i), l_j(i), x(i) | `lp.gains[i]`, `lp.uses[i, j]`, `lp.pulls[i]` |
 | s, k | `state.last[i]`, `state.changes[0]` |
 
-The parts are in `purse.kernels`: bounds in `information`, the program in `small_lp`, looks and
-equal shares in `plan_chances`, `guard`, `change_test`, and fading in `fading_means`.
+The parts are in `purse.kernels`: bounds, looks, equal shares and the guard in `plan`, the program
+in `small_lp`, fading and the test for changes in `fading_means`.
 
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.15, looks=0.2,
 guard=0.05 (0: none).

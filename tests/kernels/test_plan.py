@@ -1,0 +1,417 @@
+"""Bounds for a plan, the chances from it, and the guard."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from purse.kernels.fading_means import FadingMeans, new_means
+from purse.kernels.plan import (
+    GuardStakes,
+    add_looks,
+    bound_width,
+    expected_reward,
+    find_safe,
+    learn_share,
+    lower_cost,
+    open_arms,
+    optimism,
+    play_cheapest,
+    set_bounds,
+    share_equally,
+    sure_reward,
+    too_risky,
+    untried_reward,
+    usual_share,
+)
+from purse.kernels.small_lp import SmallLp, new_lp, set_limit
+from purse.types import Floats, Now
+
+EXACT = {"rel": 1e-15, "abs": 1e-15}
+SOME = settings(max_examples=200, deadline=None, derandomize=True)
+
+
+@pytest.mark.parametrize("pulls", [1.5, 2, 10, 250, 1e6])
+def test_a_look_at_a_new_arm_breaks_even(pulls: float) -> None:
+    """Its mean is uniform and one look shows it: N x for the rival alone, or 1/2 for the look and
+    then the better of both.
+    """
+    x = untried_reward(pulls)
+    assert (pulls - 1) * (1 - x) ** 2 / 2 == pytest.approx(x - 0.5, rel=1e-9)
+    means = (np.arange(1_000_000) + 0.5) / 1_000_000
+    looked = 0.5 + (pulls - 1) * np.maximum(means, x).mean()
+    assert looked == pytest.approx(pulls * x, rel=1e-9)
+
+
+def test_values_of_untried_arms_by_hand() -> None:
+    # 1 - 1 / (1 + sqrt(N)): the last pull is worth a look at what pays as much as it
+    assert untried_reward(0.0) == 0
+    assert untried_reward(1.0) == 0.5
+    assert untried_reward(9.0) == 0.75
+    assert untried_reward(99.0**2) == pytest.approx(0.99, rel=1e-15)
+
+
+def test_optimism_by_hand() -> None:
+    # 1/2 ln(1 + 99) after one pull, and as much after none or a half
+    assert optimism(0.5, 99.0, 1.0) == pytest.approx(math.log(10), rel=1e-15)
+    assert optimism(0.5, 99.0, 0.0) == optimism(0.5, 99.0, 0.5) == optimism(0.5, 99.0, 1.0)
+    assert optimism(2.0, 30.0, 10.0) == pytest.approx(2 * math.log(4), rel=1e-15)
+    assert optimism(0.5, 0.0, 10.0) == 0
+
+
+def test_widths_by_hand() -> None:
+    # v = (0 + 1/4) / 2, sqrt(2 * 1 * 1/8 / 2) + 1 / (3 * 2)
+    assert bound_width(1.0, 0.0, 1.0, 1.0) == pytest.approx(math.sqrt(1 / 8) + 1 / 6, rel=1e-15)
+    # v = (1.75 + 1/4) / 8 = 1/4, sqrt(2 * 2 * 1/4 / 8) + 2 / (3 * 8)
+    assert bound_width(2.0, 1.75, 1.0, 7.0) == pytest.approx(math.sqrt(1 / 8) + 1 / 12, rel=1e-15)
+    # a cost that is 0.2 at most: v = 0.01 / 2
+    wide = bound_width(1.0, 0.0, 0.2, 1.0)
+    assert wide == pytest.approx(math.sqrt(0.005) + 0.1 / 3, rel=1e-15)
+    # c / (1 + width / c) where width = c is half of it
+    assert lower_cost(0.3, 0.3) == pytest.approx(0.15, rel=1e-15)
+    assert lower_cost(0.3, 0.0) == pytest.approx(0.3, rel=1e-15)
+    assert lower_cost(0.0, 0.7) == 0
+
+
+@SOME
+@given(
+    st.floats(0, 20),
+    st.lists(st.floats(0, 1), min_size=1, max_size=50),
+    st.floats(1e-9, 1e9),
+)
+def test_widths_follow_the_formula_in_any_unit(
+    level: float, values: list[float], unit: float
+) -> None:
+    """Of n observations between 0 and their largest; in other units all is as many times larger."""
+    costs = np.array(values)
+    n, top, spread = len(costs), float(costs.max()), float(n_variance(costs))
+    width = bound_width(level, spread, top, float(n))
+    v = (spread + top**2 / 4) / (n + 1)
+    assert width == pytest.approx(math.sqrt(2 * level * v / (n + 1)) + level * top / (3 * (n + 1)))
+    other = bound_width(level, spread * unit * unit, top * unit, float(n))
+    assert other == pytest.approx(width * unit, rel=1e-12)
+    mean = float(costs.mean())
+    low = lower_cost(mean, width)
+    assert low == pytest.approx(mean / (1 + width / mean) if mean else 0, rel=1e-12)
+    assert lower_cost(mean * unit, other) == pytest.approx(low * unit, rel=1e-12)
+
+
+def n_variance(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> float:
+    """The sum of the squared deviations."""
+    return float(((values - values.mean()) ** 2).sum())
+
+
+@SOME
+@given(st.floats(1e-9, 1), st.floats(1e-9, 1e9))
+def test_a_lower_cost_is_positive_and_below_the_mean(mean: float, width: float) -> None:
+    assert 0 < lower_cost(mean, width) <= mean
+    assert lower_cost(mean, width) >= (mean - width) * (1 - 1e-15)  # but for rounding
+    assert lower_cost(mean, 2 * width) <= lower_cost(mean, width)
+
+
+@SOME
+@given(st.floats(0, 1e9), st.floats(0, 1e9), st.floats(1, 1e6), st.floats(1, 1e6))
+def test_more_to_win_and_fewer_pulls_make_wider_bounds(
+    affordable: float, more: float, pulls: float, further: float
+) -> None:
+    assert 0 <= untried_reward(affordable) <= untried_reward(affordable + more) <= 1
+    level = optimism(0.5, affordable, pulls)
+    assert 0 <= level <= optimism(0.5, affordable + more, pulls)
+    assert optimism(0.5, affordable, pulls + further) <= level
+    assert bound_width(level, 0.0, 1.0, pulls + further) <= bound_width(level, 0.0, 1.0, pulls)
+
+
+def test_what_untried_arms_cost_by_hand() -> None:
+    """Half of the most at first; then 0.4 and 0.1, whose geometric mean is 0.2."""
+    first = np.zeros(2)
+    assert usual_share(first) == 0.5
+    learn_share(first, np.array([0.2, 0.0]), np.array([0.5, 1]))  # what costs nothing tells nothing
+    assert usual_share(first) == pytest.approx(0.4, rel=1e-15)
+    learn_share(first, np.array([0.3, 0.02]), np.array([3, 0.1]))
+    assert first[1] == 3
+    assert usual_share(first) == pytest.approx((0.4 * 0.1 * 0.2) ** (1 / 3), rel=1e-15)
+
+
+def program(limits: list[float], known: FadingMeans, **told: Any) -> SmallLp:
+    """The bounds of two arms that may cost 0.001 to 1, and 0.001 to 0.5."""
+    lp = new_lp(2, len(limits))
+    for j, limit in enumerate(limits):
+        set_limit(lp, j, limit)
+    lp.chances[:], lp.caps[:] = told.get("kept", 1), told.get("caps", math.inf)
+    least, most = np.full((2, 1), 0.001), np.array([[1], [0.5]])
+    pending = np.array(told.get("pending", [0, 0]))
+    set_bounds(lp, known, least, most, pending, 0.5, told.get("share", 0.5))
+    return lp
+
+
+def test_bounds_of_untried_arms_by_hand() -> None:
+    """Half of the most is 0.5 and 0.25: a half of 10 pays for N = 10 and 20 pulls. The arms may
+    cost sqrt(0.005 * 0.5) = 0.05 and sqrt(0.0025 * 0.25) = 0.025.
+    """
+    lp = program([10], new_means(2, 2))
+    level = [0.5 * math.log(11), 0.5 * math.log(21)]
+    assert lp.gains == pytest.approx([1 - 1 / (1 + math.sqrt(n)) for n in (10, 20)], rel=1e-14)
+    low = [
+        0.05 / (1 + math.sqrt(level[0]) + level[0]),
+        0.025 / (1 + math.sqrt(level[1]) + level[1]),
+    ]
+    assert lp.uses[:, 0] == pytest.approx(low, rel=1e-14)
+    # 12 rounds are N = 6; one open ticket halves that, and a cap of 8 less makes N = 4
+    lp = program([10, 12], new_means(2, 2), pending=[1, 0], caps=[math.inf, 8])
+    assert lp.gains == pytest.approx([1 - 1 / (1 + math.sqrt(n)) for n in (3, 4)], rel=1e-14)
+    assert lp.uses[:, 1].tolist() == [1, 1]
+    # a cap that is used up; an arm may cost no less than it was declared to
+    lp = program([10], new_means(2, 2), caps=[-1, 0], share=0.001)
+    assert lp.gains.tolist() == [0, 0]
+    assert lp.uses[:, 0].tolist() == [0.001, 0.001]
+
+
+def test_bounds_of_known_arms_by_hand() -> None:
+    """Arm 0 has 4 reports of 8 with half of their deviations, means of 0.3 and 0.4 and costs up to
+    0.8; N = 10 / 0.4 / 2 = 12.5, and two open tickets count as reports in L alone.
+    """
+    known = new_means(2, 2)
+    known.weights[:], known.means[:] = [8, 999], [[0.3, 0.4], [0.2, 0]]
+    known.spreads[0], known.tops[:, 1] = [0.5, 1], [0.8, 0]
+    lp = program([10], known, kept=[0.5, 1], pending=[2, 0])
+    level = 0.5 * math.log(1 + 12.5 / 6)
+    width = math.sqrt(2 * level * (0.25 + 0.25)) / 5 + level / 15
+    assert lp.gains[0] == pytest.approx(0.3 + width, rel=1e-14)
+    width = math.sqrt(2 * level * (0.5 + 0.16)) / 5 + level * 0.8 / 15
+    assert lp.uses[0, 0] == pytest.approx(0.4 / (1 + width / 0.4), rel=1e-14)
+    # arm 1 never cost anything: the least that was declared counts, and N = 10 / 0.001 / 2
+    level = 0.5 * math.log(1 + 5000 / 999)
+    assert lp.gains[1] == pytest.approx(0.2 + math.sqrt(level / 2) / 1000 + level / 3000, rel=1e-14)
+    assert lp.uses[1, 0] == 0.001
+    known.means[1, 0] = 1
+    assert program([10], known).gains[1] == 1
+
+
+def plan(uses: Any, pulls: Any = 0, gains: Any = 1, open: Any = 1) -> SmallLp:
+    """A solved program; its chances are whatever they were."""
+    columns = np.array(uses, float)
+    lp = new_lp(*columns.shape)
+    lp.uses[:], lp.pulls[:], lp.gains[:], lp.open[:] = columns, pulls, gains, open
+    lp.chances[:] = math.nan
+    return lp
+
+
+def facts(left: list[float], allowed: list[int] | None = None, n_arms: int = 3) -> Now:
+    mask = np.isin(np.arange(n_arms), allowed or [])
+    zeros = np.zeros(n_arms, np.int64)
+    amounts = np.array(left, float)
+    masked = allowed is not None
+    return Now(np.uint64(0), 1, math.inf, amounts, masked, mask, zeros, np.zeros((n_arms, 0)))
+
+
+@pytest.mark.parametrize(
+    ("left", "allowed", "caps", "found"),
+    [
+        ([5, 5], None, [math.inf, 1, 1], [1, 1, 1]),
+        ([5, 5], None, [math.inf, 0, -1], [1, 0, 0]),  # a cap is used up, or lower than it was
+        ([5, 5], [0, 2], [1, 1, 0], [1, 0, 0]),
+        # arm 0 may cost (3, 1), arm 1 (1, 2) and arm 2 (1, 1)
+        ([2, 2], None, [1, 1, 1], [0, 1, 1]),
+        ([2, 1], None, [1, 1, 1], [0, 0, 1]),
+        ([3 * (1 - 1e-13), 1], None, [1, 1, 1], [1, 0, 1]),  # as good as 3
+        ([3 * (1 - 1e-11), 1], None, [1, 1, 1], [0, 0, 1]),
+        # none fits, or none that may be played: all of those are open
+        ([0.5, 5], None, [1, 1, 0], [1, 1, 0]),
+        ([2, 1], [0, 1], [1, 1, 1], [1, 1, 0]),
+        ([2, 1], None, [1, 1, 0], [1, 1, 0]),
+        ([5, 5], [1], [1, 0, 1], [0, 0, 0]),
+    ],
+)
+def test_arms_that_a_plan_may_use(left: Any, allowed: Any, caps: Any, found: list[int]) -> None:
+    lp = plan(np.ones((3, 2)), open=7)
+    lp.caps[:] = caps
+    open_arms(lp, np.array([[3.0, 1], [1, 2], [1, 1]]), facts(left, allowed))
+    assert lp.open.tolist() == found
+
+
+def test_looks_by_hand() -> None:
+    # the plan's average pull takes 0.5, and arm 0 twice as much
+    lp = plan([[1], [0.5], [0.1]], pulls=[0, 20, 0])
+    assert add_looks(lp, 0.1, 20.0) == pytest.approx(0.25, **EXACT)
+    assert lp.chances == pytest.approx([0.05, 0.1, 0.1], **EXACT)
+    # a mixture: the average is (10 + 30 * 0.2) / 40 = 0.4
+    lp = plan([[1], [0.2], [0.8]], pulls=[10, 30, 0])
+    assert add_looks(lp, 0.1, 40.0) == pytest.approx(0.19, **EXACT)
+    assert lp.chances == pytest.approx([0.04, 0.1, 0.05], **EXACT)
+
+
+def test_the_scarcest_row_decides_on_looks_and_closed_arms_get_none() -> None:
+    # averages of 0.4 and 0.5: arm 0 takes 2.5 times the first, arm 2 twice and four times, arm 3
+    # four times and twice
+    uses = [[1, 0.5], [0.2, 0.5], [0.8, 2], [1.6, 1], [0.1, 0.1]]
+    lp = plan(uses, pulls=[10, 30, 0, 0, 0], open=[1, 1, 1, 1, 0])
+    assert add_looks(lp, 0.1, 40.0) == pytest.approx(0.19, **EXACT)
+    assert lp.chances == pytest.approx([0.04, 0.1, 0.025, 0.025, 0], **EXACT)
+
+
+def test_a_rate_of_nothing() -> None:
+    lp = plan([[1], [0.5]], pulls=[0, 20])
+    assert add_looks(lp, 0.0, 20.0) == 0
+    assert lp.chances.tolist() == [0, 0]
+
+
+def test_equal_arms_share_their_part() -> None:
+    uses = [[0.5, 1], [0.5, 1], [0.5, 1], [0.5, 2], [0.5, 1]]
+    lp = plan(uses, gains=[0.3, 0.3, 0.4, 0.3, 0.3], open=[1, 1, 1, 1, 0])
+    lp.chances[:] = 0.0625
+    share_equally(lp, 0, 0.5)  # with arm 1 alone: others differ in one number, or are closed
+    assert lp.chances.tolist() == [0.3125, 0.3125, 0.0625, 0.0625, 0.0625]
+    share_equally(lp, 3, 0.25)
+    share_equally(lp, 2, 0.125)
+    assert lp.chances.tolist() == [0.3125, 0.3125, 0.1875, 0.3125, 0.0625]
+
+
+@pytest.mark.parametrize(
+    ("open", "found"),
+    [
+        ([1, 1, 1, 1], [0, 1, 0, 0]),  # the first of two
+        ([1, 0, 1, 1], [0, 0, 0, 1]),
+        ([1, 0, 1, 0], [0, 0, 1, 0]),
+        ([0, 0, 0, 0], [0, 0, 0, 0]),
+    ],
+)
+def test_the_cheapest_arm_where_nothing_is_planned(open: list[int], found: list[int]) -> None:
+    lp = plan([[0.9, 0], [0.2, 3], [0.5, 0], [0.2, 1]], open=open)
+    play_cheapest(lp)
+    assert lp.chances.tolist() == found
+
+
+def arms(weights: list[float], rewards: list[float], costs: list[Any]) -> FadingMeans:
+    """What is known of arms whose reports were all alike."""
+    columns = np.array(costs, float).reshape(len(weights), -1)
+    known = new_means(len(weights), 1 + columns.shape[1])
+    known.weights[:], known.means[:, 0], known.means[:, 1:] = weights, rewards, columns
+    return known
+
+
+def risky(
+    known: FadingMeans, stakes: GuardStakes, most: list[Any], uses: Floats | None = None
+) -> bool:
+    """Whether arm 0 is too risky where arm 1 is safe."""
+    dear = np.array(most, float).reshape(len(known.weights), -1)
+    return bool(too_risky(known, stakes, dear, dear if uses is None else uses, 1, 0))
+
+
+def stakes(guard: float, budget: Any, left: Any, **told: float) -> GuardStakes:
+    told = {"earned": 0.0, "horizon": math.inf, "rounds_left": math.inf, **told}
+    amounts = {"budget": np.array(budget, float), "left": np.array(left, float)}
+    return GuardStakes(guard=guard, **told, **amounts)
+
+
+def test_rewards_by_hand() -> None:
+    # 11 rewards of 0: 0.5 / 12, less half of sqrt(0.25) / 12
+    assert expected_reward(11.0, 0.0) == pytest.approx(0.5 / 12, rel=1e-15)
+    assert sure_reward(11.0, 0.0, 0.0) == pytest.approx(1 / 48, rel=1e-15)
+    # two of 0.1: 0.7 / 3, less half of sqrt(0.25) / 3
+    assert expected_reward(2.0, 0.1) == pytest.approx(0.7 / 3, rel=1e-15)
+    assert sure_reward(2.0, 0.1, 0.0) == pytest.approx(0.15, rel=1e-14)
+    # 1 and 0, with squared deviations of 2 / 4: 1.5 / 3, less half of sqrt(0.75) / 3
+    assert sure_reward(2.0, 0.5, 0.5) == pytest.approx(0.5 - math.sqrt(0.75) / 6, rel=1e-15)
+    # nothing is known: 1/2, and half of a standard error of 1/2 less
+    assert expected_reward(0.0, 0.0) == 0.5
+    assert sure_reward(0.0, 0.0, 0.0) == 0.25
+    # 0.5 / 4 is less than half of sqrt(2.25) / 4
+    assert sure_reward(3.0, 0.0, 2.0) == 0
+
+
+def test_the_safe_arm_takes_the_smallest_part_of_a_budget() -> None:
+    # of budgets of 8 and 1 the arms take 1/2, 1/16 and 1/16; what the last takes nobody knows
+    known = arms([1, 2, 0.5, 0], [0, 0, 1, 0], [[4, 0.01], [0.5, 0.03], [0.1, 0.0625], [0, 0]])
+    parts = np.array([0.125, 1])
+    for able, safe in (
+        ([1, 1, 1, 1], 1),  # the first of two
+        ([1, 0, 1, 1], 2),
+        ([1, 0, 0, 1], 0),
+        ([0, 0, 0, 1], -1),
+        ([0, 0, 0, 0], -1),
+    ):
+        assert find_safe(known, parts, np.array(able)) == safe
+
+
+def test_a_dear_arm_may_be_tried_where_little_is_at_risk() -> None:
+    """The cheap arm paid nothing 11 times: rho = 1 / 48, and 200 of it from the start would bring
+    4.17. One pull of the other for 1/2, and the 93.5 that are left then, are 0.5 + 187 / 48 = 4.40.
+    For 95% of 4.17 it takes 83 after the pull.
+    """
+    known = arms([0, 11], [0, 0], [0, 0.5])
+    for guard, left, found in (
+        (0.05, 94.5, False),
+        (0.0, 94.5, False),
+        (0.05, 84 + 1e-9, False),
+        (0.05, 84 - 1e-9, True),
+    ):
+        assert risky(known, stakes(guard, [100], [left]), [1, 0.5]) is found
+
+
+@pytest.mark.parametrize(("guard", "found"), [(0.0, True), (0.16, True), (0.17, False)])
+def test_little_money_is_kept_together(guard: float, found: bool) -> None:
+    """The cheap arm paid 0.1 twice: rho = 0.15, and 20 of it from the start would bring 3. A pull
+    of the other leaves 1.2 of 2.2, for 12 of the cheap one: 0.2 + 1/2 + 12 * 0.15 = 2.5.
+    """
+    known = arms([0, 2], [0, 0.1], [0, 0.1])
+    rounds = {"horizon": 20.0, "rounds_left": 18.0}
+    assert risky(known, stakes(guard, [2.4], [2.2], earned=0.2, **rounds), [1, 0.1]) is found
+
+
+def test_what_a_pull_costs_is_the_mean_or_for_an_untried_arm_the_bound() -> None:
+    """rho = 0.5 - 1 / 8 = 0.375 after one reward of 0.5; 10 from the start bring 3.75. One pull of
+    the other arm for 0.5 leaves 6 less its cost.
+    """
+    uses = np.array([[3, 1], [9, 9]], float)  # the column beyond the resources is time
+    stake = stakes(0.3, [10], [6])  # 70% are 2.625, for which 5.667 must be left after the pull
+    cheap = arms([1, 1], [0.5, 0.5], [0.3, 1])
+    dear = arms([1, 1], [0.5, 0.5], [0.4, 1])
+    assert not risky(cheap, stake, [5, 1], uses)
+    assert risky(dear, stake, [5, 1], uses)
+    assert risky(arms([0, 1], [0.5, 0.5], [0.3, 1]), stake, [5, 1], uses)
+    uses[0, 0] = 0.3
+    assert not risky(arms([0, 1], [0.5, 0.5], [3, 1]), stake, [5, 1], uses)
+
+
+def test_an_untried_arm_that_is_declared_no_dearer_may_be_tried() -> None:
+    stake = stakes(0.0, [10, 10], [1, 1])
+    costs = [[0, 0], [0.5, 0.5]]
+    assert not risky(arms([0, 1], [0, 1], costs), stake, [[1, 1], [1, 1]])
+    assert not risky(arms([0, 1], [0, 1], costs), stake, [[0.5, 1], [1, 1]])
+    assert risky(arms([0, 1], [0, 1], costs), stake, [[0.5, 1.1], [1, 1]])
+    assert risky(arms([1, 1], [0, 1], costs), stake, [[0.5, 1], [1, 1]])  # it was tried
+
+
+def test_the_scarcest_resource_counts_and_time_is_one() -> None:
+    """rho = 0.375 and 1/2 for the pull, which costs 1 and 2; half of the rest may be risked."""
+    known = arms([1, 1], [0.5, 0.5], [[1, 2], [1, 1]])
+    most = [[2, 2], [1, 1]]
+    # 10 from the start bring 3.75; 0.5 and 0.375 of 3 in each resource, then of 4
+    assert risky(known, stakes(0.5, [10, 20], [9, 5]), most)
+    assert risky(known, stakes(0.5, [20, 10], [4, 9]), most)
+    assert not risky(known, stakes(0.5, [10, 20], [5, 6]), most)
+    # with 8 rounds it is half of 3: as much as 2.67 of the safe arm and the pull
+    assert not risky(known, stakes(0.5, [10, 20], [9, 5], horizon=8.0, rounds_left=7.0), most)
+    assert risky(known, stakes(0.5, [10, 20], [9, 5], horizon=8.0, rounds_left=3.6), most)
+
+
+def test_nothing_is_left_after_a_pull_that_takes_more_than_there_is() -> None:
+    """10 of the safe arm bring 3.75; 3.25 is earned, and the pull brings 1/2."""
+    known = arms([1, 1], [0.5, 0.5], [2, 1])
+    assert not risky(known, stakes(0.0, [10], [1], earned=3.25), [2, 1])
+    assert risky(known, stakes(0.0, [10], [1], earned=3.25 - 1e-9), [2, 1])
+
+
+def test_a_safe_arm_that_costs_nothing_can_be_pulled_in_all_rounds() -> None:
+    known = arms([1, 1], [0.5, 0.5], [1, 0])
+    # 0.375 * 100, and 0.5 + 0.375 * 79 where there are 80 rounds left and money for the pull
+    share = (0.5 + 0.375 * 79) / 37.5
+    rounds = {"horizon": 100.0, "rounds_left": 80.0}
+    assert not risky(known, stakes(1 - share + 1e-9, [9], [9], **rounds), [1, 0])
+    assert risky(known, stakes(1 - share - 1e-9, [9], [9], **rounds), [1, 0])
+    assert risky(known, stakes(1 - share + 1e-9, [9], [0.5], **rounds), [1, 0])  # nothing is left
