@@ -125,7 +125,7 @@ def best_allowed_mixture(
 
 @kernel
 def draw_shares(now: Now, skips: bool, shares: Floats, play: Play) -> None:
-    """Draw an arm by its share; with what is missing to 1 let the round pass or, where that may not
+    """Draw an arm by its share; with what is missing to 1 let the round pass or, if that may not
     be, draw again.
     """
     every = total(shares)

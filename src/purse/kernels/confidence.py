@@ -54,7 +54,7 @@ def gap_bounds(
 
 @kernel
 def width(bounds: GapBounds, eta: float, mean_cost: float) -> float:
-    """Half the confidence interval of an efficiency; infinite where nothing can be said."""
+    """Return half the confidence interval of an efficiency; infinite without enough reports."""
     slack = mean_cost if bounds.direct else bounds.lam - eta
     return (1 + 1 / bounds.lam) * eta / slack if slack > 0 else math.inf
 
@@ -104,7 +104,7 @@ def gap_rates(
 
 def quiet_until(n_arms: int, bounds: GapBounds, spread: float) -> int:
     """Return the first round in which a gap could lower a rate, whatever the data; before it the
-    bounds need not be computed.
+    bounds are not computed.
 
     A gap is at most 1/c_min, so the rate from it is at least beta c_min^2 ln t / t, to be held
     against cap_t = min(1/(2K), spread sqrt(ln K / (t K))).

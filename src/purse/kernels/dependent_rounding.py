@@ -1,4 +1,4 @@
-r"""Dependent rounding: so many arms, each with a given probability, from one pass and without
+r"""Dependent rounding: a number of arms, each with a given probability, from one pass and without
 working memory.
 
 Given probabilities p(1), .., p(n) in [0, 1] that sum to a whole number m, a set of exactly m arms

@@ -8,7 +8,7 @@ Whoever hands the key on from draw to draw never uses a number twice, however ma
 Normal: the ziggurat. Under exp(-x^2 / 2) lie LAYERS slabs of one area, the lowest with the tail
 beyond TAIL. Of one word of 64 bits, 8 pick the slab and 48 a point across it, which lies under the
 density for sure 985 times of 1,000; else an exp decides. The 8 bits that are left are the first
-digits of a uniform number for whoever needs one.
+digits of a uniform number if a caller needs one.
 
 Gamma of shape a >= 1: with d = a - 1/3, spread = 1 / (3 sqrt(d)), a normal x, and s = spread x >
 -1,
@@ -51,7 +51,7 @@ DIGITS = 1 / 256  # what the digits that the normal leaves are multiples of
 
 
 def _edges() -> tuple[Floats, Floats]:
-    """(LAYERS + 1,) each. How far the slabs reach, from the lowest, drawn out to the width that
+    """Return two arrays (LAYERS + 1,). How far the slabs reach, from the lowest, drawn out to the width that
     gives it the area of its tail too, to 0 above the top; and the densities there, the first of
     which stands for the tail's and is not used.
     """
@@ -101,7 +101,7 @@ def normal(key: U) -> tuple[float, float, U]:
 @kernel
 def tail_or_reject(key: U, layer: U, x: float) -> tuple[float, U]:
     """For a point of a slab that the next does not cover: the point, one of the tail in its stead,
-    or 0 where it is rejected.
+    or 0 if it is rejected.
     """
     if layer == 0:
         while True:
@@ -116,7 +116,7 @@ def tail_or_reject(key: U, layer: U, x: float) -> tuple[float, U]:
 
 
 def gamma_setup(shape: float) -> tuple[float, float, float]:
-    """d, spread and edge for a shape of at least 1, in plain Python."""
+    """Return d, spread and edge for a shape of at least 1, in plain Python."""
     d = shape - 1 / 3
     spread = 1 / (3 * math.sqrt(d))
     return d, spread, EDGE * spread

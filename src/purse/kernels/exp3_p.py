@@ -6,7 +6,7 @@ doing nothing, which comes last. A policy with a state of its own repeats the fo
 
 `learn_action` is O(n). The bonus moves every action in every round, but by little: since
 eta n / gamma = 0.95 / 1.05, a weight grows by exp(x) with x <= 0.91 beta, for which a short series
-is exact to rounding. Only the action that was drawn takes an exp. All weights are computed afresh
+is exact to rounding. Only the action that was drawn takes an exp. All weights are computed again
 in three cases: after `RENEW` reports, before rounding adds up; with every report where beta is not
 small; and with a report of a smaller probability than the rule gives (`sao` has such).
 """
@@ -56,7 +56,7 @@ class Exp3PScratch(NamedTuple):
 
 
 def tuned(n_arms: int, c_min: float, rounds: int, delta: float) -> Exp3PParams:
-    """Return the constants for so many rounds."""
+    """Return the constants for this number of rounds."""
     delta = number("delta", delta, above=0, high=1)
     log_arms = math.log(n_arms)
     gamma = 1.05 * math.sqrt(n_arms * log_arms / rounds)
@@ -87,7 +87,7 @@ def room_for_chances(problem: Problem) -> Exp3PScratch:
 
 @kernel
 def draw_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
-    """Draw an action by its chance; the one beyond the arms, where there is one, lets the round
+    """Draw an action by its chance; the one beyond the arms, if there is one, lets the round
     pass. `room` (K,) is written under a mask.
     """
     if now.masked:

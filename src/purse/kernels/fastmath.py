@@ -1,6 +1,6 @@
 """exp and log without branches or calls, so that a loop over arms becomes vector code.
 
-Fused multiply-adds stand where they are written and nowhere else: every machine gives the same
+Fused multiply-adds stand only in the places that say `fma`: every machine gives the same
 bits. The errors are below one unit in the last place (tests hold them against 40-digit arithmetic).
 """
 
@@ -61,7 +61,7 @@ LOWEST = -708.0  # below, the result would be subnormal
 
 @kernel
 def exp(x: float) -> float:
-    """e^x for x <= 709; below -708 it stays at e^-708.
+    """Return e^x for x <= 709; below -708 it stays at e^-708.
 
     x = (128 k + j) ln 2 / 128 + r with |r| <= ln 2 / 256, so e^x = 2^k 2^(j/128) e^r: a table and a
     short series.
@@ -79,7 +79,7 @@ def exp(x: float) -> float:
 
 @kernel
 def times_exp(w: float, x: float) -> float:
-    """w e^x by the series to x^6: the error is w x^7 / 5040 for small x."""
+    """Return w e^x by the series to x^6: the error is w x^7 / 5040 for small x."""
     x2 = x * x
     q = fma(x2, fma(x2, 1 / 720, fma(x, 1 / 120, 1 / 24)), fma(x, 1 / 6, 0.5))
     return fma(w, fma(x2, q, x), w)
@@ -87,7 +87,7 @@ def times_exp(w: float, x: float) -> float:
 
 @kernel
 def log(x: float) -> float:
-    """ln x for positive, finite x that is not subnormal; exactly 0 at 1.
+    """Return ln x for positive, finite x that is not subnormal; exactly 0 at 1.
 
     x = 2^k z with 0.705 <= z < 1.41, and with c near 1/z from a table ln x = k ln 2 - ln c + ln(1 +
     r), where r = c z - 1 is below 1/200 and a short series does. What the sum of the large parts

@@ -8,7 +8,7 @@ With u what is left, in whole units, each arm in order of falling score (of equa
 and arm i comes with probability m(i) / sum_j m(j). Amounts are whole numbers here, so that a purse
 of 0.3 holds three pulls at 0.1. The order changes little from round to round, and `rank` sorts by
 insertion: O(K) and the number of places that arms move from where the sorting starts. The result
-does not depend on where that is.
+does not depend on that start.
 
 Under a mask only allowed arms are filled in.
 """
@@ -35,7 +35,7 @@ class KnownCosts(NamedTuple):
 
     costs: Floats  # (K,) as policies see them
     units: Ints  # (K,) the same in units
-    caps: Ints  # (K,) `UNCAPPED` where there is none
+    caps: Ints  # (K,) `UNCAPPED` without a cap
     unit: float  # the units in what policies see as 1
     least: int  # the smallest of the costs, in units
 
@@ -60,7 +60,7 @@ def units_left(prices: KnownCosts, left: Floats) -> int:
 
 @kernel
 def fits(prices: KnownCosts, pulls: Floats, i: int, purse: int) -> bool:
-    """Return whether so many units can pay for the arm, and its cap has room."""
+    """Return whether `purse` units can pay for the arm, and its cap has room."""
     return prices.units[i] <= purse and pulls[i] < prices.caps[i]
 
 
@@ -86,7 +86,7 @@ def rank_from(scores: Floats, start: Ints, order: Ints) -> None:
 
 @kernel
 def insert(scores: Floats, order: Ints, j: int) -> None:
-    """Move the arm at place j to where it belongs among those before it, which are sorted."""
+    """Move the arm at place j to its place among those before it, which are sorted."""
     i = order[j]
     while j > 0 and (
         scores[order[j - 1]] < scores[i] or (scores[order[j - 1]] == scores[i] and order[j - 1] > i)
@@ -98,7 +98,7 @@ def insert(scores: Floats, order: Ints, j: int) -> None:
 
 @kernel
 def move_arm(i: int, width: float, bases: Floats, slopes: Floats, order: Ints) -> None:
-    """Move arm i alone to where it belongs by falling base + width slope."""
+    """Move arm i alone to its place by falling base + width slope."""
     k = 0
     while order[k] != i:
         k += 1
@@ -120,7 +120,7 @@ def move_arm(i: int, width: float, bases: Floats, slopes: Floats, order: Ints) -
 
 @kernel
 def fill(prices: KnownCosts, order: Ints, pulls: Floats, purse: int, counts: Floats) -> float:
-    """Write how often each arm is in the greedy knapsack of so many units; return the sum."""
+    """Write how often each arm is in the greedy knapsack of `purse` units; return the sum."""
     for i in range(counts.shape[0]):
         counts[i] = 0.0
     total = 0.0
@@ -139,19 +139,19 @@ def fill(prices: KnownCosts, order: Ints, pulls: Floats, purse: int, counts: Flo
 @cold
 def keep_allowed(now: Now, order: Ints) -> int:
     """Move the allowed arms to the front, in the same order; return how many there are."""
-    kept = 0
+    count = 0
     for k in range(order.shape[0]):
         if now.allowed[order[k]]:
-            order[kept] = order[k]
-            kept += 1
-    return kept
+            order[count] = order[k]
+            count += 1
+    return count
 
 
 @kernel
 def draw_counted(now: Now, counts: Floats, total: float, play: Play) -> None:
     """Draw an arm by its count with the round's first number.
 
-    Where there is none, end the game; under a mask, let the round pass.
+    If there is no such arm, end the game; under a mask, let the round pass.
     """
     if total == 0:
         play.arms[0] = SKIP if now.masked else STOP

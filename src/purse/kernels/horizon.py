@@ -11,17 +11,17 @@ from purse.types import Problem
 
 def rounds_of(problem: Problem, policy: str) -> int:
     """T for a policy that looks at no costs: the horizon, else the most rounds that can be paid
-    for; refused where there is neither.
+    for; refuse a problem with neither.
     """
     return problem.horizon or most_paid(problem) or problem.known_horizon(policy)
 
 
 def most_paid(problem: Problem) -> int:
-    """ceil(B / c_min) of the resource that runs out first, exactly; 0 where each of them may be
+    """Return ceil(B / c_min) of the resource that runs out first, exactly; 0 if each of them may be
     left untouched.
     """
-    each = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
-    return min((-(-budget // least) for budget, least in each if least > 0), default=0)
+    pairs = zip(problem.budget.tolist(), problem.cost_min.min(axis=0).tolist(), strict=True)
+    return min((-(-budget // least) for budget, least in pairs if least > 0), default=0)
 
 
 def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:

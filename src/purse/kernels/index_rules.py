@@ -112,7 +112,7 @@ def keep_ratio_and_root(state: Any, arm: int) -> None:
 
 @kernel
 def common_width(scale: float, t: int) -> float:
-    """sqrt(scale ln(t - 1)), t - 1 being the number of rounds so far; 0 in the first two."""
+    """Return sqrt(scale ln(t - 1)), with t - 1 rounds so far; 0 in the first two rounds."""
     return math.sqrt(scale * log(max(1, t - 1)))
 
 
@@ -175,7 +175,7 @@ def find_largest_allowed(now: Now, scores: Floats) -> tuple[int, int]:
 def take_largest(now: Now, scores: Floats, play: Play) -> None:
     """Write an allowed arm with the largest score, each of them equally likely.
 
-    Where all are `OUT`, end the game; under a mask, let the round pass.
+    If all are `OUT`, end the game; under a mask, let the round pass.
     """
     arm, count = find_largest(now, scores)
     play.arms[0] = arm if arm >= 0 else SKIP if now.masked else STOP

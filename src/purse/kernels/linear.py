@@ -1,7 +1,7 @@
 r"""Bounds on what an arm is worth in a context, and the arm that is chosen by them.
 
 `replan`'s optimism on `regression`'s predictions. Of arm i with N_i reports, in context x: w^2 =
-x'Vx the leverage, which is 1 / (1 + N_i) where there are no features, so that m = 1 / w^2 - ridge
+x'Vx the leverage, which is 1 / (1 + N_i) without features, so that m = 1 / w^2 - ridge
 counts the reports that speak of x. What is left pays for N pulls of the arm, see `affordable`.
 
     L      = scale ln(1 + N / (n^2 max{1, m}))                n numbers of a context
@@ -62,7 +62,7 @@ class LinearParams(NamedTuple):
     eta: float
     ridge: float
     guard: float
-    horizon: float  # infinity where there is none
+    horizon: float  # infinity without a horizon
     parts: Floats  # (d,) 1 / budget
     least: Floats  # (K, d)
     most: Floats  # (K, d)
@@ -124,11 +124,11 @@ def linear_params(
 
 def new_linear(params: LinearParams, problem: Problem) -> LinearState:
     """Return the state before any report: a prior counts as reports, not as rounds or money."""
-    known = Regression(*(array.copy() for array in params.start))
+    model = Regression(*(array.copy() for array in params.start))
     first = np.zeros(2)
-    for i in np.flatnonzero(known.reports):
-        learn_share(first, known.sums[i, 1:] / known.reports[i], params.most[i])
-    return LinearState(*known, np.zeros(1), first, new_paced(params.pace, problem))
+    for i in np.flatnonzero(model.reports):
+        learn_share(first, model.sums[i, 1:] / model.reports[i], params.most[i])
+    return LinearState(*model, np.zeros(1), first, new_paced(params.pace, problem))
 
 
 def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
@@ -195,29 +195,29 @@ def linear_bounds(
 ) -> None:
     """Write u and l of each arm, and its mean reward and costs.
 
-    Where `sampled`, each width is multiplied by a standard normal number: Thompson sampling.
+    If `sampled`, each width is multiplied by a standard normal number: Thompson sampling.
     """
-    known = regression_of(state)
+    model = regression_of(state)
     n_arms, d = params.most.shape
     share = usual_share(state.first)
     key = now.key
     times = 1.0
-    set_levels(params, known, scratch, now, share)
+    set_levels(params, model, scratch, now, share)
     for i in range(n_arms):
-        if known.reports[i] > 0:
+        if model.reports[i] > 0:
             x = now.context[context_row(now, i)]
             level, square = scratch.levels[i], scratch.scores[i]
-            part = 1 / (known.reports[i] + 1)
+            part = 1 / (model.reports[i] + 1)
             if sampled:
                 times, _, key = normal(key)
-            width = times * signal_width(known, i, 0, 1.0, level, square, part)
-            scratch.gains[i] = min(1.0, max(0.0, predict(known, i, 0, x) + width))
+            width = times * signal_width(model, i, 0, 1.0, level, square, part)
+            scratch.gains[i] = min(1.0, max(0.0, predict(model, i, 0, x) + width))
             for j in range(d):
-                cost = predicted_cost(known, scratch, i, j, x)
+                cost = predicted_cost(model, scratch, i, j, x)
                 if sampled:
                     times, _, key = normal(key)
-                top = known.tops[i, 1 + j]
-                width = times * signal_width(known, i, 1 + j, top, level, square, part)
+                top = model.tops[i, 1 + j]
+                width = times * signal_width(model, i, 1 + j, top, level, square, part)
                 cost = lower_cost(cost, width) if width > 0 else cost - width
                 scratch.uses[i, j] = min(params.most[i, j], max(params.least[i, j], cost))
         else:
@@ -226,7 +226,7 @@ def linear_bounds(
 
 @kernel
 def set_levels(
-    params: LinearParams, known: Regression, scratch: LinearScratch, now: Now, share: float
+    params: LinearParams, model: Regression, scratch: LinearScratch, now: Now, share: float
 ) -> None:
     """Write the means of each arm, N to `gains`, its leverage to `scores`, and L.
 
@@ -238,15 +238,15 @@ def set_levels(
     for j in range(d):
         scratch.prices[j] = 1 / max(now.left[j], TINY)
     for i in range(n_arms):
-        tried = known.reports[i] > 0
-        part = 1 / max(1.0, known.reports[i])
+        tried = model.reports[i] > 0
+        part = 1 / max(1.0, model.reports[i])
         for s in range(1 + d):
             guess = 0.5 if s == 0 else share * params.most[i, s - 1]
-            scratch.means[i, s] = known.sums[i, s] * part if tried else guess
+            scratch.means[i, s] = model.sums[i, s] * part if tried else guess
     for i in range(n_arms):
         scratch.gains[i] = affordable(params, scratch, i, round_part)
     for i in range(n_arms):
-        scratch.scores[i] = leverage(known, i, now.context[context_row(now, i)])
+        scratch.scores[i] = leverage(model, i, now.context[context_row(now, i)])
     for i in range(n_arms):
         scratch.levels[i] = level_at(params, now, i, scratch.gains[i], scratch.scores[i])
 
@@ -261,17 +261,17 @@ def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float
 
 @kernel
 def signal_width(
-    known: Regression, i: int, s: int, top: float, level: float, square: float, part: float
+    model: Regression, i: int, s: int, top: float, level: float, square: float, part: float
 ) -> float:
     """Return the width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
-    variance = (known.squares[i, s] + PRIOR * top * top) * part
+    variance = (model.squares[i, s] + PRIOR * top * top) * part
     return math.sqrt(2 * level * variance * square) + level * top * square * THIRD
 
 
 @kernel
-def predicted_cost(known: Regression, scratch: LinearScratch, i: int, j: int, x: Floats) -> float:
+def predicted_cost(model: Regression, scratch: LinearScratch, i: int, j: int, x: Floats) -> float:
     """Return the cost of resource j that is predicted for an arm with a report."""
-    return max(predict(known, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
+    return max(predict(model, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
 
 
 @kernel
@@ -305,8 +305,8 @@ def safe_instead(
     if params.guard == 0:
         return arm
     reports = state.reports
-    known = FadingMeans(reports, scratch.means, state.squares, state.tops, reports)
-    safe = find_safe(known, params.parts, scratch.open)
+    arms = FadingMeans(reports, scratch.means, state.squares, state.tops, reports)
+    safe = find_safe(arms, params.parts, scratch.open)
     if safe < 0 or safe == arm:
         return arm
     stakes = GuardStakes(
@@ -317,7 +317,7 @@ def safe_instead(
         params.pace.budget,
         now.left,
     )
-    risky = too_risky(known, stakes, params.most, scratch.uses, safe, arm)
+    risky = too_risky(arms, stakes, params.most, scratch.uses, safe, arm)
     return safe if risky else arm
 
 
@@ -325,7 +325,7 @@ def safe_instead(
 def take_best(
     params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
 ) -> None:
-    """Write the arm with the largest score, or the safe one; let the round pass where no arm is
+    """Write the arm with the largest score, or the safe one; let the round pass if no arm is
     worth its price and it may.
     """
     arm, _ = find_largest(now, scratch.scores)

@@ -1,6 +1,6 @@
 """Drawing under a mask: a rule that draws renormalises its probabilities over the allowed arms.
 
-No theorem covers masks. Where a policy gives all allowed arms probability 0, each of them is
+No theorem covers masks. If a policy gives all allowed arms probability 0, each of them is
 equally likely.
 """
 
@@ -24,14 +24,14 @@ def restrict(now: Now, chances: Floats) -> None:
     What was missing to 1, the chance of a skipped round, keeps its ratio to the allowed arms.
     """
     missing = 1.0
-    kept = 0.0
+    allowed = 0.0
     n_allowed = 0
     for i in range(now.allowed.shape[0]):
         missing -= chances[i]
-        kept += chances[i] if now.allowed[i] else 0.0
+        allowed += chances[i] if now.allowed[i] else 0.0
         n_allowed += now.allowed[i]
     missing = missing if missing > 1e-9 else 0.0
-    whole = kept + missing
+    whole = allowed + missing
     for i in range(now.allowed.shape[0]):
         if not now.allowed[i]:
             chances[i] = 0.0
@@ -67,7 +67,7 @@ def draw_allowed(now: Now, chances: Floats, play: Play) -> None:
 
 @kernel
 def count_allowed(now: Now, n_arms: int) -> int:
-    """Count the arms, of so many, that may be played."""
+    """Count the arms, of `n_arms`, that may be played."""
     count = n_arms
     if now.masked:
         for i in range(n_arms):
@@ -95,7 +95,7 @@ def find_allowed(now: Now, n: int) -> int:
 def take_any(now: Now, play: Play) -> None:
     """Write allowed arms under a mask, each set of as many as there are plays equally likely.
 
-    One pass of selection sampling. Where the allowed arms are too few, the last plays are skipped.
+    One pass of selection sampling. If the allowed arms are too few, the last plays are skipped.
     """
     plays = play.arms.shape[0]
     n_allowed = count_allowed(now, now.allowed.shape[0])

@@ -28,7 +28,7 @@ NOTHING = 1e-300  # smaller numbers have no logarithm here
 
 
 def log_term_of(confidence: float, n_intervals: int) -> float:
-    """ln(2 / delta) for so many intervals that all hold, always, with this confidence."""
+    """Return ln(2 / delta) for `n_intervals` that all hold, always, with this confidence."""
     return math.log(2 * n_intervals / (1 - confidence))
 
 

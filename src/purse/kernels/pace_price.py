@@ -134,7 +134,7 @@ def earned_prices(kappa: float, earned: float, spent: Floats, prices: Floats) ->
 @kernel
 def take_worthwhile(now: Now, pace: Pace, scores: Floats, play: Play) -> None:
     """Write an allowed arm with the largest score, each of them equally likely; let the round pass
-    where that score is below 0 and it may.
+    if that score is below 0 and it may.
     """
     take_largest(now, scores, play)
     if pace.skips and play.arms[0] >= 0 and scores[play.arms[0]] < 0:

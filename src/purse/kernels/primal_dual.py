@@ -1,6 +1,6 @@
 r"""What policies share that learn the arms and the prices of the resources at the same time.
 
-Budgets b_j of d resources and, where they limit anything, T rounds become one budget, with costs
+Budgets b_j of d resources and, if they limit anything, T rounds become one budget, with costs
 rescaled to match:
 
     B = min(b_1, .., b_d, T),     c'_j = c_j B / b_j,     a round of time costs B / T
@@ -19,14 +19,14 @@ from purse.compiler.kernel import kernel
 from purse.kernels.fastmath import exp
 from purse.types import Floats, Ints, Problem
 
-OLD = 2**62  # the age of weights that are to be computed afresh
+OLD = 2**62  # the age of weights that are to be computed again
 
 
 def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
-    """B, and for each resource the factor B / b_j of its costs."""
-    each = problem.budget * problem.unit_scale
-    least = float(each.min()) if rounds is None else min(float(each.min()), float(rounds))
-    return least, least / each
+    """Return B, and for each resource the factor B / b_j of its costs."""
+    budgets = problem.budget * problem.unit_scale
+    least = float(budgets.min()) if rounds is None else min(float(budgets.min()), float(rounds))
+    return least, least / budgets
 
 
 @kernel
@@ -45,7 +45,7 @@ def apply_skipped_rounds(
     one of them, which come with its report.
 
     A round is worth beta / chance to every action, and `nothing` to the action beyond the arms.
-    Where more than that one action changes, all weights are computed afresh with the report.
+    If more than that one action changes, all weights are computed again with the report.
     """
     if learner.gains.shape[0] > n_arms:
         learner.gains[n_arms] += passed * nothing
@@ -60,12 +60,12 @@ def apply_skipped_rounds(
 def project(point: Floats, size: float) -> None:
     """Move a point to the nearest one in {x >= 0, sum x <= size}.
 
-    Where the positive parts sum to more than `size`, each loses the same, down to 0. That loss is
+    If the positive parts sum to more than `size`, each loses the same, down to 0. That loss is
     found from below: it is right once those that it leaves above 0 would lose all that is too much.
     O(d^2), for d resources, which are few.
     """
     loss = 0.0
-    kept = -1
+    before = -1
     while True:
         above = 0.0
         count = 0
@@ -73,9 +73,9 @@ def project(point: Floats, size: float) -> None:
             if point[j] > loss:
                 above += point[j]
                 count += 1
-        if count == kept or above - count * loss <= size:
+        if count == before or above - count * loss <= size:
             break
-        kept = count
+        before = count
         loss = (above - size) / count
     for j in range(point.shape[0]):
         point[j] = max(0.0, point[j] - loss)

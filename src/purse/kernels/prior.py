@@ -38,7 +38,7 @@ LARGEST = 1 << 26  # bytes of a file
 class Prior:
     """What a log has taught. K arms, n numbers of a context, S = 1 + d signals."""
 
-    known: Regression  # rewards from 0 to 1, costs in the user's unit
+    model: Regression  # rewards from 0 to 1, costs in the user's unit
     arms: tuple[str, ...]  # (K,)
     features: Mapping[str, Any]  # as `Features.as_dict` returns them
     per_arm: bool
@@ -47,7 +47,7 @@ class Prior:
     digest: str = ""  # SHA-256 of the file
 
     def check(self, features: Features, *, arms: Sequence[str] | None = None) -> None:
-        """Raise `InvalidInput` where the features differ, or none of the arms is known.
+        """Raise `InvalidInput` where the features differ, or none of the arms is model.
 
         arms   their names; None: they have none, and must be as many as the prior's
         """
@@ -72,7 +72,7 @@ class Prior:
 
         Raise `InvalidInput` where arms, resources or numbers of a context differ.
         """
-        n_arms, n_signals, n_numbers = self.known.coefficients.shape
+        n_arms, n_signals, n_numbers = self.model.coefficients.shape
         wanted = problem.n_arms, 1 + problem.n_resources, problem.context_shape[1]
         for word, mine, theirs in zip(
             ("arms", "costs", "numbers of a context"),
@@ -84,19 +84,19 @@ class Prior:
                 raise InvalidInput(f"prior: has {mine} {word}, and the problem has {theirs}")
         limit = np.inf if most is None else validation.number("prior_most", most, above=0)
         scale = np.concatenate([[1.0], problem.unit_scale * amounts.UNIT])
-        known = self.known
-        parts = np.minimum(1.0, limit / np.maximum(known.reports, 1.0))
-        inverse = known.inverse.copy()
+        model = self.model
+        parts = np.minimum(1.0, limit / np.maximum(model.reports, 1.0))
+        inverse = model.inverse.copy()
         for i in range(n_arms):
             if parts[i] < 1 or ridge != self.ridge:
-                inverse[i] = weakened(known.inverse[i], parts[i], self.ridge, ridge)
+                inverse[i] = weakened(model.inverse[i], parts[i], self.ridge, ridge)
         return Regression(
             inverse,
-            known.coefficients * scale[:, None],
-            known.squares * scale**2 * parts[:, None],
-            known.sums * scale * parts[:, None],
-            known.tops * scale,
-            known.reports * parts,
+            model.coefficients * scale[:, None],
+            model.squares * scale**2 * parts[:, None],
+            model.sums * scale * parts[:, None],
+            model.tops * scale,
+            model.reports * parts,
         )
 
 
@@ -117,17 +117,17 @@ def start_of(
         return new_regression(problem.n_arms, 1 + problem.n_resources, n, ridge)
     if not isinstance(prior, str):
         raise invalid("prior", prior, "must be the path of a file")
-    found = read_prior(prior)
-    if digest not in (None, found.digest):
+    learnt = read_prior(prior)
+    if digest not in (None, learnt.digest):
         raise InvalidInput(
-            f"prior: {prior!r} is not the file that it was: its SHA-256 is {found.digest}, "
+            f"prior: {prior!r} is not the file that it was: its SHA-256 is {learnt.digest}, "
             f"not {digest}"
         )
-    return found.start(problem, ridge=ridge, most=most)
+    return learnt.start(problem, ridge=ridge, most=most)
 
 
 def pin_prior(policy: str, features: Features, arms: Sequence[str]) -> str:
-    """Return a policy with the hash of its prior and the full path, where it has a prior.
+    """Return a policy with the hash of its prior and the full path, if it has a prior.
 
     Raise `InvalidInput` when the prior has other features, or other arms or another order.
     """
@@ -135,22 +135,22 @@ def pin_prior(policy: str, features: Features, arms: Sequence[str]) -> str:
     if not isinstance(options.get("prior"), str):
         return policy
     path = Path(options["prior"]).resolve()
-    found = read_prior(path)
-    found.check(features, arms=arms)
-    if found.arms != tuple(arms):
+    learnt = read_prior(path)
+    learnt.check(features, arms=arms)
+    if learnt.arms != tuple(arms):
         raise InvalidInput(
-            f"prior: has the arms {shorten(', '.join(found.arms))}; they must be those of the "
+            f"prior: has the arms {shorten(', '.join(learnt.arms))}; they must be those of the "
             f"campaign in the same order: {shorten(', '.join(arms))}"
         )
-    options |= {"prior": str(path), "prior_hash": options.get("prior_hash") or found.digest}
+    options |= {"prior": str(path), "prior_hash": options.get("prior_hash") or learnt.digest}
     return f"{name}:{','.join(f'{key}={value!r}' for key, value in options.items())}"
 
 
 def weakened(inverse: Floats, part: float, ridge: float, other: float) -> Floats:
-    """(n, n) The inverse where only a part of the reports counts, and the ridge is another."""
+    """Return the inverse, (n, n), if a part of the reports counts, with another ridge."""
     eye = np.eye(len(inverse))
-    found = np.linalg.inv(other * eye + part * (np.linalg.inv(inverse) - ridge * eye))
-    return (found + found.T) / 2  # symmetric to the bit
+    weaker = np.linalg.inv(other * eye + part * (np.linalg.inv(inverse) - ridge * eye))
+    return (weaker + weaker.T) / 2  # symmetric to the bit
 
 
 def write_prior(path: str | os.PathLike[str], prior: Prior) -> Prior:
@@ -164,7 +164,7 @@ def write_prior(path: str | os.PathLike[str], prior: Prior) -> Prior:
         "ridge": prior.ridge,
         "reward_range": list(prior.reward_range),
     }
-    write_arrays(path, facts, prior.known._asdict())
+    write_arrays(path, facts, prior.model._asdict())
     return read_prior(path)
 
 
@@ -190,10 +190,10 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
             f"format {FORMAT}"
         )
     try:
-        known = Regression(*(arrays[field].astype(np.float64) for field in Regression._fields))
+        model = Regression(*(arrays[field].astype(np.float64) for field in Regression._fields))
         low, high = facts["reward_range"]
         prior = Prior(
-            known,
+            model,
             tuple(map(str, facts["arms"])),
             facts["features"],
             bool(facts["per_arm"]),
@@ -209,11 +209,11 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
 
 def check_known(prior: Prior) -> None:
     """Raise `ValueError` when arrays do not fit, or hold what no reports can lead to."""
-    known, n_arms = prior.known, len(prior.arms)
+    model, n_arms = prior.model, len(prior.arms)
     columns = Features.of(prior.features, n_arms=n_arms, per_arm=prior.per_arm).n_columns
-    n_signals = known.coefficients.shape[1]
+    n_signals = model.coefficients.shape[1]
     expected = new_regression(n_arms, n_signals, columns + 1, prior.ridge)
-    for field, array, other in zip(Regression._fields, known, expected, strict=True):
+    for field, array, other in zip(Regression._fields, model, expected, strict=True):
         if array.shape != other.shape:
             raise ValueError(f"{field} has shape {array.shape} instead of {other.shape}")
         if not np.isfinite(array).all():
@@ -221,9 +221,9 @@ def check_known(prior: Prior) -> None:
     if n_signals < 2 or len(set(prior.arms)) < n_arms:
         raise ValueError("it has no cost, or an arm twice")
     for field in ("squares", "sums", "tops", "reports"):
-        if (getattr(known, field) < 0).any():
+        if (getattr(model, field) < 0).any():
             raise ValueError(f"{field} must be at least 0")
-    if (known.inverse != known.inverse.transpose(0, 2, 1)).any():
+    if (model.inverse != model.inverse.transpose(0, 2, 1)).any():
         raise ValueError("inverse must be symmetric")
-    if (np.linalg.eigvalsh(known.inverse) <= 0).any():
+    if (np.linalg.eigvalsh(model.inverse) <= 0).any():
         raise ValueError("inverse must be positive")

@@ -58,7 +58,9 @@ def uniform(key: U, index: int) -> float:
 
 @kernel
 def shuffled(stream: U, position: int, size: int) -> int:
-    """Where a random permutation of 0 .. size-1, fixed by the stream, sends `position`.
+    """Return the place to which a random permutation of 0 .. size-1 sends `position`.
+
+    The stream fixes the permutation.
 
     Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle
     until it is back below `size` restricts that to a permutation of the range (fewer than four

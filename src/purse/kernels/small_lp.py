@@ -1,4 +1,4 @@
-"""A linear program with many columns and few rows, solved afresh in every round.
+"""A linear program with many columns and few rows, solved from scratch in every round.
 
     maximise  sum_i gains(i) x(i)   subject to   sum_i uses(i, j) x(i) <= limits(j),
                                                  0 <= x(i) <= caps(i)
@@ -32,11 +32,11 @@ class SmallLp(NamedTuple):
     uses: Floats  # (K, m)
     limits: Floats  # (m,)
     parts: Floats  # (m,) 1 / limits
-    caps: Floats  # (K,) infinity where there is none
+    caps: Floats  # (K,) infinity without a cap
     open: Ints  # (K,) 1 for a column that may be used, 0 for others
     pulls: Floats  # (K,) the solution
     chances: Floats  # (K,) the caller's room
-    scales: Floats  # (K,) what a column alone may be; 0 where it is closed
+    scales: Floats  # (K,) what a column alone may be; 0 if it is closed
     full: Ints  # (K,) 1 for a column that stands at its cap and is not in the basis
     basis: Ints  # (m,) columns; -1 - j for the slack of row j
     inverse: Floats  # (m, m) of the basis

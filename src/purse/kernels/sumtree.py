@@ -15,12 +15,12 @@ from purse.types import Floats
 
 
 def first_leaf(n_arms: int) -> int:
-    """Where the leaves begin."""
+    """Return the index of the first leaf."""
     return 1 << (n_arms - 1).bit_length()
 
 
 def ones(n_arms: int) -> Floats:
-    """(2 leaf,) Return a tree in which every arm weighs one."""
+    """Return a tree, shape (2 leaf,), in which every arm weighs one."""
     leaf = first_leaf(n_arms)
     tree = np.zeros(2 * leaf)
     tree[leaf : leaf + n_arms] = 1.0

@@ -17,7 +17,7 @@ is a power mean, increasing and concave, and a straight line where all d are equ
 It starts at y = 1, where g <= 1. Two or three steps suffice for ten arms, a handful for any K and
 any losses; Newton's alone would need one more, and what a step costs is a division an arm. The
 error after a step is of the order of its cube: after one below `CLOSE` nothing is left to gain, and
-a series brings 1 / (d(i) + y) to the new y without a division. Each call starts afresh, so that a
+a series brings 1 / (d(i) + y) to the new y without a division. No call uses the last one, so a
 round's weights are a function of its losses alone, to the last bit, whatever was asked before; a
 start near the last root would save a step and lose that.
 

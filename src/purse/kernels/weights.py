@@ -17,7 +17,7 @@ class Mixture(NamedTuple):
 
     cap: float  # the rate of each arm, where `equal`
     explore: float  # the sum of the rates
-    equal: bool  # whether all rates are `cap`; then nobody fills `rates`
+    equal: bool  # whether all rates are `cap`; then `rates` is not filled
     sum_weights: float
 
 

@@ -111,9 +111,9 @@ def load(name: str | ModuleType) -> ModuleType:
         there = len(stem) <= 100 and (_FOLDER / f"{stem}.py").is_file()
         module = import_module(f"{__name__}.{stem}") if there else ModuleType(stem)
         if getattr(module, "NAME", None) != name:
-            if name in (known := names()):
+            if name in (shipped := names()):
                 raise InvalidInput(f"policy {name!r} lies in a file of another name, not {stem}.py")
-            raise unknown("policy", name, known)
+            raise unknown("policy", name, shipped)
     if missing := [part for part in _PARTS if not hasattr(module, part)]:
         raise InvalidInput(
             f"{getattr(module, '__file__', module)} is not a policy: it has no {', '.join(missing)}"

@@ -1,4 +1,4 @@
-r"""B-KUBE: KUBE where each arm may be pulled only so often, as workers who take only so many tasks.
+r"""B-KUBE: KUBE with a cap on the pulls of each arm, as for workers with a few tasks each.
 
 The rule (after Rangi and Franceschetti, 2018), with constant costs c(i) and caps L(i) that are
 known. Each arm with L(i) > 0 once, in order; then

@@ -13,7 +13,7 @@ v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
     stop        where c+(a) <= cap and v-(a) + within >= v+(b); where all arms are out, too
     pull        a, where n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
                 over the arms j other than a that are not out and have v+(j) > v-(a) + within;
-                b elsewhere. Where only c+(a) > cap hinders the stop, a
+                b elsewhere. If only c+(a) > cap hinders the stop, a
 
 Why. The widths fall as n^(-1/2). What the end costs, sum_i n(i) c(i), is least under the conditions
 width(a) + width(j) <= gap(j) where the two sides of *pull* are equal: one pull of the leader serves
@@ -38,8 +38,8 @@ above, or "uniform", each arm as often, with the same stop.
 Guarantee: for i.i.d. rewards in [0, 1] and i.i.d. costs between their declared bounds, the
 probability that the game EVER ends with a wrong leader is at most 1 - confidence: one with a mean
 cost above the cap, or with a value more than `within` below that of an arm whose mean cost is at
-most the cap. Where all values differ and no mean cost is the cap itself, the game ends, given the
-money. Where the budget is spent before, it ends without an answer. Means that change void the
+most the cap. If all values differ and no mean cost is the cap itself, the game ends, given the
+money. If the budget is spent before, it ends without an answer. Means that change void the
 guarantee, and so do reports whose delay depends on the reward.
 
 Departures from the paper: LUCB pulls the leader and the challenger in every round, knows no costs,
@@ -54,7 +54,7 @@ to choose arms.
 
 With one arm and no cap there is nothing to find, and it is pulled until the budget ends.
 
-Needs bounds on the costs where they matter. O(K) a round.
+Needs bounds on the costs if these matter. O(K) a round.
 
 >>> import purse
 >>> world = purse.worlds.bernoulli(rewards=[0.9, 0.5, 0.4], costs=[0.5, 0.3, 0.5])
@@ -105,7 +105,7 @@ class BestArmParams(NamedTuple):
     uniform: bool
     open: bool  # whether there is anything to find
     log_term: float
-    cap: float  # in largest costs; infinity where there is none
+    cap: float  # in largest costs; infinity without a cap
     within: float
     least: Floats  # (K,) the declared bounds on costs
     most: Floats  # (K,)
@@ -184,11 +184,11 @@ def is_out(params: BestArmParams, state: BestArmState, i: int) -> bool:
 
 @cold
 def find_leader(params: BestArmParams, state: BestArmState) -> int:
-    """Return the arm with the best mean so far; -1 if none is known, or none keeps to the cap."""
+    """Return the arm with the best mean so far; -1 if no arm has a report and keeps to the cap."""
     arm = -1
     for i in range(state.pulls.shape[0]):
-        known = state.pulls[i] > 0 and mean_cost(state, i) <= params.cap
-        if known and (arm < 0 or state.values[i] > state.values[arm]):
+        fair = state.pulls[i] > 0 and mean_cost(state, i) <= params.cap
+        if fair and (arm < 0 or state.values[i] > state.values[arm]):
             arm = i
     return arm
 
@@ -219,7 +219,7 @@ def is_beaten(params: BestArmParams, state: BestArmState, leader: int, i: int) -
 
 @cold
 def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
-    """Return whether the leader is the answer; where there is no leader, that all arms are out."""
+    """Return whether the leader is the answer; without a leader, whether all arms are out."""
     for i in range(state.pulls.shape[0]):
         rival = i != leader and not is_out(params, state, i)
         if rival and (leader < 0 or not is_beaten(params, state, leader, i)):
@@ -229,7 +229,7 @@ def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
 
 @cold
 def answer(params: BestArmParams, state: BestArmState) -> int:
-    """Return the best arm, `NONE` where no arm keeps to the cap, or `UNSURE`."""
+    """Return the best arm, `NONE` if no arm keeps to the cap, or `UNSURE`."""
     leader = find_leader(params, state)
     return leader if is_sure(params, state, leader) else UNSURE  # no leader is `NONE`
 

@@ -2,7 +2,7 @@ r"""Primal-dual for both worlds: EXP3.P on reward less cost at prices that follo
 i.i.d. rounds and for an adversary.
 
 The rule (Castiglioni, Celli and Kroer, 2022). Budgets are rescaled to one, B, for T rounds, as
-`purse.kernels.primal_dual` says, and costs c_j with them; rho = B / T; where there is a horizon,
+`purse.kernels.primal_dual` says, and costs c_j with them; rho = B / T; with a horizon,
 doing nothing is one more action, which pays and costs nothing. In every round
 
     y_t           = (r_t - sum_j lambda_t(j) c_{t,j} + 1/rho) / (1 + 1/rho)
@@ -31,7 +31,7 @@ Departures from the paper: it leaves the learner of arms open, and takes EXP3.P 
 is quoted from memory. A round in which nothing is done brings no report; it is booked with the next
 one, see `purse.kernels.primal_dual`, which moves the prices as if it had been at once. Without a
 horizon T is the most rounds that can be paid for, doing nothing is no action, and play goes on
-until a pull cannot be paid. A late report meets the prices of the moment. Under a mask the masked
+until a pull cannot be paid. A late report meets today's prices. Under a mask the masked
 arms' chances go to the other actions, each in proportion to its own; no theorem covers masks.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
@@ -82,7 +82,7 @@ ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that
 
 class BobwParams(NamedTuple):
     n_arms: int
-    primal: Exp3PParams  # of the arms and, where there is a horizon, of doing nothing
+    primal: Exp3PParams  # of the arms and, with a horizon, of doing nothing
     factors: Floats  # (d,) of the costs
     rho: float
     eta: float

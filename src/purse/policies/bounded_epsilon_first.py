@@ -2,7 +2,7 @@ r"""Bounded epsilon-first: epsilon-first where each arm may be pulled only so of
 
 The rule (after Tran-Thanh, Stein, Rogers and Jennings, 2014), with constant costs c(i) and caps
 L(i) that are known, C = sum_i c(i) over the arms with L(i) > 0, and x = max(epsilon B, C) to
-explore with (B, where that is less). In round t
+explore with (B, if B is less). In round t
 
     explore   while E > 0 arms with pulls left fit into what is left of x:
               number (t - 1) mod E of these arms, in order

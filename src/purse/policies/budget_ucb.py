@@ -8,7 +8,7 @@ Each arm once, in order; then the arm with the largest
     y_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), lam)
     D_t(i) = r(i) / c(i) + (1 + y_t(i)) x_t(i) / c(i)
 
-with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. Where
+with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. If
 neither min nor max cuts anything off, D is exactly (r + x) / (c - x).
 
 | symbol | code |
@@ -25,7 +25,7 @@ Options: lam=None (c_min) or a number up to the least mean cost.
 Guarantee: regret O(log B) for i.i.d. rewards and costs.
 
 Departures from the paper: the index is reconstructed, not taken from the printed text; that it
-equals (r + x) / (c - x) where nothing is cut off speaks for it.
+equals (r + x) / (c - x) if no term is cut off speaks for it.
 
 Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 

@@ -2,14 +2,14 @@ r"""Classes, resolved: a mean of each class and arm, and the price at which the 
 would spend the even pace.
 
 The rule (ours, after UCB-ALP). The class z of a round is the first column of its context that is 1,
-and where none is, a class of its own; so one-hot columns are classes. Reward and cost of arm i in
-class z have ridge means r^(z, i), c^(z, i) and bounds r+(z, i), c-(z, i), as
+and a context without one is a class of its own; so one-hot columns are classes. Reward and cost of
+arm i in class z have ridge means r^(z, i), c^(z, i) and bounds r+(z, i), c-(z, i), as
 `purse.kernels.regression` says, with a context that is 1 alone. In rounds of pace,
 u = c T / b:
 
     base    the least lambda in [0, 1] at which
                 sum_z f(z) u^(z, i(z)) <= t,    i(z) = argmax_i r^(z, i) - lambda u^(z, i), or
-                nothing where that is below 0
+                nothing if that is below 0
     lambda  base + eta S / sqrt(Q), kept in [0, 1], as `purse.kernels.pace_price` says
     i_t     argmax_i r+(z, i) - lambda u-(z, i); below 0 the round passes
 
@@ -39,7 +39,7 @@ paper has sqrt(ln t / (2 N)).
 
 Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
 
-Scale: with few and large classes, or hundreds of them. Where they are many and small, one-hot
+Scale: with few and large classes, or hundreds of them. If they are many and small, one-hot
 columns in a linear policy learn faster, since all classes share the constant there.
 
 Needs the budget; a horizon or not. O(K) a round, and O(30 Z K) with every 8th report, Z classes.
@@ -135,8 +135,8 @@ def params(problem: Problem, *, alpha: float = 1.0, eta: float = 0.3) -> Classes
 
 def init(params: ClassesParams, problem: Problem) -> ClassesState:
     n_classes = problem.n_features + 1
-    known = new_regression(n_classes * problem.n_arms, 2, 1, RIDGE)
-    return ClassesState(*known, np.zeros(n_classes), np.zeros(1), new_paced(params.pace, problem))
+    model = new_regression(n_classes * problem.n_arms, 2, 1, RIDGE)
+    return ClassesState(*model, np.zeros(n_classes), np.zeros(1), new_paced(params.pace, problem))
 
 
 def scratch(params: ClassesParams, problem: Problem) -> ClassesScratch:
@@ -172,7 +172,7 @@ def class_of(context: Floats) -> int:
 @kernel
 def score(params: ClassesParams, state: ClassesState, scratch: ClassesScratch, now: Now) -> None:
     """Write the index of each arm."""
-    known = known_means(state)
+    model = known_means(state)
     scratch.prices[0] = state.base[0]
     pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
     price = scratch.prices[0] * params.pace.rates[0]
@@ -181,10 +181,10 @@ def score(params: ClassesParams, state: ClassesState, scratch: ClassesScratch, n
     one = now.context[0, now.context.shape[1] - 1 :]
     for i in range(n_arms):
         at = first + i
-        width = math.sqrt(leverage(known, at, one))
-        reward = upper_reward(known, at, one, width, params.alpha)
+        width = math.sqrt(leverage(model, at, one))
+        reward = upper_reward(model, at, one, width, params.alpha)
         least, most = params.least[i], params.most[i]
-        cost = least_cost(known, at, 0, one, width, params.alpha, least, most)
+        cost = least_cost(model, at, 0, one, width, params.alpha, least, most)
         scratch.scores[i] = reward - price * cost
 
 
@@ -218,18 +218,18 @@ def set_means(
     params: ClassesParams, state: ClassesState, scratch: ClassesScratch, one: Floats
 ) -> None:
     """Write r^(z, i) and u^(z, i)."""
-    known = known_means(state)
+    model = known_means(state)
     n_arms = scratch.scores.shape[0]
     for at in range(scratch.means.shape[0]):
         i = at % n_arms
-        scratch.means[at, 0] = min(1.0, max(0.0, predict(known, at, 0, one)))
-        cost = min(params.most[i], max(params.least[i], predict(known, at, 1, one)))
+        scratch.means[at, 0] = min(1.0, max(0.0, predict(model, at, 0, one)))
+        cost = min(params.most[i], max(params.least[i], predict(model, at, 1, one)))
         scratch.means[at, 1] = params.pace.rates[0] * cost
 
 
 @cold
 def solve_base(seen: Floats, means: Floats, rounds: float) -> float:
-    """Return the least price in [0, 1] at which the rounds seen, (Z,), cost at most so many."""
+    """Return the least price in [0, 1] at which the rounds seen, (Z,), cost at most `rounds`."""
     if spending(seen, means, 0.0) <= rounds:
         return 0.0
     low, high = 0.0, 1.0

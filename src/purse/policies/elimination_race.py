@@ -9,7 +9,7 @@ each with its own active arms (at first all), pulls N_l(i) and mean rewards r_l(
     width_l(i) = a + sqrt a,   a = ln(4 K T L / delta) / N_l(i)
     r_l(i) + width_l(i) < r_l(j) - width_l(j) for an active j:   i leaves the layers 1 .. l
 
-Where layer l has no active arm, the next layer that has any draws, and nothing is learnt.
+If layer l has no active arm, the next layer that has any draws, and nothing is learnt.
 
 Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on,
 corruption C hardly misleads it.
@@ -27,12 +27,12 @@ Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary 
 C unknown, the regret over T rounds is O(sum_i (K C ln(K T / delta) + ln T) ln(K T / delta) /
 Delta_i). Of a budget that says something only where all costs are one constant.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else
+Departures from the paper: it has rounds and no budget; T is the horizon if there is one, else
 ceil(B / c_min). Which active arm a layer pulls is reconstructed: any, where others take the one
 pulled least. So is that a round whose layer is empty teaches nothing. The union bound counts the L
 layers, where the paper writes log T.
 
-Under a mask each layer draws among its active arms that are allowed; where no layer has any, all
+Under a mask each layer draws among its active arms that are allowed; if no layer has any, all
 allowed arms are equally likely. Nothing is learnt from an arm that is not active in the layer that
 came; no theorem covers masks.
 
@@ -145,7 +145,7 @@ def choose(
         layer += 1
     skip = int(uniform(now.key, ARM) * state.sizes[layer])
     arm = 0
-    for i in range(params.n_arms):  # the arm that so many active ones stand before
+    for i in range(params.n_arms):  # the arm with that number of active ones before it
         skip -= state.active[layer, i]
         arm += skip >= 0
     play.arms[0] = arm
@@ -156,7 +156,7 @@ def choose(
 def draw_active(
     params: EliminationRaceParams, state: EliminationRaceState, now: Now, layer: int
 ) -> int:
-    """Draw an allowed arm that is active in this layer or, where there is none, in a later one."""
+    """Draw an allowed arm that is active in this layer or, if it has none, in a later one."""
     u = uniform(now.key, ARM)
     for later in range(layer, params.n_layers):
         skip = int(u * count_active(state.active[later], True, now.allowed))
@@ -201,7 +201,7 @@ def share_layers(
             if state.active[layer, i] == 1 and (not masked or allowed[i]):
                 chances[i] += mass / count
         mass = mass if count == 0 else 0.0
-    for i in range(params.n_arms):  # where no allowed arm is active, all are equally likely
+    for i in range(params.n_arms):  # if no allowed arm is active, all are equally likely
         if masked and mass > 0 and allowed[i]:
             chances[i] = 1 / n_allowed
 

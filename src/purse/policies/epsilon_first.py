@@ -2,7 +2,7 @@ r"""Epsilon-first: the first part of the budget goes to all arms alike, the rest
 then pays most per unit.
 
 The rule (Tran-Thanh, Chapman, Munoz de Cote, Rogers and Jennings, 2010), with constant costs c(i)
-that are known, C = sum_i c(i), and x = max(epsilon B, C) to explore with (B, where that is less).
+that are known, C = sum_i c(i), and x = max(epsilon B, C) to explore with (B, if B is less).
 In round t
 
     explore   while E > 0 arms fit into what is left of x:    number (t - 1) mod E of these arms
@@ -106,10 +106,10 @@ def params(
 def params_for(
     policy: str, problem: Problem, epsilon: float | str, learn: str
 ) -> EpsilonFirstParams:
-    known, budget = known_costs(problem, policy), int(problem.budget[0])
-    part = epsilon_of(epsilon, known.costs, problem.b)
-    explore = min(budget, max(round(part * budget), int(known.units[known.caps > 0].sum())))
-    return EpsilonFirstParams(known, budget, explore, choice("learn", learn, LEARN) == "first")
+    priced, budget = known_costs(problem, policy), int(problem.budget[0])
+    part = epsilon_of(epsilon, priced.costs, problem.b)
+    explore = min(budget, max(round(part * budget), int(priced.units[priced.caps > 0].sum())))
+    return EpsilonFirstParams(priced, budget, explore, choice("learn", learn, LEARN) == "first")
 
 
 def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:

@@ -7,7 +7,7 @@ The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
     w_{t+1}(i) = w_t(i) exp(gamma 1{i = i_t} r_t(i) / (K p_t(i)))
 
     gamma      = min(1, sqrt(K ln K / ((e - 1) T)))
-    T          = the horizon where there is one, else ceil(B / c_min), the most rounds that the
+    T          = the horizon if there is one, else ceil(B / c_min), the most rounds that the
                  budget can pay for
 
 This is EXP3.BwK where every pull costs 1, and runs on its kernels.

@@ -9,7 +9,7 @@ The rule (Neu, 2015), for T rounds, blind to costs, with losses 1 - x:
     eta    = sqrt(2 ln K / (K T))     "rounds", the default
              sqrt(ln K / (K t))       "anytime", which needs no T
              or a number from 0 up
-    T      = the horizon where there is one, else ceil(B / c_min)
+    T      = the horizon if there is one, else ceil(B / c_min)
 
 EXP3-IX.BwK runs the same kernels on another x.
 
@@ -125,7 +125,7 @@ def rate(params: Exp3IxParams, t: int) -> float:
 
 @cold
 def weigh(params: Exp3IxParams, losses: Floats, tree: Floats, eta: float) -> float:
-    """Compute all weights afresh, the largest of them 1; return the smallest loss."""
+    """Compute all weights again, the largest of them 1; return the smallest loss."""
     low = smallest(losses)
     for i in range(params.n_arms):
         tree[params.leaf + i] = exp(-eta * (losses[i] - low))

@@ -28,15 +28,15 @@ or a number in [0, 1]; g is the most that reward less cost can sum to before B i
 | p_t(i) | `scratch.marginals[i]` |
 | m gamma / K | `params.rate` |
 
-`scratch.relative` is relative to the largest weight below the cap where that weight is tiny.
+`scratch.relative` is relative to the largest weight below the cap if that weight is tiny.
 
-Options: gamma=None (the one above) or a number in [0, 1]. Where c_min = 1, g is 0 and gamma 1,
+Options: gamma=None (the one above) or a number in [0, 1]. If c_min = 1, g is 0 and gamma 1,
 which never learns: give a number.
 
 Guarantee: expected regret O(sqrt(K B ln(K/m))) against the best fixed set of m arms where every
 reward is at least its cost, whatever the rewards and costs are else; no algorithm is better than
-Omega((1 - m/K)^2 sqrt(K B / m)). Where rewards may be below costs nothing is promised: what is
-learnt is which arms have the largest reward less cost, and these need not be the most efficient.
+Omega((1 - m/K)^2 sqrt(K B / m)). If rewards may be below costs nothing is promised: what is
+learnt is which arms have the largest reward less cost, and these may not be the most efficient.
 
 Departures from the paper: gamma is reconstructed, and the paper's may differ in a term under the
 root; it is 0, and all arms come for sure, where m = K. A report that comes late finds the cap of
@@ -74,7 +74,7 @@ from purse.types import SKIP, Floats, Now, Play, Problem
 
 NAME, RESOURCES = "exp3.m.b", 1
 FAR = 300.0  # a log-weight this far from the shift moves the shift
-# where all weights below the cap are smaller they lose digits, and are taken anew relative to the
+# if all weights below the cap are smaller they lose digits, and are taken again relative to the
 # largest of their own
 TINY = 1e-150
 OPEN, SURE, MASKED = 0.0, 1.0, -1.0  # marginals while arms are being put at the cap
@@ -247,7 +247,7 @@ def choose(
 def choose_allowed(
     params: Exp3MBParams, state: Exp3MBState, scratch: Exp3MBScratch, now: Now, play: Play
 ) -> None:
-    """Choose under a mask; where no more arms are allowed than there are plays, take them all."""
+    """Choose under a mask; if no more arms are allowed than there are plays, take them all."""
     plays = weigh_allowed(params, state, scratch, now)
     if plays == params.plays:
         dependent_round(now.key, scratch.marginals, play.arms)

@@ -8,8 +8,8 @@ The rule (Bubeck and Cesa-Bianchi, 2012, after Auer et al., 2002), for T rounds,
 
     beta  = sqrt(ln(K / delta) / (K T))
     eta   = 0.95 sqrt(ln K / (K T))
-    gamma = 1.05 sqrt(K ln K / T), and 1 (play uniformly) where that is above 1/2
-    T     = the horizon where there is one, else ceil(B / c_min)
+    gamma = 1.05 sqrt(K ln K / T), and 1 (play uniformly) if that is above 1/2
+    T     = the horizon if there is one, else ceil(B / c_min)
 
 EXP3.P.BwK is the same rule on another x. Both run on `purse.kernels.exp3_p`.
 
@@ -28,7 +28,7 @@ says something only where all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 When a report comes late, the pulled arm's estimate has the probability on its ticket, and the other
-arms' bonus the probabilities of the moment. The constants are recalled; they add up to the bound:
+arms' bonus today's probabilities. The constants are recalled; they add up to the bound:
 2 + 1.05 + 1.1 0.95 + 1/0.95 < 5.15. Under a mask the probabilities of the allowed arms are scaled
 up to 1; no theorem covers masks.
 

@@ -4,7 +4,7 @@ in expectation.
 The rule, with costs c in [c_min, 1], is that of EXP3.P with
 
     x_t(i) = c_min r_t(i) / c_t(i)                         in [0, 1]
-    T      = ceil(B / c_min), or the horizon where that is less
+    T      = ceil(B / c_min), or the horizon if that is less
 
 | symbol | code |
 |---|---|

@@ -1,7 +1,7 @@
 r"""EXP3++ with prices and a learning rate from the data: `exp3++.prices` where rewards are small.
 
 A variant of `exp3++.prices`, whose rate sqrt(ln K / (t K)) is right for rounds that are worth 1.
-Where a round is worth 0.05, its weights hardly move. Here the sum of squares of what rounds were
+If a round is worth 0.05, its weights hardly move. Here the sum of squares of what rounds were
 worth takes the place of t. With g_s = (r_s - theta sum_j v_j c_j b / b_j) / (1 + theta) at the
 prices when the report came, and V the sum of g_s^2 over the reports:
 

@@ -32,7 +32,7 @@ general (`two_worlds`), and Theorem 3 (`bounds.theorem3`) an order of log^2 B fo
 which is false for random costs (`misleading_ratio`); with the paper's beta the third term of eps
 does not bind before some 10^9 rounds, so that what one sees is a transient plus growth like sqrt B.
 
-Departures from the paper: where its versions of eps, of the sum and of the width contradict each
+Departures from the paper: as its versions of eps, of the sum and of the width contradict each
 other we take the reading that its proofs need, and offer the others as options. An arm whose first
 report is missing has the widest bounds. Reports on the first K rounds, the initial pulls, enter N
 and the means, and not L. Under a mask the probabilities of the allowed arms are scaled up to 1, and
@@ -174,7 +174,7 @@ def weigh(
 
 @cold
 def weigh_afresh(gamma: float, losses: Floats, weights: Floats) -> None:
-    """Write p_t(i), not normalised, where no anchor is fresh."""
+    """Write p_t(i), not normalised, if no anchor is fresh."""
     low = smallest(losses)
     for i in range(losses.shape[0]):
         weights[i] = exp(-gamma * (losses[i] - low))

@@ -3,7 +3,7 @@ no least cost is needed.
 
 `exp3++.price` prices cost at what the player earns per unit. With several resources, or a budget
 and a horizon, there is a price for each: the part v_j of all that is earned which resource j is
-charged with, more the faster it is used up. Costs c_j in [0, 1]; where there is a horizon T, time
+charged with, more the faster it is used up. Costs c_j in [0, 1]; with a horizon T, time
 is one more resource, of which every pull takes 1. In units in which all budgets are b, the
 scarcest:
 
@@ -33,7 +33,7 @@ on the suite's cases with a horizon see the leaderboard.
 Departures from the paper: the policy is ours, not the paper's; its exploration and its initial
 pulls are those of EXP3++.BwK, without the gaps, also under a mask; no theorem covers masks.
 
-Needs the budgets; no least cost, so it also plays where that is not known. O(K D) a round with K
+Needs the budgets; no least cost, so it also plays if that is unknown. O(K D) a round with K
 exps.
 
 >>> import purse

@@ -27,7 +27,7 @@ NAME = "fixed"
 
 
 class FixedParams(NamedTuple):
-    arms: Ints  # (n,) by preference, n >= m: the first m that are allowed; where none is, any arm
+    arms: Ints  # (n,) by preference, n >= m: the first m that are allowed; if no arm is, any arm
     plays: int
 
 

@@ -22,13 +22,13 @@ the game ends.
 `state.bases[i]` and `state.slopes[i]` change only with a report on i. `state.order` is the order of
 a little while ago, from which sorting starts; it decides how long the sorting takes, and no number.
 
-Guarantee: regret O(K log B / min Delta) against the best that a player can do who knows the means,
+Guarantee: regret O(K log B / min Delta) against the best that a player with known means can do,
 for i.i.d. rewards.
 
 Departures from the paper: of arms with the same D_t the first comes first. While the first report
 of arms that can be paid for is missing (live, reports come late), one of them is pulled, each
 equally likely. Under a mask the policy fills the knapsack with allowed arms only, and lets the
-round pass where none of them can be paid for; no theorem covers masks.
+round pass if no arm can be paid for; no theorem covers masks.
 
 Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
 
@@ -182,7 +182,7 @@ def update(
 
 @cold
 def sort(state: KubeState, scratch: KubeScratch, t: int) -> None:
-    """Let the next rounds start from the order of this one; no number depends on where they do."""
+    """Let the next rounds start from the order of this one; no number depends on the start."""
     state.width[0] = common_width(2.0, t)
     score_lines(state.width[0], state.bases, state.slopes, scratch.scores)
     rank(scratch.scores, state.order)

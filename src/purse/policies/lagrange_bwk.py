@@ -2,7 +2,7 @@ r"""LagrangeBwK: two learners play against each other, one for arms and one for 
 resources.
 
 The rule (Immorlica, Sankararaman, Schapire and Slivkins, 2019). Budgets are rescaled to one, B, for
-T rounds, as `purse.kernels.primal_dual` says, and costs c_j with them; where there is a horizon,
+T rounds, as `purse.kernels.primal_dual` says, and costs c_j with them; with a horizon,
 doing nothing is one more action, which pays and costs nothing. In every round
 
     q_t(j)  ~ exp(eta sum_{s<t} z c_{s,j} / (1 + z))           the prices of D resources: Hedge
@@ -94,7 +94,7 @@ FORMS = ("stochastic", "adversarial")
 
 class LagrangeParams(NamedTuple):
     n_arms: int
-    primal: Exp3PParams  # of the arms and, where there is a horizon, of doing nothing
+    primal: Exp3PParams  # of the arms and, with a horizon, of doing nothing
     factors: Floats  # (d,) of the costs
     timed: bool  # whether time has a price
     eta: float
@@ -130,10 +130,10 @@ def params(problem: Problem, *, form: str = "stochastic", delta: float = 0.05) -
 
 def guesses(n_resources: int, rounds: int) -> list[float]:
     """Return the powers of d + 1 up to T, and T itself."""
-    found = [1.0]
-    while found[-1] < rounds:
-        found.append(min(found[-1] * (n_resources + 1), float(rounds)))
-    return found
+    powers = [1.0]
+    while powers[-1] < rounds:
+        powers.append(min(powers[-1] * (n_resources + 1), float(rounds)))
+    return powers
 
 
 def init(params: LagrangeParams, problem: Problem) -> LagrangeState:

@@ -38,7 +38,7 @@ the budget cannot outlast, and no round passes: that is ours.
 
 Under a mask the largest score among the allowed arms is taken; no theorem covers masks.
 
-Scale: the radius is in units of the largest cost of any arm. Where costs differ by orders of
+Scale: the radius is in units of the largest cost of any arm. If costs differ by orders of
 magnitude the bounds of cheap arms say nothing for long.
 
 Needs B and T, or c_min. O(K n (n + d)) a round.
@@ -163,9 +163,9 @@ def number_of(name: str, value: float | str, theory: float) -> float:
 def init(params: LinCBwKParams, problem: Problem) -> LinCBwKState:
     _, numbers = problem.context_shape
     groups = 1 if params.shared else problem.n_arms
-    known = new_regression(groups, 1 + problem.n_resources, numbers, RIDGE)
-    known.coefficients[:] = 0.0
-    return LinCBwKState(*known)
+    model = new_regression(groups, 1 + problem.n_resources, numbers, RIDGE)
+    model.coefficients[:] = 0.0
+    return LinCBwKState(*model)
 
 
 def scratch(params: LinCBwKParams, problem: Problem) -> LinCBwKScratch:
@@ -189,7 +189,7 @@ def known_arms(state: LinCBwKState) -> Regression:
 
 @kernel
 def radius_at(params: LinCBwKParams, t: int, n_resources: int) -> float:
-    """beta."""
+    """Return beta."""
     if params.radius >= 0:
         return params.radius
     inside = n_resources * (1 + t * params.numbers) * params.rounds
@@ -199,17 +199,17 @@ def radius_at(params: LinCBwKParams, t: int, n_resources: int) -> float:
 @kernel
 def score(params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now) -> None:
     """Write the score of each arm."""
-    known = known_arms(state)
+    model = known_arms(state)
     n_resources = scratch.prices.shape[0]
     multiplicative_prices(params.pace, now, params.step, scratch.prices)
     radius = radius_at(params, now.t, n_resources)
     for i in range(scratch.scores.shape[0]):
         group = 0 if params.shared else i
         x = now.context[min(i, now.context.shape[0] - 1)]
-        width = radius * math.sqrt(leverage(known, group, x))
-        worth = min(1.0, max(0.0, predict(known, group, 0, x) + width))
+        width = radius * math.sqrt(leverage(model, group, x))
+        worth = min(1.0, max(0.0, predict(model, group, 0, x) + width))
         for j in range(n_resources):
-            cost = params.factors[j] * predict(known, group, 1 + j, x) - width
+            cost = params.factors[j] * predict(model, group, 1 + j, x) - width
             cost = min(params.most[i, j], max(params.least[i, j], cost))
             worth -= params.z * scratch.prices[j] * cost
         scratch.scores[i] = worth

@@ -2,7 +2,7 @@ r"""LinTS.Price: `lin-ucb.price` with sampled rewards and costs instead of bound
 
 The rule (ours). In the place of the upper bound on the reward of an arm with a report stands
 
-    r^ + g width          g standard normal, drawn anew for each arm and each number
+    r^ + g width          g standard normal, drawn for each arm and each number
 
 and likewise for its costs. Arms without a report, the price, skipped rounds and the guard are those
 of `lin-ucb.price`. The number that is sampled is the prediction in this context, not each

@@ -6,7 +6,7 @@ context of the round, and the lower bounds l_j(i) on its costs. `purse.kernels.p
 prices lambda_j, in rounds of pace, from what is overspent so far.
 
     play   the arm with the largest u(i) - sum_j lambda_j l_j(i) T / b_j
-    skip   the round where that is below 0 and there is a horizon
+    skip   the round if that is below 0 and there is a horizon
     guard  the cheapest arm in its place, where the gain could fall to less than 95% of what that
            arm alone brings (`purse.kernels.plan`)
 
@@ -39,7 +39,7 @@ any. Open tickets count as reports in the optimism.
 
 Without features it is a blind policy, close to `replan`, which also knows changes.
 
-Needs the budgets; a horizon, declared features and bounds on each arm's own costs where they are
+Needs the budgets; a horizon, declared features and bounds on each arm's own costs if they are
 known. O(K n^2) a round, n numbers of a context with the constant.
 
 >>> import purse

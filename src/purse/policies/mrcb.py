@@ -5,7 +5,7 @@ The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round, with costs in (0
 in order; then the arm with the largest
 
     x_t(i) = sqrt(kappa ln(t - 1) / N(i))
-    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite where that divides by 0
+    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite if that divides by 0
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is
 m-UCB with alpha = sqrt(kappa).

@@ -1,4 +1,4 @@
-r"""omega-UCB: bounds on mean reward and mean cost that are wide on the side where there is room,
+r"""omega-UCB: bounds on mean reward and mean cost that are wide on the side that has room,
 Wilson's, and their ratio.
 
 The rule (Heyden, Arzamasov, Fouché and Böhm, 2023), with costs in (0, 1]. Each arm once, in order;

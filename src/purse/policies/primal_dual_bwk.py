@@ -1,11 +1,11 @@
 r"""PrimalDualBwK: the most reward per cost, where costs of several resources are added up at prices
 that rise with what is used.
 
-The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource where there is a
+The rule (Badanidiyuru, Kleinberg and Slivkins, 2013). Time is one more resource if there is a
 horizon T; budgets are rescaled to one, B, as `purse.kernels.primal_dual` says, and costs c_j with
 them; D resources in all. Each arm once, in order; then the arm with the largest
 
-    D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite where nothing is known
+    D_t(i)   = u(i) / sum_j v_j l_j(i)                              infinite if nothing is known
              to be used
     u(i)     = min{1, r(i) + rad(r(i), N(i))}
     l_j(i)   = max{0, c_j(i) - rad(c_j(i), N(i))},                  of time l = B / T
@@ -35,17 +35,17 @@ play, at the risk of leaving the best arm for good: with 20,000 prompts and a bu
 world of the suite, `routing`, it loses 11% of OPT with the C of theory and 0.2% with C = 0.5.
 
 Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant
-open; prices move after the initial pulls; a late report moves them by the bounds of the moment.
-Where T is the least of the budgets it takes part as B, too.
+open; prices move after the initial pulls; a late report moves them by today's bounds.
+If T is the least of the budgets it takes part as B, too.
 
 Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
 
 Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. Where costs differ by orders of magnitude that is what it loses by: 87% of the optimum in
+costs. If costs differ by orders of magnitude that is what it loses by: 87% of the optimum in
 suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
 
 Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on
-their arm, and where there is one resource so do indices.
+their arm, and with one resource so do indices.
 
 >>> import purse
 >>> world = purse.worlds.routing(
@@ -84,7 +84,7 @@ NAME, INITIAL_PULLS, PLAYS = "primal-dual-bwk", True, 1
 class PrimalDualParams(NamedTuple):
     c_rad: float
     rise: float  # ln(1 + eps)
-    pace: float  # what a round takes of time, B / T; 0 where there is no horizon
+    pace: float  # what a round takes of time, B / T; 0 without a horizon
     factors: Floats  # (d,) of the costs
 
 
@@ -96,11 +96,11 @@ class PrimalDualState(NamedTuple):
     lower: Floats  # (K, D)
     used: Floats  # (D,)
     prices: Floats  # (D,)
-    scores: Floats  # (K,) where there is one price
+    scores: Floats  # (K,) used with one price
 
 
 class PrimalDualScratch(NamedTuple):
-    scores: Floats  # (K,) where there are several prices
+    scores: Floats  # (K,) used with several prices
 
 
 def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:

@@ -3,7 +3,7 @@ still is to win.
 
 The rule (ours). Of arm i: n reports, mean reward r, mean costs c_j of the d resources, m_j the
 largest cost seen, least_j and most_j the declared bounds. B_j is left of the budgets and h rounds
-of the horizon, where there is one. N = min{h, min_j B_j / c_j} / K: the pulls of this arm that a
+of the horizon, if there is one. N = min{h, min_j B_j / c_j} / K: the pulls of this arm that a
 K-th of what is left pays for.
 
     u(i)   = min{1, r + width}                   width = sqrt(2 L v / (n + 1)) + L top / (3 (n + 1))
@@ -19,7 +19,7 @@ before any). Arms whose most_j exceeds B_j are out while another arm fits. Arms 
 share their part of the plan. Then:
 
     guard    let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less
-             half a standard error. Where the gain so far, one pull of arm i and then a alone, at
+             half a standard error. If the gain so far, one pull of arm i and then a alone, at
              rho a pull, would bring less than 95% of what a alone would have brought from the
              start, a is played in the place of i. An untried arm that is declared no dearer than a
              may be tried.
@@ -37,7 +37,7 @@ use it on: L is half of ln(1 + N / n), as in indices for games of known length, 
 explored when the money is nearly gone, and a dear arm is explored little. N is a K-th of what is
 left, as in MOSS: with many arms no arm can be learnt well. Bounds in an arm's own scale are what
 costs over several decades need. The guard serves small budgets, looks and fading serve an arm that
-gets better while nobody plays it, the test serves worlds that change.
+gets better while no pull of it comes, the test serves worlds that change.
 
 | symbol | code |
 |---|---|
@@ -55,8 +55,8 @@ Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.1
 guard=0.05 (0: none).
 
 Guarantee: none is proved. Its parts have theory: indices of finite games, the program on what is
-left, the likelihood test. Nothing protects it from an adversary who knows it: apart from looks and
-mixtures its plans are no secret. Such an adversary is met by `exp3++.bwk`.
+left, the likelihood test. Nothing protects it from an adversary that expects it: apart from looks
+and mixtures its plans are no secret. Such an adversary is met by `exp3++.bwk`.
 
 Departures from the paper: there is no paper. The index of an untried arm and L follow finite-game
 indices (Lattimore, 2016) and MOSS (Audibert and Bubeck, 2009), widths Bernstein's inequality, the
@@ -66,7 +66,7 @@ Kleinberg, 2022), the guard conservative bandits (Wu et al., 2016).
 Under a mask the plan, looks and guard know only the allowed arms. Caps are bounds on x(i), less the
 open tickets on the arm; those count as reports in L, too. When all caps are used up, the game ends.
 
-Needs the budgets; bounds on each arm's own costs where they are known. O(K D) a pivot, about D + 1
+Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a pivot, about D + 1
 pivots a round with D = d, or d + 1 with a horizon; a ratio where D = 1.
 
 >>> import purse
@@ -128,7 +128,7 @@ class ReplanParams(NamedTuple):
     fade: float
     looks: float
     guard: float
-    horizon: float  # infinity where there is none
+    horizon: float  # infinity without a horizon
     budget: Floats  # (d,)
     parts: Floats  # (d,) 1 / budget
     least: Floats  # (K, d)
@@ -178,9 +178,9 @@ def params(
 
 def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
-    known, test = new_means(k, signals), new_change_test(k, signals)
-    known.tops[:, 0] = 1
-    return ReplanState(*known, np.zeros(k), np.zeros(1), np.zeros(2), np.zeros(1, np.int64), *test)
+    arms, test = new_means(k, signals), new_change_test(k, signals)
+    arms.tops[:, 0] = 1
+    return ReplanState(*arms, np.zeros(k), np.zeros(1), np.zeros(2), np.zeros(1, np.int64), *test)
 
 
 def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
@@ -197,7 +197,7 @@ def known_arms(state: ReplanState) -> FadingMeans:
 def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
     """Write the probability of each arm to `chances`."""
     n_arms = lp.chances.shape[0]
-    known = known_arms(state)
+    arms = known_arms(state)
     for j in range(lp.limits.shape[0]):
         set_limit(lp, j, now.left[j] if j < now.left.shape[0] else now.rounds_left)
     share = usual_share(state.first)
@@ -205,7 +205,7 @@ def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> Non
     for i in range(n_arms):
         lp.caps[i] = params.caps[i] - state.taken[i] - now.pending[i]
         lp.chances[i] = faded(state.weights[i], now.t - state.last[i], rate)
-    set_bounds(lp, known, params.least, params.most, now.pending, params.scale, share)
+    set_bounds(lp, arms, params.least, params.most, now.pending, params.scale, share)
     open_arms(lp, params.most, now)
     total = solve(lp)
     if total <= 0:
@@ -213,7 +213,7 @@ def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> Non
         return
     often = params.looks * math.sqrt(n_arms * float(now.t)) / (now.t + LOOK_ROUNDS)
     looked = add_looks(lp, min(MOST_LOOKS, often) / n_arms, total)
-    safe = find_safe(known, params.parts, lp.open)
+    safe = find_safe(arms, params.parts, lp.open)
     stakes = GuardStakes(
         params.guard, state.earned[0], params.horizon, now.rounds_left, params.budget, now.left
     )
@@ -221,7 +221,7 @@ def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> Non
         if lp.pulls[i] > 0:
             part = (1 - looked) * lp.pulls[i] / total
             guarded = params.guard > 0 and safe >= 0 and safe != i
-            if guarded and too_risky(known, stakes, params.most, lp.uses, safe, i):
+            if guarded and too_risky(arms, stakes, params.most, lp.uses, safe, i):
                 lp.chances[safe] += part
             else:
                 share_equally(lp, i, part)
@@ -233,7 +233,7 @@ def choose(
 ) -> None:
     plan(params, state, scratch, now)
     arm = pick(uniform(now.key, 0), scratch.chances)
-    while arm >= 0 and scratch.chances[arm] == 0:  # rounding left nobody at the end
+    while arm >= 0 and scratch.chances[arm] == 0:  # rounding left no arm at the end
         arm -= 1
     if arm < 0:
         play.arms[0] = SKIP if now.masked else STOP
@@ -257,23 +257,23 @@ def update(
     params: ReplanParams, state: ReplanState, scratch: SmallLp, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
-    known = known_arms(state)
+    arms = known_arms(state)
     if state.weights[i] == 0:
         learn_share(state.first, play.costs[0], params.most[i])
     else:
         rate = change_rate(params.fade, state.changes[0], now.t)
-        weigh(known, i, faded(state.weights[i], now.t - state.last[i], rate))
+        weigh(arms, i, faded(state.weights[i], now.t - state.last[i], rate))
     state.last[i] = max(state.last[i], float(now.t))
     state.taken[i] += 1
     state.weights[i] += 1
     state.earned[0] += play.rewards[0]
     for s in range(state.means.shape[1]):
         value = play.rewards[0] if s == 0 else play.costs[0, s - 1]
-        add_value(known, i, s, value)
+        add_value(arms, i, s, value)
         state.sums[i, s] += value
     if params.change > 0:
         test = ChangeTest(state.reports, state.sums, state.before)
         place = find_change(test, i, state.tops[i], params.change)
         if place >= 0:
             state.changes[0] += 1
-            keep_block(known, test, i, place)
+            keep_block(arms, test, i, place)

@@ -14,7 +14,7 @@ that arm i paid, M = max H~ over the active arms and
         i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
     p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
 
-EXP3.P starts afresh, with the constants of `exp3.p` for the T - n rounds that remain and delta =
+EXP3.P starts, with the constants of `exp3.p` for the T - n rounds that remain and delta =
 min(1, K / beta).
 
 | symbol | code |
@@ -35,7 +35,7 @@ constant. The constants are large: an arm behind by 0.3 is deactivated after som
 rounds, close to a million for 10 arms, and until the first is, all arms are equally likely. A small
 beta shows the mechanism.
 
-Departures from the paper: it has rounds and no budget; T is the horizon where there is one, else
+Departures from the paper: it has rounds and no budget; T is the horizon if there is one, else
 ceil(B / c_min), and n counts reports. A report that comes late counts with the probability on its
 ticket, one from before the switch for EXP3.P. The confidence that EXP3.P is given is implicit in
 the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its

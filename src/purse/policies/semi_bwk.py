@@ -169,7 +169,7 @@ def solve(
     """Write the x of the linear program."""
     if take_best(params, scratch.values, 0.0, rewards, costs, shares) <= params.pace:
         return
-    low, high = 0.0, params.plays / params.pace  # who is worth this price costs less than a play
+    low, high = 0.0, params.plays / params.pace  # an arm worth this price costs less than a play
     for _ in range(HALVINGS):
         price = 0.5 * (low + high)
         if take_best(params, scratch.values, price, rewards, costs, shares) > params.pace:
@@ -210,8 +210,8 @@ def take_best(
 def take_largest_values(
     count: int, values: Floats, groups: Ints, group: int, shares: Floats
 ) -> None:
-    """Give a share of 1 to so many arms of a group with the largest positive values; those that are
-    equal share what is left for them.
+    """Give a share of 1 to the `count` arms of a group with the largest positive values; equal
+    ones share what is left for them.
     """
     below = math.inf
     room = float(count)

@@ -120,8 +120,8 @@ def params(
 
 def init(params: SquareCBwKParams, problem: Problem) -> SquareCBwKState:
     _, numbers = problem.context_shape
-    known = new_regression(problem.n_arms, 1 + problem.n_resources, numbers, params.ridge)
-    return SquareCBwKState(*known, new_paced(params.pace, problem))
+    model = new_regression(problem.n_arms, 1 + problem.n_resources, numbers, params.ridge)
+    return SquareCBwKState(*model, new_paced(params.pace, problem))
 
 
 def scratch(params: SquareCBwKParams, problem: Problem) -> SquareCBwKScratch:
@@ -183,12 +183,12 @@ def value(
     params: SquareCBwKParams, state: SquareCBwKState, scratch: SquareCBwKScratch, now: Now
 ) -> None:
     """Write L(i)."""
-    known = known_arms(state)
+    model = known_arms(state)
     for i in range(scratch.scores.shape[0]):
         x = now.context[min(i, now.context.shape[0] - 1)]
-        score = min(1.0, max(0.0, predict(known, i, 0, x)))
+        score = min(1.0, max(0.0, predict(model, i, 0, x)))
         for j in range(scratch.prices.shape[0]):
-            cost = min(params.most[i, j], max(params.least[i, j], predict(known, i, 1 + j, x)))
+            cost = min(params.most[i, j], max(params.least[i, j], predict(model, i, 1 + j, x)))
             score -= scratch.prices[j] * params.pace.rates[j] * cost
         scratch.scores[i] = score
 

@@ -19,7 +19,7 @@ round passes, as in UCB-BwK.
 | the last round with a report | `state.head[0]`, which ends the window of the sums |
 | u(i), l(i), x(i) | `state.upper[i]`, `state.lower[i]`, `state.shares[i]` |
 
-`state.rewards` and `state.costs` are in units of 2^-40. Where rounds passed since the last report,
+`state.rewards` and `state.costs` are in units of 2^-40. If rounds passed since the last report,
 the scratch holds the sums, bounds and x of the window that ends with the round before this one.
 
 Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a
@@ -39,7 +39,7 @@ round has left the window is not learnt from. What is done without a horizon is 
 
 Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
-Scale: radii are in units of the largest cost of any arm. Where costs differ by orders of magnitude
+Scale: radii are in units of the largest cost of any arm. If costs differ by orders of magnitude
 that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
 in each arm's own scale, loses 4%.
 
@@ -173,7 +173,7 @@ def add(params: SwUcbBwKParams, sums: Any, arm: int, pulls: int, reward: int, co
 
 @kernel
 def take_out(params: SwUcbBwKParams, state: SwUcbBwKState, sums: Any, slot: int) -> None:
-    """Take the report in this slot of the ring, where there is one, from the sums."""
+    """Take the report in this slot of the ring, if there is one, from the sums."""
     arm = state.ring_arms[slot]
     if arm >= 0:
         add(params, sums, arm, -1, -state.ring_rewards[slot], -state.ring_costs[slot])
@@ -219,7 +219,7 @@ def copy_window(
 def mix_afresh(
     params: SwUcbBwKParams, state: SwUcbBwKState, scratch: SwUcbBwKScratch, now: Now
 ) -> bool:
-    """Write this round's x to the scratch where they are not the state's; return whether so."""
+    """Write this round's x to the scratch if they are not the state's; return whether it did."""
     if not (now.masked or has_old(params, state, now.t - 1)):
         return False
     copy_window(params, state, scratch, now.t - 1)

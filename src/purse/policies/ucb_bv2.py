@@ -1,4 +1,4 @@
-r"""UCB-BV2: UCB-BV1 where nothing is known about the costs; the smallest mean cost seen stands for
+r"""UCB-BV2: UCB-BV1 without knowledge of the costs; the smallest mean cost seen stands for
 their lower bound.
 
 The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the
@@ -30,7 +30,7 @@ Under a mask the policy takes the largest index among the allowed arms, with lam
 theorem covers masks.
 
 Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. Where costs differ by orders of magnitude that is what it loses by: 92% of the optimum in
+costs. If costs differ by orders of magnitude that is what it loses by: 92% of the optimum in
 suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
 
 Needs nothing. O(K) a round.

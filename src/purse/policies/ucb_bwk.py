@@ -31,7 +31,7 @@ ln(K T)) or a positive number.
 Guarantee: in i.i.d. worlds, with eps of that order, the gain falls short of the optimum OPT of the
 linear program on the true means by at most O(sqrt(ln(K T))) (sqrt(K OPT) + OPT sqrt(K / B)) and
 lower terms. With eps = 0 it may run out of budget some rounds early; with eps="theory" it leaves a
-good part of a small budget unspent, and is refused where that would be all of it.
+good part of a small budget unspent, and is refused if that would be all of it.
 
 Departures from the paper: eps = 0 unless asked for; the factor 2 and N + 1 in the bounds are quoted
 from memory, and so is eps="theory", with constants of 1 where the paper leaves them open; arms that
@@ -39,7 +39,7 @@ stand at the same point share its probability; what is done without a horizon is
 
 Under a mask the policy mixes the allowed arms only; no theorem covers masks.
 
-Scale: radii are in units of the largest cost of any arm. Where costs differ by orders of magnitude
+Scale: radii are in units of the largest cost of any arm. If costs differ by orders of magnitude
 that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
 in each arm's own scale, loses 4%.
 

@@ -28,7 +28,7 @@ Departures from the paper: none known.
 Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. Where costs differ by orders of magnitude that is what it loses by: 91% of the optimum in
+costs. If costs differ by orders of magnitude that is what it loses by: 91% of the optimum in
 suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
 
 Needs nothing. O(K) a round.

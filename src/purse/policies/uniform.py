@@ -1,7 +1,7 @@
 r"""Uniform: every arm equally likely in every round; the yardstick for having learnt nothing.
 
 With m plays a round, each set of m arms is equally likely (one pass of selection sampling), so
-p(i) = m / K. Under a mask the same holds for the allowed arms; where they are fewer than m, all of
+p(i) = m / K. Under a mask the same holds for the allowed arms; if they are fewer than m, all of
 them are played, and the last plays are skipped.
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(1) a round; O(K) with

@@ -141,7 +141,7 @@ def broken(known: Regression, **changes: Any) -> Prior:
 def test_damaged_files_are_refused(
     file: Path, tmp_path: Path, field: str, change: Any, message: str
 ) -> None:
-    known = read_prior(file).known
+    known = read_prior(file).model
     with pytest.raises(purse.InvalidInput, match=f"is a damaged prior: {message}"):
         write_prior(tmp_path / "p.npz", broken(known, **{field: change(getattr(known, field))}))
 
