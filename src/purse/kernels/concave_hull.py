@@ -6,7 +6,7 @@ an upper hull.
 
 Doing nothing is the point (0, 0), arm i the point (costs(i), rewards(i)). What mixtures reach at a
 cost is the upper concave hull of these points, so that an optimum lies on the hull at `limit`:
-between two neighbours on it, or at its top where the limit does not bind. The walk starts at the
+between two neighbours on it, or at its top if the limit does not bind. The walk starts at the
 best point that costs nothing and takes the steepest way up, edge by edge (gift wrapping), until an
 edge ends beyond the limit or nothing is higher. O(K) an edge and no memory: the hull is never
 built, nothing is sorted. At most K edges, so O(K^2) if all arms lie on the hull below the limit;

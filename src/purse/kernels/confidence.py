@@ -5,7 +5,7 @@ with natural logarithms:
 
     eta = sqrt((alpha ln t + ln K) / (2 N))
     UCB = min(1/c_min, e + width),   LCB = max(0, e - width)
-    width = (1 + 1/lam) eta / (lam - eta)   "printed": infinite where eta >= lam, where the printed
+    width = (1 + 1/lam) eta / (lam - eta)   "printed": infinite if eta >= lam, where the printed
     formula turns negative width = (1 + 1/lam) eta / c             "direct": valid for every eta,
     because c >= c_min >= lam gap_i = max(0, max_{j != i} LCB_j - UCB_i) rate_i = min(cap, beta ln t
     / (t gap_i^2))

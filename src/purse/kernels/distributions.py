@@ -51,9 +51,10 @@ DIGITS = 1 / 256  # what the digits that the normal leaves are multiples of
 
 
 def _edges() -> tuple[Floats, Floats]:
-    """Return two arrays (LAYERS + 1,). How far the slabs reach, from the lowest, drawn out to the width that
-    gives it the area of its tail too, to 0 above the top; and the densities there, the first of
-    which stands for the tail's and is not used.
+    """Return how far the slabs reach, and the densities there, shape (LAYERS + 1,) each.
+
+    They run from the lowest, drawn out to the width that gives it the area of its tail too, to 0
+    above the top. The first density stands for the tail's and is not used.
     """
     with localcontext() as context:
         context.prec = 25  # so that every machine gets the same tables

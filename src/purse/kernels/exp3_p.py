@@ -7,7 +7,7 @@ doing nothing, which comes last. A policy with a state of its own repeats the fo
 `learn_action` is O(n). The bonus moves every action in every round, but by little: since
 eta n / gamma = 0.95 / 1.05, a weight grows by exp(x) with x <= 0.91 beta, for which a short series
 is exact to rounding. Only the action that was drawn takes an exp. All weights are computed again
-in three cases: after `RENEW` reports, before rounding adds up; with every report where beta is not
+in three cases: after `RENEW` reports, before rounding adds up; with every report if beta is not
 small; and with a report of a smaller probability than the rule gives (`sao` has such).
 """
 
@@ -34,7 +34,7 @@ class Exp3PParams(NamedTuple):
     """The constants of the rule."""
 
     n_arms: int  # n, the actions
-    c_min: float  # x = c_min r / c where costs are looked at
+    c_min: float  # x = c_min r / c if costs are looked at
     eta: float
     gamma: float
     beta: float

@@ -72,7 +72,7 @@ def rank(scores: Floats, order: Ints) -> None:
 
 @kernel
 def rank_from(scores: Floats, start: Ints, order: Ints) -> None:
-    """Write the arms by falling score, equal ones by index; quick where `start` is nearly that."""
+    """Write the arms by falling score, equal ones by index; quick if `start` is nearly that."""
     least = math.inf  # the score of the last arm so far
     for j in range(start.shape[0]):
         i = start[j]

@@ -128,7 +128,7 @@ def score_lines(width: float, bases: Floats, slopes: Floats, scores: Floats) -> 
 @kernel
 def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float:
     """Return the most that a ratio of means may be: min(r + x, 1) / (c - x) with all four numbers
-    times the pulls; `FIRST` where the cost may be nothing.
+    times the pulls; `FIRST` if the cost may be nothing.
 
     Sums instead of means spare the divisions; an arm without a pull has cost - width = 0, which is
     `FIRST` too.
@@ -141,7 +141,7 @@ def ratio_bound(pulls: float, reward: float, cost: float, width: float) -> float
 def find_largest(now: Now, scores: Floats) -> tuple[int, int]:
     """Return the first allowed arm with the largest score, and how many have it; no branches.
 
-    Return -1 and 0 where all are `OUT`.
+    Return -1 and 0 if all are `OUT`.
     """
     if now.masked:
         return find_largest_allowed(now, scores)

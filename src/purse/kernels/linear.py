@@ -301,7 +301,7 @@ def score_open(params: LinearParams, state: LinearState, scratch: LinearScratch,
 def safe_instead(
     params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, arm: int
 ) -> int:
-    """Return the safe arm where `arm` is too risky, else `arm`."""
+    """Return the safe arm if `arm` is too risky, else `arm`."""
     if params.guard == 0:
         return arm
     reports = state.reports

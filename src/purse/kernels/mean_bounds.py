@@ -36,7 +36,7 @@ def log_term_of(confidence: float, n_intervals: int) -> float:
 def lower(mean: float, n: float, log_term: float) -> float:
     """Return the lower bound on the mean of n values in [0, 1] whose mean so far is `mean`.
 
-    0 where n is 0. The same bits on every machine.
+    0 if n is 0. The same bits on every machine.
 
     With u = ln((1 - m) / m) the divergence is convex in u and nearly linear far out, so that
     Newton's method comes from outside and needs few steps.
@@ -65,14 +65,14 @@ def lower(mean: float, n: float, log_term: float) -> float:
 @kernel
 def upper(mean: float, n: float, log_term: float) -> float:
     """Return the upper bound on the mean of n values in [0, 1] whose mean so far is `mean`; see
-    `lower`. 1 where n is 0.
+    `lower`. 1 if n is 0.
     """
     return 1 - lower(1 - mean, n, log_term)
 
 
 @kernel
 def lower_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """Return the lower bound on the mean of values in [least, most]; exact where both are equal."""
+    """Return the lower bound on the mean of values in [least, most]; exact if both are equal."""
     size = most - least
     if size <= 0:
         return least
@@ -81,7 +81,7 @@ def lower_between(mean: float, n: float, log_term: float, least: float, most: fl
 
 @kernel
 def upper_between(mean: float, n: float, log_term: float, least: float, most: float) -> float:
-    """Return the upper bound on the mean of values in [least, most]; exact where both are equal."""
+    """Return the upper bound on the mean of values in [least, most]; exact if both are equal."""
     size = most - least
     if size <= 0:
         return most

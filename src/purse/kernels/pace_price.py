@@ -83,7 +83,7 @@ def add_to_pace(pace: Pace, paced: Floats, reward: float, costs: Floats) -> None
 
 @kernel
 def overspent(pace: Pace, now: Now, j: int) -> float:
-    """S_j, with a horizon; negative where less than the pace was spent."""
+    """S_j, with a horizon; negative if less than the pace was spent."""
     return (pace.budget[j] - now.left[j]) * pace.rates[j] - (now.t - 1)
 
 

@@ -47,7 +47,7 @@ class Prior:
     digest: str = ""  # SHA-256 of the file
 
     def check(self, features: Features, *, arms: Sequence[str] | None = None) -> None:
-        """Raise `InvalidInput` where the features differ, or none of the arms is model.
+        """Raise `InvalidInput` if the features differ, or no arm is in the prior.
 
         arms   their names; None: they have none, and must be as many as the prior's
         """
@@ -70,7 +70,7 @@ class Prior:
         ridge   of the policy
         most    reports of each arm that the prior may count; None: all of them
 
-        Raise `InvalidInput` where arms, resources or numbers of a context differ.
+        Raise `InvalidInput` if arms, resources or numbers of a context differ.
         """
         n_arms, n_signals, n_numbers = self.model.coefficients.shape
         wanted = problem.n_arms, 1 + problem.n_resources, problem.context_shape[1]

@@ -78,7 +78,7 @@ def predict(model: Regression, i: int, s: int, x: Floats) -> float:
 
 @kernel
 def leverage(model: Regression, i: int, x: Floats) -> float:
-    """Return x'Vx: the variance of a prediction in units of the noise's; 1 / (1 + reports) at n = 1.
+    """Return x'Vx, the variance of a prediction per that of the noise; 1 / (1 + reports) at n = 1.
 
     V is symmetric: each pair of numbers is met once and counts twice.
     """

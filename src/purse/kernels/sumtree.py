@@ -52,7 +52,7 @@ def find(tree: Floats, leaf: int, x: float) -> int:
     if n < last:
         n += n
         n += U(x >= tree[n])
-    # where the sum was rounded up, x may fall beyond the last arm that has weight
+    # if the sum was rounded up, x may fall beyond the last arm that has weight
     while tree[n] == 0 and n > last:
         n -= U(1)
     return int(n) - leaf

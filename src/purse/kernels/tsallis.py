@@ -7,7 +7,7 @@ The weights of the losses L under the rate eta, with x < min L the one number fo
 
 With d(i) = (eta / 2) (L(i) - min L) >= 0 and y = (eta / 2) (min L - x) they are w(i) = 1 / (d(i) +
 y)^2, and 1 <= y <= sqrt K. Instead of sum w = 1 we solve g(y) = (sum_i (d(i) + y)^-2)^(-1/2) = 1: g
-is a power mean, increasing and concave, and a straight line where all d are equal. With S_k = sum_i
+is a power mean, increasing and concave, and a straight line if all d are equal. With S_k = sum_i
 (d(i) + y)^-k a step of Chebyshev's method is
 
     u = (1 - g) / g' = (sqrt(S_2) - 1) S_2 / S_3                                     Newton's step

@@ -15,7 +15,7 @@ from purse.types import Floats, Now, Play
 class Mixture(NamedTuple):
     """Exploration in front of weights: what `mixed_arm` needs besides its arrays."""
 
-    cap: float  # the rate of each arm, where `equal`
+    cap: float  # the rate of each arm, if `equal`
     explore: float  # the sum of the rates
     equal: bool  # whether all rates are `cap`; then `rates` is not filled
     sum_weights: float

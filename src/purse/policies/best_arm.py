@@ -10,8 +10,8 @@ v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
     leader      a, with the largest v among the arms whose mean cost so far is at most the cap
     challenger  b, with the largest v+ among the others that are not out; of equal ones the one with
                 the fewest pulls
-    stop        where c+(a) <= cap and v-(a) + within >= v+(b); where all arms are out, too
-    pull        a, where n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
+    stop        if c+(a) <= cap and v-(a) + within >= v+(b); if all arms are out, too
+    pull        a, if n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
                 over the arms j other than a that are not out and have v+(j) > v-(a) + within;
                 b elsewhere. If only c+(a) > cap hinders the stop, a
 
@@ -29,7 +29,7 @@ at least 1/10,000 of the largest cost, because a free arm would be pulled for ev
 | ln(2 / delta) | `params.log_term` |
 
 All of these change only with a report on i. delta is 1 - confidence, divided by K, or by K plus the
-number of arms whose cost may vary where by="ratio" or there is a cap.
+number of arms whose cost may vary if by="ratio" or there is a cap.
 
 Options: by="reward" or "ratio"; confidence=0.95; cap=None, the most that the best arm may cost a
 pull, on average; within=0, by how much its value may be below the best; sampling="lucb", the rule
@@ -48,8 +48,8 @@ finds; here the balance of costs stands in its place, and it is not proved to be
 best. Bounds on a ratio are the corners of a box, which are wider than a joint test but move one
 way.
 
-Under a mask, where the arm is not allowed, the allowed arm with the largest v+ comes that is not
-out; where all are out, any of them. The guarantee holds under masks, because it holds for every way
+Under a mask, if the arm is not allowed, the allowed arm with the largest v+ comes that is not
+out; if all are out, any of them. The guarantee holds under masks, because it holds for every way
 to choose arms.
 
 With one arm and no cap there is nothing to find, and it is pulled until the budget ends.
@@ -274,7 +274,7 @@ def find_stand_in(params: BestArmParams, state: BestArmState, now: Now) -> int:
 
 @kernel
 def next_arm(params: BestArmParams, state: BestArmState, now: Now) -> int:
-    """Return the arm to pull; `STOP` where the answer is sure."""
+    """Return the arm to pull; `STOP` if the answer is sure."""
     leader = find_leader(params, state)
     if params.open and is_sure(params, state, leader):
         return STOP
@@ -333,5 +333,5 @@ def learn(params: BestArmParams, state: BestArmState, i: int) -> None:
 
 @kernel
 def divide(reward: float, cost: float) -> float:
-    """Reward per cost, finite where an arm costs nothing."""
+    """Reward per cost, finite if an arm costs nothing."""
     return min(FIRST, reward / cost) if cost > 0 else FIRST

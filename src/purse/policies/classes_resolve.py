@@ -30,7 +30,7 @@ rounds, and may leave the best arm of a class for good: on a world of three clas
 the optimum in 200,000 rounds, and with alpha=1 0.2%.
 
 Guarantee: none is proved. With equal costs, known frequencies and the program solved for what is
-left, UCB-ALP loses O(log T) where the optimum is not degenerate, and O(sqrt(T)) else (quoted from
+left, UCB-ALP loses O(log T) if the optimum is not degenerate, and O(sqrt(T)) else (quoted from
 memory).
 
 Departures from the paper: costs differ and are learnt, frequencies are counted, and one price takes

@@ -25,7 +25,7 @@ Options: delta=0.05, the probability with which the guarantee may fail.
 
 Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total,
 C unknown, the regret over T rounds is O(sum_i (K C ln(K T / delta) + ln T) ln(K T / delta) /
-Delta_i). Of a budget that says something only where all costs are one constant.
+Delta_i). Of a budget that says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; T is the horizon if there is one, else
 ceil(B / c_min). Which active arm a layer pulls is reconstructed: any, where others take the one
@@ -36,7 +36,7 @@ Under a mask each layer draws among its active arms that are allowed; if no laye
 allowed arms are equally likely. Nothing is learnt from an arm that is not active in the layer that
 came; no theorem covers masks.
 
-Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) where an
+Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) if an
 arm is eliminated.
 
 >>> import purse

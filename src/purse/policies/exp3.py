@@ -10,7 +10,7 @@ The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
     T          = the horizon if there is one, else ceil(B / c_min), the most rounds that the
                  budget can pay for
 
-This is EXP3.BwK where every pull costs 1, and runs on its kernels.
+This is EXP3.BwK if every pull costs 1, and runs on its kernels.
 
 | symbol | code |
 |---|---|
@@ -21,7 +21,7 @@ This is EXP3.BwK where every pull costs 1, and runs on its kernels.
 Options: gamma=None (above) or a number in [0, 1].
 
 Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
-at most 2 sqrt((e - 1) T K ln K), whatever the rewards. Of a budget that says something only where
+at most 2 sqrt((e - 1) T K ln K), whatever the rewards. Of a budget that says something only if
 all costs are one constant; else a cheap arm, which buys more rounds, is worth no more to it than a
 dear one.
 

@@ -20,8 +20,8 @@ Guarantee: for every arm j, summed up to the round sigma in which the game ends,
 E sum e_t(j) - E sum e_t(i_t) <= K ln K / (c_min gamma) + (e - 1) gamma (B + c_min) / c_min^2
 (`bounds.proposition_a`). This is a statement about efficiencies over the player's own rounds.
 Theorem 1 (`bounds.theorem1`) claims the same order for reward against the best fixed arm; that is
-false in general (the `two_worlds` environment is a counterexample) and true where all costs are one
-constant, or where rewards are i.i.d. and each arm's cost is a constant (`bounds.proposition_c`).
+false in general (the `two_worlds` environment is a counterexample) and true if all costs are one
+constant, or if rewards are i.i.d. and each arm's cost is a constant (`bounds.proposition_c`).
 
 Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be
 paid is not learnt from.

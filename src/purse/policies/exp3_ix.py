@@ -17,7 +17,7 @@ EXP3-IX.BwK runs the same kernels on another x.
 |---|---|
 | L_t(i) | `state.losses[i]` |
 | exp(-eta L_t(i)), shifted | leaves of `state.tree`, relative to the loss `state.low[0]` |
-| the same where anytime | leaves of `scratch.tree`, relative to the smallest loss |
+| the same if anytime | leaves of `scratch.tree`, relative to the smallest loss |
 | eta | `rate(params, t)` |
 | 1 - x_t(i_t) | `loss` in `learn` |
 
@@ -26,7 +26,7 @@ Options: eta="rounds", "anytime" or a number, as above.
 Guarantee: with probability 1 - delta, for every delta, the reward over T rounds falls short of any
 fixed arm's, in the same rounds, by at most 2 sqrt(2 K T ln K) + (sqrt(2 K T / ln K) + 1) ln(2 /
 delta); anytime: 4 sqrt(K T ln K) + (2 sqrt(K T / ln K) + 1) ln(2 / delta). Whatever the rewards. Of
-a budget that says something only where all costs are one constant.
+a budget that says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 The bounds are recalled. Under a mask the probabilities of the allowed arms are scaled up to 1; no
@@ -77,19 +77,19 @@ LEAST = 1e-100  # a sum of weights this small moves the loss that they are relat
 class Exp3IxParams(NamedTuple):
     n_arms: int
     leaf: int
-    c_min: float  # x = c_min r / c where costs are looked at
+    c_min: float  # x = c_min r / c if costs are looked at
     eta: float  # in round 1
     anytime: bool  # whether it falls like 1 / sqrt(t)
 
 
 class Exp3IxState(NamedTuple):
     losses: Floats  # (K,)
-    tree: Floats  # (2 leaf,) not used where anytime
+    tree: Floats  # (2 leaf,) not used if anytime
     low: Floats  # (1,) likewise
 
 
 class Exp3IxScratch(NamedTuple):
-    tree: Floats  # (2 leaf,) used where anytime
+    tree: Floats  # (2 leaf,) used if anytime
     chances: Floats  # (K,) used under a mask
 
 

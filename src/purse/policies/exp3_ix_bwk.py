@@ -20,7 +20,7 @@ bound of EXP3-IX for T rounds plus 1, whatever rewards and costs. That is about
 2 sqrt(2 B K ln K / c_min^3) + sqrt(2 B K / (c_min^3 ln K)) ln(2 / delta). (After the round in which
 the game ends let all x be 0: the guarantee of EXP3-IX then covers T rounds, and the last, refused
 one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in general, and the
-same where all costs are one constant.
+same if all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3-IX
 is ours. Masks as in EXP3-IX; no theorem covers masks.

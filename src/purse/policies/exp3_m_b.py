@@ -33,15 +33,15 @@ or a number in [0, 1]; g is the most that reward less cost can sum to before B i
 Options: gamma=None (the one above) or a number in [0, 1]. If c_min = 1, g is 0 and gamma 1,
 which never learns: give a number.
 
-Guarantee: expected regret O(sqrt(K B ln(K/m))) against the best fixed set of m arms where every
+Guarantee: expected regret O(sqrt(K B ln(K/m))) against the best fixed set of m arms if every
 reward is at least its cost, whatever the rewards and costs are else; no algorithm is better than
 Omega((1 - m/K)^2 sqrt(K B / m)). If rewards may be below costs nothing is promised: what is
 learnt is which arms have the largest reward less cost, and these may not be the most efficient.
 
 Departures from the paper: gamma is reconstructed, and the paper's may differ in a term under the
-root; it is 0, and all arms come for sure, where m = K. A report that comes late finds the cap of
+root; it is 0, and all arms come for sure, if m = K. A report that comes late finds the cap of
 the round in which its arm was drawn: p = 1 on the ticket says that it was at the cap. Under a mask
-the rule runs on the allowed arms alone, K of them, with min(m, K) plays; where all of them come for
+the rule runs on the allowed arms alone, K of them, with min(m, K) plays; if all of them come for
 sure, it learns nothing. No theorem covers masks.
 
 Needs B and c_min (for gamma). O(m K) a round, with m exps: only the weights of the arms that were

@@ -24,7 +24,7 @@ Options: delta=0.05, the probability with which the guarantee may fail.
 
 Guarantee: with probability 1 - delta the reward over T rounds falls short of any fixed arm's, in
 the same rounds, by at most 5.15 sqrt(T K ln(K / delta)), whatever the rewards. Of a budget that
-says something only where all costs are one constant.
+says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 When a report comes late, the pulled arm's estimate has the probability on its ticket, and the other

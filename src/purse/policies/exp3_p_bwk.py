@@ -20,7 +20,7 @@ falls short of any fixed arm's, in the same rounds, by at most 5.15 sqrt(T K ln(
 + 1 / c_min, about 5.15 sqrt(B K ln(K / delta) / c_min^3), whatever rewards and costs. (After the
 round in which the game ends let all x be 0: the guarantee of EXP3.P then covers T rounds, and the
 last, refused one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in
-general, and the same where all costs are one constant.
+general, and the same if all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is
 ours. Late reports and masks as in EXP3.P; no theorem covers masks.

@@ -12,7 +12,7 @@ The rule (Seldin and Lugosi, 2017), with losses 1 - r. Each arm once, in order; 
     p~_t(i)   = (1 - sum_j eps_t(j)) p_t(i) + eps_t(i)
     L_t(i)    = L_{t-1}(i) + 1{i = i_t} (1 - r_t(i)) / p~_t(i)
 
-This is EXP3++.BwK where every pull costs 1, so that nothing is unsure about the cost (lam is
+This is EXP3++.BwK if every pull costs 1, so that nothing is unsure about the cost (lam is
 infinite in `purse.kernels.confidence`), and runs on its kernels.
 
 | symbol | code |
@@ -26,7 +26,7 @@ Options: alpha=3; beta="theory" (256) or a number.
 
 Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
 at most 4 sqrt(T K ln K) + K whatever the rewards, and by O(sum_i (ln T)^2 / Delta(i)) for i.i.d.
-rewards, with Delta the gaps in mean reward. Of a budget that says something only where all costs
+rewards, with Delta the gaps in mean reward. Of a budget that says something only if all costs
 are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.

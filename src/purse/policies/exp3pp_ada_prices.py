@@ -18,8 +18,8 @@ All else is as in `exp3++.prices`.
 Options: rate=0.7.
 
 Guarantee: none is proved; for one, V would have to contain the importance weights. Measured: on the
-suite it is better than `exp3++.prices` in nearly all cases, and worse where a player should save
-for later (`spend_or_save`) or where costs mislead.
+suite it is better than `exp3++.prices` in nearly all cases, and worse if a player should save
+for later (`spend_or_save`) or if costs mislead.
 
 Departures from the paper: the policy is ours, not the paper's; initial pulls are those of
 EXP3++.BwK, also under a mask; no theorem covers masks.

@@ -5,7 +5,7 @@ Option: arm, the index to play. With m plays a round: that arm and the m - 1 aft
 the circle.
 
 Under a mask that excludes the arm, each allowed arm is equally likely; with m plays, the first m
-allowed arms of the circle are played, and where fewer are allowed the last plays are skipped.
+allowed arms of the circle are played, and if fewer are allowed the last plays are skipped.
 
 Guarantee: none. Departures from the paper: not in the paper. Needs nothing. O(m) a round.
 

@@ -14,7 +14,7 @@ for, the game ends.
 | N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
 | c(i) | `params.costs[i]` |
 | r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i) | `scratch.scores[i]`, `OUT` where c(i) is more than what is left |
+| D_t(i) | `scratch.scores[i]`, `OUT` if c(i) is more than what is left |
 
 `state.bases[i]` and `state.slopes[i]` change only with a report on i.
 

@@ -76,7 +76,7 @@ SORT_EVERY = 32  # rounds after which all of `state.order` is sorted; else only 
 
 class KubeParams(NamedTuple):
     prices: KnownCosts
-    first: Ints  # the arms of the rounds 1, 2, ...; none where the game makes the initial pulls
+    first: Ints  # the arms of the rounds 1, 2, ...; none if the game makes the initial pulls
 
 
 class KubeState(NamedTuple):

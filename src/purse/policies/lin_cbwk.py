@@ -102,7 +102,7 @@ class LinCBwKParams(NamedTuple):
 
 
 class LinCBwKState(NamedTuple):
-    # G = 1 where arms share their coefficients, else K
+    # G = 1 if arms share their coefficients, else K
     inverse: Floats  # (G, n, n) this and the next five: see `Regression`
     coefficients: Floats  # (G, 1 + d, n)
     squares: Floats  # (G, 1 + d)

@@ -9,7 +9,7 @@ of `lin-ucb.price`. The number that is sampled is the prediction in this context
 coefficient: that is the same for one arm, and no matrix has to be factored.
 
 Why. Sampling tries arms in proportion to the chance that they are best, and two rounds at the same
-time are not sure to try the same arm, which helps where many tickets are open.
+time are not sure to try the same arm, which helps if many tickets are open.
 
 Options: scale=0.125 (of the optimism: half the width of `lin-ucb.price`), eta=0.2, ridge=1,
 guard=0.05, and a prior as `lin-ucb.price` has it.

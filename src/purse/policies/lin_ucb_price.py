@@ -7,7 +7,7 @@ prices lambda_j, in rounds of pace, from what is overspent so far.
 
     play   the arm with the largest u(i) - sum_j lambda_j l_j(i) T / b_j
     skip   the round if that is below 0 and there is a horizon
-    guard  the cheapest arm in its place, where the gain could fall to less than 95% of what that
+    guard  the cheapest arm in its place, if the gain could fall to less than 95% of what that
            arm alone brings (`purse.kernels.plan`)
 
 Without a horizon no round passes, and the price is what was earned per cost so far.
@@ -15,7 +15,7 @@ Without a horizon no round passes, and the price is what was earned per cost so 
 Why. Regression shares what is learnt between contexts that are alike. Bounds follow the noise that
 was measured, in each arm's own scale of costs, and widen with what is left to use the knowledge on,
 so that a dear arm is not tried when the money would not last. The price needs no step size that
-depends on the unit of money, and falls again where rounds pass.
+depends on the unit of money, and falls again if rounds pass.
 
 | symbol | code |
 |---|---|

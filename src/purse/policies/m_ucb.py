@@ -4,7 +4,7 @@ The rule (Xia and others, 2017), with costs in (0, 1]. Each arm once, in order; 
 the largest
 
     x_t(i) = alpha sqrt(ln(t - 1) / N(i))
-    D_t(i) = min(r(i) + x_t(i), 1) / (c(i) - x_t(i))        infinite where x_t(i) >= c(i)
+    D_t(i) = min(r(i) + x_t(i), 1) / (c(i) - x_t(i))        infinite if x_t(i) >= c(i)
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 

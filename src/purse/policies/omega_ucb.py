@@ -29,7 +29,7 @@ i.
 
 Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
 
-Guarantee: regret O(log B) for i.i.d. rewards and costs where rho >= 1; sublinear for a smaller rho.
+Guarantee: regret O(log B) for i.i.d. rewards and costs if rho >= 1; sublinear for a smaller rho.
 
 Departures from the paper: none known in this policy; the paper's variant that estimates the
 variances is not here.

@@ -31,7 +31,7 @@ share their part of the plan. Then:
     fading   after k changes the reports on an arm whose last one came in round s weigh
              exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate of changes.
 
-Why. The plan on what is left needs no step size, spends all, and mixes arms where two resources are
+Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
 use it on: L is half of ln(1 + N / n), as in indices for games of known length, so nothing is
 explored when the money is nearly gone, and a dear arm is explored little. N is a K-th of what is
@@ -67,7 +67,7 @@ Under a mask the plan, looks and guard know only the allowed arms. Caps are boun
 open tickets on the arm; those count as reports in L, too. When all caps are used up, the game ends.
 
 Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a pivot, about D + 1
-pivots a round with D = d, or d + 1 with a horizon; a ratio where D = 1.
+pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1.
 
 >>> import purse
 >>> world = purse.worlds.routing(

@@ -7,12 +7,12 @@ that arm i paid, M = max H~ over the active arms and
 
     w(x) = sqrt(4 K ln beta / x + 5 (K ln beta / x)^2),     beta = 10 K T^3 / delta,
 
-    deactivate an active arm i where   M - H~(i) > 6 w(n):   tau(i) = n,   q(i) = p(i)
-    switch to EXP3.P, for good, where for some arm (s = n while it is active, else tau(i))
+    deactivate an active arm i if   M - H~(i) > 6 w(n):   tau(i) = n,   q(i) = p(i)
+    switch to EXP3.P, for good, if for some arm (s = n while it is active, else tau(i))
         |H~(i) - H(i)| > sqrt(2 ln beta / N(i))
             + sqrt(4 (K s / n^2 + (n - s) / (q(i) tau(i) n)) ln beta + 5 (K ln beta / s)^2)
         i is not active and M - H~(i) > 10 w(tau(i) - 1)    or    M - H~(i) <= 2 w(tau(i))
-    p(i) = q(i) tau(i) / (n + 1) where i is not active; the active arms share the rest equally
+    p(i) = q(i) tau(i) / (n + 1) if i is not active; the active arms share the rest equally
 
 EXP3.P starts, with the constants of `exp3.p` for the T - n rounds that remain and delta =
 min(1, K / beta).
@@ -30,7 +30,7 @@ Options: delta=0.05; beta="theory" (above) or a number above 1.
 
 Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) /
 Delta for i.i.d. rewards, Delta the least gap, and 60 (1 + ln K) (1 + ln T) sqrt(T K ln beta + 5 K^2
-ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something only where all costs are one
+ln^2 beta) + 200 K^2 ln^2 beta for any. Of a budget that says something only if all costs are one
 constant. The constants are large: an arm behind by 0.3 is deactivated after some 1,600 K ln beta
 rounds, close to a million for 10 arms, and until the first is, all arms are equally likely. A small
 beta shows the mechanism.

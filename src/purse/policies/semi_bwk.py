@@ -9,7 +9,7 @@ The rule (Sankararaman and Slivkins, 2018), for one resource, budget B and T rou
     l(i)     = max{0, c(i) - rad(c(i), N(i))},     0 without a pull
     rad(x,N) = sqrt(C x / N) + C / N
 
-and a set of at most m arms is drawn that holds arm i with probability x(i); fewer are drawn where
+and a set of at most m arms is drawn that holds arm i with probability x(i); fewer are drawn if
 fewer are worth it, or none. With groups, sum_i x(i) <= 1 holds in each group in place of the last
 condition, and at most one arm of a group is drawn.
 

@@ -6,7 +6,7 @@ The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with 
     w_t(i) = 4 / (eta_t (L_{t-1}(i) - x_t))^2,     x_t < min L_{t-1} such that they sum to 1
     iw     L_t(i) = L_{t-1}(i) + 1{i = i_t} l_t(i) / w_t(i),     eta_t = 2 / sqrt t
     rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),
-           eta_t = 4 / sqrt t,     b_t(i) = 1/2 where w_t(i) >= eta_t^2, else 0
+           eta_t = 4 / sqrt t,     b_t(i) = 1/2 if w_t(i) >= eta_t^2, else 0
 
 | symbol | code |
 |---|---|
@@ -19,7 +19,7 @@ Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
 Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds,
 by at most 4 sqrt(K T) + 1 whatever the rewards, and by sum_i (4 ln T + O(1)) / Delta_i for i.i.d.
 rewards with one best arm; for "rv" by half of either, and O(K ln T) more. For a game with a budget
-this bound says something only where all costs are one constant.
+this bound says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
 With "rv" a report that comes late finds the other arms' b from the weights of its round, recomputed

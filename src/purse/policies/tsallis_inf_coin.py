@@ -3,7 +3,7 @@ price of the budget has to be learnt; with a proved bound for random costs.
 
 An arm is drawn for a block and pulled until a coin shows heads; after each pull the coin shows
 heads with probability c, the cost that was observed, in (0, 1]. X and S are the reward and the cost
-of a block. E S = 1 for every arm in every world, and where rounds are i.i.d. E X is the arm's mean
+of a block. E S = 1 for every arm in every world, and if rounds are i.i.d. E X is the arm's mean
 reward per mean cost: the weights are those of the budget and not those of rounds.
 
     eta_b  = sqrt(2 / b) / theta,         theta >= r / c in every pull: 1 / c_min, or efficiency_max
@@ -15,7 +15,7 @@ the player earned per cost in the blocks before, unless their arm is unlikely:
 
     eta_b    = 2 / sqrt(4 theta^2 + 2 (l + 3 l^2) b)
     theta_b  = min(l, earned / paid),     of the blocks before; 0 at first
-    theta(i) = theta_b where w_b(i) >= (eta_b (2 l + 1) (1 + 2 ln b))^2, else theta
+    theta(i) = theta_b if w_b(i) >= (eta_b (2 l + 1) (1 + 2 ln b))^2, else theta
     L(i)    += 1{i = i_b} (theta(i) S - X) / w_b(i) - (theta(i) - theta_b)     for all i, at heads
 
 | symbol | code |

@@ -6,7 +6,7 @@ arm with the largest
 
     eta_t(i) = sqrt(ln(t - 1) / N(i))
     D_t(i)   = r(i) / c(i) + (1 + 1/lam) eta_t(i) / (lam - eta_t(i))
-             infinite where eta_t(i) >= lam
+             infinite if eta_t(i) >= lam
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 

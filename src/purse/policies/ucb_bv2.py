@@ -7,7 +7,7 @@ arm with the largest
     lam_t    = min_j c(j)
     eta_t(i) = sqrt(ln(t - 1) / N(i))
     D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)
-             infinite where eta_t(i) >= lam_t
+             infinite if eta_t(i) >= lam_t
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 

@@ -6,7 +6,7 @@ once, m in a round, in order; then the m arms with the largest
 
     x_t(i) = sqrt((m + 1) ln t / N(i))
     U_t(i) = r(i) / c(i) + (1 + 1/c_min) x_t(i) / (c_min - x_t(i))
-             infinite where x_t(i) >= c_min
+             infinite if x_t(i) >= c_min
 
 with N, r, c the arm's pulls, mean reward and mean cost so far, and t the number of the round. If
 the m-th and the next largest are equal, all arms that share this value are equally likely to come.
@@ -26,7 +26,7 @@ c_min or many plays all arms are pulled equally often for a long time.
 Departures from the paper: the factor m + 1 under the root is known for m = 1 and reconstructed for
 more plays. If m does not divide K, the last of the initial rounds pulls some arms again.
 
-Under a mask the policy takes the largest indices among the allowed arms, and where fewer than m are
+Under a mask the policy takes the largest indices among the allowed arms, and if fewer than m are
 allowed it takes them all; no theorem covers masks.
 
 Needs c_min, not B. O(m K) a round.

@@ -6,7 +6,7 @@ order; then the arm with the largest
 
     a_t(i) = ln t / (2 N(i))
     b_t(i) = sqrt(a_t(i) / (r(i)^2 + c(i)^2 - a_t(i)))
-    D_t(i) = (r(i) + b_t(i) c(i)) / (c(i) - b_t(i) r(i))        infinite where c(i) <= sqrt(a_t(i))
+    D_t(i) = (r(i) + b_t(i) c(i)) / (c(i) - b_t(i) r(i))        infinite if c(i) <= sqrt(a_t(i))
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. D is the
 largest ratio y / x of the points (x, y) that are within sqrt(a) of (c, r). As the larger root of
