@@ -13,13 +13,13 @@ import pytest
 import purse
 from purse import policies, worlds
 from purse.kernels.index_rules import FIRST
-from purse.types import Floats, Problem, World
+from purse.types import Floats, Problem
 from tests.support.knapsack_learners import three_arms
 from tests.support.policies import (
     EXACT,
-    PlainIndex,
     frequency_surprise,
-    largest_deviation,
+    index_deviation,
+    index_edges,
     make_live,
     refuses,
     tell_all,
@@ -117,17 +117,6 @@ RULES = {
     "ucb-bv2": Rule(ucb_bv2, "", (None,), (2,)),
     "ucb-sc": Rule(ucb_sc, "", (None,), (2,)),
 }
-DEAR = worlds.function("two_point")([0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5)
-
-
-def deviation(policy: str, index: Any, value: Any, world: World, out: int, n_rounds: int) -> float:
-    """How far a policy is from its index in any round."""
-
-    def explore(t: int, n_arms: int) -> float:
-        return min(1.0, value * n_arms / t) if policy.startswith("b-greedy") else 0.0
-
-    plain = PlainIndex(world.n_arms, partial(index, value), explore)
-    return largest_deviation(make_live(world, policy), plain, world, n_rounds, out=out)
 
 
 @pytest.mark.parametrize(
@@ -136,29 +125,21 @@ def deviation(policy: str, index: Any, value: Any, world: World, out: int, n_rou
 def test_follows_the_formula(policy: str, value: Any) -> None:
     score, option, *_ = RULES[policy]
     policy += f":{option}={value}" if option else ""
-    n_rounds = scale(300, 3000)
-    games = [(three_arms(), 1), (three_arms(), 30), (DEAR, 1)]
+
+    def explore(t: int, n_arms: int) -> float:
+        return min(1.0, value * n_arms / t) if score is b_greedy else 0.0
+
     # the index of ucb-bv1 rounds ties of dear arms otherwise
-    for world, out in games[:2] if policy.startswith("ucb-bv1") else games:
-        assert deviation(policy, score, value, world, out, n_rounds) < EXACT
+    dear = score is not ucb_bv1
+    assert index_deviation(policy, partial(score, value), explore=explore, dear=dear) < EXACT
 
 
 @pytest.mark.parametrize("policy", RULES)
 def test_edges_and_refusals(policy: str) -> None:
-    rule, told = RULES[policy], {"budget": 100, "cost_min": 0.5}
-    assert policies.load(policy).params(Problem.of(n_arms=2, **told)) == rule.default
-    alone = purse.Policy(policy, n_arms=1, **told)
-    for reward, cost in ((0, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)):
-        assert alone.probabilities().tolist() == [1.0]
-        assert alone.tell(alone.ask(), reward, cost)
-    live = purse.Policy(policy, n_arms=4, **told)
-    tickets = [live.ask() for _ in range(4)]
-    # without any report all arms are equal, and none comes before one whose report is missing
-    assert live.probabilities() == pytest.approx([0.25] * 4, abs=1e-15)
-    for i in (3, 0, 1):
-        live.tell(tickets[i], 1, 0.5)
-    assert live.probabilities()[2] == live.probabilities().max()
-    assert all(np.isfinite(array).all() for array in (*live.state, *live._game.scratch))
+    rule = RULES[policy]
+    problem = Problem.of(n_arms=2, budget=100, cost_min=0.5)
+    assert policies.load(policy).params(problem) == rule.default
+    index_edges(policy)
     wrong = [f"{rule.option}={value}" for value in rule.wrong.split()]
     refuses(policy, *wrong, allowed=rule.allowed)
 

@@ -19,7 +19,7 @@ from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy
 from purse.types import Floats, Ticket, World
-from tests.support.soak import SOAK
+from tests.support.soak import SOAK, scale
 
 EXACT = 1e-12
 # policies of eight kinds: all their steps are compiled in the tests, and some rounds go by hand
@@ -213,6 +213,42 @@ def tell_all(live: purse.Policy, *reports: tuple[float, float]) -> list[int]:
         assert live.tell(ticket, reward, cost)
         arms.append(ticket.arm)
     return arms
+
+
+def index_deviation(
+    policy: str, index: Callable[..., float], *, dear: bool = True, **more: Any
+) -> float:
+    """How far a policy is from `PlainIndex` in any round: random costs, reports in a random order,
+    and costs above one.
+    """
+    cheap = worlds.function("two_point")([0.9, 0.6, 0.3], [0.6, 0.4, 0.9], cost_min=0.2)
+    other = worlds.function("two_point")(
+        [0.9, 0.5, 0.2, 0.4], [3, 2, 1.5, 4], cost_min=1, cost_max=5
+    )
+    games = [(cheap, 1), (cheap, 30), *([(other, 1)] if dear else [])]
+    n_rounds, worst = scale(300, 3000), 0.0
+    for world, out in games:
+        plain = PlainIndex(world.n_arms, index, **more)
+        live = make_live(world, policy)
+        worst = max(worst, largest_deviation(live, plain, world, n_rounds, out=out))
+    return worst
+
+
+def index_edges(policy: str) -> None:
+    """One arm; no arm comes before one whose report is missing; without any report all arms are
+    equal.
+    """
+    alone = purse.Policy(policy, n_arms=1, budget=10, cost_min=0.5)
+    for reward, cost in ((0, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)):
+        assert alone.probabilities().tolist() == [1.0]
+        assert alone.tell(alone.ask(), reward, cost)
+    live = purse.Policy(policy, n_arms=4, budget=100, cost_min=0.5)
+    tickets = [live.ask() for _ in range(4)]
+    assert live.probabilities() == pytest.approx([0.25] * 4, abs=1e-15)
+    for i in (3, 0, 1):
+        live.tell(tickets[i], 1, 0.5)
+    assert live.probabilities()[2] == live.probabilities().max()
+    assert all(np.isfinite(array).all() for array in (*live.state, *live._game.scratch))
 
 
 def refuses(
