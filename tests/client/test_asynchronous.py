@@ -100,64 +100,52 @@ def test_an_open_campaign_is_awaited_too(place: str, monkeypatch: pytest.MonkeyP
     in_loop(use())
 
 
-@pytest.mark.parametrize("verb", ["ask", "ask_many"])
-def test_a_cancelled_ask_is_void(place: str, monkeypatch: pytest.MonkeyPatch, verb: str) -> None:
-    given = () if verb == "ask" else (3,)
-    tickets = 1 if verb == "ask" else 3
+def cancelled(
+    place: str, monkeypatch: pytest.MonkeyPatch, verb: str, *given: Any, late: bool = False
+) -> AsyncCampaign:
+    """A campaign of which an ask was cancelled: while it was under way, or `late`, when it was done
+    and the event loop was busy.
+    """
+    campaign = AsyncCampaign(Campaign.create("prompts", **TERMS, storage=place))
+    slow = Slow(monkeypatch)
 
     async def use() -> None:
-        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
-        slow = Slow(monkeypatch)
         task = asyncio.ensure_future(getattr(campaign, verb)(*given))
-        assert await asyncio.to_thread(slow.done.wait, LONG)
+        if late:
+            slow.go_on.set()
+            await asyncio.sleep(0)
+            assert slow.done.wait(LONG)
+            time.sleep(0.1)
+        else:
+            assert await asyncio.to_thread(slow.done.wait, LONG)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task  # at once, however long the ask takes
-        await counted(campaign, held=tickets)
+        if not late:
+            await counted(campaign, held=given[0] if verb == "ask_many" else 1)
         slow.go_on.set()
-        await counted(campaign, held=0, void=tickets)
 
     in_loop(use())
+    return campaign
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "late"), [("ask", (), False), ("ask_many", (3,), False), ("ask", (), True)]
+)
+def test_a_cancelled_ask_is_void(
+    place: str, monkeypatch: pytest.MonkeyPatch, verb: str, given: tuple[Any, ...], late: bool
+) -> None:
+    campaign = cancelled(place, monkeypatch, verb, *given, late=late)
+    in_loop(counted(campaign, held=0, void=given[0] if given else 1))
 
 
 def test_a_cancelled_ask_with_a_name_can_be_asked_for_again(
     place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def use() -> None:
-        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
-        slow = Slow(monkeypatch)
-        task = asyncio.ensure_future(campaign.ask("mine"))
-        assert await asyncio.to_thread(slow.done.wait, LONG)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        slow.go_on.set()
-        ticket = await campaign.ask("mine")
-        assert (ticket.id, ticket.state) == (1, "held")
-        await counted(campaign, tickets=1, void=0)
-
-    in_loop(use())
-
-
-def test_an_ask_that_is_done_when_it_is_cancelled_is_void(
-    place: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The event loop is busy until the thread has finished."""
-
-    async def use() -> None:
-        campaign = await AsyncCampaign.create("prompts", **TERMS, storage=place)
-        slow = Slow(monkeypatch)
-        slow.go_on.set()
-        task = asyncio.ensure_future(campaign.ask())
-        await asyncio.sleep(0)
-        assert slow.done.wait(LONG)
-        time.sleep(0.1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await counted(campaign, held=0, void=1)
-
-    in_loop(use())
+    campaign = cancelled(place, monkeypatch, "ask", "mine")
+    ticket = in_loop(campaign.ask("mine"))
+    assert (ticket.id, ticket.state) == (1, "held")
+    in_loop(counted(campaign, tickets=1, void=0))
 
 
 def test_a_cancelled_call_that_has_not_begun_never_begins() -> None:
@@ -207,7 +195,11 @@ asyncio.run(main())
 """
 
 
-@pytest.mark.parametrize("how", ["cancel", "leave", "interrupt"])
+@pytest.mark.parametrize(
+    ("place", "how"),
+    [("file", "cancel"), ("tcp", "leave"), ("socket", "interrupt")],
+    indirect=["place"],
+)
 def test_the_end_of_a_program_leaves_no_hold(place: str, how: str) -> None:
     """Asks that are on their way when `asyncio.run` ends are cancelled by it."""
     campaign = Campaign.create("prompts", **TERMS, storage=place)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from http.client import HTTPMessage
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pytest
@@ -14,18 +15,88 @@ import purse
 from purse import Campaign
 from purse.base.problem_types import PREFIX
 from purse.campaign.results import Status
+from purse.campaign.storage.connect import in_memory
+from purse.client import Server
 from purse.client.wire import error_of, reader
-
-if TYPE_CHECKING:
-    from tests.support.wire import Far
+from tests.support.service import HERE, PROMPTS, TestClient, service
 
 COOLING = {"type": PREFIX + "arms-cooling-down", "status": 503, "detail": "wait", "seconds": 0.25}
+
+TERMS: dict[str, Any] = {key: value for key, value in PROMPTS.items() if key != "name"}
+Answer: TypeAlias = tuple[int, HTTPMessage, bytes]
+
+
+class Sent(NamedTuple):
+    """A request."""
+
+    method: str
+    path: str
+    content: bytes
+
+
+class Wire:
+    """Sends to a service in this process. `trouble` says what goes wrong, request by request."""
+
+    def __init__(self, client: TestClient) -> None:
+        self.client = client
+        self.trouble: list[Callable[[Sent], Answer]] = []
+        self.sent: list[Sent] = []
+
+    def send(self, method: str, path: str, content: bytes, timeout: float) -> Answer:
+        request = Sent(method, path, content)
+        self.sent.append(request)
+        return self.trouble.pop(0)(request) if self.trouble else self.deliver(request)
+
+    def deliver(self, request: Sent) -> Answer:
+        headers = {"Content-Type": "application/json"}
+        answer = self.client.request(
+            request.method, request.path, content=request.content, headers=headers
+        )
+        return answer.status_code, headed(answer.headers), answer.content
+
+    def refuse(self, request: Sent) -> Answer:
+        raise ConnectionRefusedError("refused")
+
+    def lose(self, request: Sent) -> Answer:
+        """Do what is asked and drop the answer."""
+        self.deliver(request)
+        raise TimeoutError("no answer")
+
+    def busy(self, status: int, text: bytes = b"<html>", **more: str) -> Callable[[Sent], Answer]:
+        headers = {name.replace("_", "-"): value for name, value in more.items()}
+        return lambda request: (status, headed(headers), text)
+
+
+def headed(facts: Any) -> HTTPMessage:
+    """Headers, as the standard library has them."""
+    headers = HTTPMessage()
+    for name, value in facts.items():
+        headers[name] = value
+    return headers
+
+
+class Far:
+    """A campaign on a server, the wire to it, and the storage at its end."""
+
+    def __init__(self, **terms: Any) -> None:
+        self.storage = in_memory()
+        self.wire = Wire(service(self.storage))
+        self.server = Server(HERE)
+        vars(self.server)["_links"] = self.wire
+        self.campaign = self.create("prompts", **terms)
+        self.waits: list[float] = []
+
+    def create(self, name: str, **terms: Any) -> Campaign:
+        return Campaign.create(name, **{**TERMS, **terms}, storage=self.server)
+
+    @property
+    def here(self) -> Campaign:
+        """The same campaign, where it is kept."""
+        return Campaign.open("prompts", storage=self.storage)
 
 
 @pytest.fixture
 def far(monkeypatch: pytest.MonkeyPatch) -> Far:
-    from tests.support.wire import Far
-
     made = Far()
     monkeypatch.setattr("purse.client.server.time.sleep", made.waits.append)
     return made
@@ -40,20 +111,23 @@ def test_an_ask_whose_answer_is_lost_is_sent_again_and_holds_once(far: Far, how:
     assert len(asked) == 4
     assert len(set(asked)) == 1
     assert far.here.status().counts["tickets"] == 1
+    first, second = far.campaign.ask(), far.campaign.ask()  # each has a name of its own
+    names = {json.loads(request.content)["request_id"] for request in far.wire.sent[-2:]}
+    assert names == {first.request_id, second.request_id}
+    assert (first.id, second.id) == (2, 3)
 
 
 def test_reports_whose_answer_is_lost_count_once(far: Far) -> None:
     one, two, three, four = far.campaign.ask_many(4)
-    far.wire.trouble = [far.wire.lose]
-    assert far.campaign.tell(one, 1, "0.002").duplicate
-    far.wire.trouble = [far.wire.lose]
-    (told,) = far.campaign.tell_many([(two, 1, "0.002")])
-    assert isinstance(told, tuple)
-    assert told.duplicate
-    far.wire.trouble = [far.wire.lose]
-    assert far.campaign.settle(three, "0.002").duplicate
-    far.wire.trouble = [far.wire.lose]
-    assert far.campaign.void(four).state == "void"
+    for verb, *given in (
+        ("tell", one, 1, "0.002"),
+        ("tell_many", [(two, 1, "0.002")]),
+        ("settle", three, "0.002"),
+        ("void", four),
+    ):
+        far.wire.trouble = [far.wire.lose]
+        answer = getattr(far.campaign, verb)(*given)
+        assert (answer[0] if verb == "tell_many" else answer).duplicate
     status = far.here.status()
     counts = [status.counts[name] for name in ("told", "settled", "void", "conflicts")]
     assert (status.purses[0].spent, *counts) == ("0.006", 2, 1, 1, 0)
@@ -82,13 +156,6 @@ def test_a_creation_that_may_have_happened_is_told_as_such(far: Far) -> None:
         far.create("second")
     far.wire.trouble = [far.wire.lose] * 2
     assert far.create("third", exist_ok=True).name == "third"
-
-
-def test_every_ask_has_a_name_of_its_own(far: Far) -> None:
-    first, second = far.campaign.ask(), far.campaign.ask()
-    assert first.id != second.id
-    names = {json.loads(request.content)["request_id"] for request in far.wire.sent[-2:]}
-    assert names == {first.request_id, second.request_id}
 
 
 @pytest.mark.parametrize("status", [429, 502, 503, 504])
@@ -131,26 +198,14 @@ def test_waits_grow_and_differ(far: Far) -> None:
     assert (waits <= 0.1 * 2.0 ** np.arange(5)).all()
     assert (waits.max(axis=0) > 0.05 * 2.0 ** np.arange(5)).all()
     assert len(np.unique(waits)) == 100
-
-
-def test_it_gives_up_in_one_line(far: Far) -> None:
-    far.wire.trouble = [far.wire.refuse] * 6
-    with pytest.raises(
-        purse.errors.StorageUnavailable,
-        match="does not answer after 6 attempts: ConnectionRefusedError",
+    for trouble, said in (
+        (far.wire.refuse, "does not answer after 6 attempts: ConnectionRefusedError"),
+        (far.wire.busy(503), "the server answered 503"),
     ):
-        far.campaign.ask()
-    assert len(far.waits) == 5
-    far.wire.trouble = [far.wire.busy(503)] * 6
-    with pytest.raises(purse.errors.StorageUnavailable, match="the server answered 503"):
-        far.campaign.ask()
-
-
-def test_what_is_refused_is_not_sent_again(far: Far) -> None:
-    before = len(far.wire.sent)
-    with pytest.raises(purse.errors.NotFound, match="there is no campaign 'other'"):
-        Campaign.open("other", storage=far.server)
-    assert len(far.wire.sent) == before + 1
+        far.wire.trouble, far.waits[:] = [trouble] * 6, []
+        with pytest.raises(purse.errors.StorageUnavailable, match=said):
+            far.campaign.ask()
+        assert len(far.waits) == 5
 
 
 def test_arms_that_cool_down_are_raised_at_once(far: Far) -> None:
@@ -170,6 +225,9 @@ def test_what_cannot_be_sent_is_refused_here(far: Far) -> None:
     with pytest.raises(purse.InvalidInput, match="must be one of campaign 'prompts'"):
         far.campaign.void(ticket._replace(campaign="other"))
     assert len(far.wire.sent) == before
+    with pytest.raises(purse.errors.NotFound, match="there is no campaign 'other'"):
+        Campaign.open("other", storage=far.server)
+    assert len(far.wire.sent) == before + 1  # what is refused there is not sent again
 
 
 class Prices(Mapping[str, float]):
@@ -201,6 +259,8 @@ def test_what_is_not_said_is_not_sent(far: Far) -> None:
     assert far.wire.sent[-1].content == b""
     far.campaign.tickets(["held", "told"], 2)
     assert far.wire.sent[-1].path == "/campaigns/prompts/tickets?state=held&state=told&limit=2"
+    assert far.campaign.labels("\ud800") == []  # half a character, in letters
+    assert far.wire.sent[-1].path == "/campaigns/prompts/labels?key=%5Cud800"
 
 
 def test_what_is_no_purse_server_is_told(far: Far) -> None:
@@ -221,27 +281,16 @@ def test_a_name_that_nothing_can_have_is_not_sent(far: Far, name: Any) -> None:
     assert len(far.wire.sent) == before
 
 
-def test_halves_of_characters_are_sent_in_letters(far: Far) -> None:
-    assert far.campaign.labels("\ud800") == []
-    assert far.wire.sent[-1].path == "/campaigns/prompts/labels?key=%5Cud800"
-
-
-def test_what_a_newer_server_says_besides_is_left_out(far: Far) -> None:
-    status, read = far.here.status(), reader(Status)
-    assert read is not None
-    assert read({**status.as_dict(), "mood": "good"}) == status
-    assert type(error_of({"type": PREFIX + "no-mood", "detail": "bad"})) is purse.PurseError
-
-
-def test_what_an_older_server_does_not_say_has_its_default(far: Far) -> None:
+def test_what_a_newer_server_says_is_left_out_and_what_an_older_one_omits_has_its_default(
+    far: Far,
+) -> None:
     status, read = far.here.status(), reader(Status)
     assert read is not None
     facts = {
-        name: value
-        for name, value in status.as_dict().items()
-        if name not in ("retired", "cooling")
+        key: part for key, part in status.as_dict().items() if key not in ("retired", "cooling")
     }
-    assert read(facts) == status
-    found = error_of({"type": COOLING["type"], "detail": "wait"})
-    assert isinstance(found, purse.errors.ArmsCoolingDown)
-    assert found.seconds == 0
+    assert read({**facts, "mood": "good"}) == status
+    assert type(error_of({"type": PREFIX + "no-mood", "detail": "bad"})) is purse.PurseError
+    error = error_of({"type": COOLING["type"], "detail": "wait"})
+    assert isinstance(error, purse.errors.ArmsCoolingDown)
+    assert error.seconds == 0

@@ -83,53 +83,50 @@ def test_the_token_comes_from_the_argument_or_the_environment(
         assert made.audit().ok
 
 
-@pytest.mark.parametrize("token", ["two\nlines", "über", 7])
-def test_a_token_that_is_none_is_refused_and_not_shown(token: Any) -> None:
-    with pytest.raises(purse.InvalidInput, match="token: must be what `purse token new`") as caught:
-        Campaign.open("prompts", storage="http://127.0.0.1:9", token=token)
-    assert str(token) not in str(caught.value)
+ELSE = r"storage=.*must be https://HOST"
+WRONG: list[tuple[Any, Any, str]] = [
+    *(
+        (address, None, ELSE + r".* or unix:/PATH")
+        for address in (
+            "http://",
+            "https:host",
+            "http://host:port",
+            "http://host:99999",
+            "http://host/?a=1",
+            "https://host#a",
+            "http://a b",
+            "http://host/ü",
+            "http://host\n",
+            "https://[::1",
+            "unix:",
+            "unix:run/purse.sock",
+            "unix://run/purse.sock",
+            "unix:/a\nb",
+        )
+    ),
+    ("https://me:secret@host", None, "without a name or a password"),
+    *(
+        ("http://127.0.0.1:9", token, "token: must be what `purse token new`")
+        for token in ("two\nsecret", "secret über", 7)
+    ),
+    ("memory:", "purse_secret", "token: must be left out"),
+    (Server("http://127.0.0.1:9"), "purse_secret", "token: must be left out"),
+]
 
 
-def test_a_token_is_for_servers_only() -> None:
-    for place in ("memory:", Server("http://127.0.0.1:9")):
-        with pytest.raises(purse.InvalidInput, match="token: must be left out"):
-            Campaign.open("prompts", storage=place, token="purse_secret")
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "http://",
-        "https:host",
-        "http://host:port",
-        "http://host:99999",
-        "http://host/?a=1",
-        "https://host#a",
-        "http://a b",
-        "http://host/ü",
-        "http://host\n",
-        "https://[::1",
-        "unix:",
-        "unix:run/purse.sock",
-        "unix://run/purse.sock",
-        "unix:/a\nb",
-    ],
-)
-def test_an_address_that_is_none_is_refused(address: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"storage=.*must be https://HOST.* or unix:/PATH"):
-        Campaign.open("prompts", storage=address)
+@pytest.mark.parametrize(("place", "token", "words"), WRONG)
+def test_an_address_or_a_token_that_is_none_is_refused_and_secrets_are_not_shown(
+    place: Any, token: Any, words: str
+) -> None:
+    with pytest.raises(purse.InvalidInput, match=words) as caught:
+        Campaign.open("prompts", storage=place, token=token)
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("address", ["ftp://host", "sqlite:///purse.db", "", 7, b"http://host"])
 def test_no_server_is_anywhere_else(address: Any) -> None:
-    with pytest.raises(purse.InvalidInput, match=r"storage=.*must be https://HOST"):
+    with pytest.raises(purse.InvalidInput, match=ELSE):
         Server(address)
-
-
-def test_a_password_in_an_address_is_refused_and_not_shown() -> None:
-    with pytest.raises(purse.InvalidInput, match="without a name or a password") as caught:
-        Campaign.open("prompts", storage="https://me:secret@host")
-    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -193,11 +190,11 @@ def loaded(program: str, *given: str) -> list[str]:
 
 def test_a_campaign_on_a_server_loads_nothing_heavy(at: Served) -> None:
     Campaign.create("prompts", **TERMS, storage=at.url)
-    told, *found = loaded(OPENED, at.url)
+    told, *modules = loaded(OPENED, at.url)
     assert told == "1"
-    assert "purse.client.links" in found
-    assert not HEAVY & set(found)
-    ours = [name for name in found if name.split(".")[0] == "purse"]
+    assert "purse.client.links" in modules
+    assert not HEAVY & set(modules)
+    ours = [name for name in modules if name.split(".")[0] == "purse"]
     assert not {"purse.campaign.kept", "purse.asynchronous"} & set(ours)
     assert len(ours) < 40
 

@@ -1,11 +1,13 @@
+"""The compose file and the unit of systemd: what they name is there, and fits the service."""
+
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import PurePosixPath
 from typing import Any
 
 import psycopg
-import pytest
 
 from purse.cli.serve import serve
 from purse.service.server import SHUTDOWN_TIMEOUT_S
@@ -39,17 +41,20 @@ def test_files_that_are_mounted_exist_and_volumes_are_declared() -> None:
     assert sorted(volumes) == sorted(COMPOSE["volumes"])
     read_only = [mount for each in SERVICES.values() for mount in each.get("volumes", ())]
     assert all(mount.endswith(":ro") for mount in read_only if mount.startswith("."))
+    # what the service writes it may write
+    assert SERVICES["purse"]["read_only"] is True
+    targets = {target for name, _, target in mounts() if name == "purse"}
+    assert targets == {instruction("VOLUME")}
 
 
-def test_the_image_is_built_from_the_container_file() -> None:
+def test_images_are_built_from_the_container_file_or_name_their_version() -> None:
     build = SERVICES["purse"]["build"]
     context = (DEPLOY / build["context"]).resolve()
     assert context == ROOT
     assert (context / build["dockerfile"]).is_file()
     assert "command" not in SERVICES["purse"]  # the container file's
-
-
-def test_what_services_name_is_there() -> None:
+    for name in ("postgres", "prometheus", "grafana"):
+        assert re.fullmatch(r"(\w+/)?\w+:v?\d+(\.\d+)*", SERVICES[name]["image"])
     for service in SERVICES.values():
         assert set(service.get("depends_on", ())) <= set(SERVICES)
         assert set(service.get("secrets", ())) <= set(COMPOSE["secrets"])
@@ -75,6 +80,14 @@ def test_the_variables_of_the_service_are_read_by_purse_or_by_libpq() -> None:
     assert given - {own} <= libpq
     for name, known in FOREIGN.items():
         assert set(SERVICES[name]["environment"]) == known
+    # the storage is the other service's database, with the same password
+    environment = SERVICES["purse"]["environment"]
+    parts = psycopg.conninfo.conninfo_to_dict(environment["PURSE_STORAGE"])
+    user = SERVICES["postgres"]["environment"]["POSTGRES_USER"]
+    # without POSTGRES_DB the image makes a database of the user's name
+    assert parts == {"user": user, "dbname": user, "host": "postgres"}
+    password = SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]
+    assert environment["PGPASSWORD"] == password
 
 
 def test_no_password_stands_in_the_file() -> None:
@@ -88,27 +101,32 @@ def test_no_password_stands_in_the_file() -> None:
         assert f"deploy/{PurePosixPath(secret['file']).name}" in ignored
 
 
-def test_the_storage_is_the_other_services_database_with_the_same_password() -> None:
-    environment = SERVICES["purse"]["environment"]
-    parts = psycopg.conninfo.conninfo_to_dict(environment["PURSE_STORAGE"])
-    user = SERVICES["postgres"]["environment"]["POSTGRES_USER"]
-    # without POSTGRES_DB the image makes a database of the user's name
-    assert parts == {"user": user, "dbname": user, "host": "postgres"}
-    password = SERVICES["postgres"]["environment"]["POSTGRES_PASSWORD"]
-    assert environment["PGPASSWORD"] == password
+def unit() -> dict[str, list[str]]:
+    """The section on the service of the unit; a key may come more than once."""
+    section = (DEPLOY / "purse.service").read_text().split("[Service]\n")[1].split("\n\n")[0]
+    values: dict[str, list[str]] = {}
+    for line in section.splitlines():
+        if not line.startswith("#"):
+            key, _, value = line.partition("=")
+            values.setdefault(key, []).append(value)
+    return values
 
 
 def test_open_requests_get_their_time_to_finish() -> None:
     assert int(SERVICES["purse"]["stop_grace_period"].removesuffix("s")) > SHUTDOWN_TIMEOUT_S
+    assert int(*unit()["TimeoutStopSec"]) > SHUTDOWN_TIMEOUT_S
 
 
-def test_what_the_service_writes_it_may_write() -> None:
-    purse = SERVICES["purse"]
-    assert purse["read_only"] is True
-    targets = {target for name, _, target in mounts() if name == "purse"}
-    assert targets == {instruction("VOLUME")}
-
-
-@pytest.mark.parametrize("name", ["postgres", "prometheus", "grafana"])
-def test_images_name_their_version(name: str) -> None:
-    assert re.fullmatch(r"(\w+/)?\w+:v?\d+(\.\d+)*", SERVICES[name]["image"])
+def test_the_unit_starts_purse_with_folders_that_it_may_write() -> None:
+    """With the rest of the disk and all homes protected."""
+    (command,) = unit()["ExecStart"]
+    program, verb, *words = shlex.split(command)
+    assert (program.endswith("/bin/purse"), verb) == (True, "serve")
+    assert str(serve.make_context("serve", words).params["tokens"]) == "/etc/purse/tokens"
+    assert unit()["ProtectSystem"] == ["strict"]
+    variables = dict(line.split("=", 1) for line in unit()["Environment"])
+    (own,) = (each.envvar for each in serve.params if each.envvar)
+    assert variables == {
+        own: f"sqlite:////var/lib/{unit()['StateDirectory'][0]}/purse.db",
+        "NUMBA_CACHE_DIR": f"/var/cache/{unit()['CacheDirectory'][0]}",
+    }

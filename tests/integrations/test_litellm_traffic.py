@@ -27,36 +27,32 @@ if TYPE_CHECKING:
     ],
 )
 def test_every_answer_is_told(lab: Lab, n: int, together: int, stream: bool) -> None:
-    from tests.support.litellm_lab import MODELS, ended
+    from tests.support.litellm_lab import MODELS
 
     campaign = lab.campaign()
     lab.use(campaign)
     found = lab.ask(lab.router(), n, together, stream=stream)
     assert found.total() == n
     assert set(found) <= set(MODELS)
-    assert ended(campaign) == {"told": n}
+    assert lab.ended(campaign) == {"told": n}
     assert Decimal(campaign.status().purses[0].spent) > 0
     assert campaign.status().alarms == ()
 
 
 def test_a_model_that_is_down_from_the_start_is_left_out(lab: Lab) -> None:
-    from tests.support.litellm_lab import ended
-
     campaign = lab.campaign()
     lab.use(campaign)
     n = scale(10, 20)
     found = lab.ask(lab.router(("big",), num_retries=2), n)
     assert found.total() == n
     assert set(found) <= {"nano", "mini"}
-    tickets = ended(campaign)
+    tickets = lab.ended(campaign)
     assert tickets.pop("told") == n
     assert set(tickets) <= {"failed"}
     assert tickets.get("failed", 0) < n / 2  # it cools down
 
 
 def test_an_outage_in_the_middle_ends_for_purse_when_it_does_for_litellm(lab: Lab) -> None:
-    from tests.support.litellm_lab import ended
-
     campaign = lab.campaign(cooldown=0.01)
     lab.use(campaign)
     n = scale(4, 30)
@@ -66,71 +62,65 @@ def test_an_outage_in_the_middle_ends_for_purse_when_it_does_for_litellm(lab: La
     assert before.total() == during.total() == n
     assert set(during) == {"nano"}
     assert set(after) == {"nano", "mini", "big"}
-    tickets = ended(campaign)
+    tickets = lab.ended(campaign)
     assert tickets["told"] == 6 * n
     assert tickets["failed"] >= 1
 
 
 def test_a_fallback_to_another_group_answers_when_all_are_down(lab: Lab) -> None:
-    from tests.support.litellm_lab import MODELS, ended
+    from tests.support.litellm_lab import MODELS
 
     campaign = lab.campaign()
     lab.use(campaign, wait=0)
     router = lab.router(tuple(MODELS), fallbacks=[{"auto": ["spare"]}])
     assert lab.ask(router, 6) == {"spare": 6}
     assert campaign.status().purses[0].spent == "0"
-    assert set(ended(campaign)) == {"failed"}
+    assert set(lab.ended(campaign)) == {"failed"}
 
 
 def test_a_fallback_to_a_group_of_the_same_campaign_is_paid_by_it(lab: Lab) -> None:
-    from tests.support.litellm_lab import MODELS, ended
+    from tests.support.litellm_lab import MODELS
 
     campaign = lab.campaign(group=["auto", "spare"])
     lab.use({"auto": campaign, "spare": campaign}, wait=0)
     router = lab.router(tuple(MODELS), fallbacks=[{"auto": ["spare"]}])
     assert lab.ask(router, 5) == {"spare": 5}
-    assert ended(campaign)["told"] == 5
+    assert lab.ended(campaign)["told"] == 5
     assert {ticket.arm for ticket in campaign.tickets(["told"])} == {"spare"}
 
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_a_budget_that_ends_in_the_middle_of_traffic(lab: Lab, stream: bool) -> None:
-    from tests.support.litellm_lab import ended
-
     budget = "0.0015" if stream else "0.0003"  # a mock answer that is no stream is short
     campaign = lab.campaign(lab.deployments(), budget=budget, answer_tokens=100)
     lab.use(campaign, wait=0.2)
     n = scale(48, 400)
     long = [{"role": "user", "content": "hello " * 900}]
     found = lab.ask(lab.router(), n, 16, stream=stream, messages=long, max_tokens=100)
-    told = ended(campaign)["told"]
+    told = lab.ended(campaign)["told"]
     assert found["BudgetExceededError"] == n - told > 0
     assert sum(found[name] for name in ("nano", "mini", "big")) == told
     assert Decimal(campaign.status().purses[0].spent) <= Decimal(budget)
 
 
 def test_a_budget_of_about_one_big_call_is_spent_on_what_fits(lab: Lab) -> None:
-    from tests.support.litellm_lab import ended
-
     campaign = lab.campaign(budget="0.0135")
     lab.use(campaign)
     found = lab.ask(lab.router(), 12)
-    assert found.total() == ended(campaign)["told"] == 12
+    assert found.total() == lab.ended(campaign)["told"] == 12
 
 
 def test_an_exhausted_budget_says_so_and_no_fallback_spends_past_it(lab: Lab) -> None:
     import litellm
-
-    from tests.support.litellm_lab import ASKED, ended
 
     campaign = lab.campaign(budget="0.0002")
     lab.use(campaign)
     router = lab.router(num_retries=2, fallbacks=[{"auto": ["spare"]}])
     kept: dict[str, str] = {"user": "x"}
     with pytest.raises(litellm.BudgetExceededError) as refused:
-        lab.run(router.acompletion("auto", ASKED, max_tokens=500, metadata=kept))
+        lab.run(router.acompletion("auto", lab.asked, max_tokens=500, metadata=kept))
     assert "campaign 'chat': 'nano' may cost 0.00020" in str(refused.value)
-    assert ended(campaign) == {}
+    assert lab.ended(campaign) == {}
     # it is up, and has no campaign
     assert lab.ask(router, 1, model="spare", metadata=kept) == {"spare": 1}
     assert lab.ask(router, 1, max_tokens=10).keys() <= {"nano", "mini", "big"}
@@ -138,15 +128,13 @@ def test_an_exhausted_budget_says_so_and_no_fallback_spends_past_it(lab: Lab) ->
 
 
 def test_money_that_is_held_is_waited_for(lab: Lab) -> None:
-    from tests.support.litellm_lab import ended
-
     campaign = lab.campaign(budget="0.0125", cost_min="0.0000001")
     lab.use(campaign)
     found = lab.ask(lab.router(), 12, 12, stream=True, max_tokens=500)
-    assert found.total() == ended(campaign)["told"] == 12
+    assert found.total() == lab.ended(campaign)["told"] == 12
     campaign = lab.campaign(budget="0.0003", name="other")
     lab.clear()
     lab.use(campaign, wait=0)
     found = lab.ask(lab.router(), 12, 12, stream=True)
     assert found["BudgetExceededError"] > 0
-    assert found["nano"] == ended(campaign)["told"] > 0
+    assert found["nano"] == lab.ended(campaign)["told"] > 0

@@ -15,7 +15,7 @@ for module, package, extra in [line.split() for line in sys.argv[1:]]:
 
 
 def test_without_the_package_one_line_names_the_extra() -> None:
-    words = ["litellm litellm litellm", "pydantic_ai pydantic_ai.models pydantic-ai"]
+    words = ["litellm litellm litellm", "pydantic_ai pydantic_ai pydantic-ai"]
     done = subprocess.run(
         [sys.executable, "-c", CODE, *words], capture_output=True, text=True, check=True
     )

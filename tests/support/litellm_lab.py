@@ -14,7 +14,7 @@ from litellm import Router
 
 from purse import Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.integrations.litellm import PurseRouter, create_campaign
+from purse.integrations.litellm import PurseRouter, create_campaign, ticket_of
 
 MODELS = {"nano": "gpt-5-nano", "mini": "gpt-5-mini", "big": "gpt-5.4"}
 ASKED = [{"role": "user", "content": "hello there"}]
@@ -25,6 +25,9 @@ class Lab:
     """One event loop for all tests, as LiteLLM keeps a worker in it; in a thread of its own, as
     the tests in a browser leave a loop in this one.
     """
+
+    asked = ASKED
+    ticket_of = staticmethod(ticket_of)
 
     def __enter__(self) -> Self:
         litellm.suppress_debug_info = True
@@ -84,16 +87,25 @@ class Lab:
         """
 
         async def all_of_them() -> Counter[str]:
-            found: Counter[str] = Counter()
+            answers: Counter[str] = Counter()
             for start in range(0, n, together):
                 part = range(start, min(n, start + together))
-                found.update(await asyncio.gather(*(answer(router, **request) for _ in part)))
+                answers.update(await asyncio.gather(*(answer(router, **request) for _ in part)))
             assert self.hook is not None
             assert await self.hook.flush(60) == 0
-            return found
+            return answers
 
-        found: Counter[str] = self.run(all_of_them())
-        return found
+        return Counter(self.run(all_of_them()))
+
+    @staticmethod
+    def ended(campaign: Campaign) -> dict[str, int]:
+        """Tickets by their state, where nothing is held, nothing overrun and the audit is clean."""
+        status = campaign.status()
+        (purse,) = status.purses
+        assert (purse.held, purse.presumed, purse.overrun) == ("0", "0", "0")
+        assert campaign.audit(full=True).ok
+        states = ("held", "settled", "told", "failed", "void", "presumed")
+        return {state: status.counts[state] for state in states if status.counts[state]}
 
 
 async def answer(router: Router, **request: Any) -> str:
@@ -107,13 +119,3 @@ async def answer(router: Router, **request: Any) -> str:
         return "".join(parts).split()[0]
     except Exception as error:
         return type(error).__name__
-
-
-def ended(campaign: Campaign) -> dict[str, int]:
-    """Tickets by their state, where nothing is held, nothing overrun and the audit is clean."""
-    status = campaign.status()
-    (purse,) = status.purses
-    assert (purse.held, purse.presumed, purse.overrun) == ("0", "0", "0")
-    assert campaign.audit(full=True).ok
-    states = ("held", "settled", "told", "failed", "void", "presumed")
-    return {state: status.counts[state] for state in states if status.counts[state]}

@@ -37,7 +37,7 @@ TURNS = re.compile(
     r"|(?:^|[.;:] )Where "
 )
 VAGUE = {"each", "found", "kept", "known", "made"}  # a name says what it holds
-NOT_YET = (*("identification", "integrations", "kernels", "lab", "policies", "worlds"),)
+NOT_YET = (*("identification", "kernels", "lab", "policies", "worlds"),)
 FACES = ("__init__", "__main__", "_version")  # of a package
 SHORTEST, LONGEST, LONGEST_CLASS = 15, 400, 750
 PUBLIC_CLASSES = ("campaign/campaign.py", "live/policy.py", "types.py")

@@ -13,7 +13,7 @@ from purse.errors import invalid
 
 
 def check_campaign(field: str, campaign: Any) -> None:
-    """Raise `InvalidInput` where a campaign cannot pay single calls in dollars."""
+    """Raise `InvalidInput` if a campaign cannot pay single calls in dollars."""
     if not isinstance(campaign, Campaign):
         raise invalid(field, campaign, "must be a purse.Campaign; its verbs run in threads here")
     if len(campaign.status().purses) != 1:

@@ -27,21 +27,22 @@ from purse.integrations.campaign_costs import check_campaign
 from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
 from purse.integrations.litellm_campaigns import create_campaign
 from purse.integrations.litellm_offers import Offer, offers_of
-from purse.integrations.litellm_words import (
-    METADATA,
-    THE_REQUESTS_FAULT,
-    reason_of,
-    refusal,
-    ticket_of,
-)
 
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
-    from litellm.exceptions import BadRequestError, BudgetExceededError, ServiceUnavailableError
+    from litellm.exceptions import (
+        BadRequestError,
+        BudgetExceededError,
+        ServiceUnavailableError,
+        UnprocessableEntityError,
+    )
     from litellm.integrations.custom_logger import CustomLogger
 
 __all__ = ["PurseRouter", "create_campaign", "ticket_of"]
 
+METADATA = ("metadata", "litellm_metadata")  # which of them, the kind of call decides
+# errors after which the deployment is as well as before
+THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
 REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
 # the calls whose costs LiteLLM reports
 PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
@@ -106,9 +107,9 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
 
     def close(self) -> None:
         """Take the callback out of LiteLLM, so that another one may take its place."""
-        for name in [each for each in vars(litellm) if each.endswith(("callback", "callbacks"))]:
-            if isinstance(found := getattr(litellm, name), list):
-                found[:] = [each for each in found if each is not self]
+        for name in [name for name in vars(litellm) if name.endswith(("callback", "callbacks"))]:
+            if isinstance(callbacks := getattr(litellm, name), list):
+                callbacks[:] = [callback for callback in callbacks if callback is not self]
         if PurseRouter._instance is not None and PurseRouter._instance() is self:
             PurseRouter._instance = None
 
@@ -148,7 +149,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 )
             return healthy_deployments
         waited = AsyncCampaign(campaign)
-        given.pop(REFUSED, None)  # of an earlier request, where the caller keeps the metadata
+        given.pop(REFUSED, None)  # of an earlier request, if the caller keeps the metadata
         try:
             offers = await asyncio.to_thread(
                 offers_of, campaign, model, healthy_deployments, messages, request, self
@@ -192,8 +193,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     ) -> dict[str, Any] | None:
         """Refuse a call to a deployment of ours that no ticket is held for."""
         metadata = [kwargs.get(name) for name in METADATA]
-        groups = [each.get("deployment_model_name") for each in metadata if each]
-        group = next((each for each in groups if each in self.campaigns), None)
+        groups = [one.get("deployment_model_name") for one in metadata if one]
+        group = next((name for name in groups if name in self.campaigns), None)
         attempt = self._attempts.find(*metadata)
         if group is None and attempt is None:
             return None
@@ -205,7 +206,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         if kind not in (*PAID, *PAID_TOO):
             await attempt.end("void")
             raise refusal(str(group), f"is of kind {kind!r}, whose cost LiteLLM does not report")
-        self._attempts.start(attempt)
+        attempt.started = True  # the call is on its way, and may cost something
         return None
 
     def pre_call_check(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
@@ -265,14 +266,14 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
 
     async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
         try:
-            found: Any
+            reward: Any
             if inspect.iscoroutinefunction(judge):
-                found = await judge(answer, messages)
+                reward = await judge(answer, messages)
             else:
-                found = await asyncio.to_thread(judge, answer, messages)
-                found = await found if inspect.isawaitable(found) else found
-            if found is not None:
-                await attempt.campaign.reward(attempt.ticket, found)
+                reward = await asyncio.to_thread(judge, answer, messages)
+                reward = await reward if inspect.isawaitable(reward) else reward
+            if reward is not None:
+                await attempt.campaign.reward(attempt.ticket, reward)
         except Exception:  # the cost stands; the reward may still come by hand
             ticket = attempt.ticket
             log.exception("no reward for ticket %s of campaign %s", ticket.id, ticket.campaign)
@@ -318,3 +319,27 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         return (
             None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
         )
+
+
+def ticket_of(response: Any) -> dict[str, Any] | None:
+    """Return {"campaign", "ticket", "arm"} of an answer or a stream of a guarded group.
+
+    With it the reward can be reported later: `campaign.reward(found["ticket"], 1.0)`.
+    """
+    hidden = getattr(response, "_hidden_params", None)
+    if isinstance(hidden, Mapping) and TICKET in hidden:
+        return dict(hidden[TICKET])
+    details = getattr(getattr(response, "logging_obj", None), "model_call_details", {})
+    params = details.get("litellm_params") or {}
+    metadata = [params.get(name) or {} for name in METADATA]
+    return next((dict(one[TICKET]) for one in metadata if TICKET in one), None)
+
+
+def reason_of(error: Any) -> str:
+    """Return an error in a line, for the journal."""
+    return f"{type(error).__name__}: {error}"
+
+
+def refusal(group: str, why: str) -> BadRequestError:
+    """Return the error for a call that would spend outside of the budget."""
+    return BadRequestError(f"a call to group {group!r} {why}; it is not made", group, "purse")

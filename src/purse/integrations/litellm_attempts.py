@@ -1,6 +1,6 @@
 """The attempts of a router: each has a ticket of its own, which ends once.
 
-A request is one attempt, or several where it is retried or falls back to another group. LiteLLM
+A request is one attempt, or several if it is retried or falls back to another group. LiteLLM
 reports on an attempt by several hooks, some of them later and from other tasks; the first report
 that says something about the money counts.
 """
@@ -55,7 +55,7 @@ class Attempt:
         self.ended = True
         try:
             await getattr(self.campaign, verb)(self.ticket, *values)
-        except Conflict as error:  # somebody else reported by the ticket's number: that stands
+        except Conflict as error:  # another process reported by the ticket's number: that stands
             log.warning("ticket %s of %s: %s", self.ticket.id, self.ticket.campaign, error)
         except PurseError:
             self.ended = False  # the hold stays, and a later hook may report
@@ -83,8 +83,8 @@ class Attempts:
         else:
             task.add_done_callback(self._done)
         self._by_key[attempt.key] = self._latest[task] = attempt
-        for key, each in list(itertools.islice(self._by_key.items(), 2)):  # the oldest come first
-            if time.monotonic() - each.begun > FORGOTTEN:
+        for key, old in list(itertools.islice(self._by_key.items(), 2)):  # the oldest come first
+            if time.monotonic() - old.begun > FORGOTTEN:
                 del self._by_key[key]
 
     async def give_up(self, task: asyncio.Task[Any]) -> None:
@@ -94,21 +94,17 @@ class Attempts:
             self._by_key.pop(attempt.key, None)
             await attempt.end("void")
 
-    def start(self, attempt: Attempt) -> None:
-        """Note that the call is on its way, so that it may cost something."""
-        attempt.started = True
-
     def find(self, *metadata: Any) -> Attempt | None:
         """Return the attempt that one of the metadata names."""
-        keys = (each.get(KEY) for each in metadata if isinstance(each, Mapping))
-        return next((found for key in keys if (found := self._by_key.get(str(key)))), None)
+        keys = (str(one.get(KEY)) for one in metadata if isinstance(one, Mapping))
+        return next((self._by_key[key] for key in keys if key in self._by_key), None)
 
     def forget(self, attempt: Attempt) -> None:
         """Expect no more reports of an attempt."""
         self._by_key.pop(attempt.key, None)
 
     def _done(self, task: asyncio.Task[Any]) -> None:
-        """Void what a task asked for and never started, even where it was the last of its loop."""
+        """Void what a task asked for and never started, even if it was the last of its loop."""
         attempt = self._latest[task]
         if attempt.started or attempt.ended:
             return

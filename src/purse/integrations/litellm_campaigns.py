@@ -39,15 +39,15 @@ def create_campaign(
 
     An arm is a deployment with a `model_info.id` of your own, or all deployments of a model.
 
-    Raise `InvalidInput` where a price or a limit is missing, or a group has no deployment.
+    Raise `InvalidInput` if a price or a limit is missing, or a group has no deployment.
     """
     groups = [group] if isinstance(group, str) else list(group)
     listed = list(getattr(models, "model_list", models) or ())
     most: dict[str, Decimal] = {}
-    for each in groups:
-        members = [one for one in listed if one["model_name"] == each]
+    for title in groups:
+        members = [one for one in listed if one["model_name"] == title]
         if not members:
-            raise unknown("model group", each, {one["model_name"] for one in listed})
+            raise unknown("model group", title, {one["model_name"] for one in listed})
         for deployment in members:
             arm, cost = arm_of(deployment), largest_cost(deployment, prompt_tokens, answer_tokens)
             most[arm] = max(cost, most.get(arm, cost))
@@ -61,7 +61,7 @@ def create_campaign(
 
 
 def arm_of(deployment: Mapping[str, Any]) -> str:
-    """Return the arm of a deployment: its id where somebody chose it, else its model."""
+    """Return the arm of a deployment: its id if LiteLLM did not make it up, else its model."""
     given = (deployment.get("model_info") or {}).get("id")
     if given is None or GENERATED.fullmatch(str(given)):
         return str(deployment["litellm_params"]["model"])

@@ -51,7 +51,7 @@ def offers_of(
 ) -> dict[str, Offer]:
     """Return {arm: what it offers} for a request.
 
-    Raise `InvalidInput` where no deployment is an arm, a price is missing, or the request may cost
+    Raise `InvalidInput` if no deployment is an arm, a price is missing, or the request may cost
     more than the maximum of every arm.
     """
     largest = largest_costs(campaign)

@@ -79,18 +79,18 @@ class ModelPrices:
         room = dollars - (prompt * demand.prompt_tokens).quantize(SMALLEST, ROUND_UP)
         if room < 0:
             return 0
-        each = answer * demand.answers
+        dollars_each = answer * demand.answers
         limit = self.answer_limit or 0
-        if not each:
+        if not dollars_each:
             return limit
-        found = int(room / each)
-        return min(found, limit) if limit else found
+        tokens = int(room / dollars_each)
+        return min(tokens, limit) if limit else tokens
 
 
 def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
-    """Return the prices of a deployment: its own where it has some, else those of the table.
+    """Return the prices of a deployment: its own if it has some, else those of the table.
 
-    Raise `InvalidInput` where a price of tokens is missing.
+    Raise `InvalidInput` if a price of tokens is missing.
     """
     params, info = deployment["litellm_params"], deployment.get("model_info") or {}
     model = str(info.get("base_model") or params.get("base_model") or params["model"])
@@ -103,7 +103,7 @@ def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
         missing = error
     for own in (info, params):
         entry.update({name: own[name] for name in own if own[name] is not None})
-    prices = tuple(found for name, value in entry.items() if (found := read_price(name, value)))
+    prices = tuple(price for name, value in entry.items() if (price := read_price(name, value)))
     if not any(price.above < 0 and not price.output for price in prices):
         raise InvalidInput(
             f"LiteLLM knows no price of model {model!r}: set input_cost_per_token and "
@@ -138,7 +138,7 @@ def demand_of(
     """Return what a request asks of a deployment.
 
     request    what the caller passed
-    params     the deployment's own parameters, which hold where the caller passed none
+    params     the deployment's own parameters, which hold if the caller passed no others
     """
     limits = [
         limit for given in (request, params) for name in LIMITS if (limit := whole(given.get(name)))
@@ -158,7 +158,7 @@ def count_tokens(messages: Any, request: Mapping[str, Any], margin: float) -> in
 
     margin   by how much a provider may count more, such as 1.25
 
-    None where LiteLLM shows a callback nothing of the prompt, as for embeddings. What the tokenizer
+    None if LiteLLM shows a callback nothing of the prompt, as for embeddings. What the tokenizer
     cannot count has at most as many tokens as bytes.
     """
     if messages is None:

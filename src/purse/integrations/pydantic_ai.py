@@ -14,7 +14,7 @@ import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from decimal import ROUND_UP, Decimal
 from typing import TYPE_CHECKING, Any
@@ -57,7 +57,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
                before the response is returned; None: the reward comes later, by `ticket_of`
     answer_tokens   `max_tokens` of requests that set none; None: the arm's whole maximum is held
 
-    Raise `InvalidInput` where an arm has no model, or a model has no price.
+    Raise `InvalidInput` if an arm has no model, or a model has no price.
     """
 
     def __init__(
@@ -68,16 +68,16 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         reward: Reward | None = None,
         answer_tokens: int | None = None,
     ) -> None:
-        found = {arm: infer_model(model) for arm, model in dict(models).items()}
+        players = {arm: infer_model(model) for arm, model in dict(models).items()}
         check_campaign("campaign", campaign)
         status = campaign.status()
-        if not found or set(found) != set(status.arms):
+        if not players or set(players) != set(status.arms):
             arms = ", ".join(status.arms)
             raise invalid("models", models, f"must have a model for each of the arms {arms}")
-        for model in found.values():
+        for model in players.values():
             price(model, RequestUsage(input_tokens=1, output_tokens=1))
-        super().__init__(next(iter(found.values())))
-        self.campaign, self.models, self.reward = campaign, found, reward
+        super().__init__(next(iter(players.values())))
+        self.campaign, self.models, self.reward = campaign, players, reward
         self.answer_tokens = answer_tokens
         if answer_tokens is not None:
             self.answer_tokens = validation.integer("answer_tokens", answer_tokens, low=1)
@@ -105,8 +105,8 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[Any] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        """Yield the stream of the model that the campaign chose; one that is broken off stays held,
-        as nobody knows what it costs.
+        """Yield the stream of the model that the campaign chose. The money for one that is broken
+        off stays held, as its cost is unknown.
         """
         settings = self._limited(model_settings)
         async with self._spending(messages, settings, model_request_parameters) as call:
@@ -163,10 +163,10 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         if self.reward is None:
             return
         try:
-            found: Any = self.reward(response, messages)
-            found = await found if inspect.isawaitable(found) else found
-            if found is not None:
-                await AsyncCampaign(self.campaign).reward(call.ticket, found)
+            reward: Any = self.reward(response, messages)
+            reward = await reward if inspect.isawaitable(reward) else reward
+            if reward is not None:
+                await AsyncCampaign(self.campaign).reward(call.ticket, reward)
         except asyncio.CancelledError:
             raise
         except Exception:  # the cost stands; the reward may still come by hand
@@ -178,7 +178,7 @@ def most_of(
 ) -> dict[str, Decimal]:
     """Return {arm: the most that a request costs}, in dollars, as `Campaign.create` takes `arms`.
 
-    Raise `InvalidInput` where genai-prices knows no price.
+    Raise `InvalidInput` if genai-prices knows no price.
     """
     validation.integer("prompt_tokens", prompt_tokens, low=1)
     validation.integer("answer_tokens", answer_tokens, low=1)
@@ -188,19 +188,15 @@ def most_of(
 
 def price(model: Model, usage: RequestUsage) -> Decimal:
     """Return the price of a request in dollars, rounded up to nine decimals."""
-    found = None
     for provider in (model.system, None):  # the user's own provider may serve a known model
-        try:
-            found = genai_prices.calc_price(usage, model.model_name, provider_id=provider)
-            break
-        except LookupError:
-            continue
-    if found is None:
-        raise InvalidInput(
-            f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
-            "campaign.spending() and prices of your own"
-        )
-    return found.total_price.quantize(Decimal("1e-9"), ROUND_UP)
+        with suppress(LookupError):
+            priced = genai_prices.calc_price(usage, model.model_name, provider_id=provider)
+            dollars: Decimal = priced.total_price.quantize(Decimal("1e-9"), ROUND_UP)
+            return dollars
+    raise InvalidInput(
+        f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
+        "campaign.spending() and prices of your own"
+    )
 
 
 def with_ticket(response: ModelResponse, call: Call) -> ModelResponse:
@@ -211,5 +207,5 @@ def with_ticket(response: ModelResponse, call: Call) -> ModelResponse:
 
 def ticket_of(response: ModelResponse) -> dict[str, Any] | None:
     """Return {"campaign", "ticket", "arm"} of a response, by which its reward is reported later."""
-    found = (response.metadata or {}).get(TICKET)
-    return None if found is None else dict(found)
+    names = (response.metadata or {}).get(TICKET)
+    return None if names is None else dict(names)
