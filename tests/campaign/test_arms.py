@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -164,19 +163,3 @@ def test_costs_are_known_where_least_and_most_are_equal(changes: dict[str, Any])
     assert made(cost_min=1, policy="kube").terms.problem.costs.tolist() == [[10**9]] * 2
     message = refusal(InvalidInput, made, policy="kube", **changes)
     assert "for a campaign a cost_min equal to the most of each arm" in message
-
-
-def test_a_copy_has_the_same_arms() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    campaign.add_arm("new", cost_max="0.4")
-    campaign.retire_arm("a")
-    chosen(campaign, 20)
-    campaign.set_arm("b", cost_max="0.9")
-    file = StringIO()
-    campaign.export(file)
-    file.seek(0)
-    copy = Campaign.restore(file, storage=MemoryHarness().storage(), name="copy")
-    assert copy.status().arms == ("b", "new")
-    assert copy.probabilities() == campaign.probabilities()
-    assert copy.audit(full=True).digest == campaign.audit(full=True).digest

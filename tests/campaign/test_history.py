@@ -18,6 +18,7 @@ from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
 from purse.errors import AskRefused
 from tests.support.history_script import CENT, START, Script, folded, last, make_terms
+from tests.support.soak import SOAK
 
 
 def test_balances_follow_every_kind_of_entry() -> None:
@@ -80,6 +81,7 @@ def test_one_report_has_no_interval_and_free_arms_no_efficiency() -> None:
     assert (two["efficiency"], two["interval"]) == (None, None)
 
 
+@pytest.mark.skipif(not SOAK, reason="a coverage")
 def test_the_interval_covers_the_true_ratio_as_often_as_it_says() -> None:
     rng, terms = random.Random(5), make_terms(budget=(10_000 * CENT,))
     hits = 0

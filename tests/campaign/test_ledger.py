@@ -146,16 +146,6 @@ def test_each_entry_moves_what_it_says() -> None:
     assert after.alarmed == {"overrun": START + 7}
 
 
-def test_what_was_presumed_or_void_is_paid_when_it_is_reported() -> None:
-    held = asked(1, 0, 4 * USD)
-    late = folded(held, ("expired", {}, 1), told(1, 3 * USD, "presumed"))
-    assert money(late) == "10 3 0 0 0 7"
-    void = folded(held, ("voided", {}, 1), told(1, 3 * USD, "void", over=True))
-    assert money(void) == "10 0 0 0 3 10"  # nothing was held: all of it is overrun
-    again = folded(held, ("settled", {"costs": [USD], "from": "held"}, 1), told(1, USD))
-    assert money(again) == "10 1 0 0 0 9"  # paid once
-
-
 def test_a_fold_books_what_the_entry_says_and_nothing_else() -> None:
     """A forged amount shows in the balances: the fold takes no part of it from elsewhere."""
     for units in (0, 1, USD, 4 * USD, 5 * USD):

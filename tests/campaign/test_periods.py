@@ -263,26 +263,6 @@ def renewals(campaign: Any) -> list[Any]:
     return [entry for entry in campaign.journal() if entry.kind == "renewed"]
 
 
-def test_five_that_were_slept_through_are_made_in_order() -> None:
-    harness = MemoryHarness()
-    campaign = begun(harness, carry="all")
-    ticket = campaign.ask()
-    harness.clock = START + 31 * HOUR
-    assert period(campaign).number == 6
-    campaign.tell(ticket, 1, 1)
-    found = renewals(campaign)
-    assert [entry.body["number"] for entry in found] == [2, 3, 4, 5, 6]
-    assert [entry.body["at"] for entry in found] == [START + n * 6 * HOUR for n in range(1, 6)]
-    assert [entry.body["next"] for entry in found] == [START + n * 6 * HOUR for n in range(2, 7)]
-    assert {entry.at for entry in found} == {harness.clock}
-    assert [entry.kind for entry in campaign.journal()][-1] == "told"
-    assert campaign.status().purses[0].left == "59"
-    before = campaign.status()
-    again = harness.open("test")
-    assert again.status() == before
-    assert again.audit().ok
-
-
 def test_a_clock_that_goes_back_makes_none_twice() -> None:
     harness = MemoryHarness()
     campaign = begun(harness)
@@ -619,16 +599,6 @@ def test_and_are_dropped_once_that_period_has_ended() -> None:
     copy.void(ticket.id)
     assert balance(account) == ("0", "0", "0", "10", "0")
     assert account.audit().findings == ()
-
-
-def test_an_audit_finds_what_was_booked_without_its_period(monkeypatch: pytest.MonkeyPatch) -> None:
-    harness = MemoryHarness()
-    account, below = below_account(harness)
-    harness.clock += 6 * HOUR
-    with monkeypatch.context() as patched:
-        patched.setattr(Transaction, "renew", lambda _: None)
-        below.ask()
-    assert any("the period of account 'team' was over" in each for each in account.audit().findings)
 
 
 def test_an_audit_finds_a_refund_that_should_have_been_dropped(

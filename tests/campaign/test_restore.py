@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,7 @@ import pytest
 from purse import Campaign
 from purse.campaign import restore
 from purse.campaign.account import Account as Account
-from purse.campaign.restore import is_journal, read_journal
+from purse.campaign.restore import read_journal
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, InvalidInput, PurseError
 from tests.support.processes import forked
@@ -79,16 +78,6 @@ def test_a_copy_that_does_not_fit_below_an_account_is_refused_as_a_whole() -> No
         copied(tree, exported_of(tree), "0.01")
 
 
-def test_a_journal_that_contradicts_itself_is_refused_as_a_whole() -> None:
-    tree = Tree()
-    tree.play(60)
-    lines = exported_of(tree).getvalue().splitlines()
-    number = next(at for at, line in enumerate(lines) if '"told"' in line)
-    forged = [*lines[:number], lines[number].replace('"t":', '"t":9'), *lines[number + 1 :]]
-    with pytest.raises(PurseError, match="the journal contradicts itself"):
-        copied(tree, io.StringIO("\n".join(forged)))
-
-
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
 
 
@@ -113,49 +102,6 @@ def test_an_export_is_what_the_journal_says(campaign: Campaign, lines: list[str]
     for entry in read:
         digest = entry.chain(digest)
     assert digest == campaign.status().digest
-
-
-def changed(line: str, **facts: Any) -> str:
-    return json.dumps(json.loads(line) | facts) + "\n"
-
-
-@pytest.mark.parametrize(
-    ("place", "edit", "words"),
-    [
-        (0, lambda _: "[\n", "line 1: not JSON"),
-        (
-            0,
-            lambda line: changed(line, format=0),
-            "line 1: not the journal of a campaign in format",
-        ),
-        (2, lambda _: "[]\n", "line 3: not JSON"),
-        (2, lambda line: changed(line, more=1), "line 3: an entry has seq, at, kind"),
-        (2, lambda line: changed(line, seq=3), "line 3: found entry 3, expected entry 2"),
-        (2, lambda line: changed(line, seq="2"), "line 3: found entry '2', expected entry 2"),
-        (2, lambda line: changed(line, body=[]), "line 3: unknown kind of entry 'asked'"),
-    ],
-)
-def test_a_wrong_line_is_named(lines: list[str], place: int, edit: Any, words: str) -> None:
-    lines[place] = edit(lines[place])
-    with pytest.raises(InvalidInput) as error:
-        list(read_journal(io.StringIO("".join(lines))))
-    assert words in str(error.value)
-    with pytest.raises(InvalidInput):
-        Campaign.restore(io.StringIO("".join(lines)), storage=in_memory())
-
-
-def test_a_file_that_is_no_journal_is_refused(lines: list[str], tmp_path: Path) -> None:
-    path = tmp_path / "file"
-    with pytest.raises(InvalidInput, match=r"cannot read .*: No such file or directory"):
-        next(read_journal(path))
-    path.write_bytes(b"\xff\xfe\n")
-    with pytest.raises(InvalidInput, match="it is not text"):
-        next(read_journal(path))
-    assert not is_journal(path)
-    path.write_text(lines[0])
-    with pytest.raises(InvalidInput, match="the journal has no entries"):
-        next(read_journal(path))
-    assert is_journal(path)
 
 
 def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import hashlib
 import hmac
 import json
 import logging
+import re
 import threading
 import time
 from contextlib import ExitStack
@@ -21,6 +22,7 @@ from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
 from purse.errors import StorageUnavailable
+from tests.support.paths import ROOT
 from tests.support.receiver import (
     OK,
     SECRET,
@@ -36,6 +38,8 @@ from tests.support.storages import START, StorageHarness
 from tests.support.tree import execute
 
 DAY = 86_400_000
+
+
 FAILS = answering(b"HTTP/1.1 503 X\r\n\r\n")
 
 
@@ -368,3 +372,24 @@ def test_secrets_and_addresses_stand_nowhere(
     encoded = base64.b64encode(SECRET).decode()
     for secret in (encoded, encoded[10:], "sesame", "/hook", str(made.port)):
         assert secret not in text
+
+
+def test_the_receiver_of_the_page_knows_genuine_messages() -> None:
+    page = (ROOT / "docs" / "alerts.md").read_text()
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    scope: dict[str, Any] = {}
+    exec(compile(block, "alerts.md", "exec"), scope)
+    is_genuine, storage = scope["is_genuine"], in_memory()
+    campaign = spent("p", storage)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        campaign.top_up(1)
+        follows.look()
+    (message,) = made.messages
+    headers, secret = message.headers, f"whsec_{base64.b64encode(SECRET).decode()}"
+    assert is_genuine(secret, headers, message.body)
+    assert not is_genuine(secret, headers, message.body + b" ")
+    assert not is_genuine(secret.replace("1", "2"), headers, message.body)
+    old = {**headers, "webhook-timestamp": str(int(headers["webhook-timestamp"]) - 999)}
+    assert not is_genuine(secret, old, message.body)

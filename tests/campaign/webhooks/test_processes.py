@@ -14,11 +14,12 @@ import pytest
 
 from purse import Campaign
 from tests.support.receiver import follower, receiver, spent
+from tests.support.soak import scale
 
 WORKER = Path(__file__).parents[2] / "support" / "follow_worker.py"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", "postgres"][: scale(1, 2)])
 def address(request: Any, tmp_path: Path) -> str:
     if request.param == "postgres":
         return str(request.getfixturevalue("postgres_address"))
