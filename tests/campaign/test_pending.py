@@ -20,6 +20,7 @@ from purse.campaign.terms import Terms
 from purse.lab import Ticket
 from purse.policies import replan
 from tests.support.machine_verbs import CampaignMachine
+from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, SqliteHarness, StorageHarness
 from tests.system.test_campaign_machine import run
 
@@ -89,7 +90,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(terms: dict[str, Any]) ->
     campaign = made(harness, **terms)
     out: list[tuple[Ticket, CampaignTicket]] = []
     most = 0
-    for turn in range(300):
+    for turn in range(scale(180, 300)):
         if turn % 7 == 0:
             campaign = harness.open("test")
         if rng.random() < 0.6:

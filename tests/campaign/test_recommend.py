@@ -22,8 +22,10 @@ BETTER = "0.1"  # what green costs; red costs 0.8
 
 def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
     """Pull an arm as often as there are rewards."""
-    for reward in rewards:
-        campaign.tell(campaign.ask(arms=[arm]), reward, cost)
+    tickets = campaign.ask_many(len(rewards), arms=[arm])
+    campaign.tell_many(
+        [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]
+    )
 
 
 def busy(harness: StorageHarness | None = None, **changes: Any) -> Any:
