@@ -90,7 +90,7 @@ def situations_table(board: Leaderboard) -> str:
 
 
 def late_table(policies: tuple[str, ...]) -> str:
-    """Return the share of the gain without delay that is earned with so many tickets open."""
+    """Return the share of the gain without delay that is left with these open tickets."""
     rows = []
     for case in SUITES["1"]:
         if case.name in LATE:

@@ -46,9 +46,9 @@ def gains(policy: str, world: purse.lab.World, budget: Any, n_paths: int = PATHS
 
 
 def references(game: games.Game, budget: Any) -> dict[str, float]:
-    """Return what players gain who know the means."""
+    """Return what players gain that know the means."""
     found = optima(game.seen, budget)
-    if game.seen.tables.shuffle:  # recorded rows: who knows the mean of a row knows all of it
+    if game.seen.tables.shuffle:  # recorded rows: the mean of a row says all of it
         found[HINDSIGHT] = found.pop(WITH)
     if game.world.n_features == 0:
         del found[LINEAR]
@@ -122,7 +122,7 @@ def growth() -> list[dict[str, Any]]:
 
 
 def money_alone() -> dict[str, Any]:
-    """Shares of the optimum where there is no horizon, and no round may pass."""
+    """Shares of the optimum without a horizon, and no round may pass."""
     world = purse.worlds.linear_contexts(horizon=None)
     rows: dict[str, list[float]] = {}
     for budget in MONEY:

@@ -1,4 +1,4 @@
-"""Where is asked and told in the benchmark of campaigns: purse, Optuna the way that its users ask
+"""What the benchmark of campaigns asks and tells: purse, Optuna the way that its users ask
 it, and a plain file as the floor of both.
 """
 
@@ -79,7 +79,7 @@ class Optuna(NamedTuple):
     address: str  # of a database, or the path of a journal file
 
     def study(self) -> Any:
-        """Return the study, made where it is not there yet."""
+        """Return the study, and make it first if it is missing."""
         import optuna
         from optuna.storages import JournalStorage, RDBStorage
         from optuna.storages.journal import JournalFileBackend

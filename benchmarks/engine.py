@@ -14,9 +14,9 @@ from benchmarks.rivals import MABWISER, RIVER, mabwiser_rate, river_rate
 from purse.base.validation import usable_cores
 from purse.engine.job import make_job
 
-MANY = 100_000  # arms, for policies that need not look at all of them in a round
+MANY = 100_000  # arms, for policies that do not look at all of them in a round
 LARGE = 10 * MANY  # their budget, so that setting up does not count
-SMALL = 100  # that of plain C for so many arms, which takes a millisecond a round
+SMALL = 100  # that of plain C for this number of arms, which takes a millisecond a round
 BUDGETS = (1e3, 1e4, 1e5, 1e6)
 GROWING = (
     "exp3.bwk",
@@ -123,7 +123,7 @@ def measure_size(
 
 def with_ratios(row: dict[str, Any], rivals: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the row with its nanoseconds, and how many times as many rounds it makes as each rival
-    at the same K; None where there is none.
+    at the same K; None without such a rival.
     """
     rates = {
         rival["name"]: rival["rounds_per_second"]

@@ -71,7 +71,7 @@ def without_family() -> list[str]:
 
 @cache
 def program(head: str, limits: int = 1) -> Path | None:
-    """Return the program that plays this policy, compiled with gcc -O3; None where there is no gcc.
+    """Return the program that plays this policy, compiled with gcc -O3; None without gcc.
 
     limits   how much runs out, see `benchmarks.instance`; more than one for `replan` only
     """
@@ -119,7 +119,7 @@ def plain_rate(
 
 
 def check_gain(head: str, limits: int = 1, features: int = 0) -> dict[str, Any] | None:
-    """Return the mean gain of the program and of the policy on the same instance; raises where they
+    """Return the mean gain of the program and of the policy on the same instance; raise if they
     cannot be the same; None without gcc.
     """
     plain = play(head, USUAL, BUDGET, CHECK_PATHS, limits, features)

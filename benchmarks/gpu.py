@@ -41,7 +41,7 @@ def device_name() -> str:
 
 
 def rate(policy: str, n_paths: int, limits: int, times: float = 1.0) -> float:
-    """Return the rounds per second of one simulation, with so many times the usual budget."""
+    """Return the rounds per second of one simulation, with a multiple of the usual budget."""
     runs: list[purse.lab.Run] = []
     place, given = world(USUAL, limits), terms(limits, times * BUDGET)
     seconds = timed(

@@ -1,4 +1,4 @@
-"""Where is asked and told over HTTP in the benchmarks, with Python's own library."""
+"""What the benchmarks ask and tell over HTTP, with Python's own library."""
 
 from __future__ import annotations
 

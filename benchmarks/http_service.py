@@ -88,7 +88,7 @@ def costs(found: list[Subject], effort: Effort) -> dict[str, tuple[float | None,
     turns: dict[str, list[tuple[float, float]]] = {each.name: [] for each in found}
     for _ in range(effort.turns):
         for each in found:
-            player = each.door.enter()  # a new connection: a server closes those that nobody uses
+            player = each.door.enter()  # a new connection: a server closes idle ones
             player.tell(player.ask())
             before = cpu(each.process), time.process_time()
             for _ in range(effort.pairs):

@@ -24,7 +24,7 @@ REPEATS = 3
 SECONDS = 0.1  # that a measurement takes, about
 # how much runs out: a resource; a resource and a horizon; two resources and a horizon
 LIMITS = (1, 2, 3)
-ROWS = 1024  # contexts, where there are any
+ROWS = 1024  # contexts, if there are any
 
 
 def world(n_arms: int, limits: int = 1, features: int = 0) -> purse.lab.World:
@@ -66,7 +66,7 @@ def told(policy: str, budget: float) -> dict[str, Any]:
 
 
 def horizon_of(budget: float) -> int:
-    """Return the horizon where there is one."""
+    """Return the horizon, if there is one."""
     return int(2 * budget)
 
 
@@ -91,8 +91,8 @@ def timed(call: Callable[[], Any], clock: Callable[[], float] = time.process_tim
 
 
 def enough(seconds_of: Callable[[int], float]) -> int:
-    """Return how many times something has to be done to take `SECONDS`; `seconds_of` does it so
-    many times.
+    """Return how many times something has to be done to take `SECONDS`; `seconds_of` does it
+    that often.
     """
     seconds_of(1)  # loads what has to be loaded
     count, taken = 1, seconds_of(1)

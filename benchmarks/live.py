@@ -46,7 +46,7 @@ def times(row: dict[str, Any], rival: float | None) -> str:
 
 
 def pairs_table(facts: dict[str, Any]) -> str:
-    """Every crowd, and Optuna where it was asked by the same."""
+    """Every crowd, and Optuna if the same crowd asked it."""
     rows = [row for row in facts["rows"] if row["who"] == PURSE]
     rivals = {id(row): (rate(facts, RDB, row), rate(facts, JOURNAL, row)) for row in rows}
     return markdown_table(

@@ -1,5 +1,5 @@
-"""Many who ask and tell at once: processes, each with threads, that begin together; how many pairs
-they got done, and how long each waited.
+"""Crowds that ask and tell at once: processes, each with threads, that begin together; how many
+pairs they got done, and how long each waited.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ import threading
 import time
 from typing import Any, NamedTuple, Protocol
 
-WARM = 3  # pairs of each who takes part before the clock runs: they load what has to be loaded
+WARM = 3  # pairs of each client before the clock runs: they load what has to be loaded
 
 
 class Player(Protocol):
-    """One who asks and tells."""
+    """A client that asks and tells."""
 
     def ask(self) -> Any:
         """Ask for some tickets."""
@@ -23,7 +23,7 @@ class Player(Protocol):
 
 
 class Door(Protocol):
-    """Where to ask; can be sent to another process, and is entered there."""
+    """The door to ask at; can be sent to another process, and is entered there."""
 
     def enter(self) -> Player:
         """Be connected; threads may share it."""

@@ -42,7 +42,7 @@ def report(number: int) -> tuple[int, float, str]:
 
 
 def fill(path: Path, rows: int) -> None:
-    """Make a campaign with so many reports; go on with one that has fewer."""
+    """Make a campaign with this number of reports; go on with one that has fewer."""
     storage = f"sqlite:///{path}"
     campaign = opened(path) if path.exists() else Campaign.create("long", **TERMS, storage=storage)
     while (done := campaign.status().counts["told"]) < rows:

@@ -34,7 +34,7 @@ def machine(packages: tuple[str, ...] = PACKAGES) -> dict[str, str]:
 
 
 def processor() -> str:
-    """Return the processor's model, as lscpu names it; empty where that is not there."""
+    """Return the processor's model, as lscpu names it; empty without lscpu."""
     named = re.search(r"Model name:\s*(.+)", output("lscpu"))
     return named[1].strip() if named else ""
 
@@ -46,7 +46,7 @@ def first_number(text: str) -> str:
 
 
 def output(*command: str) -> str:
-    """Return what a command prints; nothing where it is not there."""
+    """Return what a command prints; nothing if it is not installed."""
     return (
         subprocess.run(command, capture_output=True, text=True, check=False).stdout
         if shutil.which(command[0])

@@ -1,7 +1,7 @@
 """What it costs to have many tickets open at once: `python -m benchmarks.open_tickets`.
 
 Normalised regret, in percent: the part of what the best fixed mixture of arms earns that a policy
-misses. Stop rule `fit`; a report comes after so many further asks that as many tickets are open.
+misses. Stop rule `fit`; a report comes after as many further asks as tickets are to be open.
 """
 
 from __future__ import annotations

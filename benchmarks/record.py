@@ -1,4 +1,4 @@
-"""Where the numbers are kept: files beside the page that is written from them, of the last CPU and
+"""The files that keep the numbers, beside the page that is written from them, of the last CPU and
 the last GPU that measured, of campaigns, of the policy `replan`, of contexts, and of HTTP.
 """
 
@@ -14,7 +14,7 @@ CPU, GPU, CAMPAIGNS, REPLAN, CONTEXTS, HTTP = (
     DOCS / "performance" / f"{name}.json"
     for name in ("cpu", "gpu", "campaigns", "replan", "contexts", "http")
 )
-SHARES = DOCS / "contexts" / "shares.json"  # what policies gain where there are contexts
+SHARES = DOCS / "contexts" / "shares.json"  # what policies gain with contexts
 
 
 def save(path: Path, facts: dict[str, Any]) -> None:
@@ -28,7 +28,7 @@ def save(path: Path, facts: dict[str, Any]) -> None:
 
 
 def load(path: Path) -> dict[str, Any] | None:
-    """Return the facts; None where none have been measured."""
+    """Return the facts, or None if nothing was measured."""
     return json.loads(path.read_text()) if path.is_file() else None
 
 

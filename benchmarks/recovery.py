@@ -19,7 +19,7 @@ AT_ONCE = 1_000  # tickets
 
 
 def build(path: str, rows: int) -> float:
-    """Return a campaign in a new file with about so many entries; returns the seconds that took."""
+    """Make a campaign with about `rows` entries in a new file; return the seconds it took."""
     campaign, start = (
         Campaign.create("long", **TERMS, storage=f"sqlite:///{path}"),
         time.perf_counter(),

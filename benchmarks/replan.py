@@ -95,7 +95,7 @@ def part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
 
 
 def rows_table(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
-    """Nanoseconds a round and ratios, and those of the GPU where it measured them."""
+    """Nanoseconds a round and ratios, and those of the GPU if it was measured."""
     there = {row["limits"]: row["nanoseconds"] for row in (cuda or {}).get(POLICY, ())}
     head = ["D", "K", "ns a round", "plain C, ns", "× plain C", f"`{RIVAL}`, ns", "× it"]
     rows = []

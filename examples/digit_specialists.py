@@ -48,9 +48,9 @@ def specialists() -> tuple[Floats, Floats, Floats]:
     order = np.random.default_rng(0).permutation(len(digits))
     train, test = order[:N_TRAIN], order[N_TRAIN:]
     right = []
-    for known in KNOWN:
-        mine = train[np.isin(digits[train], known)]
-        model: Any = SVC(gamma=0.001) if len(known) == 10 else LogisticRegression(max_iter=2_000)
+    for own in KNOWN:
+        mine = train[np.isin(digits[train], own)]
+        model: Any = SVC(gamma=0.001) if len(own) == 10 else LogisticRegression(max_iter=2_000)
         answers = model.fit(pixels[mine], digits[mine]).predict(pixels[test])
         right.append(answers == digits[test])
     glance = PCA(N_FEATURES, whiten=True).fit(pixels[train]).transform(pixels[test])
@@ -61,7 +61,7 @@ def specialists() -> tuple[Floats, Floats, Floats]:
 def repeated(
     features: Floats, rewards: Floats, costs: Floats, times: int = TIMES
 ) -> purse.lab.World:
-    """Return the world in which every picture comes so many times, in a random order."""
+    """Return the world in which every picture comes this often, in a random order."""
     return purse.worlds.table(
         rewards=np.tile(rewards, (times, 1)),
         costs=np.tile(costs, (times, 1)),

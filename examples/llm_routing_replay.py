@@ -1,4 +1,4 @@
-"""So many prompts to serve with so many dollars: which policy buys most quality? Replayed on
+"""Prompts to serve with a budget in dollars: which policy buys most quality? Replayed on
 recorded answers of three language models.
 
 The data are public, in the package paretobandit (Apache-2.0): 1,824 prompts, each with the quality
@@ -70,9 +70,9 @@ def answers(part: str = "test_holdout") -> pl.DataFrame:
     )
 
 
-def one_hot(names: Sequence[str], known: Sequence[str]) -> npt.NDArray[np.float64]:
-    """Return a column for each known name; a name that is not known has 0 in all of them."""
-    return np.array([[float(name == column) for column in known] for name in names])
+def one_hot(names: Sequence[str], columns: Sequence[str]) -> npt.NDArray[np.float64]:
+    """Return the names as rows with a 1 in their column; a name without one has 0 in all."""
+    return np.array([[float(name == column) for column in columns] for name in names])
 
 
 def world_of(
@@ -81,8 +81,8 @@ def world_of(
     """Return the prompts in a random order, each with its features, shape (T, F)."""
     answered = [list(record["arms"].values()) for record in data]
     return purse.worlds.table(
-        rewards=[[answer["reward"] for answer in each] for each in answered],
-        costs=[[answer["cost"] for answer in each] for each in answered],
+        rewards=[[answer["reward"] for answer in row] for row in answered],
+        costs=[[answer["cost"] for answer in row] for row in answered],
         features=features,
         shuffle=True,
         horizon=len(data),
@@ -128,10 +128,10 @@ def playable(data: pl.DataFrame) -> list[str]:
     return [*(name for name in chosen if name != "fixed"), LESS_CAUTION]
 
 
-def show(found: TableReplay) -> None:
+def show(replay: TableReplay) -> None:
     """Print the sum of quality that each player bought with each budget."""
     lines = {"quality bought with": [f"${budget:g}" for budget in BUDGETS]}
-    for row in found.frame().sort("budget", maintain_order=True).iter_rows(named=True):
+    for row in replay.frame().sort("budget", maintain_order=True).iter_rows(named=True):
         half = row["gain_high"] - row["gain"]
         lines.setdefault(row["player"], []).append(
             f"{row['gain']:,.0f}" + (f" ± {half:.0f}" if half >= 0.5 else "")

@@ -89,7 +89,7 @@ class Traffic:
         heapq.heappush(self.waiting, (self.now + takes, ticket.id, ticket.arm))
 
     def report(self, ticket: int, model: str) -> None:
-        """Say how a call went: what an answer was worth and cost, or that there is none."""
+        """Say how a call went: what an answer was worth and cost, or that it failed."""
         if self.is_down(model):
             self.campaign.fail(ticket, reason=REASON)
             self.failures.append(self.now)
@@ -141,8 +141,8 @@ def story() -> None:
     (first, *probes) = traffic.cooldowns
     early = sum(at < probes[0].at for at in traffic.failures)
     print(f"{clock(first.at)}  the first of {early} calls in flight fails: {first.length:g} s")
-    for each in probes:
-        print(f"{clock(each.at)}  probe fails, ticket {each.ticket}: {each.length:g} s")
+    for probe in probes:
+        print(f"{clock(probe.at)}  probe fails, ticket {probe.ticket}: {probe.length:g} s")
     back = traffic.recovered
     print(f"{clock(back)}  a probe works, {back - END:.0f} s after the provider came back\n")
     print(f"2:00 to 5:00, the outage: {traffic.shares(BEGIN, END)}")
@@ -178,7 +178,7 @@ def hour() -> None:
     traffic.run()
     tickets = sum(model == DOWN for _, model in traffic.calls)
     print(f"down for an hour: {tickets} of {len(traffic.calls)} tickets; cool-downs in s:", end=" ")
-    print(*(f"{each.length:g}" for each in traffic.cooldowns))
+    print(*(f"{cooldown.length:g}" for cooldown in traffic.cooldowns))
 
 
 if __name__ == "__main__":

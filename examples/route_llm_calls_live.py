@@ -124,7 +124,7 @@ def main(folder: str) -> None:
         f"{campaign.status().counts['held']} calls that nobody will report"
     )
     calls, late = run(storage)
-    while campaign.status().counts["held"]:  # what nobody reports expires
+    while campaign.status().counts["held"]:  # what is not reported expires
         time.sleep(0.1)
         campaign.expire()
     (usd,) = campaign.status().purses

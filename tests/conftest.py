@@ -92,7 +92,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     seconds: dict[str, float] = defaultdict(float)
     for report in chain.from_iterable(terminalreporter.stats.values()):
         if isinstance(report, pytest.TestReport):
-            path = report.nodeid.partition("::")[0].removeprefix("tests/")
+            path = report.nodeid.partition("::")[0].removeprefix("tests/").removeprefix("lab/")
             folder, below, _ = path.partition("/")
             seconds[folder if below else "others"] += report.duration
     longest = sorted(seconds, key=lambda folder: -seconds[folder])

@@ -22,8 +22,8 @@ PROSE = ("title", "description", "summary", "example", "examples")
 def document() -> dict[str, Any]:
     """Return the OpenAPI description of the service that is installed."""
     command = [sys.executable, "-m", "purse", "serve", "--openapi"]
-    found: dict[str, Any] = json.loads(subprocess.run(command, stdout=-1, check=True).stdout)
-    return found
+    description: dict[str, Any] = json.loads(subprocess.run(command, stdout=-1, check=True).stdout)
+    return description
 
 
 def types_of(part: Any) -> Any:
@@ -31,7 +31,7 @@ def types_of(part: Any) -> Any:
     a field has a description of its own, and a prose of that name is text.
     """
     if isinstance(part, list):
-        return [types_of(each) for each in part]
+        return [types_of(item) for item in part]
     if not isinstance(part, dict):
         return part
     return {
@@ -50,13 +50,13 @@ def digest(described: dict[str, Any]) -> str:
 def typescript(described: dict[str, Any]) -> str:
     """Return the types in TypeScript, with the digest in front."""
     tool = HERE / "node_modules" / ".bin" / "openapi-typescript"
-    made = subprocess.run(
+    output = subprocess.run(
         [tool, "--default-non-nullable=false"],
         input=json.dumps(described).encode(),
         stdout=-1,
         check=True,
     )
-    return f"{DIGEST}{digest(described)}\n{made.stdout.decode()}"
+    return f"{DIGEST}{digest(described)}\n{output.stdout.decode()}"
 
 
 if __name__ == "__main__":

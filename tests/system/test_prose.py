@@ -121,11 +121,11 @@ def offences(source: str) -> list[str]:
     return found + [f"{line}: name {name}" for line, name in names_of(source) if name in VAGUE]
 
 
-def test_docstrings_comments_and_names_of_the_package_are_plain() -> None:
+def test_docstrings_comments_and_names_of_package_and_examples_are_plain() -> None:
     found = [
-        f"{path.relative_to(SOURCE)}:{offence}"
-        for path in sorted(SOURCE.rglob("*.py"))
-        if path.relative_to(SOURCE).parts[0] not in NOT_YET
+        f"{path.relative_to(ROOT)}:{offence}"
+        for path in sorted([*SOURCE.rglob("*.py"), *(ROOT / "examples").glob("*.py")])
+        if not {*path.relative_to(ROOT).parts} & {*NOT_YET}
         for offence in offences(path.read_text())
     ]
     assert found == []
