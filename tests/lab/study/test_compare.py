@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,16 @@ import pytest
 
 import purse
 from purse import worlds as known_worlds
-from purse.lab.study import compare, shard
+from purse.lab.study import compare, manifest, shard
 from purse.lab.study.plan import CHECKPOINTS
 from purse.lab.study.results import Study
+from purse.lab.theory import contexts
+from purse.types import Now
+from tests.support.players import Greedy
 
 WORLD = purse.worlds.bernoulli(rewards=[0.9, 0.6, 0.4], costs=[0.8, 0.3, 0.25])
+CLASSES = known_worlds.function("class_contexts")(classes=3, arms=2, rows=20, horizon=60)
+NAMES = [contexts.WITHOUT, contexts.LINEAR, contexts.WITH]
 SMALL: dict[str, Any] = {"budgets": [20, 50], "n_paths": 6, "seed": 3}
 
 
@@ -204,3 +210,137 @@ def test_a_single_round_is_a_whole_study() -> None:
     found = purse.compare("uniform", {"once": made}, budgets=[1, 2], n_paths=2)
     assert found.frame()["gain"].to_list() == [1] * 4
     assert found.shares()["fraction"].to_list() == [1, 1]
+
+
+@pytest.fixture(scope="module")
+def seen() -> Study:
+    blind = known_worlds.function("bernoulli")(rewards=[0.9, 0.6], costs=[0.8, 0.3])
+    return purse.compare(
+        "uniform", {"seen": CLASSES, "blind": blind}, budgets=[10, 20], n_paths=5, seed=1
+    )
+
+
+def test_references_have_each_optimum_under_its_own_name(seen: Study) -> None:
+    known = seen.references().filter(world="seen", budget=20)
+    assert known["name"].to_list()[1:] == NAMES
+    gains = dict(zip(known["name"], known["gain"], strict=True))
+    assert gains[contexts.WITH] == contexts.lp_with_contexts(CLASSES, 20)
+    assert gains[contexts.WITHOUT] == contexts.lp_without_contexts(CLASSES, 20)
+    assert gains[contexts.LINEAR] == contexts.best_linear_policy(CLASSES, 20)
+    plain = seen.references().filter(world="blind", budget=20)
+    assert plain["name"].to_list()[1:] == ["LP optimum"]
+
+
+def test_tables_tell_regret_and_share_against_the_lp_with_contexts(seen: Study) -> None:
+    ((world, grid),) = seen.optimum_grids()
+    assert world == "seen"
+    assert grid[0] == ["regret (share) against the LP with contexts", "B = 10", "B = 20"]
+    assert [row[0] for row in grid[1:]] == ["uniform", contexts.WITHOUT, contexts.LINEAR]
+    gain = seen.table().filter(world="seen", budget=20)["gain"].item()
+    share = gain / contexts.lp_with_contexts(CLASSES, 20)
+    assert grid[1][2].endswith(f"({share:.1%})")
+    text = str(seen)
+    assert text.count("regret against the best fixed arm") == 2
+    assert text.count("against what one can expect at most who sees contexts") == 1
+    assert seen._repr_html_().count("<table") == 3
+
+
+def test_the_page_shows_them() -> None:
+    page = purse.compare("uniform", {"seen": CLASSES}, budgets=[10], n_paths=5).html()
+    assert page.count("Against the LP with contexts") == 1
+    assert "Regret against the LP with contexts in seen" in page
+
+
+def test_regrets_count_against_each_optimum() -> None:
+    found = purse.lab.regrets("uniform", CLASSES, 20, n_paths=5, seed=1)
+    for name, optimum in zip(
+        ("lp_without_contexts", "best_linear_policy", "lp_with_contexts"),
+        contexts.optima(CLASSES, 20).values(),
+        strict=True,
+    ):
+        assert found[name].mean == pytest.approx(optimum - found.evidence.gain.mean())
+        assert any(line.startswith(name) for line in str(found).splitlines())
+    assert "greedy" not in found.estimates
+    plain = purse.lab.regrets("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20, n_paths=5)
+    assert "lp_with_contexts" not in plain.estimates
+
+
+class First(Greedy):
+    """Takes the first arm."""
+
+    def choose(self, now: Now) -> Any:
+        return 0
+
+
+def test_a_class_is_compared_on_the_draws_of_all_others() -> None:
+    study = purse.compare(
+        {"class": First, "kernel": "fixed:arm=0"}, "misleading_ratio", budgets=[10, 30], n_paths=5
+    )
+    table = study.table()
+    ours, theirs = (table.filter(policy=label).drop("policy") for label in ("class", "kernel"))
+    assert ours.equals(theirs)
+    assert study.facts.about["class"] == {"spec": "First", "says": "Takes the first arm."}
+    assert study.facts.study is None
+
+
+def test_two_classes_of_one_name_are_two_policies() -> None:
+    def made(arm: int) -> type[Greedy]:
+        class Always(Greedy):
+            def choose(self, now: Now) -> Any:
+                return arm
+
+        return Always
+
+    chosen = {"0": made(0), "1": made(1)}
+    study = purse.compare(chosen, "misleading_ratio", budgets=30, n_paths=3)
+    pulls = study.data.collect().select("policy", "pulls").rows()
+    assert {(policy, counts[int(policy)] > 0) for policy, counts in pulls} == {
+        ("0", True),
+        ("1", True),
+    }
+    assert all(counts[1 - int(policy)] == 0 for policy, counts in pulls)
+
+
+def test_what_a_class_played_is_not_kept(tmp_path: Path) -> None:
+    calls = []
+
+    class Counted(Greedy):
+        def choose(self, now: Now) -> Any:
+            calls.append(now.t)
+            return super().choose(now)
+
+    def play() -> purse.lab.Study:
+        return purse.compare(
+            [Counted, "uniform"], "misleading_ratio", budgets=10, n_paths=3, folder=tmp_path
+        )
+
+    first, n_calls = play(), len(calls)
+    kept = sorted(path.name for path in (tmp_path / "shards").iterdir())
+    planned = json.loads((tmp_path / manifest.NAME).read_text())["shards"]
+    assert {f"{name}.parquet" for name in planned} == {n for n in kept if "trace" not in n}
+    second = play()
+    assert len(calls) == 2 * n_calls
+    assert sorted(path.name for path in (tmp_path / "shards").iterdir()) == kept
+    assert first.data.collect().equals(second.data.collect())
+
+
+def test_a_cluster_refuses_a_class_before_anything_is_written(tmp_path: Path) -> None:
+    folder = tmp_path / "study"
+    with pytest.raises(
+        purse.InvalidInput, match=r"^on='ray': Greedy is a class, which plays on this mac"
+    ):
+        purse.compare(Greedy, "misleading_ratio", budgets=10, on="ray", folder=folder)
+    assert not folder.exists()
+
+
+def test_a_comparison_in_plain_python_has_the_same_numbers_and_finds_them_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    how: dict[str, Any] = {"budgets": 10, "n_paths": 3, "folder": tmp_path}
+    here = purse.compare("uniform", "misleading_ratio", **how, device="python")
+    monkeypatch.setattr("purse.engine.cpu.play_rows", None)
+    there = purse.compare("uniform", "misleading_ratio", **how)
+    assert here.data.collect().equals(there.data.collect())
+    monkeypatch.undo()
+    fresh = purse.compare("uniform", "misleading_ratio", **{**how, "folder": None})
+    assert here.data.collect().equals(fresh.data.collect())

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from tests.support.paths import SCRIPTED
 UNIT = 10**9
 PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
 BENCHMARKS = {"greedy", "knapsack", "optimum"}
+MEANS = {"best_efficiency", "pseudo_regret", "paper_pseudo_regret"}
 
 
 class Game(NamedTuple):
@@ -230,16 +232,129 @@ def test_under_retry_nobody_knows_the_optimum_and_a_player_may_beat_the_one_of_e
     assert set(plain.estimates) & BENCHMARKS == {"greedy", "knapsack"}
 
 
-def test_with_a_single_arm_all_stop_rules_but_hold_are_one() -> None:
-    world = two_point(rewards=[0.6], costs=[0.5], cost_min=0.2)
-    exit_, retry, hold = (
-        purse.lab.regrets("uniform", world, 20.5, n_paths=8, stop=stop)
-        for stop in ("exit", "retry", "hold")
+def test_on_constant_arms_the_sums_of_efficiencies_cry_wolf_and_line_1_sleeps() -> None:
+    found = purse.lab.regrets(
+        "exp3.bwk",
+        "atoms:probabilities=[[1],[1]],rewards=[[1],[.05]],costs=[[1],[.1]]",
+        1e4,
+        n_paths=10,
     )
-    assert {**retry.estimates, "optimum": exit_["optimum"]} == exit_.estimates
-    assert hold["leftover"].mean > exit_["leftover"].mean
-    none = ["best_fixed_arm", "paper_arm", "efficiency_sums", "round_gap"]
-    for found in (exit_, hold):
-        for notion in (*none, "pseudo_regret", "paper_pseudo_regret"):
-            assert found[notion].mean == 0
-        assert found["own_rounds"] == (0, 0, 0, 0)
+    assert found["efficiency_sums"].mean / 1e4 == pytest.approx(3.78, abs=0.01)
+    assert found["line_1"].mean / 1e4 == pytest.approx(-0.47, abs=0.005)
+    assert found["best_fixed_arm"].mean / 1e4 == pytest.approx(0.028, abs=0.002)
+    # all of them put 1e4 into arm 0
+    for benchmark in ("greedy", "knapsack", "optimum", "best_efficiency"):
+        assert found[benchmark].mean == pytest.approx(found["best_fixed_arm"].mean)
+    assert found["own_rounds"].mean == pytest.approx(found["paper_pseudo_regret"].mean)
+    assert found["pseudo_regret"].mean + found["leftover"].mean == pytest.approx(
+        found["best_fixed_arm"].mean
+    )
+
+
+def test_on_equal_costs_that_change_line_1_is_five_times_the_regret() -> None:
+    found = purse.lab.regrets("exp3.bwk", "same_costs", 1e4, n_paths=10)
+    assert found["line_1"].mean / 1e4 == pytest.approx(1.99, abs=0.015)
+    assert found["best_fixed_arm"].mean / 1e4 == pytest.approx(0.394, abs=0.015)
+    assert found["round_gap"].mean == found["round_gap"].error == 0
+    assert found["efficiency_sums"].mean == pytest.approx(found["own_rounds"].mean)
+
+
+@pytest.mark.parametrize(
+    ("world", "budget"),
+    [
+        # 271,428 rounds, none of whose efficiencies is a float
+        (bernoulli(rewards=[0.9], costs=[7e-9]), 0.0019),
+        (bernoulli(rewards=[0.9, 0.1], costs=[0.3, 0.7]), 1_000),
+        (two_point(rewards=[0.9, 0.1], costs=[60, 70], cost_min=20, cost_max=250), 30_000),
+        (make("beta:rewards=[.7,.2],costs=[.3,.6],concentration=4,cost_min=.1", 1), 300),
+        (make("drifting:rounds=50,rewards=[[.9,.1],[.8,.2]],costs=[[.3,.7],[.1,.9]]", 1), 300),
+    ],
+    ids=["small costs", "thirds", "large costs", "many values", "drifting"],
+)
+@pytest.mark.parametrize("stop", ["exit", "hold"])
+def test_the_best_arm_loses_nothing_to_itself_over_its_own_rounds_not_even_rounding(
+    world: World, budget: float, stop: str
+) -> None:
+    found = purse.lab.regrets("fixed:arm=0", world, budget, n_paths=3, stop=stop)
+    assert found["own_rounds"] == (0, 0, 0, 0)
+    assert (
+        found.evidence.counterfactual[0].tolist()
+        == found.evidence.efficiency.tolist()
+        == found.evidence.fixed_efficiency[0].tolist()
+    )
+
+
+@pytest.mark.parametrize("policy", ["uniform", "fixed:arm=1"])
+@pytest.mark.parametrize(
+    ("world", "budget", "stop"),
+    [
+        (bernoulli(rewards=[0.5, 0.5], costs=[5, 7]), 1, "exit"),  # nobody can pay for anything
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "hold"),
+        # on some paths somebody can
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "exit"),
+        (two_point(rewards=[0.9, 0.6], costs=[0.5, 0.5], cost_min=0.2), 0.5, "retry"),
+        (table(rewards=[[1, 1]], costs=[[2, 0.5]]), 1, "exit"),
+    ],
+)
+def test_where_arms_cannot_be_paid_for_once_every_notion_is_a_number(
+    policy: str, world: World, budget: float, stop: str
+) -> None:
+    found = purse.lab.regrets(policy, world, budget, n_paths=20, stop=stop)
+    assert (found.evidence.fixed_rounds == 0).any()
+    for name, each in found.estimates.items():
+        assert all(map(math.isfinite, each)), name
+    if (found.evidence.rounds == 0).all() and (found.evidence.fixed_rounds == 0).all():
+        assert found["line_1"] == found["line_2"] == (0, 0, 0, 0)
+
+
+def test_known_arms_have_all_three_benchmarks() -> None:
+    found = purse.lab.regrets(
+        "fixed:arm=0", "bernoulli:rewards=[1,.75],costs=[1,.8]", 1.6, n_paths=3
+    )
+    assert found.evidence.gain.tolist() == [1, 1, 1]
+    for name, gain in (("greedy", 1), ("knapsack", 1.5), ("optimum", 1.5)):
+        assert getattr(found.evidence, name) == pytest.approx(gain)
+        assert found[name].mean == pytest.approx(gain - 1)
+
+
+@pytest.mark.parametrize(
+    ("world", "budget", "there"),
+    [
+        (PLAIN, 20, BENCHMARKS),
+        ("misleading_ratio", 20, {"optimum"}),
+        ("two_worlds", 20, {"optimum"}),
+        ("table:rewards=[[1,0],[0,1]],costs=[.5,.5]", 20, {"optimum"}),
+        ("table:rewards=[[1,0],[0,1]],costs=[.5,.5],shuffle=True", 20, set()),
+        ("table:rewards=[[1,0]],costs=[.5,.5]", 20, {"optimum"}),
+        ("table:rewards=[[1,0]],costs=[.5,.5],shuffle=True", 20, set()),
+        ("bernoulli:rewards=[.5,.5],costs=['0.123456789','0.987654321']", 20, {"greedy"}),
+        ("beta:rewards=[.7,.5],costs=[.6,.3],concentration=4,cost_min=.1", 20, set()),
+    ],
+)
+def test_a_benchmark_that_does_not_apply_or_would_take_too_long_is_left_out(
+    world: str, budget: float, there: set[str]
+) -> None:
+    found = purse.lab.regrets("uniform", world, budget, n_paths=2)
+    assert set(found.estimates) & BENCHMARKS == there
+    assert {name for name in BENCHMARKS if getattr(found.evidence, name) is not None} == there
+
+
+@pytest.mark.parametrize("n_rounds", [1, 2])
+def test_a_table_of_one_row_has_no_means_either_and_one_does_not_lose_what_it_cannot_pay(
+    n_rounds: int,
+) -> None:
+    found = purse.lab.regrets(
+        "fixed:arm=0", table(rewards=[[1, 0.5]] * n_rounds, costs=[0.5, 0.5]), 20, n_paths=2
+    )
+    assert not (MEANS | {"greedy", "knapsack"}) & set(found.estimates)
+    assert found.evidence.reward_means is found.evidence.cost_means is None
+    assert found["optimum"].mean == found["best_fixed_arm"].mean == 0
+    assert found["leftover"].mean == 20 - 0.5 * n_rounds
+
+
+def test_a_world_with_a_horizon_has_the_optimum_of_who_may_wait_and_no_knapsack() -> None:
+    world = replace(table(rewards=[[0.25, 0], [0.5, 1], [1, 0]], costs=[1, 1]), horizon=3)
+    found = purse.lab.regrets("fixed:arm=0", world, 1, n_paths=2)
+    assert set(found.estimates) & BENCHMARKS == {"optimum"}
+    assert found.evidence.optimum == 1
+    assert found["optimum"].mean == 0.75

@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import math
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +12,15 @@ import pytest
 import purse
 import purse.engine.counterfactual
 from purse.base.progress import Progress
+from purse.base.text import first_paragraph, split_mean
 from purse.lab.study import executors
 from purse.lab.study.regrets import measure
 from purse.lab.study.store import Store
+from purse.lab.theory.notions import NOTIONS
 from purse.worlds import bernoulli
 
 PLAIN = "bernoulli:rewards=[.9,.6],costs=[.8,.3]"
+MEANS = {"best_efficiency", "pseudo_regret", "paper_pseudo_regret"}
 FOR_ONE = "these notions of regret are for one"
 
 
@@ -145,3 +151,67 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(
     assert "n_workers" not in options or not (tmp_path / "new").exists()
     assert "\n" not in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_one_path_has_means_and_no_intervals() -> None:
+    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=1)
+    for each in found.estimates.values():
+        assert math.isfinite(each.mean)
+        assert all(map(math.isnan, each[1:]))
+    assert "±" not in str(found)
+    assert "nan" not in str(found)
+    assert str(found).startswith(f"uniform on {PLAIN}: 1 path, budget 20\n")
+    many = str(purse.lab.regrets("uniform", PLAIN, 1, n_paths=1000))
+    assert many.splitlines()[0].endswith(": 1,000 paths, budget 1")
+
+
+@pytest.mark.parametrize(
+    ("notion", "hint"),
+    [
+        ("best_fixed_arms", "did you mean 'best_fixed_arm'?"),
+        ("line1", "did you mean 'line_1'?"),
+        ("leftovers", "did you mean 'leftover'?"),
+        # not on this world
+        (
+            "greedy",
+            "known: best_fixed_arm, efficiency_sums, leftover, line_1, line_2, optimum, "
+            "own_clock, own_rounds, paper_arm, round_gap",
+        ),
+    ],
+)
+def test_a_notion_that_is_not_there_is_refused_with_the_nearest_that_is(
+    notion: str, hint: str
+) -> None:
+    found = purse.lab.regrets("uniform", "two_worlds", 20, n_paths=2)
+    with pytest.raises(purse.InvalidInput) as caught:
+        found[notion]
+    assert str(caught.value) == f"unknown notion of regret on this world {notion!r}; {hint}"
+
+
+@pytest.mark.parametrize("world", [PLAIN, "same_costs"])
+def test_it_prints_every_notion_with_what_it_is(world: str) -> None:
+    found = purse.lab.regrets("fixed:arm=1", world, 20, n_paths=4)
+    head, *lines = str(found).splitlines()
+    assert head == f"fixed:arm=1 on {world}: 4 paths, budget 20"
+    assert [line.split()[0] for line in lines] == list(found.estimates)
+    without = set() if world == PLAIN else MEANS | {"greedy", "knapsack"}
+    assert list(found.estimates) == [name for name in NOTIONS if name not in without]
+    for name, line in zip(found.estimates, lines, strict=True):
+        assert line.count("±") == 1
+        assert line.endswith(first_paragraph(NOTIONS[name].__doc__))
+    assert len({line.index("±") for line in lines}) == 1
+
+
+def test_a_notebook_shows_every_notion_with_what_it_is() -> None:
+    found = purse.lab.regrets("uniform", PLAIN, 20, n_paths=4)
+    shown = found._repr_html_()
+    assert shown.startswith(f"<p>uniform on {PLAIN}: 4 paths, budget 20</p><table>")
+    head, *rows = (
+        [unescape(cell) for cell in re.findall(r"<t[hd][^>]*>([^<]*)</t[hd]>", row)]
+        for row in re.findall(r"<tr>(.*?)</tr>", shown)
+    )
+    assert head == ["regret", "mean", "± 95%", "what it is"]
+    assert rows == [
+        [name, *split_mean(each.mean, each.high), first_paragraph(NOTIONS[name].__doc__)]
+        for name, each in found.estimates.items()
+    ]

@@ -48,17 +48,6 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in (folder / "shards").iterdir())
 
 
-@pytest.mark.parametrize("on_disk", [True, False], ids=["on disk", "in memory"])
-def test_what_is_put_is_there_and_is_got_again(on_disk: bool, tmp_path: Path) -> None:
-    store = Store(tmp_path / "deep" / "folder" if on_disk else None)
-    assert not store.has("name")
-    store.put("name", frame(1))
-    store.put("name", frame(2))
-    assert store.has("name")
-    assert store.get("name").equals(frame(2))
-    assert not store.has("other")
-
-
 def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     with pytest.raises(purse.PurseError, match=r"cannot write to folder '.*file'"):
@@ -128,18 +117,6 @@ def test_only_what_is_missing_is_played(
     assert many.equals(kept_runs(None, job(), 9))
 
 
-@pytest.mark.parametrize(
-    "world", [RANDOM, bernoulli(rewards=[0.9], costs=[0.7])], ids=["three arms", "one arm"]
-)
-def test_what_is_found_has_the_types_of_what_was_made(
-    world: purse.lab.World, tmp_path: Path
-) -> None:
-    made, found = (kept_runs(tmp_path, job(world=world, seed=4)) for _ in range(2))
-    assert made.schema == found.schema == kept_runs(None, job(world=world, seed=4)).schema
-    assert made.schema["pulls"] == pl.Array(pl.Int64, world.n_arms)
-    assert found.equals(made)
-
-
 def test_what_is_left_is_exact_where_floats_are_not(tmp_path: Path) -> None:
     found = kept_runs(tmp_path, job("fixed", bernoulli(rewards=[1], costs=[0.1]), 0.3), 1)
     assert 0.3 - 0.1 - 0.1 - 0.1 != 0
@@ -164,6 +141,10 @@ def test_shadows_are_those_of_the_rounds_and_are_found_again(
     rounds = runs["rounds"].to_numpy()
     sums = counterfactual.counterfactual_sums(job(seed=4), rounds, Progress("test"))
     assert (made["shadow"].to_numpy() == sums).all()
+    again = kept_runs(tmp_path, job(seed=4))
+    assert again.equals(runs)
+    assert again.schema == runs.schema
+    assert runs.schema["pulls"] == pl.Array(pl.Int64, 3)
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
     found = kept_shadows(tmp_path, job(seed=4), runs)
     assert found.equals(made)
