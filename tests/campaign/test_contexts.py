@@ -223,6 +223,16 @@ def test_masks_go_with_contexts() -> None:
     assert campaign.audit(full=True).ok
 
 
+def test_a_repeat_is_compared_by_the_contexts_of_its_tickets() -> None:
+    campaign = made(budget=1)
+    (only,) = campaign.ask_many(3, "r", contexts=[[1, 1], [2, 2], [3, 3]])
+    assert [
+        ticket.id for ticket in campaign.ask_many(3, "r", contexts=[[1, 1], [4, 4], [5, 5]])
+    ] == [only.id]
+    with pytest.raises(Conflict, match="another context"):
+        campaign.ask_many(3, "r", contexts=[[4, 4], [2, 2], [3, 3]])
+
+
 def test_a_repeat_is_compared_after_encoding() -> None:
     harness = MemoryHarness()
     campaign = harness.create("c", **TERMS)

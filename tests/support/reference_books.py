@@ -242,12 +242,16 @@ class Asking(Books):
         contexts: list[Context] | None = None,
     ) -> list[Ticket] | None:
         """The tickets of an ask that is repeated, or None where it is new."""
-        if not self.known(request_id, asked(n, mask, self.seen(contexts))):
+        issued = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
+        seen, earlier = self.seen(contexts), self.requests.get(request_id or "", (None,))[-1]
+        if isinstance(seen, tuple) and isinstance(earlier, tuple):
+            # a context without a ticket is not kept, so another one in its place is no conflict
+            seen = seen[: len(issued)] + earlier[len(issued) :]
+        if not self.known(request_id, asked(n, mask, seen)):
             return None
-        found = [ticket for ticket in self.tickets.values() if ticket.request_id == request_id]
-        if all(ticket.state in ("void", "failed") for ticket in found):
+        if all(ticket.state in ("void", "failed") for ticket in issued):
             raise Refusal("Conflict")
-        return found
+        return issued
 
     def open_for_asks(self, mask: Mask | None) -> None:
         for level in reversed(self.levels):

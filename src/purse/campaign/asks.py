@@ -80,8 +80,8 @@ def handed_out(
 ) -> list[TicketRecord]:
     """Return the tickets that answered a request before.
 
-    Raise `Conflict` if all are void or failed, because nothing is held for them, or if the
-    request had other contexts.
+    Raise `Conflict` if all are void or failed, because nothing is held for them, or if a ticket
+    had another context. Contexts for which no ticket was issued are not kept.
     """
     by_number = transaction.campaign.tickets
     tickets = [
