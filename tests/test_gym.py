@@ -62,9 +62,8 @@ def played(env: Any, script: list[int], **start: Any) -> tuple[float, int, Any, 
 def test_the_same_arms_bring_what_they_bring_in_a_simulation_to_the_bit(
     world: Any, budget: Any, horizon: int | None, stop: str
 ) -> None:
-    run = purse.simulate(
-        f"{SCRIPTED}:script=[0,1,1]", world, budget, n_paths=4, seed=7, stop=stop, horizon=horizon
-    )
+    how: dict[str, Any] = {"n_paths": 4, "seed": 7, "stop": stop, "device": "python"}
+    run = purse.simulate(f"{SCRIPTED}:script=[0,1,1]", world, budget, horizon=horizon, **how)
     env = KnapsackEnv(world, budget, horizon=horizon, stop=stop)
     for path in (0, 3):
         gain, rounds, spent, pulls = played(env, [0, 1, 1], seed=7, options={"path": path})
@@ -75,7 +74,7 @@ def test_the_same_arms_bring_what_they_bring_in_a_simulation_to_the_bit(
 @pytest.mark.parametrize("world", ["routing", "pricing", "ad_slots"])
 def test_worlds_with_a_horizon_or_several_resources_of_their_own_too(world: str) -> None:
     place = make(example(world), 20)
-    run = purse.simulate("fixed:arm=1", place, 20, n_paths=2, seed=1)
+    run = purse.simulate("fixed:arm=1", place, 20, n_paths=2, seed=1, device="python")
     env = KnapsackEnv(place, 20)
     gain, rounds, spent, _ = played(env, [1], seed=1, options={"path": 1})
     assert (gain, rounds) == (run.gain[1], run.rounds[1])
@@ -84,7 +83,7 @@ def test_worlds_with_a_horizon_or_several_resources_of_their_own_too(world: str)
 
 
 def test_a_live_policy_in_the_loop_plays_the_first_path_of_its_simulation() -> None:
-    run = purse.simulate("exp3.bwk", RANDOM, 30, n_paths=1, seed=5)
+    run = purse.simulate("exp3.bwk", RANDOM, 30, n_paths=1, seed=5, device="python")
     env = KnapsackEnv(RANDOM, 30)
     policy = purse.Policy.of(env.problem, "exp3.bwk", seed=5, stop="exit")
     _, info = env.reset(seed=5)
@@ -184,7 +183,7 @@ def test_rewards_are_in_the_unit_of_the_user() -> None:
     env = KnapsackEnv(place, 10)
     env.reset(seed=0)
     assert {env.step(0)[1] for _ in range(15)} == {-1, 3}
-    run = purse.simulate("fixed:arm=0", place, 10, n_paths=1, seed=0)
+    run = purse.simulate("fixed:arm=0", place, 10, n_paths=1, seed=0, device="python")
     assert played(env, [0], seed=0)[0] == run.gain[0]
     assert played(KnapsackEnv(place, 0.25), [0])[0] == 0
 

@@ -319,7 +319,10 @@ def rows_of(page: str) -> list[list[str]]:
 
 def test_results_are_one_line_in_a_list_and_a_table_in_a_notebook() -> None:
     run = purse.simulate(
-        "uniform", "bernoulli:rewards=[.9],costs=[.5]", 10, n_paths=2, checkpoints=40
+        *("uniform", "bernoulli:rewards=[.9],costs=[.5]", 10),
+        n_paths=2,
+        checkpoints=40,
+        device="python",
     )
     assert repr(run) == (
         "<Run of uniform on bernoulli:rewards=[.9],costs=[.5], budget 10: 2 paths, mean gain "

@@ -77,7 +77,7 @@ ASK = """
 import json, sys
 import purse, purse.compiler.jit
 policy = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1)
-policy._steps._kind.compile()
+policy._steps._kind.ask.compile()
 arm = policy.ask().arm
 bound = purse.compiler.jit._bound.values()
 (stats,) = (each.machine_code.stats for each in bound if each.function.__name__ == "ask_at")
