@@ -55,7 +55,7 @@ def test_no_policy_gains_more_than_the_program_on_average() -> None:
         ("bernoulli:rewards=[.9,.6],costs=[.8,.3]", 100),
     ):
         optimum = lp_optimum(text, budget).value
-        for policy in ("uniform", "exp3++.price", "fixed:arm=1"):
+        for policy in ("uniform", "exp3.bwk", "fixed:arm=1"):
             gain = purse.simulate(policy, text, budget, n_paths=40).gain
             assert gain.mean() - 4 * gain.std() / np.sqrt(40) <= optimum + 1
 
