@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 
 import purse
+from purse import worlds
 from purse.engine.draws import contexts, draws
 from purse.worlds._contexts import contextual_world
 from purse.worlds.atoms import atoms
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.linear_contexts import linear_contexts
-from purse.worlds.misleading_ratio import misleading_ratio
-from purse.worlds.switching import switching
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
-from purse.worlds.two_worlds import two_worlds
 
 
 @pytest.mark.parametrize("n_atoms", [1, 2, 3, 4, 7, 9])
@@ -63,29 +61,19 @@ def test_rounds_are_independent() -> None:
         assert abs(np.corrcoef(rewards[:-lag, 0], rewards[lag:, 0])[0, 1]) < 4 / np.sqrt(n - lag)
 
 
-@pytest.mark.parametrize(
-    "world",
-    [
-        bernoulli(rewards=[0.9, 0.6], costs=[[0.8, 1], [0.3, 1]]),
-        two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1),
-        atoms(
-            np.full((2, 3), 1 / 4, order="F") * [[1, 1, 2]],
-            rewards=np.ones((2, 3), order="F"),
-            costs=np.ones((2, 3), order="F"),
-        ),
-        table(np.ones((3, 2), order="F"), costs=np.ones((3, 2), order="F")),
-        table(np.ones((3, 2)), costs=[1, 1], shuffle=True),
-        switching(5, rewards=[[0.5, 0.5], [0.1, 0.2]], costs=[1, 2]),
-        two_worlds(budget=10),
-        misleading_ratio(),
-        linear_contexts(rows=16),
-        table(np.ones((3, 2)), costs=[1, 1], sample=True, features=np.ones((3, 2, 1), order="F")),
-    ],
-    ids=lambda world: world.name,
-)
-def test_all_worlds_share_one_compiled_type(world: purse.lab.World) -> None:
-    assert numba.typeof(world.tables) == numba.typeof(bernoulli(rewards=[0.5], costs=[1]).tables)
-    assert world.draw is None
+def test_all_worlds_share_one_compiled_type() -> None:
+    fortran = np.ones((3, 2), order="F")
+    made = [
+        *(worlds.make(worlds.example(name), [100, 100]) for name in ("ad_slots",)),
+        *(worlds.make(worlds.example(name), 100) for name in worlds.names() if name != "ad_slots"),
+        atoms(np.full((2, 3), 1 / 4, order="F") * [[1, 1, 2]], fortran.T, fortran.T),
+        table(fortran, costs=fortran),
+        table(fortran, costs=[1, 1], shuffle=True),
+        table(fortran, costs=[1, 1], sample=True, features=np.ones((3, 2, 1), order="F")),
+    ]
+    kind = numba.typeof(bernoulli(rewards=[0.5], costs=[1]).tables)
+    assert [place.name for place in made if numba.typeof(place.tables) != kind] == []
+    assert [place.name for place in made if place.draw is not None] == []
 
 
 def test_a_sampled_row_is_uniform_and_independent_of_what_the_arms_draw() -> None:

@@ -12,7 +12,6 @@ import pytest
 import purse
 from purse import worlds
 from purse.engine.draws import draws
-from purse.worlds._tables import FOREVER
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.theorem2 import theorem2
 from purse.worlds.theorem5 import Stakes, stakes, theorem5
@@ -120,19 +119,6 @@ def test_stakes_are_those_of_exact_arithmetic(budget: float, alpha: float) -> No
     found = stakes(budget, alpha)
     assert (found.quiet_rounds, found.late_rounds) == (quiet, late)
     assert abs(found.large_cost - power.scaleb(9)) <= Decimal("0.51")
-
-
-@pytest.mark.parametrize(("budget", "alpha"), [(100, 1), (1, 0.3), (1.5, 0), (1_000.5, 1)])
-def test_without_a_quiet_time_the_large_cost_comes_first(budget: float, alpha: float) -> None:
-    world = theorem5(budget, alpha)
-    assert world.tables.last.tolist() == [1, FOREVER]
-    rewards, units = draws(world, 3)
-    assert rewards.tolist() == [[1, 0], [1, 1], [1, 1]]
-    assert units[:, :, 0].tolist() == [
-        [10**9, stakes(budget, alpha).large_cost],
-        [10**9] * 2,
-        [10**9] * 2,
-    ]
 
 
 @pytest.mark.parametrize("best", [0, 1])
