@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from tests.support.campaigns import made
 from tests.support.cli import Command, check_mistake
+from tests.support.paths import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -201,3 +203,17 @@ def test_mistakes(words: str, message: str, command: Command, tmp_path: Path) ->
         (tmp_path / f"{name}.csv").write_text(f"arm,reward,cost,probability\na,1,0.1,0.5\n{row}\n")
     (tmp_path / "neither.csv").write_text("arm,reward,cost\na,1,0.1\n")
     check_mistake(command, tmp_path, words, message)
+
+
+def test_the_page_makes_the_file_and_is_refused_as_it_says(
+    command: Command, tmp_path: Path
+) -> None:
+    """The page *Your CSV in five minutes*, as far as nothing has to be compiled."""
+    page = (ROOT / "docs" / "your-csv.md").read_text()
+    (script,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(script, "make_log.py", "exec"), {})
+    said = re.findall(r"^\$ purse (replay .*)\n(purse: .*\n)", page, re.MULTILINE)
+    assert len(said) == 2
+    for words, refusal in said:
+        assert command(words) == (2, "", refusal)
+    assert page.count("\n" + "\n".join((tmp_path / "calls.csv").read_text().split("\n")[:3])) == 1

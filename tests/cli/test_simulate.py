@@ -9,7 +9,6 @@ import pytest
 from purse.lab.theory.notions import NOTIONS
 from tests.support.cli import WORLD, Command, check_mistake
 
-HALF, PAIR = "bernoulli:rewards=[.5,.5]", "bernoulli:rewards=[.5,1.5]"
 TWO = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
 REGRET = f"lab regret uniform -w {WORLD} -b 10"
 
@@ -23,6 +22,8 @@ def test_simulate_for_people_and_for_machines(command: Command) -> None:
     answer = json.loads(out)
     assert len(answer["gain"]) == 4
     assert sum(answer["pulls"][0]) == answer["rounds"][0]
+    code, out, _ = command(f"lab simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
+    assert (code, json.loads(out)["budget"]) == (0, [10, 2])
 
 
 def test_simulate_with_late_reports(command: Command) -> None:
@@ -33,12 +34,6 @@ def test_simulate_with_late_reports(command: Command) -> None:
     _, late, _ = command(f"{line} --delay geometric:2.5 --json")
     _, prompt, _ = command(f"{line} --json")
     assert (json.loads(late)["delay"], json.loads(prompt)["delay"]) == ("geometric:2.5", 0)
-
-
-def test_simulate_takes_one_budget_per_resource(command: Command) -> None:
-    code, out, _ = command(f"lab simulate uniform -w {TWO} -b 10 -b 2 -n 2 --json")
-    assert code == 0
-    assert json.loads(out)["budget"] == [10, 2]
 
 
 def test_regret_for_people_and_for_machines(command: Command, tmp_path: Path) -> None:
@@ -86,13 +81,8 @@ def test_regret_of_one_path_has_no_interval(command: Command) -> None:
     for each in json.loads(command(f"{line} --json")[1])["regrets"].values():
         assert isinstance(each["mean"], float)
         assert each["error"] is each["low"] is each["high"] is None
-
-
-def test_regret_under_retry_has_no_optimum(command: Command) -> None:
-    line = f"lab regret uniform -w {WORLD} -b 20 -n 2 --json"
-    names = list(json.loads(command(f"{line} --stop retry")[1])["regrets"])
+    names = list(json.loads(command(f"{line} --stop retry --json")[1])["regrets"])
     assert names == [name for name in NOTIONS if name != "optimum"]
-    assert list(json.loads(command(line)[1])["regrets"]) == list(NOTIONS)
 
 
 def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
@@ -127,17 +117,7 @@ def test_no_memory_is_one_line(command: Command) -> None:
         (f"lab simulate exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
         ("lab simulate exp3.bwk -w two_worlds:wrld=2 -b 10", "did you mean 'world'?"),
         (f"lab simulate exp3.bwk -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
-        (f"lab simulate exp3.bwk -w {WORLD} -b nan", "budget=nan"),
         (f"lab simulate exp3.bwk -w {WORLD} -b ten", "'ten' is not a number"),
-        ("lab simulate exp3.bwk -w two_worlds:cost_min=0 -b 10", "cost_min=0"),
-        ("lab simulate exp3.bwk -w two_worlds:cost_min=1.5 -b 10", "cost_min=1.5"),
-        (
-            f"lab simulate exp3.bwk -w {PAIR},costs=[1,1] -b 10",
-            "rewards=1.5: must lie between 0 and 1",
-        ),
-        (f"lab simulate exp3.bwk -w {HALF},costs=[1,0] -b 10", "costs=0: must be positive"),
-        ("lab simulate exp3.bwk -w bernoulli:rewards=[],costs=[] -b 10", "rewards=[]"),
-        (f"lab simulate exp3.bwk -w {HALF},costs=[1] -b 10", "do not match"),
         ("lab simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
         ("lab simulate exp3.bwk -b 10", "Missing option"),
         (f"lab simulate exp3.bwk -w {WORLD} -b 10 --delay soon", "delay='soon': must be a whole"),
@@ -153,15 +133,9 @@ def test_no_memory_is_one_line(command: Command) -> None:
             f"lab regret uniform -w {TWO} -b 10",
             "has 2 resources; these notions of regret are for one",
         ),
-        ("lab regret oracle -w two_worlds -b 10", "oracle needs the true mean efficiency"),
-        (f"lab regret uniform -w {WORLD} -b -5", "budget=-5.0: must be positive"),
-        (f"lab regret uniform -w {WORLD} -b inf", "budget=inf: must be a number"),
         (f"lab regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
-        (f"{REGRET} -n 0", "n_paths=0: must be a whole number from 1 up"),
         (f"{REGRET} -n {10**15}", f"n_paths={10**15}: must be at most"),
-        (f"{REGRET} --seed -1", "seed=-1: must be a whole number from 0"),
         (f"{REGRET} --stop never", "stop='never': must be one of 'exit', 'hold', 'retry'"),
-        (f"{REGRET} --workers 0", "n_workers=0: must be a whole number from 1 up"),
         (f"{REGRET} --plays 2", "No such option '--plays'"),
     ],
 )

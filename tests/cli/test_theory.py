@@ -11,10 +11,7 @@ from tests.support.cli import WORLD, Command, check_mistake
 KNOWN = "-b 10 --arms 3 --cost-min .1"
 TWO = "bernoulli:rewards=[.9,.6],costs=[[.8,.1],[.3,.2]]"
 NEITHER = "give --arms and --cost-min, or --world"
-ARMS = "must be a whole number from 1 to 1000000000"
-BELOW = "must be at most cost_max"
 EXCLUDE = "exclude each other; leave "
-OTHERS = ["KUBE", "B-KUBE", "UCB-BV", "UCB-MB", "EXP3.M.B"]  # bounds that have no value here
 
 
 def test_bounds_for_people(command: Command, tmp_path: Path) -> None:
@@ -44,65 +41,9 @@ def test_bounds_for_machines(command: Command) -> None:
     assert answer["Theorem 1"]["applies"] is True
     assert answer["Theorem 3"]["value"] > 0
     assert answer["KUBE"]["value"] is None
-
-
-def test_bounds_of_a_world_are_those_of_what_it_is(command: Command) -> None:
-    known = "--arms 2 --cost-min .3 --cost-max .8 --iid --costs 'per arm' --gap 0.875"
-    told, read = (
-        json.loads(command(f"lab bounds -b 1e4 --json {words}")[1])
-        for words in (known, f"-w {WORLD}")
-    )
-    assert [row["name"] for row in told] == [row["name"] for row in read]
-    # these hold on some world of this kind, and not on this one
-    worst = {"Theorem 2, corrected", "Theorem 5"}
-    for one, other in zip(told, read, strict=True):
-        assert one["applies"] == (other["applies"] or one["name"] in worst)
-        assert other["applies"] == (one["applies"] and one["name"] not in worst)
-        assert one["value"] == pytest.approx(other["value"])
-    assert read == [row._asdict() for row in bounds.for_world(WORLD, 1e4)]
-
-
-@pytest.mark.parametrize(
-    ("world", "bound"),
-    [
-        ("theorem2:n_arms=3,cost_min=.5", "Theorem 2, corrected"),
-        ("theorem5", "Theorem 5"),
-        ("two_worlds", "κ(c)·B"),
-    ],
-)
-def test_a_lower_bound_applies_on_its_own_world(command: Command, world: str, bound: str) -> None:
-    rows = {
-        row["name"]: row["applies"]
-        for row in json.loads(command(f"lab bounds -b 100 -w {world} --json")[1])
-    }
-    assert [name for name in ("Theorem 2, corrected", "Theorem 5", "κ(c)·B") if rows[name]] == [
-        bound
-    ]
-
-
-@pytest.mark.parametrize("budget", ["0.5", "1e10"])
-@pytest.mark.parametrize(
-    "words", ["--arms 3 --cost-min .1 --gap 1", f"-w {WORLD}"], ids=["told", "read"]
-)
-def test_bounds_go_on_where_theorem_5_has_none(command: Command, budget: str, words: str) -> None:
-    code, out, err = command(f"lab bounds -b {budget} {words} --json")
+    code, out, err = command(f"lab bounds -b 1e4 --json -w {WORLD}")
     assert (code, err) == (0, "")
-    missing = [row["name"] for row in json.loads(out) if row["value"] is None]
-    assert missing == ["Theorem 5", *OTHERS]
-    code, out, err = command(f"lab bounds -b {budget} {words}")
-    assert (code, err) == (0, "")
-    assert "Theorem 5 exactly mean regret of every player, α = 0.5" in " ".join(out.split())
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["--arms 1 --cost-min 1", "--arms 2 --cost-min 1", "--arms 1000000 --cost-min 1e-9"],
-)
-def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
-    code, out, err = command(f"lab bounds -b 1 {words} --json")
-    assert (code, err) == (0, "")
-    missing = {row["name"] for row in json.loads(out) if row["value"] is None}
-    assert missing == {"Theorem 3", *OTHERS}
+    assert json.loads(out) == [row._asdict() for row in bounds.for_world(WORLD, 1e4)]
 
 
 @pytest.mark.parametrize(
@@ -114,39 +55,16 @@ def test_bounds_at_the_edges_are_numbers(command: Command, words: str) -> None:
         ("-b 10 --cost-min .1", NEITHER),
         ("-b ten --arms 3 --cost-min .1", "'ten' is not a number"),
         ("-b 0 --arms 3 --cost-min .1", "budget=0.0: must be a number above 0"),
-        ("-b nan --arms 3 --cost-min .1", "budget=nan: must be a number above 0"),
-        (
-            "-b 1e31 --arms 3 --cost-min .1",
-            "budget=1e+31: must be a number above 0 and at most 1e+30",
-        ),
-        ("-b 10 --arms 0 --cost-min .1", f"n_arms=0: {ARMS}"),
-        ("-b 10 --arms -2 --cost-min .1", f"n_arms=-2: {ARMS}"),
-        (f"-b 10 --arms {10**9 + 1} --cost-min .1", f"n_arms={10**9 + 1}: {ARMS}"),
+        ("-b 10 --arms 0 --cost-min .1", "n_arms=0: must be a whole number from 1 to 1000000000"),
         ("-b 10 --arms 2.5 --cost-min .1", "'2.5' is not a valid integer"),
-        ("-b 10 --arms 3 --cost-min 0", "cost_min=0.0: must be a number above 0"),
-        ("-b 10 --arms 3 --cost-min nan", "cost_min=nan: must be a number above 0"),
-        ("-b 10 --arms 3 --cost-min 2", f"cost_min=2.0: {BELOW}=1.0"),
-        (
-            "-b 10 --arms 3 --cost-min 1e-10",
-            f"cost_min=1e-10: {BELOW}=1.0, and at least 1e-09 of it",
-        ),
-        (f"{KNOWN} --cost-max .05", f"cost_min=0.1: {BELOW}=0.05"),
         (f"{KNOWN} --cost-max inf", "cost_max=inf: must be a number above 0"),
         (f"{KNOWN} --alpha 2", "alpha=2.0: must be a number at least 0 and at most 1"),
         (f"{KNOWN} --costs foo", "costs='foo': must be one of 'any', 'per arm', 'one'"),
         (f"{KNOWN} --gap wide", "'wide' is not a valid float"),
-        (f"{KNOWN} --gap 0", "gap=0.0: must be a number above 0"),
         (f"{KNOWN} --gap 1 --gap -1", "gap=-1.0: must be a number above 0"),
         *(
             (f"-b 10 -w {WORLD} {word}", f"--world and {word.split()[0]} {EXCLUDE}")
-            for word in (
-                "--arms 2",
-                "--cost-min .3",
-                "--cost-max .8",
-                "--iid",
-                "--costs one",
-                "--gap .5",
-            )
+            for word in ("--cost-max .8", "--iid", "--costs one", "--gap .5")
         ),
         (
             f"-b 10 -w {WORLD} --arms 2 --cost-min .3 --iid",

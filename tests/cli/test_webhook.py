@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from purse import Campaign
 from tests.support.cli import Command
 from tests.support.receiver import SECRET, answering, receiver, spent
 
@@ -78,15 +77,3 @@ def test_mistakes_are_one_line_that_shows_no_secret(command: Command, campaign: 
     assert (code, err.count("\n")) == (2, 1)
     assert "none.db" in err
     assert not Path("none.db").exists()
-
-
-def test_rules_are_set_on_the_command_line(command: Command, tmp_path: Path) -> None:
-    new = "campaign new p --arm a=1 --budget 3 --policy uniform"
-    code, out, _ = command(f"{new} --alert 80% --alert overrun")
-    assert code == 0
-    assert "alerts: 80%, overrun" in out
-    assert "alerts: 50%" in command("campaign set-alerts p 50%")[1]
-    assert "alerts" not in command("campaign set-alerts p")[1]
-    code, _, err = command("campaign set-alerts p 500%")
-    assert (code, err.count("\n")) == (2, 1)
-    assert Campaign.open("p", storage=STORED).status().alerts == ()
