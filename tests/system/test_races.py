@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from tests.support import race_worker
-from tests.support.fight_worker import COST, TOP_UPS
 from tests.support.processes import printed
 from tests.support.race_worker import (
+    COST,
     DEADLINE,
     DIFFERENT,
     KINDS,
@@ -25,12 +25,13 @@ from tests.support.race_worker import (
     REPEAT,
     SAME,
     SHARED,
+    TOP_UPS,
     size,
 )
 from tests.support.soak import scale
 
-RACE = "import sys; from tests.support.race_worker import main; main(*sys.argv[1:])"
-FIGHT = RACE.replace("race", "fight")
+RACE = "import sys; from tests.support import race_worker; race_worker.race(*sys.argv[1:])"
+FIGHT = RACE.replace("race(", "fight(")
 RACES = scale(56, 10_000)
 # what may become of one ticket: expiry, one outcome, and what still comes of a void one
 LIFE = re.compile(
