@@ -167,9 +167,10 @@ def read_contexts(
     declared, own, cells = {}, set(), []
     for name, form in forms.items():
         group = [f"{name}{ending}" for ending in endings]
-        if is_open(form):
+        options = {} if form is None else form
+        if isinstance(options, Mapping) and not set(options) - {OPTIONAL}:
             own.add(name)
-            form = form_of(source, group, isinstance(form, Mapping) and form.get(OPTIONAL) is True)
+            form = form_of(source, group, options.get(OPTIONAL) is True)
         declared[name] = form
         cells.append(group)
     features = Features.of(declared, n_arms=len(arms), per_arm=per_arm)
@@ -202,11 +203,6 @@ def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, A
     if not forms:
         raise invalid("features", wanted, "must name at least one column")
     return forms
-
-
-def is_open(form: Any) -> bool:
-    """Return whether a declaration leaves range and classes to the data."""
-    return form is None or (isinstance(form, Mapping) and not set(form) - {OPTIONAL})
 
 
 def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:

@@ -137,7 +137,7 @@ def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> 
     best, arm = policies[0], arms[0]
     behind = compare_to_best(study, budget, policies)
     says = []
-    if arm_wins(study, budget, best["player"]):
+    if regret_of(study, budget, best["player"])[1] > 0:  # beyond doubt
         which = "The policy" if len(policies) == 1 else "The best of the policies"
         says += [
             f"**Buy {code(bare(arm))} in every round**: alone it gains **{tight(arm)}**"
@@ -206,11 +206,6 @@ def regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, flo
     if study.facts.n_paths == 1:
         return row["regret"], row["regret"], row["regret"]
     return row["regret"], row["low"], row["high"]
-
-
-def arm_wins(study: TableStudy, budget: float, policy: str) -> bool:
-    """Return whether the best single arm gains more than the policy beyond doubt."""
-    return regret_of(study, budget, policy)[1] > 0
 
 
 def against_arm(study: TableStudy, budget: float, policy: str) -> str:

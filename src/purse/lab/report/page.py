@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -81,12 +82,11 @@ def page_of(result: Study | LogResult) -> Page:
         tables = {"arms": result.arms()}
         if not figures:
             tables["estimates"] = result.frame()
-        return Page(result.facts, figures, lambda drawn: log_content.content(result, drawn), tables)
+        return Page(result.facts, figures, partial(log_content.content, result), tables)
+    figures = study_content.figures_of(result)
     if isinstance(result, TableStudy):
-        drawn = study_content.table_figures(result)
-        return Page(result.facts, drawn, lambda drawn: study_content.table_content(result, drawn))
-    drawn = study_content.figures_of(result)
-    return Page(result.facts, drawn, lambda drawn: study_content.content(result, drawn))
+        return Page(result.facts, figures, partial(study_content.table_content, result))
+    return Page(result.facts, figures, partial(study_content.content, result))
 
 
 def tell_origin(facts: Facts) -> str:

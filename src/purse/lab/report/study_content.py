@@ -16,11 +16,12 @@ from purse.lab.report.prose import captions, overview, tables
 from purse.lab.report.prose import replays as replay_prose
 from purse.lab.report.prose import study as prose
 from purse.lab.report.shell import Content, Part, Section, describe, inline
+from purse.lab.study.results import TableStudy
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from purse.lab.study.results import Study, TableStudy
+    from purse.lab.study.results import Study
 
 TITLES = {
     "players": "The policies and the arms",
@@ -33,15 +34,13 @@ TITLES = {
 }
 
 
-def figures_of(study: Study) -> list[Figure]:
-    """Draw all figures that a study has, in the order of its page."""
-    draw = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
-    return [figure for figure in (figure_of(study) for figure_of in draw) if figure is not None]
+STUDY = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
+TABLE = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
 
 
-def table_figures(study: TableStudy) -> list[Figure]:
-    """Draw all figures that the replay of a table has, in the order of its page."""
-    draw = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
+def figures_of(study: Any) -> list[Figure]:
+    """Draw all figures that a study or the replay of a table has, in the order of its page."""
+    draw: Sequence[Any] = TABLE if isinstance(study, TableStudy) else STUDY
     return [figure for figure in (figure_of(study) for figure_of in draw) if figure is not None]
 
 

@@ -134,7 +134,8 @@ def recommend(
     no arm is best.
     """
     check_lab("recommend on a world", "numba")
-    question, confidence = read_question(by, units_of(cap), within), check_confidence(confidence)
+    exact = None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
+    question, confidence = read_question(by, exact, within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
     place = make(world, budget)
     right = right_answers(place, question)
@@ -153,11 +154,6 @@ def recommend(
         tuple(name for name, good in zip(place.arm_names, right, strict=True) if good),
         tuple(results),
     )
-
-
-def units_of(cap: Any) -> float | None:
-    """Return a cap as a number that has at most nine decimals."""
-    return None if cap is None else amounts.to_units("cap", cap) / amounts.UNIT
 
 
 def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:

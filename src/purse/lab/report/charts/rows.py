@@ -99,10 +99,9 @@ def points(
     x: dict[str, Any],
     series: Sequence[str],
     tooltip: list[Any],
-    size: int = 70,
 ) -> Any:
     """Return a point in each row, with the shape of its policy."""
-    return chart.mark_point(filled=True, size=size, opacity=1).encode(
+    return chart.mark_point(filled=True, size=70, opacity=1).encode(
         x=extra("altair").X(f"{value}:Q", **x),
         shape=policy_shape(series),
         opacity=visible(),
