@@ -157,7 +157,7 @@ def group_of(item: pytest.Item) -> str:
         return f"policies/{TOGETHER.get(stem, stem)}"
     if folder == "engine" and name in WITH_SCRIPTS:
         return "engine with scripts"
-    if name == "test_recommend_worlds.py":
+    if name in ("test_recommend_study.py", "test_recommend_worlds.py"):
         return "policies/best_arm"
     return folder if folder in ("integrations", "offline", "paper", "report") else path
 
