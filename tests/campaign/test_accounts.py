@@ -27,31 +27,6 @@ def storage() -> Any:
     return MemoryHarness().storage()
 
 
-def test_money_moves_on_every_level() -> None:
-    harness = MemoryHarness()
-    """Computed by hand."""
-    storage = harness.storage()
-    top, team = company(storage)
-    first, second = campaign(storage, "first"), campaign(storage, "second", "company")
-    paid, gone, late = (first.ask() for _ in range(3))
-    other = second.ask()
-    assert balance(top) == ("0", "4", "0", "6", "0")
-    assert balance(team) == ("0", "3", "0", "3", "0")
-    first.tell(paid, 1, "0.25")
-    first.void(gone)
-    second.tell(other, 1, "1.5")  # more than was held
-    harness.clock += 3_600_000
-    assert first.expire() == 1
-    assert balance(first) == ("0.25", "0", "1", "98.75", "0")
-    assert balance(team) == ("0.25", "0", "1", "4.75", "0")
-    assert balance(top) == ("1.25", "0", "1", "7.75", "0.5")
-    first.tell(late, 1, "0.75")  # a late report refunds the difference
-    assert balance(team) == ("1", "0", "0", "5", "0")
-    assert balance(opened(harness, "company")) == ("2", "0", "0", "8", "0.5")
-    assert [entry.kind for entry in team.journal()] == ["created"]  # campaigns write it down
-    assert all(each.audit(full=True).ok for each in (first, second))
-
-
 def test_a_campaign_without_an_account_is_as_before(storage: Any) -> None:
     alone = campaign(storage, "alone", None)
     alone.ask()

@@ -20,7 +20,7 @@ from purse.campaign.records import AUDIT
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 from purse.policies import replan
-from tests.support.accounts import balance, campaign, company
+from tests.support.accounts import campaign, company
 from tests.support.storages import MemoryHarness
 from tests.support.tree import Change, Tree, execute, findings, forge
 
@@ -246,36 +246,6 @@ def all_findings(*levels: Any) -> str:
     return "\n".join(text for level in levels for text in level.audit().findings)
 
 
-def play_all(storage: Any) -> tuple[Account, Account, Any, Any]:
-    """Two accounts and two campaigns that have done all kinds of things."""
-    top, team = company(storage)
-    first, second = campaign(storage, "first"), campaign(storage, "second", "company")
-    tickets = first.ask_many(4)
-    first.tell(tickets[0], 1, "0.5")
-    first.settle(tickets[1], "1.5")
-    first.void(tickets[2])
-    second.ask_many(2)
-    top.top_up(1, "r")
-    team.pause()
-    first.fail(tickets[3], "0.25")
-    team.resume()
-    return top, team, first, second
-
-
-def test_what_agrees() -> None:
-    harness = MemoryHarness()
-    storage = harness.storage()
-    top, team, first, second = play_all(storage)
-    assert all_findings(top, team, first, second) == ""
-    harness.clock += 3_600_000
-    second.expire()
-    first.ask_many(2)
-    assert all_findings(top, team, first, second) == ""
-    assert (first.audit().after, top.audit().entries) == (first.status().entries, 2)
-    assert first.audit(full=True).ok
-    assert len(top.audit().digest) == 32
-
-
 def test_an_ask_that_a_paused_account_let_through(monkeypatch: pytest.MonkeyPatch) -> None:
     harness = MemoryHarness()
     storage = harness.storage()
@@ -311,26 +281,6 @@ def test_a_campaign_that_is_not_below() -> None:
     assert "the balances of account 'team'" in all_findings(team)
     with pytest.raises(PurseError, match="was deleted and recreated"):
         Campaign.open("below", storage=harness.storage()).ask()
-
-
-def test_a_restored_campaign_joins_an_account(tmp_path: Path) -> None:
-    storage = MemoryHarness().storage()
-    top, team, first, _ = play_all(storage)
-    file = tmp_path / "journal"
-    first.export(file)
-    copy = Campaign.restore(file, name="copy", storage=storage)
-    assert copy.status().account == ""
-    assert copy.status().digest == first.status().digest
-    assert copy.audit(full=True).ok
-    spent, *_, overrun = balance(team)
-    joined: Any = Campaign.restore(file, name="joined", account="team", storage=storage)
-    entry = [*joined.journal()][-1]
-    assert (entry.kind, entry.body) == ("joined", {"periods": {}})
-    assert (spent, overrun) == ("1.75", "0.5")
-    assert (balance(team)[0], balance(team)[-1]) == ("3.5", "1")
-    joined.ask()
-    assert all_findings(top, team, joined) == ""
-    assert joined.audit(full=True).ok
 
 
 def test_a_restored_campaign_that_spent_nothing_joins_too(tmp_path: Path) -> None:

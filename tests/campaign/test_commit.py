@@ -15,7 +15,6 @@ from purse import InvalidInput
 from purse.campaign import asks
 from purse.campaign.campaign import Campaign
 from purse.campaign.commit import Operation
-from purse.campaign.learner import recovered
 from purse.campaign.storage.sql import Locked, Wants, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
@@ -28,6 +27,8 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.5",
     "policy": "ucb-bv1",
 }
+
+
 # a policy file that brings no code of its own: nothing has to be compiled
 MINE = "from purse.policies.exp3_bwk import *\n"
 
@@ -105,26 +106,6 @@ def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None
         ],
     )
     assert kinds(campaign)[3:] == ["asked", "asked", "told", "told"]
-    assert campaign.audit().ok
-
-
-def test_rewards_that_did_not_come_are_learnt_before_an_ask() -> None:
-    """They stand before it in the journal, in the same transaction; an audit decides the same."""
-    harness = MemoryHarness()
-    campaign = harness.create(
-        "c", **{**TERMS, "policy": "exp3.bwk"}, reward_within=30, missing_reward=0.25
-    )
-    for _ in range(5):
-        campaign.settle(campaign.ask(), "0.5")
-    harness.clock += 31_000
-    campaign.ask()
-    assert kinds(campaign)[-6:] == ["told"] * 5 + ["asked"]
-    policy = campaign._kept.committer.policy
-    fresh = recovered(campaign.terms, campaign.storage)
-    assert policy.seq == 16  # the reports, and not the ask
-    assert {name: part.tobytes() for name, part in policy.state.items()} == {
-        name: part.tobytes() for name, part in fresh.state.items()
-    }
     assert campaign.audit().ok
 
 

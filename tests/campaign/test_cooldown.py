@@ -13,7 +13,7 @@ from purse.campaign.cooldown import CoolDown
 from purse.errors import ArmsCoolingDown
 from tests.support.campaigns import made, refusal
 from tests.support.soak import scale
-from tests.support.storages import START, MemoryHarness, StorageHarness
+from tests.support.storages import MemoryHarness, StorageHarness
 
 QUALITY = {"a": 0.5, "b": 0.6, "c": 0.8}
 
@@ -81,22 +81,6 @@ def test_an_arm_that_works_again_is_used_again() -> None:
     assert issued["c"] > scale(50, 200)
     assert campaign.status().cooling == ()
     assert campaign.audit(full=True).ok
-
-
-def test_fifty_calls_in_flight_make_one_cool_down_of_a_second() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    tickets = campaign.ask_many(50, arms=["c"])
-    for ticket in tickets:
-        harness.clock += 10
-        campaign.fail(ticket)
-    (cooling,) = campaign.status().cooling
-    assert (cooling.arm, cooling.length, cooling.probe) == ("c", 1.0, None)
-    assert cooling.until == (START + 10 + 1_000) / 1000
-    assert campaign.status().counts["failed"] == 50
-    harness.clock = START + 1_010
-    assert harness.open("c").ask(arms=["c"]).arm == "c"
-    assert harness.open("c").audit(full=True).ok
 
 
 def test_a_cool_down_doubles_until_a_call_works() -> None:

@@ -61,6 +61,7 @@ def test_a_copy_agrees_with_the_original_and_goes_on(
     above = copy.storage.level("copy")[0].balances[0]
     if budget:
         assert above[1:] == mine.balances[0][1:]  # all that it has spent and holds
+        assert [*copy.journal()][-1].kind == "joined"
     for _ in range(10):
         tree.clock += 700_000
         for ticket in copy.tickets()[:3]:

@@ -119,16 +119,6 @@ def test_each_kind_of_report_has_its_own_day() -> None:
     assert campaign.status().alarms == ()
 
 
-def test_probabilities_are_those_of_the_next_ticket() -> None:
-    campaign = made(policy="exp3.bwk")
-    for reward in (1, 0, 1):
-        chances = campaign.probabilities()
-        assert list(chances) == ["red", "green"]
-        ticket = campaign.ask()
-        assert ticket.probability == chances[ticket.arm or ""]
-        campaign.tell(ticket, reward, "0.5")
-
-
 def test_tickets_by_state() -> None:
     campaign = made()
     tickets = campaign.ask_many(5)
@@ -138,24 +128,6 @@ def test_tickets_by_state() -> None:
     assert [ticket.id for ticket in campaign.tickets(limit=2)] == [1, 4]
     assert [ticket.id for ticket in campaign.tickets(states=("told", "void"))] == [2, 3]
     assert "states" in refusal(InvalidInput, campaign.tickets, states=("lost",))
-
-
-def test_the_journal_tells_everything_in_order() -> None:
-    campaign = made(arms={"red": 1})
-    campaign.tell(campaign.ask("one"), 1, "1.5")
-    entries = list(campaign.journal())
-    assert [(entry.seq, entry.at, entry.kind, entry.ticket) for entry in entries] == [
-        (1, START, "created", None),
-        (2, START, "asked", 1),
-        (3, START, "told", 1),
-    ]
-    assert entries[1].request == "one"
-    chosen = {"t": 1, "arm": 0, "p": 1.0}
-    deadline = START + 3_600_000
-    assert entries[1].body == {**chosen, "held": [1_000_000_000], "deadline": deadline}
-    reported = {"reward": 1.0, "costs": [1_500_000_000], "from": "held", "over": True}
-    assert entries[2].body == {**chosen, **reported}
-    assert [entry.seq for entry in campaign.journal(after=2)] == [3]
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:

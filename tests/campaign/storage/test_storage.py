@@ -52,6 +52,9 @@ def test_levels_are_found_by_kind_name_and_place(harness: StorageHarness) -> Non
         assert [each.level.name for each in storage.tree(name)] == ["top", "mid", "two", "one"]
     assert [each.level.name for each in storage.tree("alone")] == ["alone"]
     assert storage.created("mid", "account").body["name"] == "mid"
+    campaigns = [("campaign", name, 1) for name in ("alone", "one", "two")]
+    accounts = [("account", name, 1) for name in ("mid", "top")]
+    assert storage.journals() == sorted(campaigns + accounts, key=lambda row: row[1])
 
 
 def test_what_is_not_there_is_named(harness: StorageHarness) -> None:

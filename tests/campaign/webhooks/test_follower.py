@@ -34,7 +34,7 @@ from tests.support.receiver import (
     receiver,
     spent,
 )
-from tests.support.storages import START, StorageHarness
+from tests.support.storages import START
 from tests.support.tree import execute
 
 DAY = 86_400_000
@@ -116,8 +116,7 @@ def test_slack_gets_a_line_of_text(storage: Storage) -> None:
     assert not [name for name in message.headers if name.startswith("webhook-")]
 
 
-def test_campaigns_and_accounts_by_their_patterns(harness: StorageHarness) -> None:
-    storage: Any = harness.storage()
+def test_campaigns_and_accounts_by_their_patterns(storage: Storage) -> None:
     team: Any = Account.create("team", budget=4, alerts=["25%"], storage=storage)
     campaigns = [spent(name, storage, account="team") for name in ("a1", "a2", "b1")]
     with receiver() as made, receiver() as other:
