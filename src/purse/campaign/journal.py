@@ -32,8 +32,8 @@ def write_as(
     kind: str = "campaign",
     **more: Any,
 ) -> int:
-    """Return a journal as JSON lines, the first of which says what it is, and `more` of it; returns
-    the number of entries.
+    """Write a journal as JSON lines; return the number of entries. The first line says what the
+    journal is, with `more` facts.
 
     dumps   writes a value as JSON on one line
     kind    of what the journal is: a campaign or an account

@@ -75,9 +75,11 @@ def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
 
 
 def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
-    """Return the sums of at most `limit` labels, from rows of key, value, resource, tickets, spent,
-    held, presumed and overrun: those on which most was spent of the first resource come first,
-    overruns included; with as much those with more tickets.
+    """Return the sums of at most `limit` labels, largest first.
+
+    rows   key, value, resource, tickets, spent, held, presumed and overrun
+
+    The order is by what was spent of the first resource, overruns included, then by tickets.
     """
     ordered = sorted(map(tuple, rows))
     groups = [list(parts) for _, parts in groupby(ordered, key=lambda row: row[:2])]

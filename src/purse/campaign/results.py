@@ -143,6 +143,11 @@ class BalanceStatus:
     overrun: Amount
 
 
+def left_of(purses: tuple[BalanceStatus, ...]) -> str:
+    """Return what is left of each resource, in a few words."""
+    return ", ".join(f"{purse.left} of {purse.budget} {purse.resource}" for purse in purses)
+
+
 @dataclass(frozen=True, slots=True)
 class LabelStatus:
     """What the tickets with a label have cost."""
@@ -268,11 +273,8 @@ class Status:
 
     def __repr__(self) -> str:
         """Return the status in a line."""
-        left = ", ".join(
-            f"{purse.left} of {purse.budget} {purse.resource}" for purse in self.purses
-        )
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
-        return f"<Status of {self.name!r}: {self.status}, left {left}{alarms}>"
+        return f"<Status of {self.name!r}: {self.status}, left {left_of(self.purses)}{alarms}>"
 
     def _repr_html_(self) -> str:
         """Return the balances as a table and the rest as lines, for notebooks."""
@@ -363,10 +365,7 @@ class AccountStatus:
 
     def __repr__(self) -> str:
         """Return the status in a line."""
-        left = ", ".join(
-            f"{purse.left} of {purse.budget} {purse.resource}" for purse in self.purses
-        )
-        return f"<AccountStatus of {self.name!r}: {self.status}, left {left}>"
+        return f"<AccountStatus of {self.name!r}: {self.status}, left {left_of(self.purses)}>"
 
     def __str__(self) -> str:
         """Return a tree for people, with what is left on each level."""

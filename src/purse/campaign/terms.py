@@ -326,8 +326,9 @@ def read_policy(policy: Any, features: Features, arms: Sequence[str]) -> str:
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
-    """Return the least that a pull costs if it is not given, from the most that it costs, in
-    units: a thousandth, and at least one unit of what the arm uses at all. It is small, because
+    """Return the least that a pull costs if it is not given, from the most that it costs, in units.
+
+    It is a thousandth, and at least one unit of what the arm uses at all. It is small, because
     what costs less than declared raises an alarm, and the default policy hardly depends on it.
 
     Raise `InvalidInput` when an arm costs nothing, unless that is `free` to it.

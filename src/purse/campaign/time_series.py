@@ -1,5 +1,7 @@
-"""What a history keeps over time, in bounded room: points that merge as a campaign grows long, the
-points of the last hour and day, and what was asked and told in the last minute.
+"""Series of a history, in bounded room.
+
+The points of a long campaign merge; those of the last hour and day are finer. What was asked and
+told is counted by seconds of the last minute.
 """
 
 from __future__ import annotations
