@@ -57,13 +57,6 @@ TOGETHER = {
 }
 # what loads the compiler for GPUs, in seconds, to compile a few policies
 FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
-WITH_SCRIPTS = (
-    "test_by_hand.py",
-    "test_efficiency.py",
-    "test_late.py",
-    "test_masks.py",
-    "test_rules.py",
-)
 schemas = count()
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
@@ -155,8 +148,6 @@ def group_of(item: pytest.Item) -> str:
     if folder == "policies":
         stem = name.removesuffix(".py").removeprefix("test_")
         return f"policies/{TOGETHER.get(stem, stem)}"
-    if folder == "engine" and name in WITH_SCRIPTS:
-        return "engine with scripts"
     if name in ("test_recommend_study.py", "test_recommend_worlds.py"):
         return "policies/best_arm"
     return folder if folder in ("integrations", "offline", "paper", "report") else path

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import purse
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.types import SKIP
+from purse.types import SKIP, Ints
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
@@ -169,3 +170,36 @@ def test_marks_do_not_change_the_numbers() -> None:
     )
     assert (plain.gain == marked.gain).all()
     assert (plain.spent_units == marked.spent_units).all()
+
+
+# reward per cost
+
+
+DEAR = two_point(rewards=[0.9, 0.6, 0.3], costs=[2, 1, 3.5], cost_min=0.5, cost_max=4)
+
+
+@pytest.mark.parametrize(
+    "policy", ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"]
+)
+def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -> None:
+    job = make_job(policy, DEAR, 60, seed=8)
+    run = purse.simulate(policy, DEAR, budget=60, n_paths=1, seed=8, device="python")
+    live = purse.Policy.of(job.problem, policy, seed=8, stop="exit")
+    rewards, units = draws(DEAR, 200, seed=8)
+    parts: list[float] = []
+    for _ in range(int(run.rounds[0])):
+        ticket = live.ask()
+        cost: Ints = units[ticket.t - 1, ticket.arm, 0]
+        assert live.tell(ticket, rewards[ticket.t - 1, ticket.arm], cost / 1e9)
+        parts.append(float(rewards[ticket.t - 1, ticket.arm] / (cost / 1e9)))
+    assert run.efficiency is not None
+    assert run.efficiency[0] == pytest.approx(math.fsum(parts), rel=1e-12)
+
+
+@pytest.mark.parametrize("costs", [[[1, 1], [0.5, 2]], [[0, 1], [1, 0]]], ids=str)
+def test_with_several_resources_there_is_none(costs: list[list[float]]) -> None:
+    run = purse.simulate(
+        "uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3, device="python"
+    )
+    assert run.efficiency is None
+    assert (run.gain > 0).all()

@@ -4,6 +4,7 @@ draws.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ class Standing(NamedTuple):
     rounds: int
     spent: list[int]
     pulls: list[int]
+    efficiency: Any  # the sum of reward per cost; None with several resources
 
 
 def judge(
@@ -50,16 +52,16 @@ def judge(
     """Play one path of a world that ends, arm by arm."""
     assert world.n_rounds is not None
     rewards, costs = draws(world, world.n_rounds, seed=seed, path=path)
-    left, pulls, gain = list(budget), [0] * world.n_arms, 0.0
+    left, pulls, gain, per_cost = list(budget), [0] * world.n_arms, 0.0, list[float]()
 
     def short(bill: list[Any]) -> int | None:
         totals = [sum(int(play[m]) for play in bill) for m in range(len(left))]
         return next((m for m, total in enumerate(totals) if total > left[m]), None)
 
     def over(rounds: int) -> Standing:
-        return Standing(
-            gain, rounds, [b - rest for b, rest in zip(budget, left, strict=True)], pulls
-        )
+        spent = [b - rest for b, rest in zip(budget, left, strict=True)]
+        efficiency = math.fsum(per_cost) if len(budget) == 1 else None
+        return Standing(gain, rounds, spent, pulls, efficiency)
 
     for t in range(1, world.n_rounds + 1):
         arms, aside = list(script[(t - 1) % len(script)]), set[int]()
@@ -75,6 +77,7 @@ def judge(
         for arm in arms:
             gain += rewards[t - 1, arm]
             pulls[arm] += 1
+            per_cost.append(rewards[t - 1, arm] / (costs[t - 1, arm, 0] / 1e9 or 1))
             left = [rest - int(cost) for rest, cost in zip(left, costs[t - 1, arm], strict=True)]
     return over(world.n_rounds)
 
@@ -85,6 +88,7 @@ def standing(run: purse.lab.Run, path: int) -> Standing:
         int(run.rounds[path]),
         run.spent_units[path].tolist(),
         run.pulls[path].tolist(),
+        None if run.efficiency is None else pytest.approx(run.efficiency[path], rel=1e-12),
     )
 
 
@@ -147,6 +151,7 @@ def test_the_engine_agrees_with_a_plain_referee_under_every_rule(
                 world,
                 case.budget,
                 n_paths=2,
+                cost_max=None if stop == "hold" else 11,  # efficiency is in the user's unit
                 seed=case.seed,
                 stop=stop,
                 plays=plays,

@@ -13,7 +13,7 @@ import pytest
 
 from purse import Policy
 from purse.engine import steps
-from purse.errors import AskRefused, PurseError
+from purse.errors import AskRefused, InvalidInput, PurseError
 from tests.support.soak import SOAK
 
 GAMES: dict[str, dict[str, Any]] = {
@@ -22,7 +22,7 @@ GAMES: dict[str, dict[str, Any]] = {
     "primal-dual-bwk": {"n_resources": 2, "budget": [40, 60], "cost_min": 0.1, "horizon": 200},
 }
 COMPILED = GAMES if SOAK else ["lin-ucb.price"]
-BROKEN = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
+EXAMPLE = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
 
 
 def bits_of_a_game(name: str, compiled: bool) -> list[bytes]:
@@ -62,7 +62,7 @@ def test_plain_python_and_machine_code_have_the_same_bits(
 
 def test_a_kernel_that_fails_in_python_is_named_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(BROKEN.read_text().replace("    best = -1\n", "    best = nothing\n", 1))
+    path.write_text(EXAMPLE.read_text().replace("    best = -1\n", "    best = nothing\n", 1))
     policy = Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
 
     def play() -> None:
@@ -71,3 +71,62 @@ def test_a_kernel_that_fails_in_python_is_named_in_one_line(tmp_path: Path) -> N
 
     with pytest.raises(PurseError, match=r"fails as plain Python, NameError: name 'nothing' is"):
         play()
+
+
+# what a policy file must have
+
+
+STATE = "EpsilonGreedyState(np.zeros(params.n_arms), np.zeros(params.n_arms))"
+
+
+@pytest.mark.parametrize(
+    ("line", "instead", "message"),
+    [
+        ("@kernel\ndef choose", "def choose", "mine.py: choose lacks @kernel"),
+        (
+            "    scratch: EpsilonGreedyScratch,\n    now: Now,\n    play: Play,\n",
+            "    now: Now,\n    play: Play,\n",
+            r"choose takes \(params, state, now, play\), and must take "
+            r"\(params, state, scratch, now, play\)",
+        ),
+        (f"return {STATE}", STATE, "init returned None, and must return a NamedTuple of arrays"),
+        (STATE, "EpsilonGreedyState(5, np.zeros(3))", r"state.rewards is 5, and must be an array"),
+        (
+            STATE,
+            "EpsilonGreedyState(np.zeros(3), np.zeros(3, object))",
+            "state.costs has dtype object, and must have one of float64, int64, uint64, bool",
+        ),
+        (STATE, "EpsilonGreedyState(np.zeros(()), np.zeros(3))", r"state.rewards has shape \(\)"),
+        (
+            STATE,
+            "EpsilonGreedyState(np.zeros((3, 2)).T, np.zeros(3))",
+            r"state.rewards has shape \(2, 3\), and must be an array in C order",
+        ),
+        (
+            "EpsilonGreedyParams(problem.n_arms,",
+            "EpsilonGreedyParams('three',",
+            "params.n_arms is 'three', and must be a number or an array",
+        ),
+        (
+            "return EpsilonGreedyScratch(np.zeros(params.n_arms))",
+            "return [1.0]",
+            r"scratch returned \[1.0\], and must return a NamedTuple of arrays",
+        ),
+    ],
+)
+def test_a_policy_file_that_breaks_the_contract_is_refused_before_it_is_compiled(
+    line: str, instead: str, message: str, tmp_path: Path
+) -> None:
+    source = EXAMPLE.read_text()
+    assert line in source
+    path = tmp_path / "mine.py"
+    path.write_text(source.replace(line, instead, 1))
+    with pytest.raises(InvalidInput, match=message):
+        Policy(str(path), n_arms=3, budget=10, cost_min=0.1)
+
+
+def test_a_file_that_fails_while_it_loads_names_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text("import numpy\n\nNAME = numpy.nothing\n")
+    with pytest.raises(InvalidInput, match=r"does not load: line 3: AttributeError: "):
+        Policy(str(path), n_arms=3, budget=10, cost_min=0.1)
