@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -10,6 +12,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.compiler.kernel import kernel
+from purse.engine import steps
 from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
 from purse.testing.games import contextual_worlds, standard_world
@@ -152,6 +155,13 @@ def update(params, state, scratch, now, play):
 """
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _steps_stay_in_plain_python() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(steps, "PATIENCE_S", math.inf)
+        yield
+
+
 @pytest.fixture(scope="module")
 def chance(tmp_path_factory: pytest.TempPathFactory) -> str:
     path = tmp_path_factory.mktemp("policies") / "chance.py"
@@ -178,7 +188,7 @@ def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
     check_policy(
         "uniform",
         worlds.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle),
-        quick=True,
+        quick=not SOAK,
     )
 
 

@@ -73,31 +73,6 @@ def plain_rates(
     return rates
 
 
-def test_rates_by_hand() -> None:
-    eta0 = math.sqrt((3 * math.log(2000) + math.log(2)) / (2 * 1600))
-    eta1 = math.sqrt((3 * math.log(2000) + math.log(2)) / (2 * 400))
-    lcb0 = 1200 / 1200 - (1 + 1 / 0.5) * eta0 / 0.75
-    ucb1 = 0 / 400 + (1 + 1 / 0.5) * eta1 / 1.0
-    rate1 = 0.001 * math.log(2000) / (2000 * (lcb0 - ucb1) ** 2)
-    assert 0.1 < lcb0 - ucb1 < 0.2
-    assert rate1 < 0.01
-    found = rates_of(
-        bounds_of(0.5, beta=0.001, width="direct"), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400]
-    )
-    assert found == pytest.approx([0.01, rate1], rel=1e-12)
-
-    eta0, eta1 = (
-        math.sqrt((0.3 * math.log(2000) + math.log(2)) / 3200),
-        math.sqrt((0.3 * math.log(2000) + math.log(2)) / 800),
-    )
-    gap1 = (1.0 - 3 * eta0 / (0.5 - eta0)) - 3 * eta1 / (0.5 - eta1)
-    assert gap1 > 0
-    found = rates_of(
-        bounds_of(0.5, alpha=0.3, beta=0.001), 2000, 0.01, [1600, 400], [1200, 0], [1200, 400]
-    )
-    assert found == pytest.approx([0.01, 0.001 * math.log(2000) / (2000 * gap1**2)], rel=1e-12)
-
-
 @pytest.mark.parametrize("width", ["printed", "direct"])
 def test_an_arm_without_a_report_is_explored_at_the_cap_and_lowers_no_other(width: str) -> None:
     bounds = bounds_of(0.5, alpha=0.1, beta=1e-6, width=width)

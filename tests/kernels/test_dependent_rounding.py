@@ -121,19 +121,6 @@ def test_the_kernel_decides_as_the_method_does(case: list[str]) -> None:
         assert chosen_with(key, np.array(chances, float)) == wanted
 
 
-def test_by_hand() -> None:
-    # p = (0.5, 0.25, 0.75, 0.5). Arms 0 and 1 hold 0.75 together: 0 keeps it if u1 0.75 < 0.5. With
-    # arm 2 that makes 1.5: the open one
-    # is in if u2 0.5 < 0.25, and the other keeps 0.5. With arm 3 that makes 1: the open one is in
-    # if u3 < 0.5, and the other has nothing left.
-    marginals = np.array([0.5, 0.25, 0.75, 0.5])
-    for key in keys(2, 300):
-        u = [uniform(key, j) for j in range(4)]
-        first = 0 if u[1] * 0.75 < 0.5 else 1
-        one, still = (first, 2) if u[2] * 0.5 < 0.25 else (2, first)
-        assert chosen_with(key, marginals) == sorted([one, still if u[3] < 0.5 else 3])
-
-
 def test_frequencies_of_arms_and_pairs() -> None:
     case = ["3/7", "5/7", "6/7", "2/7", "5/7"]
     n = 200_000
@@ -184,7 +171,3 @@ def test_a_wrong_sum_writes_nowhere_else() -> None:
     room = np.full(5, -1)
     dependent_round(keys(5, 1)[0], np.ones(4), room[1:3])
     assert room[[0, 3, 4]].tolist() == [-1, -1, -1]
-
-
-def test_one_arm() -> None:
-    assert chosen_with(keys(6, 1)[0], np.array([1.0])) == [0]

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,11 @@ def fill_betas(keys: Any, a: Any, b: Any, out: Any) -> None:
 
 def key_of(seed: int, t: int = 1) -> U:
     return U(at(U(stream(seed, 0, POLICY)), t))
+
+
+@cache
+def keys_of_rounds(n: int) -> np.ndarray:
+    return np.array([key_of(7, t) for t in range(n)])
 
 
 def normals(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -191,13 +197,8 @@ def test_gammas_are_gammas(shape: float) -> None:
 
 @pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 50), (2, 3), (40, 1), (200, 800), (3, 100_000)])
 def test_two_gammas_make_a_beta(a: float, b: float) -> None:
-    sample = np.zeros(100_000)
-    fill_betas(
-        np.array([key_of(7, t) for t in range(len(sample))]),
-        np.array(gamma_setup(a)),
-        np.array(gamma_setup(b)),
-        sample,
-    )
+    sample, keys = np.zeros(100_000), keys_of_rounds(100_000)
+    fill_betas(keys, np.array(gamma_setup(a)), np.array(gamma_setup(b)), sample)
     assert ((sample > 0) & (sample < 1)).all()
     assert distance(sample, stats.beta.cdf(sample, a, b)) < SURPRISE
 

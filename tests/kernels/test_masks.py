@@ -9,6 +9,7 @@ from purse.kernels.index_rules import FIRST, OUT, share_largest, take_largest
 from purse.kernels.masks import draw_allowed, restrict
 from purse.types import SKIP, STOP, Now
 from tests.support.rounds import new_now, new_play
+from tests.support.soak import scale
 
 
 def now_with(allowed: list[int], t: int = 1) -> Now:
@@ -34,7 +35,7 @@ def test_chances_are_renormalised_over_the_allowed(
 
 
 def test_arms_are_drawn_as_often_as_the_restricted_chances_say() -> None:
-    counts, play, n = np.zeros(4), new_play(), 20_000
+    counts, play, n = np.zeros(4), new_play(), scale(4000, 20_000)
     skipped = 0
     for t in range(1, n + 1):
         draw_allowed(now_with([0, 1, 3], t), np.array([0.1, 0.2, 0.3, 0.2]), play)

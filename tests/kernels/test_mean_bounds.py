@@ -48,19 +48,6 @@ def test_bounds_are_those_that_bisection_finds(p: float, n: float, term: float) 
     assert upper(p, n, term) == pytest.approx(1 - bisected(1 - p, n, term), rel=0, abs=1e-12)
 
 
-def test_bounds_by_hand() -> None:
-    # n = 1: ln(2 sqrt(1) / delta) = ln(20) for delta = 0.1, and kl(1, m) = -ln m
-    term = math.log(2 / 0.1)
-    assert lower(1.0, 1.0, term) == pytest.approx(1 / 20, rel=1e-15)
-    assert upper(0.0, 1.0, term) == pytest.approx(19 / 20, rel=1e-15)
-    # n = 4: 2 sqrt(4) / 0.1 = 40, and m^4 = 1 / 40
-    assert lower(1.0, 4.0, term) == pytest.approx(40**-0.25, rel=1e-14)
-    # half of 100: kl(1/2, m) = -1/2 ln(4 m (1 - m)), so m (1 - m) = 1/4 200^(-1/50)
-    edge = 0.5 * math.sqrt(1 - 200 ** (-1 / 50))
-    assert lower(0.5, 100.0, term) == pytest.approx(0.5 - edge, rel=1e-12)
-    assert upper(0.5, 100.0, term) == pytest.approx(0.5 + edge, rel=1e-12)
-
-
 def test_nothing_is_known_before_the_first_report() -> None:
     for mean in (0.0, 0.3, 1.0):
         assert lower(mean, 0.0, 3.0) == 0

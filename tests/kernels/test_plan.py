@@ -18,19 +18,16 @@ from purse.kernels.plan import (
     bound_width,
     expected_reward,
     find_safe,
-    learn_share,
     lower_cost,
     open_arms,
     optimism,
     play_cheapest,
-    set_bounds,
     share_equally,
     sure_reward,
     too_risky,
     untried_reward,
-    usual_share,
 )
-from purse.kernels.small_lp import SmallLp, new_lp, set_limit
+from purse.kernels.small_lp import SmallLp, new_lp
 from purse.types import Floats, Now
 
 EXACT = {"rel": 1e-15, "abs": 1e-15}
@@ -63,20 +60,6 @@ def test_optimism_by_hand() -> None:
     assert optimism(0.5, 99.0, 0.0) == optimism(0.5, 99.0, 0.5) == optimism(0.5, 99.0, 1.0)
     assert optimism(2.0, 30.0, 10.0) == pytest.approx(2 * math.log(4), rel=1e-15)
     assert optimism(0.5, 0.0, 10.0) == 0
-
-
-def test_widths_by_hand() -> None:
-    # v = (0 + 1/4) / 2, sqrt(2 * 1 * 1/8 / 2) + 1 / (3 * 2)
-    assert bound_width(1.0, 0.0, 1.0, 1.0) == pytest.approx(math.sqrt(1 / 8) + 1 / 6, rel=1e-15)
-    # v = (1.75 + 1/4) / 8 = 1/4, sqrt(2 * 2 * 1/4 / 8) + 2 / (3 * 8)
-    assert bound_width(2.0, 1.75, 1.0, 7.0) == pytest.approx(math.sqrt(1 / 8) + 1 / 12, rel=1e-15)
-    # a cost that is 0.2 at most: v = 0.01 / 2
-    wide = bound_width(1.0, 0.0, 0.2, 1.0)
-    assert wide == pytest.approx(math.sqrt(0.005) + 0.1 / 3, rel=1e-15)
-    # c / (1 + width / c) where width = c is half of it
-    assert lower_cost(0.3, 0.3) == pytest.approx(0.15, rel=1e-15)
-    assert lower_cost(0.3, 0.0) == pytest.approx(0.3, rel=1e-15)
-    assert lower_cost(0.0, 0.7) == 0
 
 
 @SOME
@@ -127,72 +110,6 @@ def test_more_to_win_and_fewer_pulls_make_wider_bounds(
     assert 0 <= level <= optimism(0.5, affordable + more, pulls)
     assert optimism(0.5, affordable, pulls + further) <= level
     assert bound_width(level, 0.0, 1.0, pulls + further) <= bound_width(level, 0.0, 1.0, pulls)
-
-
-def test_what_untried_arms_cost_by_hand() -> None:
-    """Half of the most at first; then 0.4 and 0.1, whose geometric mean is 0.2."""
-    first = np.zeros(2)
-    assert usual_share(first) == 0.5
-    learn_share(first, np.array([0.2, 0.0]), np.array([0.5, 1]))  # what costs nothing tells nothing
-    assert usual_share(first) == pytest.approx(0.4, rel=1e-15)
-    learn_share(first, np.array([0.3, 0.02]), np.array([3, 0.1]))
-    assert first[1] == 3
-    assert usual_share(first) == pytest.approx((0.4 * 0.1 * 0.2) ** (1 / 3), rel=1e-15)
-
-
-def program(limits: list[float], known: FadingMeans, **told: Any) -> SmallLp:
-    """The bounds of two arms that may cost 0.001 to 1, and 0.001 to 0.5."""
-    lp = new_lp(2, len(limits))
-    for j, limit in enumerate(limits):
-        set_limit(lp, j, limit)
-    lp.chances[:], lp.caps[:] = told.get("kept", 1), told.get("caps", math.inf)
-    least, most = np.full((2, 1), 0.001), np.array([[1], [0.5]])
-    pending = np.array(told.get("pending", [0, 0]))
-    set_bounds(lp, known, least, most, pending, 0.5, told.get("share", 0.5))
-    return lp
-
-
-def test_bounds_of_untried_arms_by_hand() -> None:
-    """Half of the most is 0.5 and 0.25: a half of 10 pays for N = 10 and 20 pulls. The arms may
-    cost sqrt(0.005 * 0.5) = 0.05 and sqrt(0.0025 * 0.25) = 0.025.
-    """
-    lp = program([10], new_means(2, 2))
-    level = [0.5 * math.log(11), 0.5 * math.log(21)]
-    assert lp.gains == pytest.approx([1 - 1 / (1 + math.sqrt(n)) for n in (10, 20)], rel=1e-14)
-    low = [
-        0.05 / (1 + math.sqrt(level[0]) + level[0]),
-        0.025 / (1 + math.sqrt(level[1]) + level[1]),
-    ]
-    assert lp.uses[:, 0] == pytest.approx(low, rel=1e-14)
-    # 12 rounds are N = 6; one open ticket halves that, and a cap of 8 less makes N = 4
-    lp = program([10, 12], new_means(2, 2), pending=[1, 0], caps=[math.inf, 8])
-    assert lp.gains == pytest.approx([1 - 1 / (1 + math.sqrt(n)) for n in (3, 4)], rel=1e-14)
-    assert lp.uses[:, 1].tolist() == [1, 1]
-    # a cap that is used up; an arm may cost no less than it was declared to
-    lp = program([10], new_means(2, 2), caps=[-1, 0], share=0.001)
-    assert lp.gains.tolist() == [0, 0]
-    assert lp.uses[:, 0].tolist() == [0.001, 0.001]
-
-
-def test_bounds_of_known_arms_by_hand() -> None:
-    """Arm 0 has 4 reports of 8 with half of their deviations, means of 0.3 and 0.4 and costs up to
-    0.8; N = 10 / 0.4 / 2 = 12.5, and two open tickets count as reports in L alone.
-    """
-    known = new_means(2, 2)
-    known.weights[:], known.means[:] = [8, 999], [[0.3, 0.4], [0.2, 0]]
-    known.spreads[0], known.tops[:, 1] = [0.5, 1], [0.8, 0]
-    lp = program([10], known, kept=[0.5, 1], pending=[2, 0])
-    level = 0.5 * math.log(1 + 12.5 / 6)
-    width = math.sqrt(2 * level * (0.25 + 0.25)) / 5 + level / 15
-    assert lp.gains[0] == pytest.approx(0.3 + width, rel=1e-14)
-    width = math.sqrt(2 * level * (0.5 + 0.16)) / 5 + level * 0.8 / 15
-    assert lp.uses[0, 0] == pytest.approx(0.4 / (1 + width / 0.4), rel=1e-14)
-    # arm 1 never cost anything: the least that was declared counts, and N = 10 / 0.001 / 2
-    level = 0.5 * math.log(1 + 5000 / 999)
-    assert lp.gains[1] == pytest.approx(0.2 + math.sqrt(level / 2) / 1000 + level / 3000, rel=1e-14)
-    assert lp.uses[1, 0] == 0.001
-    known.means[1, 0] = 1
-    assert program([10], known).gains[1] == 1
 
 
 def plan(uses: Any, pulls: Any = 0, gains: Any = 1, open: Any = 1) -> SmallLp:

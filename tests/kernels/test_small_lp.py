@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 
 from purse.kernels.small_lp import SMALLEST, SmallLp, new_lp, set_limit, solve
 from purse.types import Floats
+from tests.support.soak import scale
 
 NONE = math.inf
 THREE = [[1, 0.9], [0.1, 1], [1, 0.1]]
@@ -156,7 +157,7 @@ def random_program(
     return lp
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=scale(200, 600), deadline=None, derandomize=True)
 @given(KINDS)
 def test_programs_of_all_kinds(kind: Any) -> None:
     assert is_best(random_program(*kind))
@@ -191,6 +192,6 @@ def test_a_row_that_hardly_matters_and_one_of_a_million() -> None:
     order = np.random.default_rng(0)
     for _ in range(200):
         uses = np.stack([order.random(6) * 1e-6, np.ones(6), order.random(6)], axis=1)
-        scale = 10.0 ** order.integers(-6, 7, 3)
-        lp = program(order.random(6) * 1e-3, uses * scale, np.array([0.4, 1e6, 3e5]) * scale)
+        unit = 10.0 ** order.integers(-6, 7, 3)
+        lp = program(order.random(6) * 1e-3, uses * unit, np.array([0.4, 1e6, 3e5]) * unit)
         assert is_best(lp)

@@ -44,10 +44,6 @@ def test_pick_passes_over_empty_weights_and_ends_at_the_last_arm(x: float, arm: 
     assert pick(x, np.array([0.0, 1.0, 0.0, 2.0])) == arm
 
 
-def test_pick_of_one_arm_is_that_arm() -> None:
-    assert [pick(x, np.array([2.0])) for x in (0.0, 1.9, 5.0)] == [0, 0, 0]
-
-
 @STEADY
 @given(VALUES)
 def test_largest_smallest_and_total(values: list[float]) -> None:
