@@ -41,6 +41,14 @@ def test_a_certain_atom_always_comes(certain: int) -> None:
     assert (costs == (certain + 1) * 10**9).all()
 
 
+@pytest.mark.parametrize("n_phases", [2, 3, 7, 8])
+def test_every_phase_has_its_rounds(n_phases: int) -> None:
+    lengths = np.arange(1, n_phases + 1)
+    world = worlds.switching(lengths, rewards=np.zeros((n_phases, 1)), costs=lengths[:, None])
+    _, costs = draws(world, 2 * int(lengths.sum()))
+    assert (costs[:, 0, 0] // 10**9).tolist() == np.repeat(lengths, lengths).tolist() * 2
+
+
 def test_a_draw_depends_on_seed_path_round_and_arm_only() -> None:
     world = two_point(rewards=[0.5, 0.5], costs=[0.5, 0.5], cost_min=0.1)
     wider = two_point(rewards=[0.5, 0.5, 0.5], costs=[0.5, 0.5, 0.5], cost_min=0.1)

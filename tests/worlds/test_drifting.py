@@ -103,3 +103,9 @@ def test_where_one_arms_cost_changes_that_of_another_stays_exact() -> None:
     assert sorted(set(world.tables.costs[:, 0].ravel().tolist())) == [
         round(10**8 + 10**8 * step / 7) for step in range(8)
     ]
+
+
+@pytest.mark.parametrize("mean", [0, 1e-300, 0.1, 1 / 3, 1])
+def test_means_that_stay_are_accepted_to_the_last_bit(mean: float) -> None:
+    world = drifting(rounds=997, rewards=[[mean], [mean], [mean]], costs=[1])
+    np.testing.assert_allclose(world.tables.below[:, 0, 0] / 2**53, mean, rtol=1e-15, atol=2**-53)

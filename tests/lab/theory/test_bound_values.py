@@ -165,6 +165,11 @@ def test_theorem5_has_no_value_outside_its_world(budget: float) -> None:
     )
 
 
+def test_the_smallest_ratio_of_costs_is_allowed() -> None:
+    for top in (1, 3, 7, 0.3):
+        assert value(theorem1(2, 10, top * 1e-9, cost_max=top)) > 0
+
+
 def test_the_lower_bounds_do_not_apply_to_a_single_arm() -> None:
     assert not theorem2(1, 100, 0.5, form="corrected").applies
     assert not two_worlds(100, 0.5, n_arms=1).applies
