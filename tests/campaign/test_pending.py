@@ -20,7 +20,7 @@ from purse.campaign.terms import Terms
 from purse.lab import Ticket
 from purse.policies import replan
 from tests.support.machine_verbs import CampaignMachine
-from tests.support.soak import scale
+from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness, SqliteHarness, StorageHarness
 from tests.system.test_campaign_machine import run
 
@@ -237,5 +237,8 @@ class CountingMachine(CampaignMachine):
         assert open_of(self.campaign) == self.ledger.open()
 
 
-def test_no_sequence_of_calls_breaks_the_count() -> None:
-    run(CountingMachine, MemoryHarness(), "replan", 2)
+@pytest.mark.parametrize("kind", ["memory", "sqlite"] if SOAK else ["memory"])
+def test_no_sequence_of_calls_breaks_the_count(
+    make_harness: Callable[[str], StorageHarness], kind: str
+) -> None:
+    run(CountingMachine, make_harness(kind), "replan", 2)
