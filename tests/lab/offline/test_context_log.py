@@ -256,7 +256,7 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
         "own",
         arms={"left": 1, "middle": 1, "right": 1},
         budget=600,
-        cost_min=1,
+        cost_min=0.5,
         horizon=600,
         policy="uniform",
         explore=0.5,
@@ -277,7 +277,8 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
         )
     export = tmp_path / "own.jsonl"
     campaign.export(export)
-    found = purse.replay(export, policies=[STATIC, "fixed:arm=1"], budgets=100, n_paths=200)
+    game: dict[str, Any] = {"budgets": 100, "n_paths": 200, "stop": "retry"}  # as above
+    found = purse.replay(export, policies=[STATIC, "fixed:arm=1"], **game)
     assert "features: x (-1 to 1)" in str(found)
     static, blind = found.frame().sort("estimate", descending=True).rows(named=True)
     # the better arm by the sign of x gains 0.5 + 0.45 / 2 a round
@@ -285,6 +286,6 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
     assert blind["low"] < 50 < blind["high"]
     assert static["low"] > blind["estimate"]
     campaign.export(tmp_path / "bare.jsonl", contexts=False)
-    bare = purse.replay(tmp_path / "bare.jsonl", policies="fixed:arm=1", budgets=100, n_paths=200)
+    bare = purse.replay(tmp_path / "bare.jsonl", policies="fixed:arm=1", **game)
     assert "features" not in str(bare)
     assert bare.frame()["estimate"][0] == blind["estimate"]
