@@ -42,19 +42,19 @@ ABOUT_EVERY_POLICY = (
     "test_simulate.py",
     "test_testing.py",
 )
-# what shares kernels or plays the same policies
-TOGETHER = {
-    "exp3_bwk": "exp3",
-    "exp3_ix_bwk": "exp3_ix",
-    "exp3_p_bwk": "exp3_p",
-    "exp3pp_bwk": "exp3pp",
-    "exp3pp_price": "exp3pp",
-    "oracle": "fixed",
-    "sw_ucb_bwk": "ucb_bwk",
-    "tsallis_inf_bwk": "tsallis_inf",
-    "tsallis_inf_coin": "tsallis_inf",
-    "tsallis_inf_price": "tsallis_inf",
+# the file whose tests share a policy's machine code
+FAMILIES = {
+    "exp3": "exp3_bwk exp3_ix exp3_ix_bwk exp3_p exp3_p_bwk exp3pp exp3pp_bwk exp3pp_price",
+    "exp3pp_prices": "exp3pp_ada_prices",
+    "fixed": "oracle",
+    "index_rules": "b_greedy budget_ucb c_ucb i_ucb m_ucb mrcb omega_ucb ucb_bv1 ucb_bv2 ucb_sc",
+    "known_costs": "b_kube bounded_epsilon_first epsilon_first fractional_kube kube",
+    "lin_ucb_price": "lin_ts_price lin_ucb_resolve",
+    "replan": "replan_edges",
+    "tsallis_inf": "tsallis_inf_bwk tsallis_inf_coin tsallis_inf_price",
+    "ucb_bwk": "sw_ucb_bwk",
 }
+TOGETHER = {stem: family for family, stems in FAMILIES.items() for stem in stems.split()}
 # what loads the compiler for GPUs, in seconds, to compile a few policies
 FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
 schemas = count()
@@ -91,6 +91,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     longest = sorted(seconds, key=lambda folder: -seconds[folder])
     parts = ", ".join(f"{folder} {seconds[folder]:.0f}" for folder in longest)
     terminalreporter.write_line(f"Seconds of the workers' time by folder: {parts}")
+    pieces = sum(1 for _ in (Path(__file__).parents[1] / "src").rglob("*.nbc"))
+    terminalreporter.write_line(f"Pieces of machine code on disk, of earlier runs too: {pieces}")
     if without_gpu():
         terminalreporter.write_line(
             "There is no GPU here: the tests marked gpu did not run; kernels of some "
