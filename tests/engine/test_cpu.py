@@ -115,11 +115,11 @@ def test_what_went_well_is_not_told_to_stop() -> None:
 
 
 LONG = """
-world = purse.worlds.bernoulli(rewards=[0.5] * {1}, costs=[0.5] * {1})
-purse.simulate({0!r}, world, budget=4e9, n_paths=50)
+world = purse.worlds.bernoulli(rewards=[0.5] * {0}, costs=[0.5] * {0})
+purse.simulate("exp3++.bwk", world, budget=4e9, n_paths=50)
 """
 
 
-@pytest.mark.parametrize(("policy", "n_arms"), [("uniform", 2), ("exp3++.bwk", 50_000)])
-def test_ctrl_c_ends_a_long_simulation_within_two_seconds(policy: str, n_arms: int) -> None:
-    check_interrupt(LONG.format(policy, n_arms), lines=10)
+@pytest.mark.parametrize("n_arms", [2, 50_000])
+def test_ctrl_c_ends_a_long_simulation_within_two_seconds(n_arms: int) -> None:
+    check_interrupt(LONG.format(n_arms), lines=10)

@@ -69,7 +69,7 @@ class Question:
     @property
     def players(self) -> list[str | ModuleType]:
         """The policies, as a list."""
-        if isinstance(self.policies, (str, ModuleType)):
+        if isinstance(self.policies, (str, ModuleType, type)):  # a class is refused by its name
             return [self.policies]
         return list(self.policies or ())
 
