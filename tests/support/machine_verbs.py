@@ -87,7 +87,8 @@ class AskMachine(ReportMachine):
         contexts = self.draw_contexts(n)
         if contexts is not None and isinstance(seen, tuple) and self.random.random() < 0.8:
             contexts = [self.said(context) for context in seen] + contexts[len(seen) :]
-        self.ask_for(n, request_id, None if mask is None else dict(mask), contexts)  # type: ignore[call-overload]
+        masked_arms: Any = None if mask is None else dict(mask)  # type: ignore[call-overload]
+        self.ask_for(n, request_id, masked_arms, contexts)
 
     def draw_contexts(self, n: int) -> list[Context] | None:
         """As many as are asked for, where there are features; some values are outside."""
@@ -300,7 +301,8 @@ class CampaignMachine(AskMachine):
         request_id = list(self.ledger.requests)[which % len(self.ledger.requests)]
         kind, *rest = self.ledger.requests[request_id]
         units = rest[0] if kind == "top_up" else (1,) * len(self.terms.resources)
-        self.top_up_with(tuple(unit + more for unit in units), request_id)  # type: ignore[attr-defined]
+        assert isinstance(units, tuple)
+        self.top_up_with(tuple(unit + more for unit in units), request_id)
 
     def top_up_with(self, units: Units, request_id: str | None) -> None:
         amounts = dict(zip(self.terms.resources, map(written, units), strict=True))

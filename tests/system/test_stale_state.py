@@ -151,7 +151,8 @@ def state_of(policy: Learner) -> dict[str, bytes]:
 def test_a_process_that_ends_leaves_a_whole_file(tmp_path: Path) -> None:
     code = f"""
 from purse.campaign.campaign import Campaign
-campaign = Campaign.create("c", arms={{"a": 1}}, budget=10, cost_min=1, policy="uniform", storage="sqlite:///{tmp_path}/purse.db")
+terms = {{"arms": {{"a": 1}}, "budget": 10, "cost_min": 1, "policy": "uniform"}}
+campaign = Campaign.create("c", **terms, storage="sqlite:///{tmp_path}/purse.db")
 campaign.tell(campaign.ask(), 1, 1)
 """
     subprocess.run([sys.executable, "-c", code], check=True, cwd=ROOT)
