@@ -1,5 +1,5 @@
-"""Who should read which digit? Three cheap classifiers know some of the digits each, and a dear one
-knows them all: what is a context worth?
+"""Specialists for digits: three cheap classifiers know some of the digits each, and a dear one all.
+What is a context worth?
 
 The data are scikit-learn's 1,797 pictures of digits. The arms learn one half, and the game is
 played on the other. The context is what a glance shows: 12 numbers that summarise the pixels. The

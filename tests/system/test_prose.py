@@ -36,6 +36,7 @@ TURNS = re.compile(
     r"|where (?:there|it|they|that|none|nothing|no|this|he|she|its))\b"
     r"|(?:^|[.;:] )Where "
 )
+CLAUSES = {"What", "Who", "How", "Where", "Whether", "When", "Which"}  # no noun phrase
 VAGUE = {"each", "found", "kept", "known", "made"}  # a name says what it holds
 FACES = ("__init__", "__main__", "_version")  # of a package
 SHORTEST, LONGEST, LONGEST_CLASS = 15, 400, 750
@@ -122,6 +123,11 @@ def offences(source: str) -> list[str]:
     """The turns of the list and the names that say nothing, with their lines."""
     turns = ((line, TURNS.search(words)) for line, words in sentences_of(source))
     found = [f"{line}: {turn[0].strip()}" for line, turn in turns if turn]
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef):
+            first = (ast.get_docstring(node) or "-").split()[0]
+            if first in CLAUSES:
+                found.append(f"{node.body[0].lineno}: no noun phrase: {first}")
     return found + [f"{line}: name {name}" for line, name in names_of(source) if name in VAGUE]
 
 
@@ -136,11 +142,12 @@ def test_docstrings_comments_and_names_of_package_and_examples_are_plain() -> No
 
 def test_the_check_finds_turns_across_lines_and_names() -> None:
     source = (
-        '"""A budget.\n\nWhere it ends, asks fail."""\n'
+        '"""What a budget is.\n\nWhere it ends, asks fail."""\n'
         "# the lock, which is taken where\n# there is one\n"
         "found = [each for each in range(3)]  # so many\n"
     )
-    expected = ["1: Where", "4: where there", "6: so many", "6: name found", "6: name each"]
+    expected = ["1: Where", "4: where there", "6: so many", "1: no noun phrase: What"]
+    expected += ["6: name found", "6: name each"]
     assert offences(source) == expected
 
 

@@ -1,4 +1,4 @@
-"""How things with options are written: `exp3++.bwk:beta=1,alpha=3`,
+"""The spelling of things with options: `exp3++.bwk:beta=1,alpha=3`,
 `bernoulli:rewards=[.9,.6],costs=[.8,.3]`.
 """
 

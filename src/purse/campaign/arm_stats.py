@@ -1,4 +1,4 @@
-"""What the reports of each arm come to, and the tickets of which a report is expected."""
+"""Sums of the reports of each arm, and the tickets of which a report is expected."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Z = 1.959963984540054  # 95% of a normal distribution lies within ± Z
 
 
 class ArmSums(NamedTuple):
-    """What was reported of one arm up to some moment."""
+    """Sums of the reports of one arm up to some moment."""
 
     told: int
     failed: int
@@ -25,7 +25,7 @@ class ArmSums(NamedTuple):
 
 @dataclass(slots=True)
 class ArmStats:
-    """What was reported of one arm, from whatever state its tickets were told."""
+    """Statistics of the reports of one arm, from whatever state its tickets were told."""
 
     costs: list[int]  # units
     pulls: int = 0  # asked

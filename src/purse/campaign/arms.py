@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Seen(NamedTuple):
-    """What a policy sees before it chooses."""
+    """The view of a policy before it chooses."""
 
     t: int  # the round
     left: list[int]  # (d,) units

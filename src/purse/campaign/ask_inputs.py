@@ -1,4 +1,4 @@
-"""What an ask is given besides its number of tickets: arms, contexts and labels."""
+"""The inputs of an ask besides its number of tickets: arms, contexts and labels."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def check_most(mask: Mask, names: Sequence[str], cost_max: Sequence[Sequence[int
 
 
 class Context(NamedTuple):
-    """What is known of a round, as an entry has it."""
+    """The context of a round, as an entry has it."""
 
     # (F,) without the constant; 32-bit floats, as their shortest decimals
     numbers: list[float]
@@ -182,7 +182,7 @@ NAMED = f"must be text of 1 to {LONGEST_KEY} printable characters, without an eq
 
 
 class Sums:
-    """What was booked for each label since this object was made: a balance without a budget."""
+    """The bookings of each label since this object was made: a balance without a budget."""
 
     def __init__(self) -> None:
         self.rows: dict[Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource

@@ -38,7 +38,7 @@ PAGE_SIZE = 5_000
 
 
 class Audit(NamedTuple):
-    """What an audit has found."""
+    """The findings of an audit."""
 
     entries: int  # that were decided again, of all levels
     findings: tuple[str, ...]

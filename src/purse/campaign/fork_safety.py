@@ -1,5 +1,5 @@
-"""What a child process must not share with its parent: locks that another thread held, connections,
-and what SQLite remembers of its files.
+"""Things that a child process must not share with its parent: locks that another thread held,
+connections, and what SQLite remembers of its files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How a campaign went: what the dashboard shows, from the fold of its journal, in bounded room."""
+"""The course of a campaign for the dashboard, from the fold of its journal, in bounded room."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PAGE_SIZE = 1_000  # entries read at a time
 
 
 class History:
-    """What happened in a campaign so far; balances, tickets and arms are those of `level`."""
+    """The course of a campaign so far; balances, tickets and arms are those of `level`."""
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms

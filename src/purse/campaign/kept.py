@@ -1,4 +1,4 @@
-"""What this process keeps itself: a level of a storage, and the way from a verb to its rule.
+"""A level of a storage in this process, and the way from a verb to its rule.
 
 This imports all that rules need. The public classes import it late: a client of a server never
 does.

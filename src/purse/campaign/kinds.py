@@ -24,7 +24,7 @@ SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400}
 
 @dataclass(frozen=True, eq=False)
 class Kind:
-    """What a value may be."""
+    """The kind of a value: what it may be."""
 
     schema: Schema
     typed: Callable[[str], Any] = str  # reads the text of a command line or a query
@@ -133,7 +133,7 @@ def nested(schema: Schema, depth: int) -> Schema:
 
 
 class Report(NamedTuple):
-    """What a ticket brought and cost."""
+    """The reward and the cost of a ticket."""
 
     ticket: Any
     reward: Any

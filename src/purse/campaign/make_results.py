@@ -1,4 +1,4 @@
-"""What users get of tickets, made from what is stored: tickets, receipts, sums of labels."""
+"""Results for users, made from records: tickets, receipts, sums of labels."""
 
 from __future__ import annotations
 

@@ -219,7 +219,7 @@ class Period(NamedTuple):
 
 
 class PeriodTerms(NamedTuple):
-    """What the terms of a budget say of its periods; all empty if it is not renewed."""
+    """The terms of a budget on its periods; all empty if it is not renewed."""
 
     every: str = ""
     time_zone: str = TIME_ZONE

@@ -1,4 +1,4 @@
-"""What a user says of times, rewards, exploration and room for arms, checked for the terms."""
+"""Readers of terms: times, rewards, exploration and room for arms, checked."""
 
 from __future__ import annotations
 

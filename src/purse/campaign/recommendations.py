@@ -1,4 +1,4 @@
-"""Which arm is best, from the journal in a storage."""
+"""The recommendation of an arm, from the journal in a storage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is stored beside the journal: the balances of a level, its head, and checkpoints.
+"""Records beside the journal: the balances of a level, its head, and checkpoints.
 
 A checkpoint is what a journal comes to at one of its entries, so that a reader can begin there. It
 is a cache, but for those of webhooks. It counts if it is whole and the journal still has the digest
@@ -68,7 +68,7 @@ def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
 
 @dataclass
 class Head:
-    """What a level's journal comes to besides balances and tickets; the second half is for
+    """The outcome of a level's journal besides balances and tickets; the second half is for
     campaigns. It is stored as JSON without what is empty.
     """
 

@@ -31,7 +31,7 @@ Load = Callable[[int], list[Entry]]  # finds the entries about a ticket
 
 
 class WouldAdd(Exception):
-    """What the rules would write."""
+    """The entries that the rules would write."""
 
     def __init__(self, level: Level, *written: Any) -> None:
         self.level, self.written = level, written

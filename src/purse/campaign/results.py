@@ -1,5 +1,6 @@
-"""What campaigns and accounts answer: tickets, receipts, status, audits. Amounts are decimal text,
-one per resource.
+"""The answers of campaigns and accounts: tickets, receipts, status, audits.
+
+Amounts are decimal text, one per resource.
 
 The service describes these types in its API, and the client builds them from JSON. The text in an
 `Annotated` is what the API says of a field. This module imports nothing heavy, for the client's
@@ -115,7 +116,7 @@ class Receipt(NamedTuple):
 
 @dataclass(frozen=True)
 class Audit:
-    """What a journal comes to, and where a campaign differs from it."""
+    """The balances that a journal comes to, and how a campaign differs from them."""
 
     entries: int
     findings: tuple[str, ...]
@@ -150,7 +151,7 @@ def left_of(purses: tuple[BalanceStatus, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LabelStatus:
-    """What the tickets with a label have cost."""
+    """The costs of the tickets with a label."""
 
     key: str
     value: str
@@ -233,7 +234,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How a campaign stands."""
+    """The state of a campaign."""
 
     name: str
     status: CampaignState
@@ -342,7 +343,7 @@ class LevelStatus:
 
 @dataclass(frozen=True, slots=True)
 class AccountStatus:
-    """How an account stands, and all that is below it."""
+    """The state of an account, and of all that is below it."""
 
     name: str
     status: CampaignState

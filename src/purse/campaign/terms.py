@@ -1,4 +1,6 @@
-"""What a campaign was created with. Terms never change; top-ups are entries of the journal."""
+"""The terms that a campaign was created with. Terms never change; top-ups are entries of the
+journal.
+"""
 
 from __future__ import annotations
 

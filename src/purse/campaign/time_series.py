@@ -25,7 +25,7 @@ LENGTHS = {DAY: 86_400_000, HOUR: 3_600_000}  # ms
 
 
 class Sample(NamedTuple):
-    """How things stood at a time."""
+    """The balances and counts at a time."""
 
     at: int  # ms
     balances: Sequence[Balance]  # of each resource
@@ -91,7 +91,7 @@ class RecentSeries:
 
 
 class LastMinute:
-    """What was asked and told in the last minute, by seconds."""
+    """The asks and reports of the last minute, by seconds."""
 
     def __init__(self) -> None:
         self.seconds: deque[tuple[int, int, int]] = deque()  # the second, and the totals before it

@@ -1,5 +1,5 @@
-"""How a verb travels: one row beside each method, from which requests, routes, the description of
-the API and commands are made.
+"""The way of a verb to its face: one row beside each method, from which requests, routes, the
+description of the API and commands are made.
 """
 
 from __future__ import annotations

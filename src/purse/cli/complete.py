@@ -1,4 +1,4 @@
-"""What the Tab key completes: policies, worlds, criteria and the names of campaigns."""
+"""Completions for the Tab key: policies, worlds, criteria and the names of campaigns."""
 
 from __future__ import annotations
 

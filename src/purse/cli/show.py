@@ -1,4 +1,4 @@
-"""What verbs of campaigns and accounts return, printed: JSON for machines, lines for people."""
+"""The results of verbs of campaigns and accounts, printed: JSON for machines, lines for people."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ def read_answer(
 
 
 class Patient(io.RawIOBase):
-    """What `http.client` reads an answer from."""
+    """The stream that `http.client` reads an answer from."""
 
     def __init__(self, link: socket.socket, deadline: float, most: int | None) -> None:
         self._link, self._deadline, self._most = link, deadline, most

@@ -20,7 +20,7 @@ FLOAT64, INT64, UINT64, BOOL = (np.dtype(letters).str for letters in ("f8", "i8"
 
 
 class Kind:
-    """What a value in a block consists of.
+    """The parts of a value in a block.
 
     tree   for a number its type in NumPy's letters, such as "<f8"; for an array (type, dimensions,
            whether it is read only); for a tuple its class, and the trees of its items

@@ -1,4 +1,4 @@
-"""What numba-cuda's compiler is told, so that a GPU gives the CPU's bits and does nothing but the
+"""Settings of numba-cuda's compiler, so that a GPU gives the CPU's bits and does nothing but the
 arithmetic.
 
 numba-cuda has no options for these; each is the least that does it. `compiling` replaces a few of
@@ -27,7 +27,7 @@ CudaAPIError, CudaSupportError = cuda.CudaAPIError, cuda.CudaSupportError
 
 
 class _Here(local):
-    """What holds in this thread."""
+    """The state of this thread."""
 
     depth = 0  # of `compiling`
     capability: tuple[int, int] | None = None  # compile for such a card; None: for the one there is

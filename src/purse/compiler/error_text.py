@@ -1,4 +1,4 @@
-"""What numba says of a function that does not compile, in one line that names the user's line."""
+"""Numba's message about a function that does not compile, as one line with the user's line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What numba is told of our intrinsics: how compiled code does what Python has no word for."""
+"""Our intrinsics for numba: operations of compiled code for which Python has no word."""
 
 from __future__ import annotations
 

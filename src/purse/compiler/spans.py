@@ -55,7 +55,7 @@ def array_type(typingctx: Any, dtype: Any, ndim: int) -> Any:
 
 @register_model(Span)
 class SpanModel(models.StructModel):  # type: ignore[misc]
-    """What compiled code knows of a span."""
+    """The model of a span in compiled code."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         shape = types.UniTuple(types.intp, kind.ndim)

@@ -1,6 +1,4 @@
-"""What every arm would have been worth in the rounds that a policy played: sums over the same
-draws.
-"""
+"""The worth of every arm in the rounds that a policy played: sums over the same draws."""
 
 from __future__ import annotations
 

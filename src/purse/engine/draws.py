@@ -1,5 +1,5 @@
-"""What a world would answer: the draws and the contexts of a path as tables, the same numbers that
-the loop meets.
+"""The answers of a world: the draws and the contexts of a path as tables, the same numbers that the
+loop meets.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ SAMPLE = 1 << 10  # paths that tell how far all are
 
 
 class Launch(NamedTuple):
-    """How many threads share a block, and how many bytes of fast memory."""
+    """The number of threads in a block, and their bytes of fast memory."""
 
     block: int
     near: int

@@ -1,4 +1,4 @@
-"""What lies in a GPU's memory."""
+"""The memory of a GPU."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class PathMemory(NamedTuple):
 
 
 class DeviceBuffers(NamedTuple):
-    """What lies on the card for a chunk of paths."""
+    """The arrays on the card for a chunk of paths."""
 
     first: PathMemory
     state_words: int  # items of one path's state; those of its scratch follow

@@ -1,4 +1,4 @@
-"""What a policy file must have, checked before anything is compiled.
+"""The parts that a policy file must have, checked before anything is compiled.
 
 Without these checks the same mistakes come as errors of the compiler, which name our lines and
 not those of the file.

@@ -27,7 +27,7 @@ class PythonPolicy(ModuleType):
 
 
 class PlayerParams(NamedTuple):
-    """What makes the players."""
+    """The maker of the players."""
 
     player: type[Any]
     problem: Problem

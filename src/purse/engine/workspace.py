@@ -1,4 +1,4 @@
-"""What the loop writes: results, checkpoints, and the room that one path works in."""
+"""The arrays that the loop writes: results, checkpoints, and the room of one path."""
 
 from __future__ import annotations
 

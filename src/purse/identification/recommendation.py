@@ -41,7 +41,7 @@ class MeanBounds:
 
 @dataclass(frozen=True, slots=True)
 class ArmVerdict:
-    """What the reports of one arm say."""
+    """The evidence from the reports of one arm."""
 
     arm: str
     pulls: Annotated[int, "Those whose reward and cost are known."]
@@ -53,7 +53,7 @@ class ArmVerdict:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """Which arm is best, with what confidence."""
+    """The arm that is best, with a confidence."""
 
     arm: Annotated[str | None, "The leader. None: no report yet, or no arm keeps to the cap."]
     certain: Annotated[bool, "Whether the confidence that was asked for is reached."]

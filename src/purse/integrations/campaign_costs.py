@@ -1,4 +1,4 @@
-"""What an integration has to know of a campaign: that it can pay calls, and the most of each."""
+"""The costs of a campaign for an integration: whether it can pay calls, and the most of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a request may be answered by: the arms of healthy deployments that a campaign can pay."""
+"""The offers for a request: the arms of healthy deployments that a campaign can pay."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Offer(NamedTuple):
 
 
 class Settings(Protocol):
-    """What decides on the maximum of a call."""
+    """The settings that decide on the maximum of a call."""
 
     answer_tokens: int | None
     margin: float

@@ -1,4 +1,4 @@
-"""What a call may cost at most, from LiteLLM's price table and the length of the prompt."""
+"""The maximum cost of a call, from LiteLLM's price table and the length of the prompt."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class TokenPrice(NamedTuple):
 
 
 class Demand(NamedTuple):
-    """What a request asks for."""
+    """The tokens that a request asks for."""
 
     prompt_tokens: int
     answer_tokens: int | None  # None: the request sets no limit

@@ -1,4 +1,4 @@
-"""What a policy file needs, in one import: `from purse.kernels import kernel, uniform, ...`."""
+"""The parts of a policy file, in one import: `from purse.kernels import kernel, uniform, ...`."""
 
 from purse.base.validation import choice as choice
 from purse.base.validation import integer as integer

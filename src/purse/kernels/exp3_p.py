@@ -41,7 +41,7 @@ class Exp3PParams(NamedTuple):
 
 
 class Exp3PState(NamedTuple):
-    """What was learnt."""
+    """The weights learnt so far."""
 
     gains: Floats  # (n,)
     chances: Floats  # (n,) the p that follow from the gains

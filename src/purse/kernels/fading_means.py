@@ -82,7 +82,7 @@ def add_value(arms: FadingMeans, arm: int, s: int, value: float) -> None:
 
 
 class ChangeTest(NamedTuple):
-    """What the test keeps of each arm since the last change anywhere."""
+    """The sums of the test for each arm since the last change anywhere."""
 
     reports: Ints  # (K,)
     sums: Floats  # (K, S)

@@ -1,4 +1,4 @@
-"""What policies share that know what each arm costs: the greedy filling of a knapsack, with or
+"""The common part of policies that know the costs: the greedy filling of a knapsack, with or
 without caps, and a draw from it.
 
 With u what is left, in whole units, each arm in order of falling score (of equal ones the first):
@@ -29,7 +29,7 @@ UNCAPPED = 2**62  # more pulls than any game has
 
 
 class KnownCosts(NamedTuple):
-    """What each arm costs, and how often it may be pulled; part of the parameters of a policy that
+    """The cost of each arm, and how often it may be pulled; part of the parameters of a policy that
     knows it.
     """
 

@@ -1,4 +1,5 @@
-"""What index rules share: sums per arm, and the arm with the largest score, ties broken at random.
+"""The common part of index rules: sums per arm, and the arm with the largest score, ties broken at
+random.
 
 A rule that gives every arm a score from its own pulls and takes the largest is two kernels:
 

@@ -55,7 +55,7 @@ LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
 
 
 class LinearParams(NamedTuple):
-    """What a policy with this core knows beforehand."""
+    """The parameters of a policy with this core."""
 
     pace: Pace
     scale: float
@@ -70,7 +70,7 @@ class LinearParams(NamedTuple):
 
 
 class LinearState(NamedTuple):
-    """What it has learnt."""
+    """The regressions learnt so far."""
 
     inverse: Floats  # (K, n, n) this and the next five: see `Regression`
     coefficients: Floats  # (K, 1 + d, n)

@@ -45,7 +45,7 @@ SPREAD, EARNED, SPENT = range(3)  # in `paced`: Q - 1 - d (t - 1), rewards, and 
 
 
 class Pace(NamedTuple):
-    """What the prices follow from; part of the parameters of a policy that uses them."""
+    """The pace that prices follow from; part of the parameters of a policy that uses them."""
 
     skips: bool  # whether there is a horizon, so that rounds may pass
     budget: Floats  # (d,) in largest costs

@@ -255,7 +255,7 @@ def play_cheapest(lp: SmallLp) -> None:
 
 
 class GuardStakes(NamedTuple):
-    """What there was and what is left, in the same unit as costs."""
+    """The budget and what is left of it, in the unit of costs."""
 
     guard: float  # the part of the safe arm's gain that may be risked
     earned: float  # the gain so far

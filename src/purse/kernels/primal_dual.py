@@ -1,4 +1,4 @@
-r"""What policies share that learn the arms and the prices of the resources at the same time.
+r"""The common part of policies that learn arms and prices at the same time.
 
 Budgets b_j of d resources and, if they limit anything, T rounds become one budget, with costs
 rescaled to match:

@@ -36,7 +36,7 @@ LARGEST = 1 << 26  # bytes of a file
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """What a log has taught. K arms, n numbers of a context, S = 1 + d signals."""
+    """The knowledge from a log. K arms, n numbers of a context, S = 1 + d signals."""
 
     model: Regression  # rewards from 0 to 1, costs in the user's unit
     arms: tuple[str, ...]  # (K,)

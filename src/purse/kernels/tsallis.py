@@ -1,4 +1,5 @@
-r"""What the Tsallis-INF family shares: its weights, and a learner of losses that draws from them.
+r"""The common part of the Tsallis-INF family: its weights, and a learner of losses that draws from
+ them.
 
 The weights of the losses L under the rate eta, with x < min L the one number for which they sum to
 1:

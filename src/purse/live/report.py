@@ -1,4 +1,4 @@
-"""What a live policy reads: its choices in the workspace, and the reports of its user."""
+"""The inputs of a live policy: its choices in the workspace, and the reports of its user."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who sent a request, and whether the role allows what it asks for."""
+"""The sender of a request, and whether its role allows the request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much one sender may send: bytes in a body and a query, requests in a second."""
+"""The limits of one sender: bytes in a body and a query, requests in a second."""
 
 from __future__ import annotations
 

@@ -180,7 +180,7 @@ def age(since: float | None, now: float) -> float:
 
 
 class Metrics:
-    """What one app counts, in a registry of its own."""
+    """The metrics of one app, in a registry of its own."""
 
     def __init__(
         self,

@@ -38,7 +38,7 @@ Answer = Callable[[Scope], Awaitable[Response]]
 
 
 class Operation(NamedTuple):
-    """What answers the requests of one path and method."""
+    """The handler of one path and method."""
 
     role: Role | None  # that it needs; None: everybody may
     answer: Answer

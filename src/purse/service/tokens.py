@@ -1,4 +1,5 @@
-"""Who may do what: tokens in a file of JSON lines that holds their SHA-256 only.
+"""The tokens of a service and their roles: tokens in a file of JSON lines that holds their SHA-256
+only.
 
 A token is shown once, when it is made. Roles: `read` sees everything, `act` also asks, tells and
 voids, `admin` also creates campaigns, tops up, pauses and ends.

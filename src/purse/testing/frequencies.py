@@ -25,7 +25,7 @@ SIGMAS = 5  # how far a count may be off: by chance in 2 of a million
 
 
 class Tally(NamedTuple):
-    """How often arms came and should have come, each of shape (K,)."""
+    """The counts of arms that came and should have come, each of shape (K,)."""
 
     seen: Floats
     expected: Floats

@@ -1,4 +1,4 @@
-"""Whether to spend or to save shows too late, so every player has regret in proportion to B."""
+"""A choice to spend or to save that shows too late: every regret grows in proportion to B."""
 
 from __future__ import annotations
 

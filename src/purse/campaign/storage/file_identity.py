@@ -1,4 +1,4 @@
-"""Which files a SQLite database is: the file itself, its write-ahead log and its shared memory.
+"""The files of a SQLite database: the file itself, its write-ahead log and its shared memory.
 
 A connection goes on writing to files that it has open when they are removed or replaced, and what
 it writes then is lost. Another SQLite library in the same process does that by merely

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 class ConnectionLost(StorageUnavailable):
-    """What became of the transaction is unknown."""
+    """A transaction with an unknown outcome."""
 
 
 class QueryTimeout(psycopg.OperationalError):

@@ -124,7 +124,7 @@ class Session(Protocol):
 
 
 class Database(Protocol):
-    """What a dialect offers.
+    """The interface of a dialect.
 
     Errors come out as `StorageUnavailable`, or as `PurseError` if a constraint is violated. It is
     safe to use from several threads and after a fork.
@@ -154,7 +154,7 @@ class Database(Protocol):
 
 
 class Wants(NamedTuple):
-    """What a change has to know, besides the levels."""
+    """The rows that a change needs besides the levels."""
 
     tickets: Sequence[int] = ()
     requests: Sequence[str] = ()
@@ -176,7 +176,7 @@ class Found(NamedTuple):
 
 
 class Locked(NamedTuple):
-    """What a level is at the moment it is locked."""
+    """A level at the moment it is locked."""
 
     levels: list[Found]  # from the top down; the last one is it
     answers: list[Entry]  # of the wanted requests
@@ -218,7 +218,7 @@ class Stored(NamedTuple):
 
 
 class Writes(NamedTuple):
-    """What is to be written."""
+    """The rows that a change writes."""
 
     levels: Sequence[tuple[int, str, int]]  # seq, head and key of each that changed
     moves: Sequence[tuple[int, int, Sequence[int]]]  # key, resource and what is added

@@ -48,7 +48,7 @@ class SqliteSession:
 
 
 class Dialect:
-    """What a file and memory have in common."""
+    """The common part of a file and of memory."""
 
     lock = ""
     among = "IN (SELECT value FROM json_each(?))"

@@ -38,7 +38,7 @@ SLACK = 60_000  # ms by which the clocks of two followers may differ
 
 
 class Progress(NamedTuple):
-    """How far a receiver was told of one journal."""
+    """The place up to which a receiver was told of one journal."""
 
     seq: int  # the entry up to which all events have arrived, or were given up
     at: int  # ms: when this was written

@@ -1,4 +1,4 @@
-"""How late reports come in a simulation."""
+"""The delay of reports in a simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How sure an estimate from a log is: the same estimate from logs drawn again from the log.
+"""The interval of an estimate from a log: the same estimate from logs drawn again from the log.
 
 Every estimate is a mean over paths, and its error has two parts. The log is a sample: its rows are
 drawn again with replacement R times (the bootstrap; Efron 1979), and the policy plays each of these

@@ -22,7 +22,7 @@ RIDGE = 1.0
 
 
 class Credited(NamedTuple):
-    """What the paths of a block came to: P paths, K arms, n rows."""
+    """The outcome of the paths of a block: P paths, K arms, n rows."""
 
     gain: dict[str, Floats]  # by method, (P,) in the user's unit
     spent: dict[str, Floats]  # likewise, of the first resource

@@ -44,7 +44,7 @@ NAME = "as logged"
 
 
 class LogPlayer:
-    """What plays jobs on a log, by each method that is asked for."""
+    """A player of jobs on a log, by each method of the question."""
 
     def __init__(self, log: Log, question: Question, *, workers: int) -> None:
         methods, logs = question.methods, question.logs

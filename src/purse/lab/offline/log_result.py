@@ -1,4 +1,4 @@
-"""What a log says about policies: estimates with intervals, or why the log cannot tell."""
+"""The result of a log's replay: estimates with intervals, or why the log cannot tell."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LogFacts(Facts):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LogResult(Answer):
-    """What each policy would have gained with each budget, by each method."""
+    """The gain that each policy would have had with each budget, by each method."""
 
     gap = ("",)
 

@@ -200,7 +200,7 @@ class Queues(NamedTuple):
 
 
 class LogTables(NamedTuple):
-    """What answers: one of the two; the other has no rows."""
+    """The tables that answer: one of the two; the other has no rows."""
 
     atoms: Tables
     queues: Queues

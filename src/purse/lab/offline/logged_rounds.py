@@ -147,7 +147,7 @@ def keep_credit(log: LoggedRounds) -> None:
 
 
 class SeatedParams(NamedTuple):
-    """What a policy is told, and the log that it plays on."""
+    """The parameters of a policy, and the log that it plays on."""
 
     inner: Any
     log: LoggedRounds

@@ -1,4 +1,4 @@
-"""What is asked of recorded rounds, and how to ask it again: as a command, or in Python if no
+"""A question about recorded rounds, and how to ask it again: as a command, or in Python if no
 command can say it.
 """
 
@@ -30,7 +30,7 @@ FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
 
 @dataclass(frozen=True, kw_only=True)
 class Question:
-    """What is asked of recorded rounds; `purse.replay` explains the first fields.
+    """A question about recorded rounds; `purse.replay` explains the first fields.
 
     The rest is about logs:
 

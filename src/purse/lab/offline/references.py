@@ -1,4 +1,4 @@
-r"""What policies on a recorded table are measured against, in the user's unit of reward.
+r"""The yardsticks of policies on a recorded table, in the user's unit of reward.
 
     always ARM           the arm alone, round by round, until a pull cannot be paid: played
     best fixed mixture   in every round an arm drawn with the probabilities x(i) / T of the LP
@@ -53,7 +53,7 @@ SMALLEST = 5e-4  # part of a mixture that is named
 
 
 class Score(NamedTuple):
-    """What a player comes to with a budget, on average over paths."""
+    """The result of a player with a budget, on average over paths."""
 
     budget: float
     player: str

@@ -31,7 +31,7 @@ EITHER_COMMA, EITHER_POINT = (rf"^[-+]?[1-9]\d{{0,2}}{mark}\d{{3}}$" for mark in
 
 @dataclass(frozen=True)
 class Piped:
-    """What came through standard input, as a file that can be opened."""
+    """The bytes of standard input, as a file that can be opened."""
 
     content: bytes
     name: str = "stdin"

@@ -15,7 +15,7 @@ TIE = 0.005  # of the optimum: the default is taken if the best is better by no 
 
 
 class Choice(NamedTuple):
-    """How a policy does in some situations."""
+    """The score of a policy in some situations."""
 
     policy: str
     mean: float  # of the situations' mean scores

@@ -42,7 +42,7 @@ Groups = Mapping[str, list[str]]  # what a reader has -> situations
 
 
 class Page(NamedTuple):
-    """What the page of one suite has of its own."""
+    """The part of a page that one suite has of its own."""
 
     name: str  # of the file
     title: str

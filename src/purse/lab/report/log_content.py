@@ -1,5 +1,5 @@
-"""What the page of a log's replay holds: estimates with intervals, why some are refused, and what
-the log knows of each arm.
+"""The content of the page of a log's replay: estimates with intervals, why some are refused, and
+what the log knows of each arm.
 """
 
 from __future__ import annotations

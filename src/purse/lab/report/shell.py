@@ -31,7 +31,7 @@ class Section(NamedTuple):
 
 
 class Content(NamedTuple):
-    """What a page holds, beside the facts of its result. Texts are Markdown."""
+    """The content of a page, beside the facts of its result. Texts are Markdown."""
 
     short: str  # what was asked
     findings: Mapping[str, str]

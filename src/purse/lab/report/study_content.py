@@ -1,4 +1,4 @@
-"""What the page of a study holds, and that of a table's replay: they share most sections."""
+"""The content of the pages of a study and of a table's replay: they share most sections."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ MANIFEST = (
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What was asked, with what it was answered, and how to ask again."""
+    """The facts of a result: the question, the versions that answered it, and how to ask again."""
 
     title: str
     policies: Sequence[str]

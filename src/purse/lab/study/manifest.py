@@ -1,6 +1,4 @@
-"""What a study's folder says of itself: what is planned, with what it is made, and how far it has
-come.
-"""
+"""The manifest of a study's folder: its plan, the versions it is made with, and its progress."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ HEAD = ("arms chosen by", "certain", "wrong", "leader right", "spent", "pulls")
 
 @dataclass(frozen=True, slots=True)
 class SamplingResult:
-    """What became of all paths under one way to choose arms; shares of all paths."""
+    """The outcome of all paths under one way to choose arms; shares of all paths."""
 
     sampling: str
     certain: float  # ended because the answer was certain

@@ -34,7 +34,7 @@ MOST_SHARDS = 10**6  # of a job: twelve days of work
 
 
 class JobSpec(NamedTuple):
-    """What a job is made from: little, and so what is sent to another machine."""
+    """The recipe of a job: little enough to be sent to another machine."""
 
     policy: str | ModuleType
     world: str | World
@@ -77,7 +77,7 @@ class Shard(NamedTuple):
 
 
 class Frames(NamedTuple):
-    """What a shard comes to."""
+    """The results of a shard."""
 
     runs: pl.DataFrame
     trace: pl.DataFrame | None  # where the job has checkpoints

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
 
 class Store:
-    """What has been computed, found again by what decides its numbers; what a class played stays in
-    memory.
+    """Results, found again by what decides their numbers; those of a class stay in memory.
 
     folder   the folder of a study; None: nothing is kept
     shared   whether several studies that lie side by side share what has been computed

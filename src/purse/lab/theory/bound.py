@@ -17,7 +17,7 @@ SMALLEST = 1e-9
 
 
 class Setting(NamedTuple):
-    """What is known of a world: whether rounds are i.i.d., and which costs are constant.
+    """The knowledge of a world: whether rounds are i.i.d., and which costs are constant.
 
     `costs` is "any", "per arm" (each arm has a constant cost) or "one" (one cost for all arms).
     """

@@ -1,5 +1,5 @@
-"""How regret grows with the budget: the slope in a log-log plot with its interval, and the shape
-that fits best.
+"""The growth of regret with the budget: the slope in a log-log plot with its interval, and the
+shape that fits best.
 
 The interval is a bootstrap over paths, the same ones at all budgets, because a path at one budget
 is often the beginning of the same path at the next. The shapes a + b f(B), b >= 0, are fitted by

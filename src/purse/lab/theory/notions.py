@@ -21,7 +21,7 @@ from purse.types import Floats, Ints
 
 @dataclass(frozen=True, eq=False)
 class RunEvidence:
-    """What a policy did, and what each arm alone would have done on the same draws."""
+    """The gains of a policy, and those of each arm alone on the same draws."""
 
     budget: float
     gain: Floats  # (P,)

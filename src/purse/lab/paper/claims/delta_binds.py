@@ -1,4 +1,4 @@
-"""When the third term of eps starts to matter."""
+"""The round from which the third term of eps matters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a guarantee costs: regret against the budget, on five worlds."""
+"""The cost of a guarantee: regret against the budget, on five worlds."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What all figures share: a figure is panels side by side, one for each world or budget; every
-policy has one colour and one shape.
+"""The common part of all figures: a figure is panels side by side, one for each world or budget;
+every policy has one colour and one shape.
 
 Channels are objects everywhere: of a text or a mapping Altair takes milliseconds to make one.
 """

@@ -1,4 +1,4 @@
-"""How all figures look: axes with whole decades and separated thousands; policies by colour and
+"""The style of all figures: axes with whole decades and separated thousands; policies by colour and
 shape, arms by colour, theorems and references by dash.
 
 Policies have Okabe and Ito's hues, arms Tol's muted ones: colour-blind readers can tell both apart.

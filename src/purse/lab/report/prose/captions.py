@@ -1,4 +1,4 @@
-"""What stands under each figure: what is drawn, and what is not."""
+"""The captions of figures: what is drawn, and what is not."""
 
 from __future__ import annotations
 

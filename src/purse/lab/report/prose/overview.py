@@ -1,4 +1,4 @@
-"""What a reader wants first: who gains which share of the optimum in which world, who the policies
+"""The overview of a page: who gains which share of the optimum in which world, who the policies
 are, and what the arms are.
 """
 

@@ -1,4 +1,4 @@
-"""What the pages of replays say in words: what was asked, and what the answer rests on."""
+"""The words of the pages of replays: what was asked, and what the answer rests on."""
 
 from __future__ import annotations
 

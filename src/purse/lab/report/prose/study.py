@@ -1,4 +1,4 @@
-"""What a report says in words, from the numbers: what was run, and what came out in each world.
+"""The words of a report, from the numbers: what was run, and what came out in each world.
 
 Text is Markdown; names that users give are set as code, which keeps them as they are.
 """
