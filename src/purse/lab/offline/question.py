@@ -115,6 +115,7 @@ class Question:
         """Return the command that asks this of `data`, or the call of a function that does; fields
         that are at their defaults are left out.
 
+        >>> from dataclasses import replace
         >>> asked = Question(policies=["uniform"], budgets=[1.0, 2.5], n_paths=20)
         >>> asked.command(Path("llm.csv"))
         'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'
