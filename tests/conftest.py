@@ -91,7 +91,8 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     longest = sorted(seconds, key=lambda folder: -seconds[folder])
     parts = ", ".join(f"{folder} {seconds[folder]:.0f}" for folder in longest)
     terminalreporter.write_line(f"Seconds of the workers' time by folder: {parts}")
-    pieces = sum(1 for _ in (Path(__file__).parents[1] / "src").rglob("*.nbc"))
+    code = Path(os.environ.get("NUMBA_CACHE_DIR", Path(__file__).parents[1] / "src"))
+    pieces = sum(1 for _ in code.rglob("*.nbc"))
     terminalreporter.write_line(f"Pieces of machine code on disk, of earlier runs too: {pieces}")
     if without_gpu():
         terminalreporter.write_line(

@@ -181,7 +181,7 @@ def test_forks_while_threads_work_without_a_pause(
     threads = [threading.Thread(target=work, args=(each,)) for each in (campaign, *others)]
     for thread in threads:
         thread.start()
-    children = [ended(started(check)) for _ in range(scale(3, 300))]
+    children = [ended(started(check)) for _ in range(scale(3, 100))]
     over.set()
     for thread in threads:
         thread.join()

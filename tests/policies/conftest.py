@@ -26,16 +26,23 @@ def _steps_stay_in_plain_python() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _few_pieces_per_policy() -> Iterator[None]:
-    """The tests of a policy share its machine code: one shape, one set of options."""
-    yield
+def count_pieces() -> Counter[tuple[object, object]]:
+    """How many pieces of machine code this process has of each pair of kernels."""
     pieces = Counter[tuple[object, object]]()
     for (_, choose, update, *_), loop in cpu._loops.items():
         pieces[choose, update] += len(loop.by_kind)
     for (choose, update, *_), kind in steps._steps.items():
         compiled = [step for step in (kind.ask, kind.tell, kind.look) if step and step.machine]
         pieces[choose, update] += len(compiled)
+    return pieces
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _few_pieces_per_policy() -> Iterator[None]:
+    """The tests of a policy share its machine code: one shape, one set of options."""
+    before = count_pieces()  # of tests elsewhere that this process ran
+    yield
+    pieces = count_pieces() - before
     names = defaultdict(list)
     for name in policies.names():
         module = policies.load(name)

@@ -23,7 +23,7 @@ def run(machine: type[CampaignMachine], harness: StorageHarness, policy: str, pa
     # what goes wrong in one harness mostly does in the quick one, too
     phases = [Phase.generate, Phase.shrink] if harness.quick else [Phase.generate]
     rules = settings(
-        max_examples=scale(max(1, harness.examples // part), 200 * harness.examples // part),
+        max_examples=scale(max(1, harness.examples // part), 20 * harness.examples // part),
         stateful_step_count=scale(30, 60),
         deadline=None,
         derandomize=True,

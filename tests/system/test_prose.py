@@ -84,11 +84,11 @@ def test_pages_avoid_the_words_of_the_list(page: str) -> None:
     assert [f"{page}:{number}: {line}" for number, line in lines if WORDS.search(line)] == []
 
 
-def sentences_of(source: str) -> Iterator[tuple[int, str]]:
+def sentences_of(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The paragraphs of all docstrings and the comments of a module, each on one line, with the
     number of the line where the docstring or the comment begins.
     """
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for part in (ast.get_docstring(node) or "").split("\n\n"):
                 yield (node.body[0].lineno if node.body else 1), " ".join(part.split())
@@ -105,9 +105,9 @@ def sentences_of(source: str) -> Iterator[tuple[int, str]]:
     yield begin, words
 
 
-def names_of(source: str) -> Iterator[tuple[int, str]]:
+def names_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The variables and the parameters of a module; a field of a class may belong to a file."""
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = list(ast.walk(tree))
     bodies = [
         statement for node in nodes if isinstance(node, ast.ClassDef) for statement in node.body
     ]
@@ -121,14 +121,15 @@ def names_of(source: str) -> Iterator[tuple[int, str]]:
 
 def offences(source: str) -> list[str]:
     """The turns of the list and the names that say nothing, with their lines."""
-    turns = ((line, TURNS.search(words)) for line, words in sentences_of(source))
+    tree = ast.parse(source)
+    turns = ((line, TURNS.search(words)) for line, words in sentences_of(source, tree))
     found = [f"{line}: {turn[0].strip()}" for line, turn in turns if turn]
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef):
             first = (ast.get_docstring(node) or "-").split()[0]
             if first in CLAUSES:
                 found.append(f"{node.body[0].lineno}: no noun phrase: {first}")
-    return found + [f"{line}: name {name}" for line, name in names_of(source) if name in VAGUE]
+    return found + [f"{line}: name {name}" for line, name in names_of(tree) if name in VAGUE]
 
 
 def test_docstrings_comments_and_names_of_package_and_examples_are_plain() -> None:
