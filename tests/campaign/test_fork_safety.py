@@ -161,8 +161,9 @@ def test_forks_while_threads_work_without_a_pause(
     and child go on.
     """
     harness = make_harness(kind)
-    campaign = harness.create("test", **TERMS)
-    others = [harness.create(f"other-{number}", **TERMS) for number in range(2)]
+    terms = {**TERMS, "budget": 10**7}  # the long form makes more than 20,000 pairs
+    campaign = harness.create("test", **terms)
+    others = [harness.create(f"other-{number}", **terms) for number in range(2)]
     pair(campaign)
     over, errors = threading.Event(), list[BaseException]()
 
@@ -181,7 +182,7 @@ def test_forks_while_threads_work_without_a_pause(
     threads = [threading.Thread(target=work, args=(each,)) for each in (campaign, *others)]
     for thread in threads:
         thread.start()
-    children = [ended(started(check)) for _ in range(scale(3, 100))]
+    children = [ended(started(check)) for _ in range(scale(3, 30))]
     over.set()
     for thread in threads:
         thread.join()

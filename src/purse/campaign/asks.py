@@ -150,8 +150,7 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
 
 def refuse_stopped(transaction: Transaction) -> None:
     """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so."""
-    first, *above = transaction.level.chain()
-    for level in (first, *reversed(above)):
+    for level in transaction.level.chain():  # the nearest first
         if level.head.status == ENDED:
             raise CampaignEnded(f"{level.title} has ended")
         if level.head.status != RUNNING:
