@@ -12,7 +12,7 @@ import click
 from purse.campaign.budget import Budget
 from purse.campaign.verb import verbs
 from purse.cli.made import OF, command, name_of, opened
-from purse.cli.options import for_machines, stored
+from purse.cli.options import PATH, for_machines, stored
 from purse.cli.output import print_json
 from purse.cli.show import COLUMNS, lines, print_rows, show
 from purse.client.server import Server
@@ -21,9 +21,7 @@ SPEND, LOOK, STEER, KEEP = TITLES = ("Spend", "Look", "Steer", "Keep and check")
 # verbs whose command has another name
 ELSEWHERE = ("create", "names", "journal", "recommend", "tell_many")
 OUT = click.Option(
-    ["-o", "--out"],
-    type=click.Path(path_type=Path),
-    help="File, written whole or not at all [default: stdout].",
+    ["-o", "--out"], type=PATH, help="File, written whole or not at all [default: stdout]."
 )
 
 

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from importlib import import_module
+from typing import TypeAlias
 
 import click
 
 from purse.campaign import defaults
 from purse.identification.recommendation import CRITERIA
 
-
-def policies(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the policies whose names begin with what was typed."""
-    from purse.policies import names
-
-    return [name for name in names() if name.startswith(typed)]
+Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def worlds(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the worlds whose names begin with what was typed."""
-    from purse.worlds import names
-
-    return [name for name in names() if name.startswith(typed)]
+def among(names: Callable[[], Iterable[str]]) -> Completion:
+    """Return what finds the names that begin with what was typed."""
+    return lambda context, parameter, typed: [name for name in names() if name.startswith(typed)]
 
 
-def criteria(context: click.Context, parameter: click.Parameter, typed: str) -> list[str]:
-    """Return the criteria for the best arm that begin with what was typed."""
-    return [name for name in CRITERIA if name.startswith(typed)]
+policies = among(lambda: import_module("purse.policies").names())
+worlds = among(lambda: import_module("purse.worlds").names())
+criteria = among(lambda: CRITERIA)
 
 
 def names_of(

@@ -9,7 +9,7 @@ import click
 
 from purse.base import exit_codes
 from purse.cli import complete
-from purse.cli.options import WORLD_HELP, Budget, for_machines, stored
+from purse.cli.options import WORLD_HELP, for_machines, number, option, stored
 from purse.cli.show import show
 from purse.errors import InvalidInput
 from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
@@ -19,44 +19,28 @@ SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 
 @click.command()
 @click.argument("name", required=False, shell_complete=complete.campaigns)
-@click.option(
+@option(
     "--by",
+    f"What the best arm has the most of: {' or '.join(CRITERIA)} (reward per cost).",
     default=REWARD,
-    show_default=True,
     metavar="WHAT",
     shell_complete=complete.criteria,
-    help=f"What the best arm has the most of: {' or '.join(CRITERIA)} (reward per cost).",
 )
-@click.option(
-    "--cap", metavar="AMOUNT", help="The most that a pull of the best arm may cost, on average."
+@option("--cap", "The most that a pull of the best arm may cost, on average.", metavar="AMOUNT")
+@option(
+    "--confidence", "How sure the answer has to be.", metavar="SHARE", type=str, default=CONFIDENCE
 )
-@click.option(
-    "--confidence",
-    metavar="SHARE",
-    type=str,
-    default=CONFIDENCE,
-    show_default=True,
-    help="How sure the answer has to be.",
-)
-@click.option(
-    "--within",
-    metavar="X",
-    type=str,
-    default="0",
-    show_default=True,
-    help="By how much the best arm may be missed.",
-)
-@click.option("--resource", help="What costs are counted in [default: the first resource].")
-@click.option(
-    "-w",
-    "--world",
+@option("--within", "By how much the best arm may be missed.", metavar="X", default="0")
+@option("--resource", "What costs are counted in [default: the first resource].")
+@option(
+    "-w --world",
+    f"Simulate instead. {WORLD_HELP}.",
     metavar="WORLD",
     shell_complete=complete.worlds,
-    help=f"Simulate instead. {WORLD_HELP}.",
 )
-@click.option("-b", "--budget", type=Budget(), help="With --world: budget of each path.")
-@click.option("-n", "--paths", "n_paths", type=int, help="With --world: paths [default: 100].")
-@click.option("--seed", type=int, help="With --world: the same seed gives the same numbers.")
+@option("-b --budget", "With --world: budget of each path.", type=number)
+@option("-n --paths n_paths", "With --world: paths [default: 100].", type=int)
+@option("--seed", "With --world: the same seed gives the same numbers.", type=int)
 @for_machines
 @stored
 def recommend(
@@ -85,9 +69,9 @@ def recommend(
     \b
     purse recommend -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     """  # noqa: D301 - click reads the backspace as: keep these lines
-    from purse.campaign.kinds import number
+    from purse.campaign import kinds
 
-    question |= {key: number(question[key]) for key in ("confidence", "within")}
+    question |= {key: kinds.number(question[key]) for key in ("confidence", "within")}
     simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}
     given: dict[str, Any] = {key: value for key, value in simulated.items() if value is not None}
     if world is None:

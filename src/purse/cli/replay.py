@@ -9,7 +9,16 @@ from typing import Any
 import click
 
 from purse.base.optional import check_lab
-from purse.cli.options import Budget, F, json_option, out_option, seed_option, workers_option
+from purse.cli.options import (
+    PATH,
+    F,
+    json_option,
+    number,
+    option,
+    out_option,
+    seed_option,
+    workers_option,
+)
 from purse.cli.results import results_of
 from purse.cli.study import print_files, where
 
@@ -24,106 +33,89 @@ COLUMNS = {
 }
 
 
-class Horizon(click.ParamType[Any]):
-    """A number of rounds, or none."""
-
-    name = "rounds"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number; the library checks its range."""
-        try:
-            return value if value == "none" else int(value)
-        except ValueError:
-            raise click.BadParameter(f"{value!r} is neither a whole number nor none") from None
+def horizon_of(text: str) -> int | str:
+    """Return a number of rounds, or none; the library checks its range."""
+    try:
+        return text if text == "none" else int(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is neither a whole number nor none") from None
 
 
-class Features(click.ParamType[Any]):
-    """Names of columns, or a file that declares features."""
-
-    name = "columns"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the text, or what the file says; the library checks it."""
-        if not isinstance(value, str) or not value.startswith("@"):
-            return value
-        try:
-            features = json.loads(Path(value[1:]).read_text())
-        except OSError as error:
-            raise click.BadParameter(f"cannot read {value[1:]!r}: {error.strerror}") from None
-        except ValueError as error:
-            raise click.BadParameter(f"{value[1:]!r} is no JSON: {error}") from None
-        if not isinstance(features, dict):
-            raise click.BadParameter(f"{value[1:]!r} must be a JSON object from names")
-        return features
+def features_of(text: str) -> Any:
+    """Return names of columns, or what a file declares; the library checks it."""
+    if not text.startswith("@"):
+        return text
+    try:
+        features = json.loads(Path(text[1:]).read_text())
+    except OSError as error:
+        raise click.BadParameter(f"cannot read {text[1:]!r}: {error.strerror}") from None
+    except ValueError as error:
+        raise click.BadParameter(f"{text[1:]!r} is no JSON: {error}") from None
+    if not isinstance(features, dict):
+        raise click.BadParameter(f"{text[1:]!r} must be a JSON object from names")
+    return features
 
 
 def column_options(function: F) -> F:
     """Add an option for the name of each column."""
     for name, text in reversed(COLUMNS.items()):
-        function = click.option(f"--{name}", default=name, show_default=True, help=text)(function)
+        function = option(f"--{name}", text, default=name)(function)
     return function
 
 
 @click.command()
-@click.argument("data", type=click.Path(path_type=Path))
+@click.argument("data", type=PATH)
 @click.argument("policies", nargs=-1, metavar="[POLICY]...")
-@click.option(
-    "-b",
-    "--budget",
-    "budgets",
-    multiple=True,
-    type=Budget(),
-    help="Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
+@option(
+    "-b --budget budgets",
+    "Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
     "own; needed for other data].",
+    multiple=True,
+    type=number,
 )
-@click.option(
+@option(
     "--horizon",
-    type=Horizon(),
-    metavar="T",
-    help="Rounds, known to the policy; none: no limit, for a log [default: as many as the data "
+    "Rounds, known to the policy; none: no limit, for a log [default: as many as the data "
     "has; a campaign's own].",
+    type=horizon_of,
+    metavar="T",
 )
-@click.option(
-    "-n",
-    "--paths",
-    type=int,
-    help="Orders of a table's rows, or simulated games for a log [default: 100].",
+@option(
+    "-n --paths", "Orders of a table's rows, or simulated games for a log [default: 100].", type=int
 )
-@click.option(
+@option(
     "--thorough",
-    is_flag=True,
-    help="Ten times as many orders or games, and for the intervals of a log 1,000 logs drawn again "
+    "Ten times as many orders or games, and for the intervals of a log 1,000 logs drawn again "
     "from it instead of 100.",
+    is_flag=True,
 )
 @column_options
-@click.option(
+@option(
     "--features",
-    type=Features(),
-    metavar="COLUMNS",
-    help="Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
+    "Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
     "object from names to ranges [low, high], classes, or null: as the data is.",
+    type=features_of,
+    metavar="COLUMNS",
 )
-@click.option("--per-arm", is_flag=True, help="Each arm has features of its own.")
-@click.option(
+@option("--per-arm", "Each arm has features of its own.", is_flag=True)
+@option(
     "--decimal",
+    "The mark before decimals in a text file, a comma or a point [default: as each column tells].",
     metavar="MARK",
-    help="The mark before decimals in a text file, a comma or a point [default: as each column "
-    "tells].",
 )
-@click.option("--skip-empty", is_flag=True, help="Leave out rows with an empty cell.")
-@click.option(
-    "--save-prior",
-    "prior",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Write what a log teaches to this file, for the option prior of policies; without "
+@option("--skip-empty", "Leave out rows with an empty cell.", is_flag=True)
+@option(
+    "--save-prior prior",
+    "Write what a log teaches to this file, for the option prior of policies; without "
     "--budget nothing else is done.",
+    metavar="FILE",
+    type=PATH,
 )
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @seed_option
-@click.option(
+@option(
     "--stop",
-    help="Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
+    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
     "there is a horizon, else exit; a campaign's own].",
 )
 @workers_option

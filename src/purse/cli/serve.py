@@ -13,93 +13,65 @@ from typing import Any
 import click
 
 from purse.base.optional import needs
-from purse.cli.options import Duration, stored
+from purse.cli.options import PATH, option, stored
 from purse.errors import InvalidInput
 
 TOKENS = Path("purse-tokens.jsonl")
-tokens_option = click.option(
-    "--tokens",
-    type=click.Path(path_type=Path),
-    default=TOKENS,
-    show_default=True,
-    help="Tokens file.",
-)
+tokens_option = option("--tokens", "Tokens file.", type=PATH, default=TOKENS)
 
 
 @click.command()
 @stored
-@click.option(
+@option(
     "--host",
+    "Address to listen on; any but this machine's own needs --tokens.",
     default="127.0.0.1",
-    show_default=True,
-    help="Address to listen on; any but this machine's own needs --tokens.",
 )
-@click.option(
-    "--port",
-    type=int,
-    default=8000,
-    show_default=True,
-    help="Port to listen on; 0 takes a free one.",
-)
-@click.option(
+@option("--port", "Port to listen on; 0 takes a free one.", default=8000)
+@option(
     "--socket",
-    type=click.Path(path_type=Path),
+    "Listen on a Unix socket instead, which only its owner can open: who does is an admin.",
+    type=PATH,
     metavar="PATH",
-    help="Listen on a Unix socket instead, which only its owner can open: who does is an admin.",
 )
-@click.option(
-    "--tokens",
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Answer only requests with a token of this file.",
-)
-@click.option(
+@option("--tokens", "Answer only requests with a token of this file.", type=PATH, metavar="FILE")
+@option(
     "--rate",
+    "Most requests per second of one token, or of one address [default: no limit].",
     type=float,
     metavar="N",
-    help="Most requests per second of one token, or of one address [default: no limit].",
 )
-@click.option(
-    "--trusted-proxy",
-    "trusted_proxies",
+@option(
+    "--trusted-proxy trusted_proxies",
+    "Proxy whose X-Forwarded-For says who sent a request; repeat it for several.",
     multiple=True,
     metavar="ADDRESS",
-    help="Proxy whose X-Forwarded-For says who sent a request; repeat it for several.",
 )
-@click.option(
-    "--max-body",
-    type=int,
-    default=1_000_000,
-    show_default=True,
-    metavar="BYTES",
-    help="Largest body of a request.",
-)
-@click.option(
+@option("--max-body", "Largest body of a request.", default=1_000_000, metavar="BYTES")
+@option(
     "--allow-policy-files",
+    "Run the .py files that campaigns in the storage name as their policy.",
     is_flag=True,
-    help="Run the .py files that campaigns in the storage name as their policy.",
 )
-@click.option(
+@option(
     "--webhooks",
-    type=click.Path(path_type=Path),
+    "Send events to the receivers that this file names, as `purse webhook run` does.",
+    type=PATH,
     metavar="FILE",
-    help="Send events to the receivers that this file names, as `purse webhook run` does.",
 )
-@click.option(
+@option(
     "--log",
-    type=click.Choice(["json", "text"]),
-    help="Form of log lines on stderr: for machines, or for people  [default: text on a terminal, "
+    "Form of log lines on stderr: for machines, or for people  [default: text on a terminal, "
     "else json].",
+    type=click.Choice(["json", "text"]),
 )
-@click.option(
-    "--grafana",
-    is_flag=True,
-    help="Print a Grafana dashboard for /metrics as JSON, and do not serve.",
+@option(
+    "--grafana", "Print a Grafana dashboard for /metrics as JSON, and do not serve.", is_flag=True
 )
-@click.option(
+@option(
     "--openapi",
+    "Print the OpenAPI description of the service as JSON, and do not serve.",
     is_flag=True,
-    help="Print the OpenAPI description of the service as JSON, and do not serve.",
 )
 def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> None:
     """Serve campaigns over HTTP, with a dashboard at /.
@@ -112,7 +84,10 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
         click.echo(files("purse.service").joinpath("grafana.json").read_text("utf-8"), nl=False)
         return
     if openapi:
-        print_openapi()
+        with needs("serve", "serve"):
+            from purse.service.openapi import document
+
+        click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
         return
     settings["log"] = log or ("text" if sys.stderr.isatty() else "json")
     with needs("serve", "serve"):
@@ -122,12 +97,19 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
     run(Settings(**settings))
 
 
-def print_openapi() -> None:
-    """Print the document that the service has at /openapi.json, whatever its settings."""
-    with needs("serve", "serve"):
-        from purse.service.openapi import document
+def duration(text: str) -> float | None:
+    """Return the seconds of a time such as 90s or 7d, or None for never; the library checks the
+    range.
 
-    click.echo(json.dumps(document(), indent=1, ensure_ascii=False))
+    >>> duration("90d"), duration("never")
+    (7776000, None)
+    """
+    from purse.campaign.kinds import seconds
+
+    span: float | str | None = seconds(text)
+    if isinstance(span, str):
+        raise click.BadParameter(f"{text!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never")
+    return span
 
 
 @click.group()
@@ -137,19 +119,18 @@ def token() -> None:
 
 @token.command()
 @click.argument("name")
-@click.option(
+@option(
     "--role",
+    "read: only read; act: also ask, tell and void; admin: everything.",
     type=click.Choice(["read", "act", "admin"]),
     required=True,
-    help="read: only read; act: also ask, tell and void; admin: everything.",
 )
-@click.option(
-    "--expires",
-    "expires_after",
-    type=Duration(),
+@option(
+    "--expires expires_after",
+    "Time until the token expires: 30m, 12h, 90d, 4w or never.",
+    type=duration,
+    metavar="TIME",
     default="90d",
-    show_default=True,
-    help="Time until the token expires: 30m, 12h, 90d, 4w or never.",
 )
 @tokens_option
 def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
@@ -198,8 +179,8 @@ def webhook() -> None:
 
 
 @webhook.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--once", is_flag=True, help="Send what is due, print how that went, and end.")
+@click.argument("file", type=PATH)
+@option("--once", "Send what is due, print how that went, and end.", is_flag=True)
 @stored
 def run(file: Path, once: bool, storage: str) -> None:
     """Send the events of campaigns and accounts to the receivers that FILE names.

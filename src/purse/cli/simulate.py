@@ -7,11 +7,13 @@ from typing import Any
 import click
 
 from purse.cli.options import (
-    Budget,
     common,
     delay_option,
     device_option,
+    number,
+    option,
     policy_argument,
+    sizes_option,
     world_option,
 )
 from purse.cli.output import print_json, print_notions
@@ -20,17 +22,10 @@ from purse.cli.output import print_json, print_notions
 @click.command()
 @policy_argument
 @world_option
-@click.option(
-    "-b",
-    "--budget",
-    required=True,
-    multiple=True,
-    type=Budget(),
-    help="Budget; for several resources repeat the option, in their order.",
-)
-@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
-@click.option("--plays", type=int, default=1, show_default=True, help="Arms per round.")
-@click.option("--horizon", type=int, metavar="T", help="Rounds after which the game ends.")
+@sizes_option
+@option("-n --paths", "Independent paths.", default=100)
+@option("--plays", "Arms per round.", default=1)
+@option("--horizon", "Rounds after which the game ends.", type=int, metavar="T")
 @delay_option
 @device_option
 @common
@@ -71,8 +66,8 @@ def simulate(
 @click.command()
 @policy_argument
 @world_option
-@click.option("-b", "--budget", required=True, type=Budget(), help="Budget of each path.")
-@click.option("-n", "--paths", type=int, default=100, show_default=True, help="Independent paths.")
+@option("-b --budget", "Budget of each path.", required=True, type=number)
+@option("-n --paths", "Independent paths.", default=100)
 @device_option
 @common
 def regret(

@@ -12,12 +12,14 @@ from click.core import ParameterSource
 from purse.base.optional import check_lab
 from purse.cli import complete
 from purse.cli.options import (
+    PATH,
     WORLD_HELP,
-    Budget,
     common,
     delay_option,
     device_option,
     json_option,
+    number,
+    option,
     out_option,
     policies_argument,
     run_options,
@@ -32,30 +34,26 @@ if TYPE_CHECKING:
 # what tells one comparison from another
 DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
 study_argument = click.argument(
-    "study", metavar="[NAME|FOLDER|STUDY.TOML]", type=click.Path(path_type=Path), required=False
+    "study", metavar="[NAME|FOLDER|STUDY.TOML]", type=PATH, required=False
 )
 
 
 @click.command()
 @policies_argument
-@click.option(
-    "-w",
-    "--world",
-    "worlds",
+@option(
+    "-w --world worlds",
+    f"{WORLD_HELP}; repeat it for several [default: four worlds].",
     multiple=True,
     metavar="WORLD",
     shell_complete=complete.worlds,
-    help=f"{WORLD_HELP}; repeat it for several [default: four worlds].",
 )
-@click.option(
-    "-b",
-    "--budget",
-    "budgets",
+@option(
+    "-b --budget budgets",
+    "Budget; repeat it for several [default: several].",
     multiple=True,
-    type=Budget(),
-    help="Budget; repeat it for several [default: several].",
+    type=number,
 )
-@click.option("-n", "--paths", type=int, help="Independent paths per policy, world and budget.")
+@option("-n --paths", "Independent paths per policy, world and budget.", type=int)
 @out_option(f"Folder for results and report [default: one for each comparison in {RESULTS}].")
 @delay_option
 @device_option
@@ -103,7 +101,7 @@ def compare(
 
 
 @click.command()
-@click.argument("path", default="study.toml", type=click.Path(path_type=Path))
+@click.argument("path", default="study.toml", type=PATH)
 def init(path: Path) -> None:
     """Write a commented study file to start from."""
     from purse.base.files import write_text
@@ -116,7 +114,7 @@ def init(path: Path) -> None:
 
 
 @click.command()
-@click.argument("study", metavar="STUDY.TOML|FOLDER", type=click.Path(path_type=Path))
+@click.argument("study", metavar="STUDY.TOML|FOLDER", type=PATH)
 @out_option("Folder for results and report [default: purse-results/NAME].")
 @run_options
 def run(
@@ -144,7 +142,7 @@ def run(
 
 @click.command()
 @study_argument
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of words.")
+@option("--json as_json", "Print JSON instead of words.", is_flag=True)
 def status(study: Path | None, as_json: bool) -> None:
     """Print how far a study has come; without a name, all studies.
 
@@ -173,9 +171,9 @@ def status(study: Path | None, as_json: bool) -> None:
     click.echo(f"{manifest.standing(target)}; {standing}")
     if study is None:
         click.echo(f"in {target}")
-    for number, folder in enumerate(others):
+    for place, folder in enumerate(others):
         before = manifest.load(folder)
-        click.echo("" if number else "Earlier:", nl=not number)
+        click.echo("" if place else "Earlier:", nl=not place)
         policies = ", ".join(before["policies"])
         print_hanging(
             f"  {folder}  ", f"{policies}: {size_of(before)}; {before['made'] or 'not finished'}"

@@ -10,28 +10,23 @@ import click
 from click.core import ParameterSource
 
 from purse.cli.options import (
-    Budget,
     device_option,
     json_option,
+    number,
+    option,
     out_option,
     policies_argument,
     seed_option,
+    sizes_option,
     workers_option,
     world_option,
 )
 from purse.cli.output import print_bounds, print_json
 from purse.errors import InvalidInput
 
-BOUND_OPTIONS = {
-    "n_arms": "--arms",
-    "cost_min": "--cost-min",
-    "cost_max": "--cost-max",
-    "iid": "--iid",
-    "costs": "--costs",
-    "gaps": "--gap",
-}
-quick_option = click.option(
-    "--quick", is_flag=True, help="Small budgets and few paths: a look, not for quoting."
+OF_WORLD = ("n_arms", "cost_min", "cost_max", "iid", "costs", "gaps")  # what a world says itself
+quick_option = option(
+    "--quick", "Small budgets and few paths: a look, not for quoting.", is_flag=True
 )
 
 
@@ -68,12 +63,11 @@ def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: b
 
 @click.command()
 @policies_argument
-@click.option(
+@option(
     "--suite",
-    default="1",
-    show_default=True,
-    help="1: long games of every kind; 2: what users have, little money and late reports included; "
+    "1: long games of every kind; 2: what users have, little money and late reports included; "
     "3: contexts.",
+    default="1",
 )
 @out_option("Folder for the page and its data.", "purse-results/leaderboard")
 @quick_option
@@ -120,36 +114,25 @@ def leaderboard(
 
 
 @click.command()
-@click.option("--arms", "n_arms", type=int, metavar="K", help="Number of arms.")
-@click.option("-b", "--budget", required=True, type=Budget(), help="Budget B.")
-@click.option("--cost-min", type=float, metavar="C", help="The least that a pull may cost.")
-@click.option(
-    "--cost-max", type=float, default=1.0, show_default=True, help="The most that a pull may cost."
+@option("--arms n_arms", "Number of arms.", type=int, metavar="K")
+@option("-b --budget", "Budget B.", required=True, type=number)
+@option("--cost-min", "The least that a pull may cost.", type=float, metavar="C")
+@option("--cost-max", "The most that a pull may cost.", default=1.0)
+@option(
+    "--iid", "Rewards and costs are independent and identically distributed in time.", is_flag=True
 )
-@click.option(
-    "--iid",
-    is_flag=True,
-    help="Rewards and costs are independent and identically distributed in time.",
-)
-@click.option(
+@option(
     "--costs",
+    "Known of costs: any, per arm (constant for each arm) or one (the same for all).",
     default="any",
-    show_default=True,
-    help="Known of costs: any, per arm (constant for each arm) or one (the same for all).",
 )
-@click.option(
-    "--gap",
-    "gaps",
-    type=float,
-    multiple=True,
-    help="Gap in efficiency of a worse arm; repeat it for each.",
+@option(
+    "--gap gaps", "Gap in efficiency of a worse arm; repeat it for each.", type=float, multiple=True
 )
-@click.option(
-    "--alpha", type=float, default=0.5, show_default=True, help="Theorem 5: costs up to B^alpha."
-)
-@click.option("--horizon", type=int, metavar="T", help="Rounds, for the bounds that need it.")
-@click.option("--all", "everything", is_flag=True, help="Add the bounds of all other policies.")
-@click.option("-w", "--world", metavar="WORLD", help="Take arms, costs and gaps from this world.")
+@option("--alpha", "Theorem 5: costs up to B^alpha.", default=0.5)
+@option("--horizon", "Rounds, for the bounds that need it.", type=int, metavar="T")
+@option("--all everything", "Add the bounds of all other policies.", is_flag=True)
+@option("-w --world", "Take arms, costs and gaps from this world.", metavar="WORLD")
 @json_option
 def bounds(
     budget: float,
@@ -169,10 +152,12 @@ def bounds(
     from purse.lab.theory import bound, bounds
 
     if world is not None:
-        source = click.get_current_context().get_parameter_source
-        given = [name for name in BOUND_OPTIONS if source(name) is not ParameterSource.DEFAULT]
-        if given:
-            names = ", ".join(BOUND_OPTIONS[name] for name in given)
+        context = click.get_current_context()
+        given = {param.name: param.opts[0] for param in context.command.params}
+        source = context.get_parameter_source
+        typed = [given[name] for name in OF_WORLD if source(name) is not ParameterSource.DEFAULT]
+        if typed:
+            names = ", ".join(typed)
             raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")
         problem = bound.problem_of(world, budget)
     elif problem["n_arms"] is None or problem["cost_min"] is None:
@@ -194,18 +179,9 @@ def bounds(
 
 @click.command()
 @world_option
-@click.option(
-    "-b",
-    "--budget",
-    required=True,
-    type=Budget(),
-    multiple=True,
-    help="Budget; for several resources repeat the option, in their order.",
-)
-@click.option("--horizon", type=int, metavar="T", help="Rounds [default: the world's own].")
-@click.option(
-    "-n", "--paths", type=int, default=20, show_default=True, help="Paths of the hindsight optimum."
-)
+@sizes_option
+@option("--horizon", "Rounds [default: the world's own].", type=int, metavar="T")
+@option("-n --paths", "Paths of the hindsight optimum.", default=20)
 @seed_option
 @json_option
 def optimum(

@@ -17,7 +17,7 @@ from purse.campaign.results import CampaignTicket
 from purse.cli import budgets, complete
 from purse.cli.campaign.watch import watch
 from purse.cli.made import command, content, opened
-from purse.cli.options import for_machines, stored
+from purse.cli.options import PATH, for_machines, option, stored
 from purse.cli.output import print_json
 from purse.cli.sections import Commands
 from purse.cli.show import show_receipt
@@ -106,13 +106,13 @@ def ask_for(
 
 
 @click.command()
-@click.argument("file", type=click.Path(path_type=Path))
-@click.option("--name", help="Name of the new campaign [default: the name in the journal].")
-@click.option(
+@click.argument("file", type=PATH)
+@option("--name", "Name of the new campaign [default: the name in the journal].")
+@option(
     "--account",
+    "Account above the new campaign, into which its totals must fit [default: none].",
     metavar="NAME",
     shell_complete=complete.accounts,
-    help="Account above the new campaign, into which its totals must fit [default: none].",
 )
 @stored
 def restore(file: Path, name: str | None, account: str | None, storage: str) -> None:
@@ -134,8 +134,8 @@ def numbers(path: str) -> list[Any]:
 @click.command()
 @click.argument("of", metavar="NAME", shell_complete=complete.campaigns)
 @click.argument("ticket", metavar="TICKET|-")
-@click.option("--reward", metavar="REWARD", help="Reward, from 0 to 1 or in the campaign's range.")
-@click.option("--cost", metavar="AMOUNT", help="True cost; for several resources as 0.01,500.")
+@option("--reward", "Reward, from 0 to 1 or in the campaign's range.", metavar="REWARD")
+@option("--cost", "True cost; for several resources as 0.01,500.", metavar="AMOUNT")
 def tell(
     of: str, ticket: str, reward: str | None, cost: str | None, as_json: bool, storage: str
 ) -> None:

@@ -16,7 +16,7 @@ from purse.base.text import format_digits, format_time
 from purse.campaign.campaign import Campaign
 from purse.campaign.states import OPEN
 from purse.cli import complete
-from purse.cli.options import stored
+from purse.cli.options import option, stored
 from purse.client.server import Server
 from purse.errors import PurseError
 
@@ -40,7 +40,7 @@ PARTS = (
 
 @click.command()
 @click.argument("name", shell_complete=complete.campaigns)
-@click.option("--once", is_flag=True, help="Print the view once and exit.")
+@option("--once", "Print the view once and exit.", is_flag=True)
 @stored
 def watch(name: str, once: bool, storage: str) -> None:
     """Watch a campaign in the terminal.
