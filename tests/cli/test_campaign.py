@@ -15,7 +15,6 @@ import pytest
 
 from purse import Campaign, InvalidInput
 from purse.base import exit_codes
-from purse.campaign.results import Audit
 from tests.support.cli import NEW, Command, Run, complaint
 from tests.support.contexts import last_ask
 
@@ -71,45 +70,20 @@ def test_reports_from_stdin_stand_alone(command: Command, run: Run) -> None:
     assert command("campaign tell prompts -", stdin="")[0] == 0
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
-        "{",
-        "[1, 2, 3]",
-        '{"ticket": 1, "reward": 1}',
-        '{"ticket": "1", "reward": 1, "cost": 1}',
-        '{"ticket": 1, "reward": 1, "cost": 1, "x": 0}',
-    ],
-)
-def test_a_bad_line_is_named_and_nothing_is_told(command: Command, run: Run, line: str) -> None:
+def test_a_bad_line_is_named_and_nothing_is_told(command: Command, run: Run) -> None:
     run(NEW)
     run("ask prompts -n 2")
     good = '{"ticket": 1, "reward": 1, "cost": "0.001"}'
-    code, _, err = command("campaign tell prompts -", stdin=f"{good}\n{line}\n")
-    assert (code, err.startswith("purse: stdin, line 2=")) == (2, True)
+    for line in (
+        "{",
+        "[1, 2, 3]",
+        '{"ticket": 1, "reward": 1}',
+        good.replace("1", '"1"', 1),
+        good.replace("}", ', "x": 0}'),
+    ):
+        code, _, err = command("campaign tell prompts -", stdin=f"{good}\n{line}\n")
+        assert (code, err.startswith("purse: stdin, line 2=")) == (2, True)
     assert Campaign.open("prompts").status().counts["told"] == 0
-
-
-def test_several_resources_are_given_between_commas(run: Run) -> None:
-    run(
-        "new pair --arm a=0.01,500 --arm b=0.05,100 --budget 2,10000 --cost-min 0.0001,1 "
-        "--resource USD --resource tokens --seed 3 --horizon 9 --policy uniform"
-    )
-    assert run("ask pair --most b=0.02,90").split("\t")[1::2] == ["b", "0.02,90\n"]
-    run("tell pair 1 --reward 1 --cost 0.002,70")
-    run("top-up pair 1,100")
-    purses = Campaign.open("pair").status().purses
-    assert [(each.budget, each.spent) for each in purses] == [("3", "0.002"), ("10100", "70")]
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("90", 90), ("90s", 90), ("30m", 1800), ("1h", 3600), ("1.5d", 129600), ("never", None)],
-)
-def test_times_are_written_short(run: Run, text: str, seconds: float | None) -> None:
-    run(f"{NEW} --expires-after {text}")
-    expires = Campaign.open("prompts").terms.expires_after
-    assert expires == (None if seconds is None else seconds * 1000)
 
 
 def test_terms_of_arms_are_for_all_or_for_one(run: Run) -> None:
@@ -123,12 +97,10 @@ def test_terms_of_arms_are_for_all_or_for_one(run: Run) -> None:
     assert (terms.cooldown, terms.missing_reward) == (None, None)
 
 
-@pytest.mark.parametrize("arm", ["medium", "a/b", ODD, "--arm"])
-def test_arms_come_and_go(run: Run, arm: str) -> None:
+def test_an_arm_that_is_retired_is_shown_as_such_whatever_its_name(run: Run) -> None:
     run(f"{NEW} --capacity 4 --cost-ceiling 0.1")
+    arm = "--arm"
     assert run("add-arm", "--cost-max", "0.03", "--", "prompts", arm).startswith("prompts:")
-    assert run("ask", "prompts", "--arm", arm).split("\t")[3] == "0.03\n"
-    run("set-arm", "--cost-max", "0.02", "--cost-min", "0.001", "--", "prompts", arm)
     assert run("ask", "prompts", "--most", f"{arm}=0.015").split("\t")[3] == "0.015\n"
     assert f"  retired: {arm}\n" in run("retire-arm", "--", "prompts", arm)
     assert f"{arm} (retired)" in run("watch prompts --once")
@@ -152,14 +124,11 @@ def test_status_shows_arms_that_cool_down_periods_and_alerts(command: Command, r
     assert "small (cooling down)" in run("watch prompts --once")
     said = complaint(command, "campaign ask prompts --arm small", exit_codes.COOLING)
     assert "ask again in" in said
-
-
-def test_a_probe_is_named(run: Run) -> None:
-    run(f"{NEW} --cooldown 0.001")
-    run("ask prompts --arm small")
-    run("fail prompts 1")
-    run("ask prompts --arm small")
-    assert "  cooling down: small, tried by ticket 2\n" in run("status prompts")
+    run(f"{NEW.replace('prompts', 'probed')} --cooldown 0.001")
+    run("ask probed --arm small")
+    run("fail probed 1")
+    run("ask probed --arm small")
+    assert "  cooling down: small, tried by ticket 2\n" in run("status probed")
 
 
 def test_labels_are_printed_with_their_sums(command: Command, run: Run) -> None:
@@ -239,22 +208,6 @@ def test_an_exported_campaign_is_restored_and_audited(
     assert here.purses == copy.purses
 
 
-def test_an_audit_that_finds_something_exits_with_1(
-    command: Command, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(NEW)
-    found = Audit(1, ("held is 5 and should be 0",), "abc", 0, ("another version made a choice",))
-    monkeypatch.setattr("purse.campaign.kept.Kept.audited", lambda *_, **__: found)
-    code, out, _ = command("campaign audit prompts")
-    assert (code, out.splitlines()) == (1, [
-        "another version made a choice",
-        "held is 5 and should be 0",
-        "prompts: 1 entries, 1 findings; digest abc",
-    ])  # fmt: skip
-    code, out, _ = command("campaign audit prompts --json")
-    assert (code, json.loads(out)["findings"]) == (1, ["held is 5 and should be 0"])
-
-
 def test_an_audit_compares_what_others_have_kept(
     command: Command, run: Run, tmp_path: Path
 ) -> None:
@@ -273,7 +226,9 @@ def test_an_audit_compares_what_others_have_kept(
         "the report on ticket 9 was acknowledged, and the ticket is not there",
         f"the journal had the digest abc after 4 entries, and has {status.digest} now",
     ])  # fmt: skip
-    assert "has fewer entries now" in command("campaign audit prompts --noted 99:abc")[1]
+    code, out, _ = command("campaign audit prompts --noted 99:abc --json")
+    (finding,) = json.loads(out)["findings"]
+    assert (code, "has fewer entries now" in finding) == (1, True)
 
 
 def test_a_least_cost_that_was_not_given_is_said_and_nothing_is_compiled_yet(

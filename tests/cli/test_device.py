@@ -10,12 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli
-from purse.lab import paper
-from purse.lab.paper.claims import claims
 from purse.lab.ranking import leaderboard
 from purse.lab.ranking.what_users_have import CASES
 from tests.support.cli import WORLD
 from tests.support.fake_gpu import fake_gpu
+from tests.support.soak import SOAK
 
 LATE = next(case for case in CASES if case.delay != 0)
 PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
@@ -30,38 +29,43 @@ def printed(words: list[str], *more: str) -> dict[str, Any]:
     return answer
 
 
-@pytest.fixture(autouse=True)
-def no_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Drawing takes longer than all the rest."""
-    monkeypatch.setattr("purse.lab.study.results.Study.publish", lambda study, folder: [])
-    monkeypatch.setattr("purse.lab.report.charts.export.write_figure", lambda *_, **__: [])
+@pytest.mark.parametrize(
+    ("words", "function"),
+    [
+        (COMPARE, "purse.lab.study.compare.run"),
+        (REGRET, "purse.lab.study.regrets.regrets"),
+        (["lab", "simulate", *REGRET[2:]], "purse.simulate"),
+        (["lab", "leaderboard"], "purse.lab.ranking.leaderboard.leaderboard"),
+        (["lab", "paper"], "purse.lab.paper.study"),
+    ],
+)
+def test_every_verb_that_plays_hands_the_device_on(
+    words: list[str], function: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: list[str] = []
 
+    def play(*_: Any, device: str, **__: Any) -> None:
+        given.append(device)
+        raise KeyboardInterrupt
 
-def test_a_comparison_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    here = printed(COMPARE, "-o", str(tmp_path / "here"))
-    calls = fake_gpu(monkeypatch)
-    there = printed(COMPARE, "-o", str(tmp_path / "there"), "--device", "cuda")
-    assert there["rows"] == here["rows"]
-    assert {(call.first, call.n_paths) for call in calls} == {(0, 3)}
-    assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
+    monkeypatch.setattr(function, play)
+    CliRunner().invoke(cli.cli, [*words, "--device", "cuda"])
+    assert given == ["cuda"]
 
 
 def test_all_notions_of_regret_are_played_there(monkeypatch: pytest.MonkeyPatch) -> None:
     here = printed(REGRET)
+    assert printed(REGRET, "--device", "python") == here
     calls = fake_gpu(monkeypatch)
     assert printed(REGRET, "--device", "cuda") == here
     assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
 
 
-@pytest.mark.parametrize("verb", ["regret", "simulate"])
-def test_plain_python_prints_the_same(verb: str) -> None:
-    words = ["lab", verb, *REGRET[2:]]
-    assert printed(words, "--device", "python") == printed(words)
-
-
+@pytest.mark.skipif(not SOAK, reason="compiles for half a minute: set PURSE_SOAK")
 def test_a_leaderboard_is_played_there_but_for_late_reports(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("purse.lab.report.charts.export.write_figure", lambda *_, **__: [])
     monkeypatch.setattr(leaderboard, "SUITES", {"2": (PROMPT, LATE)})
     words = ["lab", "leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
     here = printed([*words, str(tmp_path / "here")])
@@ -70,17 +74,6 @@ def test_a_leaderboard_is_played_there_but_for_late_reports(
     assert there["standings"] == here["standings"]
     # each arm alone has its reports at once
     assert [call.policy for call in calls if not call.policy.startswith("fixed")] == ["uniform"]
-
-
-def test_the_paper_is_played_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    chosen = [claim for claim in claims() if claim.TITLE == "The class G"]
-    monkeypatch.setattr(paper, "claims", lambda: chosen)
-    words = ["lab", "paper", "--quick", "-o"]
-    here = printed([*words, str(tmp_path / "here")])
-    calls = fake_gpu(monkeypatch)
-    there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
-    assert there["claims"] == here["claims"]
-    assert calls
 
 
 @pytest.mark.parametrize("words", [["lab", "paper"], ["lab", "leaderboard", "uniform"], REGRET])

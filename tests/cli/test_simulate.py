@@ -85,13 +85,6 @@ def test_regret_of_one_path_has_no_interval(command: Command) -> None:
     assert names == [name for name in NOTIONS if name != "optimum"]
 
 
-def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
-    line = f"lab regret uniform -w {WORLD} -b 50 -n 5"
-    plain = command(line)[1]
-    assert command(f"{line} --workers 1")[1] == command(f"{line} --seed 0")[1] == plain
-    assert command(f"{line} --seed 1")[1] != plain
-
-
 def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -115,28 +108,16 @@ def test_no_memory_is_one_line(command: Command) -> None:
         (f"lab simulate exp3+.bwk -w {WORLD} -b 10", "did you mean 'exp3++.bwk'?"),
         ("lab simulate exp3.bwk -w bernouli -b 10", "did you mean 'bernoulli'?"),
         (f"lab simulate exp3.bwk:gama=1 -w {WORLD} -b 10", "did you mean 'gamma'?"),
-        ("lab simulate exp3.bwk -w two_worlds:wrld=2 -b 10", "did you mean 'world'?"),
-        (f"lab simulate exp3.bwk -w {WORLD} -b 0", "budget=0.0: must be positive, at least 1e-9"),
         (f"lab simulate exp3.bwk -w {WORLD} -b ten", "'ten' is not a number"),
         ("lab simulate exp3.bwk -w bernoulli:rewards=[.5 -b 10", "cannot read"),
-        ("lab simulate exp3.bwk -b 10", "Missing option"),
         (f"lab simulate exp3.bwk -w {WORLD} -b 10 --delay soon", "delay='soon': must be a whole"),
         (f"{REGRET} --delay 3", "No such option '--delay'"),
         (f"lab simulate none.py -w {WORLD} -b 10", "does not exist"),
         ("lab regret", "Missing argument 'POLICY'"),
-        ("lab regret uniform -b 10", "Missing option '-w' / '--world'"),
-        (f"lab regret uniform -w {WORLD}", "Missing option '-b' / '--budget'"),
-        (f"lab regret uniform uniform -w {WORLD} -b 10", "unexpected extra argument (uniform)"),
-        ("lab regret uniform -w '' -b 10", "unknown world ''"),
-        ("lab regret uniform -w two_worlds -b 10.5", "budget=10.5: must be a whole number"),
         (
             f"lab regret uniform -w {TWO} -b 10",
             "has 2 resources; these notions of regret are for one",
         ),
-        (f"lab regret uniform -w {WORLD} -b 1e12", "budget=1000000000000.0: must be a number"),
-        (f"{REGRET} -n {10**15}", f"n_paths={10**15}: must be at most"),
-        (f"{REGRET} --stop never", "stop='never': must be one of 'exit', 'hold', 'retry'"),
-        (f"{REGRET} --plays 2", "No such option '--plays'"),
     ],
 )
 def test_mistakes(command: Command, tmp_path: Path, words: str, message: str) -> None:

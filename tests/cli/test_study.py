@@ -72,20 +72,6 @@ def test_comparisons_share_what_they_have_in_common(command: Command, unpublishe
     assert len(list(shards.iterdir())) == 2 * len(first)
 
 
-def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
-    command: Command, unpublished: None, tmp_path: Path
-) -> None:
-    three = "bernoulli:rewards=[.9,.6,.3],costs=[.8,.3,.2]"
-    code, out, _ = command(f"compare uniform -w {WORLD} -w {three} -b 20 -n 2")
-    assert code == 0
-    assert WORLD in out
-    assert three in out
-    (results,) = tmp_path.glob("purse-results/compare-*/results.parquet")
-    frame = pl.read_parquet(results)
-    assert frame["pulls"].list.len().to_list() == [2, 2, 3, 3]
-    assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
-
-
 def test_compare_says_when_a_world_ends_before_the_budget(
     command: Command, unpublished: None
 ) -> None:
@@ -136,17 +122,6 @@ def test_run_status_and_show(command: Command, unpublished: None, study: Path) -
     assert command("lab show mine.toml") == command("lab show mine") == command("lab show") == shown
     rows = json.loads(command("lab show mine.toml --json")[1])["rows"]
     assert [row["policy"] for row in rows] == ["uniform", "exp3.bwk"] * 2
-
-
-def test_a_changed_study_plays_only_what_is_new(
-    command: Command, unpublished: None, study: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    command("lab run mine.toml")
-    shards = {path: path.stat().st_mtime_ns for path in Path("purse-results/mine/shards").iterdir()}
-    study.write_text(STUDY.replace("[20, 40]", "[20, 40, 60]"))
-    assert command("lab run mine.toml")[0] == 0
-    assert all(path.stat().st_mtime_ns == time for path, time in shards.items())
-    assert json.loads(command("lab status mine.toml --json")[1])["shards"] == 12
 
 
 def test_an_unfinished_study_is_continued_from_its_folder(

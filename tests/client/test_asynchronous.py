@@ -30,7 +30,7 @@ TERMS: dict[str, Any] = {
 }
 
 
-@pytest.fixture(params=["file", "tcp", "socket"])
+@pytest.fixture(params=["file", "tcp"])
 def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """The address of a file, or of a server."""
     if request.param == "file":

@@ -18,7 +18,6 @@ from tests.support.paths import ROOT
 
 TEXT = PAGE.read_text()
 COMPOSE = read_yaml("compose.yaml")
-SHELLS = ("bash", "zsh", "fish")
 VERBS = ("build", "run", "up", "exec", "stop", "start")
 
 
@@ -47,10 +46,6 @@ def words_after(words: list[str], count: int) -> list[str]:
     return words[places[count - 1] + 1 :]
 
 
-def test_the_page_has_commands_of_purse() -> None:
-    assert len(arguments_of_purse()) >= 9
-
-
 @pytest.mark.parametrize("words", arguments_of_purse(), ids=" ".join)
 def test_purse_takes_the_commands_of_the_page(words: list[str]) -> None:
     command: click.Command = cli
@@ -64,7 +59,7 @@ def test_purse_takes_the_commands_of_the_page(words: list[str]) -> None:
 
 def test_services_and_verbs_of_compose_are_known() -> None:
     lines = [words for words in commands(TEXT) if words[:2] == ["docker", "compose"]]
-    assert len(lines) >= 12
+    assert (len(lines) >= 12, len(arguments_of_purse()) >= 9) == (True, True)
     for words in lines:
         assert words[2] in VERBS
         named = [word for word in words[3:] if not word.startswith("-")]
@@ -93,31 +88,20 @@ def test_files_that_the_page_names_exist() -> None:
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
-@pytest.mark.parametrize("shell", SHELLS)
-def test_the_script_of_each_shell_is_printed(shell: str) -> None:
-    """By the command that the page has for it."""
-    (line,) = (words for words in commands(TEXT) if words[0] == f"_PURSE_COMPLETE={shell}_source")
-    assert line[1:3] == ["purse", ">"]
-    done = completion(shell)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert f"_PURSE_COMPLETE={shell}_complete" in done.stdout
-
-
-def completion(shell: str) -> subprocess.CompletedProcess[str]:
-    """What `_PURSE_COMPLETE=SHELL_source purse` prints."""
-    return subprocess.run(
-        ["env", f"_PURSE_COMPLETE={shell}_source", sys.executable, "-m", "purse"],
+def test_bash_completes_a_verb_with_the_script_that_the_page_has_printed(tmp_path: Path) -> None:
+    for shell in ("bash", "zsh", "fish"):
+        source = f"_PURSE_COMPLETE={shell}_source"
+        assert [words[1:3] for words in commands(TEXT) if words[0] == source] == [["purse", ">"]]
+    program, script = tmp_path / "purse", tmp_path / "script"
+    printed = subprocess.run(
+        ["env", "_PURSE_COMPLETE=bash_source", sys.executable, "-m", "purse"],
         capture_output=True,
         text=True,
-        check=False,
-    )
-
-
-def test_bash_completes_a_verb_with_the_script(tmp_path: Path) -> None:
-    program, script = tmp_path / "purse", tmp_path / "script"
+        check=True,
+    ).stdout
     program.write_text(f"#!/bin/sh\nexec {shlex.quote(sys.executable)} -m purse\n")
     program.chmod(0o700)
-    script.write_text(completion("bash").stdout)
+    script.write_text(printed)
     typed = "COMP_WORDS=(purse camp); COMP_CWORD=1"
     code = f'source {script}; {typed}; _purse_completion {program}; echo "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
 
 
 def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
-    campaign = lab.campaign()
-    lab.use(campaign, reward=None)
+    campaign = lab.start(reward=None)
     router = lab.router()
 
     async def one() -> Any:
@@ -37,21 +36,23 @@ def test_the_cost_is_settled_before_the_answer_is_returned(lab: Lab) -> None:
     assert counts(campaign) == {"tickets": 1, "told": 1}
 
 
-def test_the_ticket_of_a_stream_is_found(lab: Lab) -> None:
+def test_the_ticket_of_a_stream_is_found_and_one_that_is_broken_off_stays_held(lab: Lab) -> None:
     campaign = lab.campaign()
     hook = lab.use(campaign, reward=None)
     router = lab.router()
 
-    async def one() -> Any:
+    async def stream(whole: bool, wait: float) -> Any:
         stream = await router.acompletion("auto", lab.asked, stream=True, max_tokens=500)
-        found = lab.ticket_of(stream)
         async for _ in stream:
-            pass
-        await hook.flush(60)
-        return found
+            if not whole:
+                break
+        await stream.aclose()
+        return (lab.ticket_of(stream) or {}).get("ticket"), await hook.flush(wait)
 
-    assert lab.run(one())["ticket"] == 1
+    assert lab.run(stream(True, 60)) == (1, 0)
     assert counts(campaign) == {"tickets": 1, "settled": 1}
+    assert lab.run(stream(False, 0.1)) == (2, 1)
+    assert counts(campaign) == {"tickets": 2, "settled": 1, "held": 1}
     assert lab.ticket_of(object()) is None
 
 
@@ -65,8 +66,7 @@ def test_rewards_may_be_awaited_left_out_or_fail(lab: Lab, kind: str, caplog: An
         raise RuntimeError("no judge today")
 
     given = {"coroutine": judge, "none": lambda *_: None, "raises": broken}[kind]
-    campaign = lab.campaign()
-    lab.use(campaign, reward=given)
+    campaign = lab.start(reward=given)
     lab.ask(lab.router(), 2)
     state = "told" if kind == "coroutine" else "settled"
     assert counts(campaign) == {"tickets": 2, state: 2}
@@ -79,8 +79,7 @@ def test_without_a_cost_the_hold_stays(
 ) -> None:
     from litellm.litellm_core_utils.litellm_logging import Logging
 
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     with monkeypatch.context() as patch:
         patch.setattr(Logging, "response_cost_calculator", lambda *_, **__: None)
         patch.setattr(Logging, "_response_cost_calculator", lambda *_, **__: None)
@@ -91,27 +90,10 @@ def test_without_a_cost_the_hold_stays(
     assert counts(campaign) == {"tickets": 1, "told": 1}
 
 
-def test_a_stream_that_is_broken_off_stays_held(lab: Lab) -> None:
-    campaign = lab.campaign()
-    hook = lab.use(campaign)
-    router = lab.router()
-
-    async def one() -> int:
-        stream = await router.acompletion("auto", lab.asked, stream=True, max_tokens=500)
-        async for _ in stream:
-            break
-        await stream.aclose()
-        return await hook.flush(0.1)
-
-    assert lab.run(one()) == 1
-    assert counts(campaign) == {"tickets": 1, "held": 1}
-
-
 def test_a_cancelled_call_stays_held_and_a_cancelled_ask_is_void(
     lab: Lab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     router = lab.router()
 
     async def called() -> None:
@@ -183,8 +165,7 @@ def test_a_stream_that_breaks_costs_what_came_or_falls_back(
 
 def test_a_timeout_may_be_billed(lab: Lab) -> None:
     for charged in (True, False):
-        campaign = lab.campaign()
-        lab.use(campaign, charge_timeouts=charged)
+        campaign = lab.start(charge_timeouts=charged)
         found = lab.ask(lab.router(), 1, mock_timeout=True, timeout=0.01)
         assert found == {"Timeout": 1}
         assert lab.ended(campaign) == {"failed": 1}
@@ -193,8 +174,7 @@ def test_a_timeout_may_be_billed(lab: Lab) -> None:
 
 
 def test_a_bad_request_cools_no_arm(lab: Lab) -> None:
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     found = lab.ask(lab.router(), 3, mock_response="litellm.ContextWindowExceededError")
     assert found == {"ContextWindowExceededError": 3}
     assert lab.ended(campaign) == {"void": 3}
@@ -221,8 +201,7 @@ def test_a_call_without_a_limit_gets_one_that_the_maximum_pays_for(
 ) -> None:
     import litellm
 
-    campaign = lab.campaign()
-    lab.use(campaign)
+    lab.start()
     seen: list[Any] = []
     real = litellm.acompletion
 
@@ -278,8 +257,7 @@ def test_embeddings_are_paid_too(lab: Lab) -> None:
 def test_what_runs_no_hook_is_refused(lab: Lab) -> None:
     import litellm
 
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     router = lab.router(num_retries=2)
     with pytest.raises(litellm.BadRequestError, match=r"'auto' is synchronous.*use the async"):
         router.completion("auto", lab.asked, max_tokens=500)
@@ -292,14 +270,11 @@ def test_what_runs_no_hook_is_refused(lab: Lab) -> None:
 
 
 def test_an_attempt_that_is_never_made_is_void(lab: Lab) -> None:
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     router = lab.router()
 
     async def chosen() -> None:
-        for _ in range(
-            2
-        ):  # the second ask of a task ends the first, the end of the task the second
+        for _ in "ab":  # the second ask of a task ends the first, its end the second
             await router.async_get_available_deployment(
                 model="auto", request_kwargs={"max_tokens": 9}, messages=[]
             )

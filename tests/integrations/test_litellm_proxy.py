@@ -33,7 +33,6 @@ from purse.integrations.litellm import PurseRouter
 campaign = Campaign.open("chat", storage="sqlite:///purse.db")
 hook = PurseRouter({"auto": campaign}, reward=lambda answer, messages: 1.0)
 """
-MODELS = {"nano": "gpt-5-nano", "mini": "gpt-5-mini", "big": "gpt-5.4"}
 
 
 @pytest.fixture
@@ -44,31 +43,10 @@ def proxy(tmp_path: Path) -> Iterator[httpx.Client]:
         pytest.skip("litellm[proxy] is not installed: the proxy did not run")
     import httpx
 
-    from purse.integrations.litellm import create_campaign
+    from tests.support.litellm_lab import Lab
 
-    models = [
-        {
-            "model_name": "auto",
-            "litellm_params": {
-                "model": f"openai/{model}",
-                "api_key": "x",
-                "mock_response": "litellm.RateLimitError" if name == "big" else f"{name} answers",
-            },
-            "model_info": {"id": name},
-        }
-        for name, model in MODELS.items()
-    ]
-    storage = f"sqlite:///{tmp_path / 'purse.db'}"
-    create_campaign(
-        models,
-        "auto",
-        name="chat",
-        budget="0.0009",
-        prompt_tokens=2_000,
-        answer_tokens=500,
-        storage=storage,
-        policy="uniform",
-    )
+    models = Lab().deployments(("big",))[:3]
+    Lab().campaign(models, budget="0.0009", storage=f"sqlite:///{tmp_path / 'purse.db'}")
     (tmp_path / "purse_hook.py").write_text(HOOK)
     settings = {
         "model_list": models,

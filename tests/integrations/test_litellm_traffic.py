@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 def test_every_answer_is_told(lab: Lab, n: int, together: int, stream: bool) -> None:
     from tests.support.litellm_lab import MODELS
 
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     found = lab.ask(lab.router(), n, together, stream=stream)
     assert found.total() == n
     assert set(found) <= set(MODELS)
@@ -40,8 +39,7 @@ def test_every_answer_is_told(lab: Lab, n: int, together: int, stream: bool) -> 
 
 
 def test_a_model_that_is_down_from_the_start_is_left_out(lab: Lab) -> None:
-    campaign = lab.campaign()
-    lab.use(campaign)
+    campaign = lab.start()
     n = scale(10, 20)
     found = lab.ask(lab.router(("big",), num_retries=2), n)
     assert found.total() == n
@@ -70,8 +68,7 @@ def test_an_outage_in_the_middle_ends_for_purse_when_it_does_for_litellm(lab: La
 def test_a_fallback_to_another_group_answers_when_all_are_down(lab: Lab) -> None:
     from tests.support.litellm_lab import MODELS
 
-    campaign = lab.campaign()
-    lab.use(campaign, wait=0)
+    campaign = lab.start(wait=0)
     router = lab.router(tuple(MODELS), fallbacks=[{"auto": ["spare"]}])
     assert lab.ask(router, 6) == {"spare": 6}
     assert campaign.status().purses[0].spent == "0"
@@ -104,8 +101,7 @@ def test_a_budget_that_ends_in_the_middle_of_traffic(lab: Lab, stream: bool) -> 
 
 
 def test_a_budget_of_about_one_big_call_is_spent_on_what_fits(lab: Lab) -> None:
-    campaign = lab.campaign(budget="0.0135")
-    lab.use(campaign)
+    campaign = lab.start({"budget": "0.0135"})
     found = lab.ask(lab.router(), 12)
     assert found.total() == lab.ended(campaign)["told"] == 12
 
@@ -113,8 +109,7 @@ def test_a_budget_of_about_one_big_call_is_spent_on_what_fits(lab: Lab) -> None:
 def test_an_exhausted_budget_says_so_and_no_fallback_spends_past_it(lab: Lab) -> None:
     import litellm
 
-    campaign = lab.campaign(budget="0.0002")
-    lab.use(campaign)
+    campaign = lab.start({"budget": "0.0002"})
     router = lab.router(num_retries=2, fallbacks=[{"auto": ["spare"]}])
     kept: dict[str, str] = {"user": "x"}
     with pytest.raises(litellm.BudgetExceededError) as refused:

@@ -9,10 +9,11 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory import fluid
+from purse.testing import check_policy
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
-from tests.support.policies import EXACT, largest_deviation, make_live, passes
-from tests.support.soak import scale
+from tests.support.policies import EXACT, largest_deviation, make_live
+from tests.support.soak import SOAK, scale
 
 RATE = 0.7
 
@@ -132,6 +133,6 @@ def test_it_learns_from_small_rewards() -> None:
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
     two = worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]])
     free = worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150)
-    passes("exp3++.prices", two, horizon=120)
+    check_policy("exp3++.prices", two, horizon=120, quick=not SOAK)
     for policy in ("exp3++.prices", "exp3++.ada-prices"):
-        passes(policy, free)
+        check_policy(policy, free, quick=True)

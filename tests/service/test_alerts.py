@@ -13,14 +13,7 @@ import pytest
 from purse.campaign.storage.connect import in_memory
 from purse.errors import InvalidInput
 from tests.support.receiver import SECRET, answering, receiver, spent
-from tests.support.service import problem, running, service
-
-
-def test_rules_over_http() -> None:
-    client = running(alerts=["100%"])
-    status = client.post("/campaigns/prompts/alerts", json={"alerts": ["overrun", "5%"]}).json()
-    assert status["alerts"] == ["5%", "overrun"]
-    problem(client.post("/campaigns/prompts/alerts", json={"alerts": ["x"]}), 400, "invalid-input")
+from tests.support.service import service
 
 
 def webhooks(folder: Path, **urls: str) -> Path:

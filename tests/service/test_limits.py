@@ -104,6 +104,9 @@ def test_a_body_that_is_too_large_is_refused_with_and_without_its_length() -> No
         ("trusted_proxies", ("10.0.0.2",)),  # and no tokens
     ],
 )
-def test_bad_settings_are_named(field: str, value: Any) -> None:
+def test_bad_settings_are_named(field: str, value: Any, tmp_path: Path) -> None:
     with pytest.raises(InvalidInput, match=f"{field}="):
         Settings(**{field: value})
+    socket: Any = {"socket": tmp_path, "tokens": tmp_path, "trusted_proxies": ("10.0.0.2",)}
+    with pytest.raises(InvalidInput, match=r"trusted_proxies='10.0.0.2': must be left out"):
+        Settings(**socket)

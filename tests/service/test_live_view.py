@@ -15,58 +15,15 @@ import httpx
 import pytest
 
 from purse import Campaign
-from purse.campaign import time_series
-from purse.campaign.make_results import COUNTS
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
-from purse.service.metrics import AMOUNTS
 from tests.support.server import LONG, served
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
 TERMS = {**PROMPTS, "name": "prompts"}
-TICKET = {
-    "campaign": str, "id": int, "t": int, "arm": str, "probability": float, "held": [str],
-    "state": str, "request_id": str, "asked_at": float, "deadline": float, "age": float,
-}  # fmt: skip
-STATUS = {
-    "name": str, "status": str, "policy": str, "arms": [str], "rounds": int,
-    "horizon": None, "counts": dict.fromkeys(COUNTS, int),
-    "purses": [dict.fromkeys(("resource", *AMOUNTS), str)], "entries": int, "digest": str,
-    "created_at": float, "changed_at": float, "overdue": int, "oldest_held": float, "alarms": [],
-    "retired": [], "cooling": [], "features": [], "account": str,
-    "labels": [], "period": None, "alerts": [],
-}  # fmt: skip
-HISTORY = {
-    "seq": int, "started_at": float, "changed_at": float, "rates": {"asks": float, "tells": float},
-    "arms": [{
-        "arm": str, "pulls": int, "told": int, "settled": int, "failed": int,
-        "mean_reward": float, "mean_costs": [float], "efficiency": float,
-        "interval": None, "share": float, "recent_share": float,
-    }],
-    "purses": [{
-        "resource": str, **{word: [str] for word in AMOUNTS},
-        "forecast": {"per_second": float, "seconds": float, "at": float},
-    }],
-    "series": {"at": [float], "pulls": [{"arm": str, "pulls": [int]}], "gain": [float]},
-    "value": {
-        "gain": float, "paid": [str], "per_unit": float, "best": None, "uniform": float,
-    },
-    "incidents": {kind: [] for kind in time_series.KINDS},
-}  # fmt: skip
-# what the dashboard reads, as the types of its values; of a list, that of the first entry
-PICTURE = {"now": float, "status": STATUS, "history": HISTORY, "tickets": [TICKET]}
-
-
-def shape(facts: Any) -> Any:
-    """The types of all values."""
-    if isinstance(facts, dict):
-        return {name: shape(value) for name, value in facts.items()}
-    if isinstance(facts, list):
-        return [shape(value) for value in facts[:1]]
-    return None if facts is None else type(facts)
 
 
 def campaign_in(storage: Any, **terms: Any) -> Campaign:
@@ -118,7 +75,6 @@ def test_a_picture_shows_status_history_and_open_tickets(
     ticket = campaign.ask()
     now += 30_000
     facts = client.get("/campaigns/prompts/picture").json()
-    assert shape(facts) == PICTURE
     assert facts["status"] == json.loads(json.dumps(campaign.status().as_dict()))
     assert facts["history"]["seq"] == facts["status"]["entries"] == 6
     assert facts["history"]["purses"][0]["spent"][-1] == "0.01"

@@ -63,82 +63,37 @@ def test_no_two_problems_share_a_word_and_a_child_is_told_as_its_parent() -> Non
     assert kind_of(Stranger("x")).slug == "conflict"
 
 
-REPORTS = [
-    ('{"reward": NaN, "cost": 0}', "reward=nan: must be a finite number"),
-    ('{"reward": Infinity, "cost": 0}', "reward=inf: must be a finite number"),
-    ('{"reward": 1.0000001, "cost": 0}', "reward=1.0000001: must lie between 0 and 1"),
-    (f'{{"reward": 1{"0" * 400}, "cost": 0}}', "reward=1000"),
-    ('{"reward": true, "cost": 0}', "reward=True: must be a number"),
-    ('{"reward": "1", "cost": 0}', "reward='1': must be a number"),
-    ('{"reward": 1, "cost": NaN}', "cost=nan: must be a number with at most nine decimals"),
-    ('{"reward": 1, "cost": -Infinity}', "cost=-inf: must be a number"),
-    ('{"reward": 1, "cost": 1e999}', "cost=inf: must be a number"),
-    ('{"reward": 1, "cost": "-0.01"}', "cost='-0.01': must not be negative"),
-    ('{"reward": 1, "cost": "0.0000000001"}', "cost='0.0000000001': must be a number"),
-    ('{"reward": 1, "cost": "NaN"}', "cost='NaN': must be a number"),
-    ('{"reward": 1, "cost": 9223372036854775808}', "cost=9223372036854775808: must be"),
-    ('{"reward": 1, "cost": "4611686019"}', "cost='4611686019': must be a number"),
-    ('{"reward": 1, "cost": null}', "cost=None: must be a number"),
-    ('{"reward": 1, "cost": false}', "cost=False: must be a number"),
-    ('{"reward": 1, "cost": [[[1]]]}', "cost=[[[1]]]: must be one amount for each"),
-    ('{"reward": [1, 1], "cost": 1}', "reward=[1, 1]: must be a number"),
-    ('{"reward": 1, "cost": {"EUR": 1}}', "EUR"),
-    ('{"reward": 1}', "cost: is missing"),
-    ('{"reward": 1, "cost": 0, "tip": 1}', "unknown field of tell 'tip'"),
-    ("[]", "body: "),
-    ("1", "body: "),
-    ("null", "body: "),
-    ('"text"', "body: "),
-    ("{", "body: is not JSON"),
-    ("", "reward: is missing"),
-    (b"\xff\xfe{}", "body: is not JSON: Expecting value at character 0"),
-    (b'{"reward": "\xff"}', "body: is not JSON in UTF-8"),
-    (b'{"\\ud800": 1}', "unknown field of tell"),
-    ("[" * 100_000, "body: is not JSON in UTF-8, or is nested too deeply"),
-    ("9" * 10_000, "body: is not JSON in UTF-8, or is nested too deeply"),
-]
+def query(path: str, *words: str) -> list[tuple[str, None, str]]:
+    """Requests whose query is refused by the name of its first word."""
+    return [(f"{path}?{word}", None, word.partition("=")[0]) for word in words]
 
 
-@pytest.mark.parametrize(("body", "words"), REPORTS)
-def test_a_report_that_cannot_be_is_refused_by_name_and_changes_nothing(
-    client: TestClient, body: str | bytes, words: str
-) -> None:
-    answer = client.post(f"{AT}/tickets/1/tell", content=body, headers=JSON)
-    assert words in problem(answer, 400, "invalid-input")
-    assert client.get(AT).json()["entries"] == 2
-
-
-LONG = "x" * 201
+REPORT = "/tickets/1/tell"
+TOO_DEEP = "body: is not JSON in UTF-8, or is nested too deeply"
+# what only HTTP can be sent; what no face takes is in the transcript
 REFUSED: list[tuple[str, Any, str]] = [
-    ("/asks", {"arms": {}}, "arms={}: must name at least one arm"),
+    (REPORT, b'{"reward": NaN, "cost": 0}', "reward=nan: must be a finite number"),
+    (REPORT, b'{"reward": 1%b, "cost": 0}' % (b"0" * 400), "reward=1000"),
+    (REPORT, b'{"reward": 1, "cost": 1e999}', "cost=inf: must be a number"),
+    (REPORT, {"reward": 1, "cost": "NaN"}, "cost='NaN': must be a number"),
+    (REPORT, {"reward": 1, "cost": 2**63}, "cost=9223372036854775808: must be"),
+    (REPORT, {"reward": 1, "cost": [[[1]]]}, "cost=[[[1]]]: must be one amount for each"),
+    (REPORT, {"reward": 1}, "cost: is missing"),
+    (REPORT, {"reward": 1, "cost": 0, "tip": 1}, "unknown field of tell 'tip'"),
+    *((REPORT, body, "body: ") for body in (b"[]", b"1", b"null", b'"text"')),
+    (REPORT, b"{", "body: is not JSON"),
+    (REPORT, b"", "reward: is missing"),
+    (REPORT, b"\xff\xfe{}", "body: is not JSON: Expecting value at character 0"),
+    (REPORT, b'{"reward": "\xff"}', "body: is not JSON in UTF-8"),
+    (REPORT, b'{"\\ud800": 1}', "unknown field of tell"),
+    (REPORT, b"[" * 100_000, TOO_DEEP),
+    (REPORT, b"9" * 10_000, TOO_DEEP),
     ("/asks", {"arms": [1]}, "unknown arm in arms '1'"),
-    ("/asks", {"arms": ["smal"]}, "unknown arm in arms 'smal'; did you mean 'small'?"),
     ("/asks", {"arms": {"small": None}}, "arms['small']=None: must be a number"),
-    ("/asks", {"arms": [LONG]}, "unknown arm in arms 'xxx"),
-    ("/asks", {"arms": {"small": {LONG: 1}}}, "unknown resource in arms['small'] 'xxx"),
-    ("/asks", {"n": 0}, "n=0"),
-    ("/asks", {"n": 1001}, "n=1001"),
-    ("/asks", {"labels": {f"k{number}": "x" for number in range(9)}}, "labels="),
-    ("/asks", {"request_id": ""}, "request_id"),
-    ("/asks", {"request_id": LONG}, "request_id"),
-    ("/asks", {"request_id": "a\tb"}, "request_id"),
     ("/asks", {"request_id": "\ud800"}, "request_id"),
-    ("/probabilities", {"arms": "small"}, "arms='small': must be a list of names"),
-    ("/probabilities", {"arms": {LONG: 1}}, "unknown arm in arms 'xxx"),
-    ("/top-ups", {"amount": 1, "request_id": LONG}, "request_id"),
     ("/arms", {}, "name: is missing"),
-    ("/arms", {"name": ""}, "name='': must be a printable name"),
-    ("/arms", {"name": 7}, "name=7: must be a printable name"),
-    ("/arms", {"name": "a\tb"}, "name='a\\tb': must be a printable name"),
-    ("/arms", {"name": LONG}, "name='xxx"),
-    ("/arms", {"name": "third", "cost_max": "-1"}, "cost_max=-1 USD: must lie between"),
-    ("/arms", {"name": "third", "cost_max": [1, 2]}, "cost_max=[1, 2]: must be one amount"),
     ("/arms", {"name": "third", "price": 1}, "unknown field of add_arm 'price'"),
-    ("/arms", {"name": "small", "cost_max": "0.02"}, "is an arm already; set_arm changes"),
-    ("/arms/set", {"name": "smal", "cost_max": 1}, "unknown arm 'smal'; did you mean 'small'?"),
-    ("/arms/set", {"name": "small", "cost_min": "0.09"}, "between the cost_min of arm"),
     ("/arms/retire", {"name": "small", "cost_max": 1}, "unknown field of retire_arm 'cost_max'"),
-    ("/tickets/1/fail", {"reason": 7}, "reason=7"),
     ("/tickets/1/fail", {"why": ""}, "unknown field of fail 'why'"),
     (
         "/tells",
@@ -150,37 +105,17 @@ REFUSED: list[tuple[str, Any, str]] = [
         {"reports": [{"ticket": 1, "reward": 1, "cost": 1}, {"ticket": 2, "reward": 1}, 3]},
         "reports[1]={'ticket': 2, 'reward': 1}: must have ticket, reward, cost",
     ),
-    ("/alerts", {"alerts": ["x"]}, "alerts"),
-    ("seen/asks", {}, "the features are length, source"),
-    ("seen/asks", {"context": "length"}, "context="),
     ("seen/asks", {"context": [1, "a"], "contexts": [[1, "a"]]}, "context"),
     ("seen/asks", {"context": [1, "a"], "n": 2}, "context"),
     ("seen/asks", {"contexts": {"a": 1}}, "contexts="),
-    ("seen/asks", {"context": [[1, "a"], [1, "a"]]}, "context"),
-    ("seen/asks", {"context": {"length": {"a": 1}, "source": "a"}}, "length"),
     ("seen/asks", {"context": [1] * 1001}, "context"),
-    ("seen/asks", {"context": [[1] * 257]}, "context"),
-    ("/recommendation?by=cost", None, "by='cost': must be one of 'reward', 'ratio'"),
-    ("/recommendation?cap=-1", None, "cap=-1.0: must be a number above 0"),
     ("/recommendation?confidence=95", None, "confidence=95: must be above 0 and below 1; 95% is"),
-    ("/recommendation?within=inf", None, "within=inf: must be a number at least 0"),
-    ("/recommendation?resource=EUR", None, "resource='EUR': must be one of 'USD'"),
     ("/recommendation?caps=1", None, "unknown field of recommend 'caps'; did you mean 'cap'?"),
     ("/tickets?stat=held", None, "unknown field of tickets 'stat'; did you mean 'state'?"),
-    ("/journal?from=1", None, "unknown field of journal 'from'"),
-    *(("/labels?" + query, None, query[:3]) for query in ("limit=0", "limit=10001", "key=")),
-    *(
-        ("/journal?" + query, None, query[:5])
-        for query in ("after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit=")
-    ),
-    *(
-        ("/tickets/" + number, None, "ticket=")
-        for number in ("0", "-1", "1.5", "x", str(2**63), "9" * 5000)
-    ),
-    *(
-        (f"/{path}?" + "&".join(f"w{i}" for i in range(1000)), None, "query: has 4,889 bytes; at")
-        for path in ("journal", "tickets")
-    ),
+    *query("/labels", "limit=0", "limit=10001", "key="),
+    *query("/journal", "after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit="),
+    *(("/tickets/" + number, None, "ticket=") for number in ("0", "-1", "1.5", "x", "9" * 5000)),
+    ("/journal?" + "&".join(f"w{i}" for i in range(1000)), None, "query: has 4,889 bytes; at"),
 ]
 
 
@@ -189,16 +124,12 @@ def test_a_request_that_cannot_be_is_refused_by_name_and_changes_nothing(
     client: TestClient, path: str, body: Any, words: str
 ) -> None:
     at = AT + path if path[0] == "/" else f"/campaigns/{path}"
-    answer = (
-        client.get(at) if body is None else client.post(at, content=json.dumps(body), headers=JSON)
-    )
-    said = problem(answer, 400, "invalid-input")
-    assert words in said
+    sent = body if isinstance(body, bytes) else json.dumps(body)
+    answer = client.get(at) if body is None else client.post(at, content=sent, headers=JSON)
+    assert words in problem(answer, 400, "invalid-input")
     assert "errors" not in answer.json()
-    assert [client.get(f"/campaigns/{name}").json()["entries"] for name in ("prompts", "seen")] == [
-        2,
-        1,
-    ]
+    entries = [client.get(f"/campaigns/{name}").json()["entries"] for name in ("prompts", "seen")]
+    assert entries == [2, 1]
 
 
 TERMS: list[tuple[dict[str, Any], str]] = [
@@ -207,73 +138,33 @@ TERMS: list[tuple[dict[str, Any], str]] = [
     ({"policy": " mine.py "}, "a server takes no files"),
     ({"policy": "mine.py :beta=1"}, "a server takes no files"),
     ({"policy": "a/b"}, "unknown policy 'a/b'"),
-    ({"policy": "exp3.bwkk"}, "did you mean 'exp3.bwk'?"),
     ({"policy": "exp3.bwk:beta=["}, "cannot read"),
-    ({"policy": 1}, "policy=1: must be a name"),
-    ({"arms": []}, "arms=[]: must say the most"),
     ({"arms": {"a\u0000b": 1}}, "arms="),
-    ({"arms": [1]}, "arms=[1]: must say the most"),
-    ({"budget": 0}, "budget=0"),
-    ({"budget": {"EUR": 1}}, "EUR"),
-    ({"cost_min": "0.5"}, "cost_min=0.5: must be at most cost_max"),
     ({"plays": 1}, "unknown field of create 'plays'"),
     ({"seed": 2**63}, "seed=9223372036854775808: must be a whole number"),
     ({"storage": "sqlite:///other.db"}, "unknown field of create 'storage'"),
-    ({"cooldown": 0}, "cooldown=0: must be a"),
-    ({"cooldown": "1"}, "cooldown='1': must be a number"),
-    ({"missing_reward": "none"}, "missing_reward='none': must be a number"),
-    ({"reward_range": [-1e308, 1e308]}, "must be two numbers"),
-    ({"reward_range": [0, "1"]}, "reward_range=[0, '1']: must be"),
-    ({"explore": 0.7}, "explore=0.7: must be a number above 0 and at most 0.5"),
-    ({"explore": [0.1]}, "explore=[0.1]: must be a number"),
-    ({"explore": True}, "explore=True: must be a number"),
-    ({"explore": 0.1, "policy": "budgeted-thompson"}, "needs a policy that can state its"),
     ({"capacity": 10_001}, "capacity=10001: must be a whole number from 2 to 10000"),
-    ({"cost_ceiling": [1, 2, 3]}, "cost_ceiling="),
     ({"arms": {str(n): 1 for n in range(1_001)}}, "arms='1,001 entries': must have at most"),
     ({"resources": [str(n) for n in range(101)]}, "resources='101 entries': must have at most"),
     ({"cost_min": ["0.1"] * 20_000}, "cost_min='20,000 entries': must have at most 1,000"),
     ({"budget": ["1"] * 20_000}, "budget='20,000 entries': must have at most 1,000"),
-    *(
-        ({"features": features}, "features")
-        for features in (
-            "length",
-            1.5,
-            65,
-            True,
-            ["a", "a"],
-            ["a"] * 65,
-            [1],
-            {"a": 5},
-            {"a": {"low": 1}},
-            {"a": {"low": "0", "high": 1}},
-            {"a": {"low": 0, "high": 1, "optional": "yes"}},
-            {"a": {"classes": [1, 2]}},
-            {"a": {"range": [1, 2]}},
-        )
-    ),
-    ({"every": "year"}, "every"),
-    ({"every": "day", "carry": -1}, "carry"),
+    ({"features": 65}, "features"),
+    ({"features": {"a": {"low": "0", "high": 1}}}, "features"),
+    ({"features": {"a": {"range": [1, 2]}}}, "features"),
 ]
 
 
-@pytest.mark.parametrize(("change", "words"), TERMS)
-def test_terms_that_cannot_be_are_refused_by_name(
-    client: TestClient, change: dict[str, Any], words: str
-) -> None:
-    answer = client.post("/campaigns", json={**PROMPTS, "name": "new", **change})
-    assert words in problem(answer, 400, "invalid-input")
+def test_terms_that_cannot_be_are_refused_by_name(client: TestClient) -> None:
+    for change, words in TERMS:
+        answer = client.post("/campaigns", json={**PROMPTS, "name": "new", **change})
+        assert words in problem(answer, 400, "invalid-input")
     assert client.get("/campaigns").json() == {"names": ["prompts", "seen"]}
 
 
-def test_accounts_that_cannot_be(client: TestClient) -> None:
-    for wrong in ({"budget": -1}, {"account": ""}, {"name": "a/b"}, {"more": 1}, {"every": "year"}):
-        answer = client.post("/accounts", json={"name": "b", "budget": 1, **wrong})
-        assert next(iter(wrong)) in problem(answer, 400, "invalid-input")
+def test_a_name_is_taken_for_campaigns_and_accounts_alike(client: TestClient) -> None:
     for at, name in (("/accounts", "prompts"), ("/accounts", "team-a"), ("/campaigns", "team-a")):
-        answer = client.post(at, json={**(PROMPTS if at == "/campaigns" else {"budget": 1}),
-                                       "name": name})  # fmt: skip
-        problem(answer, 409, "campaign-exists")
+        terms = PROMPTS if at == "/campaigns" else {"budget": 1}
+        problem(client.post(at, json={**terms, "name": name}), 409, "campaign-exists")
 
 
 @pytest.mark.parametrize(

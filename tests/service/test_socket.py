@@ -7,7 +7,6 @@ import socket
 import stat
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -150,9 +149,3 @@ def test_a_path_that_cannot_be_is_refused_and_left_as_it_is(tmp_path: Path, path
         path.unlink()
         path.write_text("another")
     assert path.read_text() == "another", "what took its place is left there"
-
-
-def test_proxies_that_are_trusted_are_of_no_use_on_a_socket(tmp_path: Path, path: Path) -> None:
-    given: Any = {"socket": path, "tokens": tmp_path / "t", "trusted_proxies": ("10.0.0.2",)}
-    with pytest.raises(InvalidInput, match=r"trusted_proxies='10.0.0.2': must be left out"):
-        Settings(**given)

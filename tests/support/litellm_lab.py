@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Coroutine
+from collections.abc import Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Self
 
@@ -80,6 +80,12 @@ class Lab:
         self.hook = PurseRouter(given, **{"reward": lambda answer, messages: 1.0, **settings})
         litellm.callbacks = [self.hook]
         return self.hook
+
+    def start(self, terms: Mapping[str, Any] | None = None, **settings: Any) -> Campaign:
+        """Create a campaign for the group "auto" with a hook, and return it."""
+        campaign = self.campaign(**(terms or {}))
+        self.use(campaign, **settings)
+        return campaign
 
     def ask(self, router: Router, n: int, together: int = 1, **request: Any) -> Counter[str]:
         """Send requests, wait for all reports, and count answers by their first word, errors by
