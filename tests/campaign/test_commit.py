@@ -199,20 +199,6 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     assert campaign.audit().ok
 
 
-def test_an_interrupted_transaction_can_be_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
-
-    def interrupted(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(storage, "change", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        campaign.expire()
-    monkeypatch.undo()
-    assert campaign.expire() == 0
-
-
 def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
     storage = Slow()
     campaign = Campaign.create("c", **TERMS, storage=storage)

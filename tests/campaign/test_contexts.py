@@ -14,14 +14,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from purse import AskRefused, Conflict, InvalidInput, Policy, PurseError
+from purse import AskRefused, InvalidInput, Policy, PurseError
 from purse.campaign import ask_inputs, commit, terms
 from purse.campaign.campaign import Campaign
 from purse.campaign.learner import recovered
 from purse.errors import BudgetHeld
 from purse.lab import prior_from_log
 from tests.support.campaigns import refusal
-from tests.support.contexts import ARMS, FEATURES, SEES, TERMS, context, last_ask, made
+from tests.support.contexts import ARMS, FEATURES, SEES, context, last_ask, made
 from tests.support.storages import MemoryHarness
 
 
@@ -183,17 +183,6 @@ def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
     assert campaign.audit(full=True).ok
 
 
-def test_a_void_initial_pull_keeps_its_arm_and_takes_the_next_context() -> None:
-    campaign = made()
-    first = campaign.ask(context=[0, 1])
-    campaign.void(first)
-    again = campaign.ask(context=[8000, 2])
-    assert (again.t, again.arm) == (first.t + 1, first.arm)
-    campaign.tell(again, 1, "0.5")
-    assert learnt(campaign)[0].tolist() == [1, 2, 1]
-    assert campaign.audit(full=True).ok
-
-
 def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() -> None:
     campaign, without = made(policy="uniform"), made(policy="uniform", features=None)
     for turn in range(10):
@@ -202,90 +191,6 @@ def test_a_blind_policy_has_contexts_checked_and_stored_and_does_not_see_them() 
     assert last_ask(campaign)["context"] == [-0.99775, 9.0]
     assert "length, code" in refusal(InvalidInput, campaign.ask)
     assert campaign.audit(full=True).ok
-
-
-def test_exploration_has_its_chances_with_contexts_too() -> None:
-    campaign, rng = made(explore=0.3), Random(2)
-    for _ in range(30):
-        seen = context(rng)
-        chances = campaign.probabilities(context=seen)
-        ticket = campaign.ask(context=seen)
-        assert ticket.probability == chances[ticket.arm or ""]
-        campaign.tell(ticket, rng.random(), "0.2")
-    assert campaign.audit(full=True).ok
-
-
-def test_masks_go_with_contexts() -> None:
-    campaign = made()
-    ticket = campaign.ask(context=[1, 1], arms={"blue": "0.4"})
-    assert (ticket.arm, ticket.held) == ("blue", ("0.4",))
-    assert campaign.probabilities(["green"], [1, 1]) == {"red": 0, "green": 1, "blue": 0}
-    assert campaign.audit(full=True).ok
-
-
-def test_a_repeat_is_compared_by_the_contexts_of_its_tickets() -> None:
-    campaign = made(budget=1)
-    (only,) = campaign.ask_many(3, "r", contexts=[[1, 1], [2, 2], [3, 3]])
-    assert [
-        ticket.id for ticket in campaign.ask_many(3, "r", contexts=[[1, 1], [4, 4], [5, 5]])
-    ] == [only.id]
-    with pytest.raises(Conflict, match="another context"):
-        campaign.ask_many(3, "r", contexts=[[4, 4], [2, 2], [3, 3]])
-
-
-def test_a_repeat_is_compared_after_encoding() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    first = campaign.ask("r", context={"length": 9000, "code": 0.1})
-    several = campaign.ask_many(2, "s", contexts=[[1, 1], [2, 2]])
-    for told in (False, True):
-        again = harness.open("c")
-        assert again.ask("r", context=[8000, np.float32(0.1)]).id == first.id
-        assert [each.id for each in again.ask_many(2, "s", contexts=[[1, 1], [2, 2]])] == [2, 3]
-        for other in ([7999, 0.1], [8000, 0.2]):
-            with pytest.raises(Conflict, match="used before with another context"):
-                again.ask("r", context=other)
-        with pytest.raises(Conflict, match="another context"):
-            again.ask_many(2, "s", contexts=[[1, 1], [2, 3]])
-        if not told:
-            for ticket in (first, *several):
-                again.tell(ticket, 1, "0.5")
-    campaign = harness.open("c")
-    before = learnt(campaign).tobytes()
-    harness.drop_checkpoints("c")
-    assert learnt(harness.open("c")).tobytes() == before
-    assert harness.open("c").audit(full=True).ok
-
-
-def test_tickets_are_for_the_first_contexts_that_fit() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **{**TERMS, "budget": 2})
-    given = [[1, 1], [2, 2], [3, 3], [4, 4]]
-    tickets = campaign.ask_many(4, "r", contexts=given)
-    assert len(tickets) == 2
-    asked = [entry.body for entry in campaign.journal() if entry.kind == "asked"]
-    assert [body["context"][1] for body in asked] == [1, 2]
-    assert campaign.ask_many(4, "r", contexts=given) == tickets
-    with pytest.raises(Conflict):
-        campaign.ask_many(4, "r", contexts=[[1, 2], *given[1:]])
-    for ticket in tickets:
-        campaign.tell(ticket, 1, "0.5")
-    again = harness.open("c").ask_many(4, "r", contexts=given)
-    assert [each.id for each in again] == [1, 2]
-    unused = [*given[:3], [4, 5]]  # those without a ticket are not kept
-    assert [each.id for each in campaign.ask_many(4, "r", contexts=unused)] == [1, 2]
-    with pytest.raises(Conflict):
-        harness.open("c").ask_many(4, "r", contexts=[given[0], [2, 3], *given[2:]])
-
-
-def test_one_ask_for_five_is_five_asks_for_one() -> None:
-    rng = Random(3)
-    whole, singles = made(), made()
-    given = [context(rng) for _ in range(5)]
-    tickets = whole.ask_many(5, contexts=given)
-    for ticket, seen in zip(tickets, given, strict=True):
-        single = singles.ask(context=seen)
-        assert (single.arm, single.probability) == (ticket.arm, ticket.probability)
 
 
 def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:

@@ -11,7 +11,6 @@ import pytest
 from purse.campaign.campaign import Campaign
 from purse.campaign.cooldown import CoolDown
 from purse.errors import ArmsCoolingDown
-from tests.support.campaigns import made, refusal
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness
 
@@ -24,9 +23,6 @@ TERMS: dict[str, Any] = {
     "cost_min": "0.001",
     "policy": "replan",
 }
-
-
-DAY = 86_400_000  # ms
 
 
 def traffic(
@@ -83,23 +79,6 @@ def test_an_arm_that_works_again_is_used_again() -> None:
     assert campaign.audit(full=True).ok
 
 
-def test_a_cool_down_doubles_until_a_call_works() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, cooldown=60)
-    lengths = []
-    for _ in range(5):
-        campaign.fail(campaign.ask(arms=["c"]))
-        with pytest.raises(ArmsCoolingDown) as error:
-            campaign.ask(arms=["c"])
-        lengths.append(error.value.seconds)
-        harness.clock += round(lengths[-1] * 1000)
-    assert lengths == [60, 120, 240, 300, 300]
-    campaign.settle(campaign.ask(arms=["c"]), "0.01")  # a success, whatever it brings
-    campaign.fail(campaign.ask(arms=["c"]))
-    assert campaign.status().cooling[0].length == 60
-    assert campaign.audit(full=True).ok
-
-
 def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> None:
     harness = MemoryHarness()
     campaign = harness.create("c", **TERMS, cooldown=600)
@@ -107,71 +86,6 @@ def test_a_first_cool_down_that_is_longer_than_the_longest_stays_as_it_is() -> N
         campaign.fail(campaign.ask(arms=["c"]))
         assert campaign.status().cooling[0].length == 600
         harness.clock += 600_000
-    assert campaign.audit(full=True).ok
-
-
-def test_one_probe_at_a_time() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    campaign.fail(campaign.ask(arms=["c"]))
-    harness.clock += 1_000
-    (probe,) = campaign.ask_many(10, arms=["c"])  # of ten that were wanted
-    assert campaign.status().cooling[0].probe == probe.id
-    message = refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
-    assert "'c'" in message
-    assert campaign.ask(arms=["b", "c"]).arm == "b"
-    campaign.void(probe)
-    second = campaign.ask(arms=["c"])
-    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
-    harness.clock += 300_000  # it stays silent
-    third = campaign.ask(arms=["c"])
-    campaign.tell(second, 1, "0.01")
-    assert campaign.status().cooling == ()
-    campaign.fail(third)  # asked for after the cool-down began
-    assert campaign.status().cooling[0].length == 1
-    assert campaign.audit(full=True).ok
-
-
-def test_a_probe_that_expires_lets_the_next_one_through() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS, expires_after=10)
-    campaign.fail(campaign.ask(arms=["c"]))
-    harness.clock += 1_000
-    campaign.ask(arms=["c"])
-    harness.clock += 10_000
-    assert campaign.ask(arms=["c"]).arm == "c"
-    assert campaign.status().counts["presumed"] == 1
-    assert campaign.audit(full=True).ok
-
-
-@pytest.mark.parametrize("jump", [-DAY, DAY])
-def test_a_clock_that_jumps_makes_no_cool_down_longer(jump: int) -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **TERMS)
-    for _ in range(4):
-        campaign.fail(campaign.ask(arms=["c"]))
-        harness.clock += 10_000
-    campaign.fail(campaign.ask(arms=["c"]))
-    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
-    harness.clock += jump
-    campaign.fail(campaign.ask(arms=["c"]))  # it is tried at once, and cools down again
-    refusal(ArmsCoolingDown, campaign.ask, arms=["c"])
-    assert campaign.status().cooling[0].length == 32
-    harness.clock += 32_000
-    campaign.tell(campaign.ask(arms=["c"]), 1, "0.01")
-    assert campaign.status().cooling == ()
-    harness.clock -= jump
-    assert campaign.audit(full=True).ok
-
-
-def test_initial_pulls_skip_an_arm_that_cools_down_and_come_back() -> None:
-    harness = MemoryHarness()
-    campaign = harness.create("c", **{**TERMS, "policy": "ucb-bv1"})
-    campaign.fail(campaign.ask(arms=["b"]))
-    assert [campaign.ask().arm for _ in range(2)] == ["a", "c"]
-    assert campaign.ask().arm in ("a", "c")
-    harness.clock += 1_000
-    assert campaign.ask().arm == "b"
     assert campaign.audit(full=True).ok
 
 
@@ -186,14 +100,6 @@ def test_the_first_of_several_arms_that_is_ready_is_what_the_refusal_names() -> 
     assert error.value.seconds == 0.6
     assert "'a' and 'b'" in str(error.value)
     assert campaign.ask().arm == "c"
-
-
-def test_without_a_cool_down_failures_have_no_consequence() -> None:
-    campaign = made(cooldown=None)
-    for _ in range(20):
-        campaign.fail(campaign.ask(arms=["green"]))
-    assert campaign.status().cooling == ()
-    assert campaign.status().alarms == ()
 
 
 def test_how_long_an_arm_is_not_allowed() -> None:

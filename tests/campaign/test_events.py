@@ -4,7 +4,6 @@ audit.
 
 from __future__ import annotations
 
-import json
 from io import StringIO
 from typing import Any
 
@@ -123,14 +122,6 @@ def test_a_top_up_arms_percentages_also_while_there_are_no_rules(storage: Storag
     assert campaign.audit(full=True).ok
 
 
-def test_money_that_is_only_held_is_not_gone(storage: Storage) -> None:
-    campaign = begun(storage, "100%")
-    campaign.ask_many(2, arms=["large"])
-    with pytest.raises(purse.errors.BudgetHeld):
-        campaign.ask(arms=["large"])
-    assert keys(campaign) == []
-
-
 def test_overruns_expired_tickets_and_failing_arms_are_told_once_an_hour(storage: Storage) -> None:
     campaign = begun(storage, "overrun", "expired", "cooling-down", budget=100)
     hour = START // HOUR
@@ -170,15 +161,6 @@ def test_rules_can_be_set_while_it_runs(storage: Storage) -> None:
     assert campaign.set_alerts(["30%"]).alerts == ("30%",)
     assert keys(campaign) == ["30%:0/0/0"]
     assert campaign.audit(full=True).ok
-
-
-def test_a_campaign_without_alerts_is_written_as_before(storage: Storage) -> None:
-    campaign = begun(storage)
-    spend(campaign, 9)
-    campaign.top_up(1)
-    head = json.loads(storage.overview("p").head.to_json())
-    assert not {"alerts", "alerted", "top_ups"} & set(head)
-    assert "alerts" not in next(campaign.journal()).body
 
 
 def lines_of(campaign: Any) -> list[str]:
@@ -305,13 +287,6 @@ def test_a_refusal_for_lack_of_the_accounts_money_is_its_event() -> None:
     assert event.body["refused"] == [2 * 10**9]
 
 
-def test_rules_that_an_account_does_not_have_are_refused() -> None:
-    for rule in ("expired", "cooling-down", "0%"):
-        said = 'must be a percentage from "1%" to "100%", or ov'
-        with pytest.raises(purse.InvalidInput, match=said):
-            below_accounts(MemoryHarness(), rule)
-
-
 def test_an_audit_decides_events_again_and_finds_those_that_are_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -336,15 +311,3 @@ def test_an_audit_decides_events_again_and_finds_those_that_are_missing(
     team.pause()
     (found,) = team.audit().findings
     assert found == "the event 75%:0/0/0 is missing before entry 7"
-
-
-def test_the_percentage_of_an_account_is_that_of_its_period() -> None:
-    storage: Any = in_memory()
-    storage.now = lambda: START
-    team: Any = Account.create("team", budget=4, alerts=["50%"], every="day", storage=storage)
-    campaign: Any = Campaign.create("p", **ONE_ARM, budget=100, account="team", storage=storage)
-    campaign.tell(campaign.ask(), 1, 2)
-    storage.now = lambda: START + 86_400_000
-    campaign.tell(campaign.ask(), 1, 2)
-    assert keys(team) == ["50%:0/1/0", "50%:0/2/0"]
-    assert team.audit().findings == ()

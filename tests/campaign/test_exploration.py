@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.campaign import asks as exploration
 from tests.support.campaigns import made
 from tests.support.soak import scale
-from tests.support.storages import MemoryHarness
 
 BAND = 4.5  # standard errors
 
@@ -27,19 +25,6 @@ THREE: dict[str, Any] = {
 
 def chances(campaign: Campaign, arms: Any = None) -> list[float]:
     return list(campaign.probabilities(arms).values())
-
-
-@pytest.mark.parametrize(
-    ("most", "expected"),
-    [
-        ({0: 1.0, 1: 2.0, 2: 8.0}, {0: 0.02, 1: 0.01, 2: 0.0025}),
-        ({1: 2.0, 2: 8.0}, {1: 0.03, 2: 0.0075}),
-        ({2: 8.0}, {2: 0.06}),
-        ({0: 3.0, 1: 3.0}, {0: 0.03, 1: 0.03}),
-    ],
-)
-def test_chances_by_hand(most: dict[int, float], expected: dict[int, float]) -> None:
-    assert exploration.chances(0.06, most) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -77,28 +62,6 @@ def test_with_several_resources_the_scarcest_counts() -> None:
     assert chances(campaign) == pytest.approx([0.025 + 0.925, 0.05], abs=1e-12)
 
 
-def test_an_arm_that_does_not_fit_is_not_explored() -> None:
-    campaign = made(**{**THREE, "budget": 7, "explore": 0.06})
-    assert chances(campaign) == pytest.approx([0.03 + 0.955, 0.015, 0], abs=1e-12)
-
-
-@pytest.mark.parametrize("policy", ["uniform", "replan", "exp3++.bwk"])
-def test_the_ticket_carries_the_chance_that_was_foreseen(policy: str) -> None:
-    campaign = made(**{**THREE, "policy": policy, "horizon": 500, "explore": 0.3, "seed": 5})
-    masks: list[Any] = [None, ["small", "large"], {"middle": 2, "large": "1.5"}, ["middle"]]
-    rare = 0
-    for turn in range(60):
-        mask = masks[turn % len(masks)]
-        foreseen = campaign.probabilities(mask)
-        ticket = campaign.ask(arms=mask)
-        assert ticket.arm is not None
-        assert ticket.probability == pytest.approx(foreseen[ticket.arm], abs=1e-12)
-        rare += ticket.probability < 0.2
-        campaign.tell(ticket, turn % 2, "0.75")
-    assert rare > 0 or policy != "replan"  # an arm that the policy would hardly have drawn
-    assert campaign.audit(full=True).findings == ()
-
-
 @pytest.mark.parametrize("mask", [None, {"small": 1, "large": 4}])
 def test_arms_are_drawn_as_often_as_their_chances_say(mask: Any) -> None:
     rounds = scale(2_000, 40_000)
@@ -120,23 +83,3 @@ def test_another_seed_explores_in_other_rounds_and_the_same_seed_in_the_same() -
         campaign = made(**{**THREE, "explore": 0.5, "seed": seed})
         orders.append([ticket.arm for ticket in campaign.ask_many(50)])
     assert orders[0] == orders[1] != orders[2]
-
-
-def test_an_audit_decides_the_same_after_voids_failures_and_a_copy(tmp_path: Any) -> None:
-    harness = MemoryHarness()
-    campaign = made(harness, **{**THREE, "policy": "exp3++.bwk", "explore": 0.4, "seed": 3})
-    for turn in range(40):
-        harness.clock += 2_000
-        first, second = campaign.ask_many(2, arms=None if turn % 3 else ["small", "large"])
-        if turn % 5 == 0:
-            campaign.void(first)
-        elif turn % 5 == 1:
-            campaign.fail(first, "0.5")
-        else:
-            campaign.tell(first, 1, "0.5")
-        campaign.tell(second, 0.5, 1)
-    assert campaign.audit(full=True).findings == ()
-    campaign.export(tmp_path / "export.jsonl")
-    copy = Campaign.restore(tmp_path / "export.jsonl", name="copy", storage=harness.storage())
-    assert copy.audit(full=True).findings == ()
-    assert copy.probabilities() == campaign.probabilities()

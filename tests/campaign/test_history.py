@@ -11,12 +11,10 @@ from typing import Any
 import pytest
 
 from purse.base import amounts
-from purse.campaign import history
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
-from purse.campaign.history import SHOWN, FollowedHistory, History
+from purse.campaign.history import SHOWN, History
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
 from purse.errors import AskRefused
 from tests.support.soak import SOAK
@@ -45,7 +43,7 @@ class Script:
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self.at, self.tickets = START, 0
+        self.at, self.asked = START, dict[int, Any]()
         self.add("created")
 
     def add(self, kind: str, ticket: int | None = None, after: int = 0, **body: Any) -> None:
@@ -55,37 +53,25 @@ class Script:
 
     def ask(self, arm: int = 0, *held: int, after: int = 0) -> int:
         """Issue a ticket with so much held, and return its number."""
-        self.tickets += 1
-        body = {"t": self.tickets, "arm": arm, "p": 0.5, "held": list(held or (CENT,))}
-        self.add("asked", self.tickets, after, **body)
-        return self.tickets
+        ticket = len(self.asked) + 1
+        self.asked[ticket] = {"t": ticket, "arm": arm, "p": 0.5}
+        self.add("asked", ticket, after, **self.asked[ticket], held=list(held or (CENT,)))
+        return ticket
 
-    def tell(
-        self, ticket: int, reward: float, *costs: int, after: int = 0, source: str = "held"
-    ) -> None:
-        """Report a ticket of the state `source`."""
-        asked = next(each.body for each in self.entries if each.ticket == ticket)
-        most = asked["held"] if source != "void" else [0] * len(costs)
-        over = {"over": True} if any(map(int.__gt__, costs, most)) else {}
-        body = {"t": ticket, "arm": asked["arm"], "p": 0.5, "reward": reward, "costs": list(costs)}
-        self.add("told", ticket, after, **body, **{"from": source}, **over)
-
-    def about(self, ticket: int) -> list[Entry]:
-        """Return the entries about a ticket."""
-        return [each for each in self.entries if each.ticket == ticket and each.kind != "conflict"]
+    def tell(self, ticket: int, reward: float, *costs: int, after: int = 0, **more: Any) -> None:
+        """Report a ticket that is held."""
+        report = {"reward": reward, "costs": list(costs), "from": "held", **more}
+        self.add("told", ticket, after, **self.asked[ticket], **report)
 
     def pull(self, arm: int, reward: float, cost: int, after: int = 0, later: int = 0) -> None:
         """Ask for a ticket, and report `later` ms after it."""
-        self.tickets += 1
-        ticket, facts = self.tickets, {"t": self.tickets, "arm": arm, "p": 0.5}
-        self.add("asked", ticket, after, **facts, held=[cost])
-        self.add("told", ticket, later, **facts, reward=reward, costs=[cost], **{"from": "held"})
+        self.tell(self.ask(arm, cost, after=after), reward, cost, after=later)
 
 
 def folded(script: Script, terms: Any = None) -> History:
     """Return the history that watches the fold of a journal."""
     history = History(terms or make_terms())
-    history.fold(script.entries, script.about)
+    history.fold(script.entries)
     return history
 
 
@@ -95,37 +81,6 @@ def last(history: History, resource: int = 0) -> dict[str, str]:
     return {
         name: purse[name][-1] for name in ("budget", "spent", "held", "presumed", "left", "overrun")
     }
-
-
-def test_balances_follow_every_kind_of_entry() -> None:
-    script = Script()
-    for _ in range(5):
-        script.ask(0, 10 * CENT, after=1000)
-    script.tell(1, 1.0, 4 * CENT)
-    script.add("voided", 2)
-    script.add("expired", 3)
-    assert last(folded(script)) == {
-        "budget": "1",
-        "spent": "0.04",
-        "held": "0.2",
-        "presumed": "0.1",
-        "left": "0.66",
-        "overrun": "0",
-    }
-    script.tell(3, 0.0, 13 * CENT, source="presumed")
-    script.tell(2, 0.0, 2 * CENT, source="void")
-    script.add("topped_up", units=[50 * CENT])
-    script.add("conflict", 1, report={})
-    history = folded(script)
-    assert last(history) == {
-        "budget": "1.5",
-        "spent": "0.14",
-        "held": "0.2",
-        "presumed": "0",
-        "left": "1.16",
-        "overrun": "0.05",
-    }
-    assert (history.seq, history.asks, history.tells) == (len(script.entries), 5, 3)
 
 
 def test_an_arms_row_is_computed_by_hand() -> None:
@@ -332,7 +287,7 @@ def test_with_a_horizon_others_get_no_more_pulls() -> None:
 
 def test_overruns_are_paid_and_what_has_no_report_is_not_compared() -> None:
     script = Script()
-    script.tell(script.ask(0), 1.0, 3 * CENT)
+    script.tell(script.ask(0), 1.0, 3 * CENT, over=True)
     script.ask(1)
     value = folded(script).as_dict()["value"]
     assert (value["paid"], value["best"], value["uniform"]) == (["0.03"], None, None)
@@ -361,7 +316,7 @@ def test_the_last_hour_and_day_are_finer_than_the_whole(span: str, length: int) 
 def test_the_last_tickets_of_each_kind_of_alarm_are_known() -> None:
     script = alternating(1, 1000)
     for _ in range(2, 20):
-        script.tell(script.ask(), 1.0, 2 * CENT, after=1000)
+        script.tell(script.ask(), 1.0, 2 * CENT, after=1000, over=True)
     script.tell(script.ask(), 3.5, CENT)
     script.add("conflict", 5, report={})
     script.add("expired", script.ask())
@@ -408,161 +363,3 @@ def test_it_agrees_with_the_campaign_whose_journal_it_is() -> None:
     assert float(status.purses[0].overrun) > 0
     assert status.counts["presumed"] > 0
     assert sum(row["told"] for row in history.as_dict()["arms"]) == status.counts["told"]
-
-
-def make(storage: Storage | None = None, **terms: Any) -> Campaign:
-    given: Any = {
-        "arms": {"a": "0.02", "b": "0.05"},
-        "budget": "3",
-        "cost_min": "0.001",
-        "policy": "uniform",
-        "cooldown": None,
-        "storage": storage or in_memory(),
-        **terms,
-    }
-    return Campaign.create("c", **given)
-
-
-def counts_of(found: History, *names: str) -> dict[str, list[int]]:
-    """Return the counts_of of each arm, by its name."""
-    return {row["arm"]: [row[name] for name in names] for row in found.as_dict()["arms"]}
-
-
-def restarted(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch, followed: FollowedHistory
-) -> FollowedHistory:
-    """Return a history that begins where another one leaves a checkpoint."""
-    monkeypatch.setattr(history, "CHECKPOINT_EVERY", 1)
-    before = followed.follow()
-    other = FollowedHistory(campaign)
-    assert other.history.seq == before.seq > 0
-    assert other.history.as_dict() == before.as_dict()
-    return other
-
-
-def test_failed_pulls_are_counted_for_their_arm_and_paid() -> None:
-    campaign = make()
-    for number in range(6):
-        ticket = campaign.ask(arms=["a" if number % 3 else "b"])
-        campaign.fail(ticket, "0.001" if number == 5 else 0, "503")
-    campaign.void(campaign.ask())
-    campaign.tell(campaign.ask(arms=["a"]), 1, "0.01")
-    found = FollowedHistory(campaign).follow()
-    assert counts_of(found, "failed", "told", "settled") == {"a": [4, 1, 0], "b": [2, 0, 0]}
-    assert found.as_dict()["purses"][0]["spent"][-1] == "0.011"
-
-
-def test_a_late_failure_counts_once_and_gives_back_what_was_presumed() -> None:
-    storage, now = in_memory(), START
-    storage.now = lambda: now
-    campaign = make(storage, expires_after=5)
-    ticket = campaign.ask(arms=["b"])
-    now += 6_000
-    campaign.expire()
-    campaign.fail(ticket)
-    assert campaign.fail(ticket).duplicate
-    found = FollowedHistory(campaign).follow()
-    assert counts_of(found, "pulls", "failed") == {"a": [0, 0], "b": [1, 1]}
-    assert found.as_dict()["purses"][0]["left"][-1] == "3"
-
-
-def test_settled_pulls_wait_until_their_reward_comes() -> None:
-    campaign = make()
-    one, two, three = (campaign.ask(arms=["a"]) for _ in range(3))
-    for ticket in (one, two):
-        campaign.settle(ticket, "0.01")
-    campaign.reward(three, 0.5)  # its cost comes later
-    followed = FollowedHistory(campaign)
-    assert counts_of(followed.follow(), "settled", "told") == {"a": [2, 0], "b": [0, 0]}
-    campaign.reward(one, 1)
-    campaign.settle(three, "0.01")
-    assert counts_of(followed.follow(), "settled", "told") == {"a": [1, 2], "b": [0, 0]}
-    assert followed.history.as_dict()["purses"][0]["spent"][-1] == "0.03"
-
-
-def test_a_reward_that_does_not_come_in_time_is_waited_for_no_more(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    storage, now = in_memory(), START
-    storage.now = lambda: now
-    campaign = make(storage, reward_within=10, missing_reward=0)
-    campaign.settle(campaign.ask(arms=["b"]), "0.01")
-    campaign.settle(campaign.ask(arms=["a"]), "0.01")
-    followed = restarted(campaign, monkeypatch, FollowedHistory(campaign))
-    now += 5_000
-    campaign.settle(campaign.ask(arms=["a"]), "0.01")
-    now += 6_000
-    campaign.expire()
-    assert counts_of(followed.follow(), "settled", "told") == {"a": [1, 1], "b": [0, 1]}
-
-
-def test_the_cost_of_a_voided_ticket_makes_no_pull_wait() -> None:
-    campaign = make()
-    ticket = campaign.ask(arms=["a"])
-    campaign.void(ticket)
-    campaign.settle(ticket, "0.01")
-    followed = FollowedHistory(campaign)
-    assert counts_of(followed.follow(), "settled") == {"a": [0], "b": [0]}
-    campaign.reward(ticket, 1)
-    assert counts_of(followed.follow(), "settled", "told") == {"a": [0, 1], "b": [0, 0]}
-
-
-def test_tickets_that_wait_for_ever_take_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_TICKETS", 100)
-    campaign = make(budget="100")
-    tickets = campaign.ask_many(500)
-    for ticket in tickets:
-        campaign.settle(ticket, "0.01")
-    followed = FollowedHistory(campaign)
-    assert sum(row["settled"] for row in followed.follow().as_dict()["arms"]) == 500
-    assert len(followed.history.to_json()) < 20_000
-    assert len(followed.history.level.tickets) <= 100
-    campaign.reward(tickets[0], 1)
-    assert sum(row["settled"] for row in followed.follow().as_dict()["arms"]) == 499
-
-
-def test_arms_that_are_added_have_rows_and_failures_of_their_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    campaign = make(capacity=4)
-    ticket = campaign.ask(arms=["a"])
-    followed = FollowedHistory(campaign)
-    assert list(counts_of(followed.follow())) == ["a", "b"]
-    campaign.add_arm("c")
-    campaign.fail(ticket)
-    campaign.fail(campaign.ask(arms=["c"]))
-    campaign.retire_arm("c")
-    followed = restarted(campaign, monkeypatch, followed)
-    assert counts_of(followed.follow(), "failed") == {"a": [1], "b": [0], "c": [1]}
-    rows = followed.history.as_dict()["series"]["pulls"]
-    assert [row["arm"] for row in rows] == ["a", "b", "c"]
-
-
-def test_open_and_settled_tickets_outlive_a_checkpoint(monkeypatch: pytest.MonkeyPatch) -> None:
-    campaign = make()
-    failing, settling, told = (campaign.ask(arms=["b"]) for _ in range(3))
-    campaign.settle(told, "0.01")
-    followed = restarted(campaign, monkeypatch, FollowedHistory(campaign))
-    campaign.fail(failing)
-    campaign.settle(settling, "0.01")
-    campaign.reward(told, 1)
-    found = followed.follow()
-    assert counts_of(found, "failed", "settled", "told") == {"a": [0, 0, 0], "b": [1, 1, 1]}
-    whole = History(campaign.terms)
-    whole.fold(campaign.journal())
-    assert found.as_dict() == whole.as_dict()
-
-
-def test_a_checkpoint_that_is_damaged_or_of_another_journal_is_not_taken_over(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    campaign = make()
-    campaign.ask()
-    restarted(campaign, monkeypatch, FollowedHistory(campaign))
-    kept = campaign.storage.checkpoint("c", "history")
-    assert kept is not None
-    seq, digest, body = kept
-    for row in ((seq, digest, bytes(body) + b" "), (seq, "0" * 32, bytes(body)), (9, digest, b"")):
-        campaign.storage.keep("c", "history", *row)
-        assert FollowedHistory(campaign).history.seq == 0
-        assert FollowedHistory(campaign).follow().seq == seq

@@ -14,7 +14,6 @@ from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
 from purse.campaign.storage.storage import read_entries
-from purse.campaign.ticket import TicketRecord
 from purse.campaign.ticket import folded as ticket_of_entries
 from purse.errors import (
     AskRefused,
@@ -38,12 +37,6 @@ def about(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
 
 def report(kind: str, cost: int, source: str = "held", **more: Any) -> tuple[str, dict[str, Any]]:
     return kind, {"costs": [cost * USD], "from": source, **more}
-
-
-def ticket_of(*rows: tuple[str, dict[str, Any]]) -> TicketRecord:
-    ticket = ticket_of_entries(about(*rows), WITHIN)
-    assert ticket is not None
-    return ticket
 
 
 def test_an_entry_is_read_as_it_was_written() -> None:
@@ -77,25 +70,6 @@ def test_a_ticket_is_the_fold_of_its_entries_in_any_order() -> None:
     whole = ticket_of_entries(entries, WITHIN)
     assert all(ticket_of_entries(order, WITHIN) == whole for order in permutations(entries))
     assert ticket_of_entries([], WITHIN) is None
-
-
-def test_states_and_amounts_of_a_ticket() -> None:
-    held = ticket_of()
-    assert (held.state, held.request, held.due(WITHIN)) == ("held", "it", START + 60_000)
-    settled = ticket_of(report("settled", 3))
-    assert (settled.state, settled.spent, settled.overrun) == ("settled", [3 * USD], [0])
-    assert settled.due(WITHIN) == START + 1000 + WITHIN
-    assert settled.due(None) is None
-    told = ticket_of(report("settled", 3), report("told", 3, reward=0.5))
-    assert (told.state, told.reward, told.source, told.due(WITHIN)) == ("told", 0.5, "held", None)
-    failed = ticket_of(report("failed", 5, over=True))
-    assert (failed.state, failed.spent, failed.overrun) == ("failed", [4 * USD], [USD])
-    late = ticket_of(("expired", {}), report("told", 5, "presumed", reward=1))
-    assert (late.state, late.spent, late.overrun) == ("told", [4 * USD], [USD])
-    void = ticket_of(("voided", {}), report("told", 5, "void", reward=1))
-    assert (void.state, void.spent, void.overrun) == ("told", [0], [5 * USD])
-    assert ticket_of(("expired", {})).state == "presumed"
-    assert ticket_of(("expired", {})).due(WITHIN) is None
 
 
 def folded(*rows: tuple[object, ...]) -> CampaignLevel:
@@ -168,20 +142,6 @@ def test_entries_of_a_tree_have_their_place_in_its_order() -> None:
     assert CampaignLevel(terms_of()).fold(Entry.of(1, START, "created", {})) is None
 
 
-def test_counts_of_an_arm_that_brings_nothing_and_of_open_tickets() -> None:
-    game = Game(policy="best-arm", script=(0,), cooldown=None, budget=100)
-    game.do(asks.ask, 4, "first")
-    head = game.campaign.head
-    assert (head.silent, head.open) == ([4, 0], [4, 0])
-    game.do(reports.void, 1)
-    game.do(reports.settle, 2, [USD])
-    assert (head.silent, head.open) == ([3, 0], [3, 0])  # a settled one waits for its reward
-    game.do(reports.reward, 2, 0.5)
-    assert (head.silent, head.open) == ([-1, 0], [2, 0])
-    game.do(asks.ask, 1, "more")
-    assert head.silent == [-1, 0]
-
-
 def test_who_ended_it_is_in_the_journal() -> None:
     game = Game(account_terms("team", 8))
     game.do(operators.set_status, "ended", "ended")
@@ -216,13 +176,6 @@ def refused(error: type[PurseError], text: str, game: Game, rule: Any, *values: 
     assert type(caught.value) is error
     assert str(caught.value) == text
     assert len(game.entries) == before
-
-
-def test_an_ask_for_many_gets_as_many_as_fit() -> None:
-    game = Game(script=(0,))
-    tickets = game.do(asks.ask, 9, "many")
-    assert [ticket.arm for ticket in tickets] == [0, 0]  # then red does not fit any more
-    assert game.policy.saw[-1].allowed == [1]  # and the policy could choose green alone
 
 
 def test_an_overrun_that_cannot_be_counted_is_refused() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import apsw
 import pytest
 from hypothesis.stateful import invariant
 
@@ -21,7 +20,7 @@ from purse.lab import Ticket
 from purse.policies import replan
 from tests.support.machine_verbs import CampaignMachine
 from tests.support.soak import SOAK, scale
-from tests.support.storages import MemoryHarness, SqliteHarness, StorageHarness
+from tests.support.storages import MemoryHarness, StorageHarness
 from tests.system.test_campaign_machine import run
 
 ARMS = ["red", "green", "blue", "white", "black"]
@@ -134,70 +133,6 @@ def test_one_ask_for_ten_is_ten_asks_for_one_also_in_another_process() -> None:
     assert chosen(whole.ask_many(10)) == chosen(singles)
     assert whole.audit().ok
     assert harness.open("test").audit().ok
-
-
-def test_a_ticket_that_is_presumed_spent_is_open() -> None:
-    """A report on it may still come."""
-    harness = MemoryHarness()
-    campaign = made(harness, expires_after=60)
-    tickets = campaign.ask_many(4)
-    assert open_of(campaign) == pulls(tickets)
-    harness.clock += 60_000
-    assert campaign.expire() == 4
-    assert open_of(campaign) == pulls(tickets)
-    campaign.tell(tickets[0], 1, "0.2")
-    campaign.void(tickets[1])
-    assert sum(open_of(campaign)) == 2, "they count once"
-    last = campaign.ask()
-    assert open_of(campaign) == pulls([*tickets[2:], last])
-    assert campaign.audit().ok
-
-
-def test_a_settled_ticket_is_open_until_its_reward_comes_or_is_given_up() -> None:
-    harness = MemoryHarness()
-    campaign = made(harness, reward_within=60, missing_reward=0)
-    first, second, third = campaign.ask_many(3)
-    for ticket in (first, second, third):
-        campaign.settle(ticket, "0.2")
-    assert open_of(campaign) == pulls([first, second, third])
-    campaign.reward(first, 1)
-    assert open_of(campaign) == pulls([second, third])
-    harness.clock += 60_000
-    assert campaign.expire() == 2
-    assert open_of(campaign) == [0] * 5
-    assert campaign.status().counts["told"] == 3
-    assert campaign.audit().ok
-
-
-def test_a_ticket_that_failed_is_open_no_longer() -> None:
-    campaign = made()
-    ticket, other = campaign.ask_many(2)
-    campaign.fail(ticket)
-    assert open_of(campaign) == pulls([other])
-    campaign.reward(ticket, 1)
-    assert open_of(campaign) == pulls([other])
-    assert campaign.audit().ok
-
-
-def heads(harness: SqliteHarness) -> list[dict[str, Any]]:
-    harness.close()
-    rows = apsw.Connection(str(harness.path)).execute("SELECT head FROM purse_levels ORDER BY id")
-    return [json.loads(head) for (head,) in rows]
-
-
-def test_heads_and_terms_of_other_policies_are_stored_as_before(
-    make_harness: Callable[[str], StorageHarness],
-) -> None:
-    harness = make_harness("sqlite")
-    assert isinstance(harness, SqliteHarness)
-    made(harness, "counts").ask_many(3)
-    made(harness, "others", policy="uniform").ask_many(3)
-    counts, others = heads(harness)
-    assert set(counts) - set(others) == {"open"}
-    assert sum(counts["open"]) == 3
-    campaign = harness.open("others")
-    assert "pending" not in next(campaign.journal()).body
-    assert (len(campaign.ask_many(2)), open_of(campaign), campaign.audit().findings) == (2, [], ())
 
 
 def test_terms_say_whether_the_policy_counts() -> None:

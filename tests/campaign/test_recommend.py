@@ -172,19 +172,6 @@ def test_arms_that_were_chosen_by_the_context_are_not_compared() -> None:
     assert message.startswith("campaign 'test': lin-ucb.price chooses arms by the context")
 
 
-@pytest.mark.parametrize(
-    ("wrong", "message"),
-    [
-        ({"by": "cost"}, "by='cost': must be one of 'reward', 'ratio'"),
-        ({"cap": "-1"}, "cap=-1.0: must be a number above 0"),
-        ({"cap": "cheap"}, "cap='cheap': must be a number with at most nine decimals"),
-        ({"confidence": 95}, "confidence=95: must be above 0 and below 1; 95% is 0.95"),
-    ],
-)
-def test_wrong_questions_are_refused(wrong: dict[str, Any], message: str) -> None:
-    assert refusal(InvalidInput, made().recommend, **wrong).startswith(message)
-
-
 def test_threads_that_ask_at_once_get_the_same_answer() -> None:
     campaign = busy()
     found: list[Recommendation] = []

@@ -12,7 +12,6 @@ import pytest
 from purse import Campaign
 from purse.campaign import restore
 from purse.campaign.account import Account as Account
-from purse.campaign.restore import read_journal
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, InvalidInput, PurseError
 from tests.support.processes import forked
@@ -93,16 +92,6 @@ def lines(campaign: Campaign) -> list[str]:
     file = io.StringIO()
     assert campaign.export(file) == 3
     return file.getvalue().splitlines(keepends=True)
-
-
-def test_an_export_is_what_the_journal_says(campaign: Campaign, lines: list[str]) -> None:
-    read = list(read_journal(io.StringIO("".join(lines))))
-    kept = list(campaign.storage.entries("c", 0, 10))
-    assert read == kept
-    digest = ""
-    for entry in read:
-        digest = entry.chain(digest)
-    assert digest == campaign.status().digest
 
 
 def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:

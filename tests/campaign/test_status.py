@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from purse import Conflict, InvalidInput
+from purse import Conflict
 from purse.campaign import kept as module
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket, write_time
@@ -63,25 +63,6 @@ def test_status_in_words() -> None:
     assert facts["alarms"] == []
 
 
-def test_alarms_are_part_of_the_status() -> None:
-    harness = storages.MemoryHarness()
-    campaign = made(harness, expires_after=60, budget=2)
-    campaign.tell(campaign.ask(), 1, 3)
-    campaign.ask()
-    harness.clock += 60_000
-    campaign.expire()
-    text = str(campaign.status())
-    assert {alarm.kind for alarm in campaign.status().alarms} == {
-        "overrun",
-        "presumed",
-        "exhausted",
-    }
-    assert text.count("  ! ") == 3
-    assert "overrun 2" in text
-    facts = campaign.status().as_dict()
-    assert {alarm["kind"] for alarm in facts["alarms"]} == {"overrun", "presumed", "exhausted"}
-
-
 def test_an_alarm_about_reports_ends_a_day_after_the_last_one() -> None:
     harness = storages.MemoryHarness()
     campaign = made(harness)
@@ -117,17 +98,6 @@ def test_each_kind_of_report_has_its_own_day() -> None:
     assert [alarm.kind for alarm in campaign.status().alarms] == ["conflict"]
     harness.clock += 1000
     assert campaign.status().alarms == ()
-
-
-def test_tickets_by_state() -> None:
-    campaign = made()
-    tickets = campaign.ask_many(5)
-    campaign.tell(tickets[1], 1, 1)
-    campaign.void(tickets[2])
-    assert [ticket.id for ticket in campaign.tickets()] == [1, 4, 5]
-    assert [ticket.id for ticket in campaign.tickets(limit=2)] == [1, 4]
-    assert [ticket.id for ticket in campaign.tickets(states=("told", "void"))] == [2, 3]
-    assert "states" in refusal(InvalidInput, campaign.tickets, states=("lost",))
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:

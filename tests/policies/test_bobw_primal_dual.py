@@ -14,7 +14,6 @@ from purse.kernels.exp3_p import tuned
 from purse.kernels.primal_dual import project
 from purse.lab.theory.fluid import lp_optimum
 from purse.policies import bobw_primal_dual
-from purse.testing import check_policy
 from purse.types import SKIP, Floats, Problem
 from tests.support.knapsack_learners import (
     PlainPrimal,
@@ -24,7 +23,8 @@ from tests.support.knapsack_learners import (
     two_budgets,
     two_resources,
 )
-from tests.support.soak import SOAK, scale
+from tests.support.policies import passes
+from tests.support.soak import scale
 
 ROUNDS = scale(400, 2000)
 
@@ -149,6 +149,6 @@ def test_learns_to_mix_models() -> None:
     assert 0.9 < run.gain.mean() / lp_optimum(world, 40_000).value < 1
 
 
-@pytest.mark.parametrize("horizon", [200, *([None] if SOAK else [])])
+@pytest.mark.parametrize("horizon", [200, None])
 def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
-    check_policy("bobw-primal-dual", two_resources(), horizon=horizon, quick=True)
+    passes("bobw-primal-dual", two_resources(), horizon=horizon)

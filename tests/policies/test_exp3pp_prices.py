@@ -9,11 +9,10 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory import fluid
-from purse.testing import check_policy
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
-from tests.support.policies import EXACT, largest_deviation, make_live
-from tests.support.soak import SOAK, scale
+from tests.support.policies import EXACT, largest_deviation, make_live, passes
+from tests.support.soak import scale
 
 RATE = 0.7
 
@@ -133,6 +132,6 @@ def test_it_learns_from_small_rewards() -> None:
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:
     two = worlds.bernoulli([0.9, 0.6, 0.3], [[0.6, 0.2], [0.4, 0.5], [0.9, 0.1]])
     free = worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=150)
-    check_policy("exp3++.prices", two, horizon=120, quick=not SOAK)
+    passes("exp3++.prices", two, horizon=120)
     for policy in ("exp3++.prices", "exp3++.ada-prices"):
-        check_policy(policy, free, quick=True)
+        passes(policy, free)

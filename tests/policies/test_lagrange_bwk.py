@@ -14,7 +14,6 @@ from purse.kernels.exp3_p import tuned
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.lab.theory.fluid import lp_optimum
 from purse.policies import lagrange_bwk
-from purse.testing import check_policy
 from purse.types import Floats, Problem
 from tests.support.knapsack_learners import (
     PlainPrimal,
@@ -24,7 +23,8 @@ from tests.support.knapsack_learners import (
     two_budgets,
     two_resources,
 )
-from tests.support.soak import SOAK, scale
+from tests.support.policies import passes
+from tests.support.soak import scale
 
 ROUNDS = scale(400, 2000)
 
@@ -136,10 +136,10 @@ def test_learns_to_mix_models() -> None:
 
 @pytest.mark.parametrize(
     ("form", "horizon"),
-    [("adversarial", 200), *([("stochastic", None), ("adversarial", None)] if SOAK else [])],
+    [("adversarial", 200), ("stochastic", None), ("adversarial", None)],
 )
 def test_passes_the_checks_with_two_resources(form: str, horizon: int | None) -> None:
-    check_policy(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon, quick=True)
+    passes(f"lagrange-bwk:form={form}", two_resources(), horizon=horizon)
 
 
 def test_refuses_a_game_that_nothing_ends() -> None:

@@ -9,12 +9,11 @@ import pytest
 import purse
 from purse import worlds
 from purse.lab.theory.fluid import lp_optimum
-from purse.testing import check_policy
 from purse.types import World
 from tests.support.knapsack_learners import four_arms, live_for, three_arms, two_resources
 from tests.support.plain_replan import CALM, follow_replan
-from tests.support.policies import compile_steps, tell_all
-from tests.support.soak import SOAK, scale
+from tests.support.policies import compile_steps, passes, tell_all
+from tests.support.soak import scale
 
 FIXED_COSTS = worlds.function("bernoulli")([0.9, 0.5, 0.8, 0.6], [0.6, 0.35, 0.6, 0.45])
 ROUTING = worlds.function("routing")([0.5, 0.6, 0.9], [0.001, 0.2, 0.6], prompts=3000)
@@ -151,9 +150,9 @@ def test_follows_the_rule_where_arms_change(out: int) -> None:
     assert live.state.means == pytest.approx(plain.means, rel=1e-9)
 
 
-@pytest.mark.parametrize("horizon", [150, *([None] if SOAK else [])])
+@pytest.mark.parametrize("horizon", [150, None])
 def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
-    check_policy("replan", two_resources(), horizon=horizon, quick=True)
+    passes("replan", two_resources(), horizon=horizon)
 
 
 def test_prices_of_three_decades() -> None:

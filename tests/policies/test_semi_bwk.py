@@ -9,10 +9,8 @@ from scipy.optimize import linprog
 import purse
 from purse import worlds
 from purse.policies import semi_bwk
-from purse.testing import check_policy
 from purse.types import Floats, Problem
-from tests.support.policies import refuses
-from tests.support.soak import SOAK
+from tests.support.policies import passes, refuses
 
 GROUPS = [0, 0, 1, 1, 1]
 
@@ -106,7 +104,7 @@ def test_the_mask_leaves_the_program_of_the_others() -> None:
 
 @pytest.mark.parametrize("options", ["", ":groups=[0,0,1,1]"])
 def test_passes_the_checks_with_two_plays(options: str) -> None:
-    check_policy(f"semi-bwk{options}", plays=2, horizon=150, quick=not SOAK)
+    passes(f"semi-bwk{options}", plays=2, horizon=150)
 
 
 def test_eps_and_the_radius_as_theory_has_them() -> None:

@@ -1,4 +1,5 @@
-"""What users have built on: the description of the API and the help of every command, as files.
+"""What users have built on: the description of the API, the help of every command and the words of
+refusals, as files.
 
 `python -m tests.support.frozen` renews the files; the difference belongs into the changelog.
 """
@@ -66,11 +67,16 @@ def shape(part: Any) -> Any:
 
 
 FILES = {"openapi.txt": api, "help.txt": commands}
+REFUSALS = "refusals.json"  # of the transcript; `tests/client/test_transcript.py` compares it
 
 
 def main() -> None:
     """Renew the files."""
+    from tests.client.test_transcript import in_this_process, refusals
+
     FOLDER.mkdir(exist_ok=True)
+    words = json.dumps(refusals(in_this_process()), indent=0, ensure_ascii=False)
+    (FOLDER / REFUSALS).write_text(words + "\n", encoding="utf-8")
     for name, make in FILES.items():
         (FOLDER / name).write_text(make(), encoding="utf-8")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -28,7 +29,7 @@ from purse.testing.games import (
     told,
 )
 from purse.testing.late import check_delays
-from purse.testing.plain import check_class, check_plain
+from purse.testing.plain import check_class, check_plain, kernel_errors
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, World
 
@@ -48,8 +49,7 @@ def check_policy(
     policy   a name with options, the path of a policy file, a module, or a class in plain Python
     world    the world to play; None: one that the policy can play
     plays, horizon   as in `purse.simulate`
-    quick    check masks in live use only; the engine compiles another loop for them, and one for
-             late reports
+    quick    compile one loop, and none for masks or late reports; play all else in plain Python
 
     A policy that sees contexts plays worlds that have some, too, with late reports as well.
 
@@ -67,25 +67,35 @@ def check_policy(
     if not isinstance(module, PythonPolicy):
         check_lab("check_policy", "numba")
         check_code(module)
-    how: dict[str, Any] = {"plays": plays, "quick": quick}
-    if world is not None:
-        check_games(module, world, horizon=horizon, **how)
-        return
-    place, end = suitable(module, plays, horizon)
-    check_games(module, place, horizon=end, **how)
-    if sees_contexts(make_job(module, place, 10, plays=plays, horizon=end).policy):
-        for contextual in contextual_worlds():
-            try:
-                make_job(module, contextual, 10, plays=plays, horizon=end)
-            except InvalidInput:  # a policy may refuse contexts of each arm
-                continue
-            check_games(module, contextual, horizon=end, **how)
+    places = [world] if world is not None else []
+    if world is None:
+        place, horizon = suitable(module, plays, horizon)
+        places.append(place)
+        if sees_contexts(make_job(module, place, 10, plays=plays, horizon=horizon).policy):
+            for contextual in contextual_worlds():
+                # a policy may refuse contexts of each arm
+                with suppress(InvalidInput):
+                    make_job(module, contextual, 10, plays=plays, horizon=horizon)
+                    places.append(contextual)
+    for place in places:
+        compiled = not quick or place is places[-1]
+        check_games(module, place, plays=plays, horizon=horizon, quick=quick, compiled=compiled)
 
 
 def check_games(
-    policy: str | ModuleType, place: World, *, plays: int, horizon: int | None, quick: bool
+    policy: str | ModuleType,
+    place: World,
+    *,
+    plays: int,
+    horizon: int | None,
+    quick: bool,
+    compiled: bool = True,
 ) -> None:
-    """Check the policy in games on one world."""
+    """Check the policy in games on one world.
+
+    compiled   hold live use to machine code; False: to the engine in plain Python, which takes too
+               long for the game of 1e5 rounds
+    """
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
     if isinstance(policy, PythonPolicy):
         check_class(policy, place, budget=(dearest * 20.25).tolist(), plays=plays, horizon=horizon)
@@ -103,12 +113,15 @@ def check_games(
                 seed=STOP_RULES.index(rule),
                 plays=plays,
                 horizon=horizon,
+                compiled=compiled,
             )
     check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     check_frequencies(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
     if place.n_features > 0 and plays == 1 and not quick:
         check_delays(policy, place, budget=(dearest * 20.25).tolist(), horizon=horizon)
-    check_long_run(policy, place, budget=(dearest * 100_000).tolist(), plays=plays, horizon=horizon)
+    if compiled:
+        most = (dearest * 100_000).tolist()
+        check_long_run(policy, place, budget=most, plays=plays, horizon=horizon)
 
 
 def check_agreement(
@@ -120,6 +133,7 @@ def check_agreement(
     seed: int,
     plays: int,
     horizon: int | None,
+    compiled: bool,
 ) -> None:
     """Check that a live policy ends where the engine's path 0 ends, to the last bit of its state.
 
@@ -127,8 +141,12 @@ def check_agreement(
     """
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
-    results, state = cpu.play_block(job, 1)
-    check_plain(label, job, results, state)
+    if compiled:
+        results, state = cpu.play_block(job, 1)
+        check_plain(label, job, results, state)
+    else:
+        with kernel_errors(label):
+            results, state = cpu.play_block(job.as_python(), 1)
     live = live_policy(policy, world, budget, rule, seed, plays, horizon)
     pulls = np.zeros(world.n_arms, np.int64)
     n_rounds = min(int(results.rounds[0]) + 1, job.game.last_round)

@@ -18,7 +18,7 @@ from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import Wants
 from purse.campaign.storage.sqlite import Sqlite, check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
-from tests.support.storages import SqliteHarness, counts, kinds
+from tests.support.storages import counts, kinds
 
 TERMS: dict[str, Any] = {
     "arms": {"a": 1, "b": 3},
@@ -121,18 +121,6 @@ def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None
         assert db.execute("PRAGMA foreign_keys").get == 1
     with pytest.raises(StorageUnavailable, match="readonly"), database.reading() as session:
         session.read([("DELETE FROM purse_levels", ())])
-
-
-def test_opening_and_looking_take_no_write_lock(tmp_path: Path) -> None:
-    harness = SqliteHarness(tmp_path / "purse.db")
-    harness.create("c", **TERMS).ask()
-    foreign = apsw.Connection(str(harness.path))
-    foreign.execute("BEGIN IMMEDIATE")
-    campaign = Campaign.open("c", storage=harness.address)
-    assert counts(campaign) == {"tickets": 1, "held": 1}
-    assert len(campaign.tickets()) == 1
-    assert kinds(campaign) == ["created", "asked"]
-    foreign.execute("ROLLBACK")
 
 
 # PostgreSQL

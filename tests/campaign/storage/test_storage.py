@@ -255,24 +255,6 @@ def test_balances_move_by_differences_whatever_the_caller_believes(harness: Stor
     assert campaign.audit().ok
 
 
-def test_the_time_is_read_under_the_lock(harness: StorageHarness) -> None:
-    """What waited for its turn is not older than what came before it."""
-    campaign = harness.create("c", **TERMS)
-    storage, change = campaign.storage, campaign.storage.change
-
-    def slow(name: str, wants: Wants, decide: Callable[[Any], Any]) -> None:
-        def later(locked: Any) -> Any:
-            harness.clock += 5_000
-            return decide(locked)
-
-        change(name, wants, later)
-
-    storage.change = slow
-    campaign.ask("r")
-    (entry,) = list(storage.entries("c", 1, 1))
-    assert entry.at == harness.clock
-
-
 def test_a_level_above_is_read_again_where_a_file_says_otherwise(
     make_harness: Callable[[str], Any],
 ) -> None:
@@ -301,12 +283,3 @@ def test_a_level_above_is_read_again_where_a_file_says_otherwise(
     assert counts(again) == {"tickets": 1, "told": 1}
     again.ask()
     assert again.audit().ok
-
-
-def test_two_campaigns_do_not_meet(harness: StorageHarness) -> None:
-    first, second = harness.create("one", **TERMS), harness.create("two", **TERMS)
-    first.tell(first.ask("r"), 1, 1)
-    assert counts(second) == {}
-    assert second.ask("r").id == 1
-    with pytest.raises(PurseError, match="must be one of campaign 'two'"):
-        second.tell(first.ask(), 1, 1)

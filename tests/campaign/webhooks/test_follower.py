@@ -323,20 +323,6 @@ def test_a_long_journal_is_read_in_pages_and_not_again(
     assert made.keys == ["1%:0/0/0"]
 
 
-def test_a_clock_that_was_ahead_once_stops_no_delivery(storage: Storage, clock: Clock) -> None:
-    campaign = spent("p", storage)
-    with receiver(FAILS) as made:
-        follows = follower(storage, made)
-        follows.look()
-        clock.now += 365 * DAY
-        campaign.top_up(1)
-        follows.look()
-        clock.now -= 365 * DAY
-        made.reply = answering(OK)
-        follower(storage, made).look()
-        assert made.keys == ["1%:0/0/1"] * 2
-
-
 def test_secrets_and_addresses_stand_nowhere(
     storage: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:

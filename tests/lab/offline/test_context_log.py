@@ -25,6 +25,7 @@ from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from tests.support import greedy_contexts
+from tests.support.campaigns import made
 from tests.support.soak import scale
 
 GREEDY = str(Path(greedy_contexts.__file__))
@@ -184,17 +185,14 @@ def test_refuses_what_the_log_cannot_tell(
     assert found["estimate"].null_count() == found["spent"].null_count() == len(found)
 
 
-def test_refuses_a_log_without_probabilities_or_costs_or_features() -> None:
-    log = sample(50, 0)
-    for data, message in (
-        (log.drop("probability"), "has no column 'probability', the probability with"),
-        (log.drop("cost"), "has no column 'cost'"),
-        (log.drop("x"), "has no column 'x'"),
-        (log.with_columns(cost=None), "row 1, column 'cost': is empty; give a number"),
-        (log.with_columns(x=None), "row 1, column 'x': an empty cell must be a finite number"),
-    ):
-        with pytest.raises(purse.InvalidInput, match=message):
-            purse.replay(data, policies=[GREEDY], budgets=[5], features=FEATURES)
+def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
+    log = read_log(read(sample(200, 9)), Question(**TOLD, horizon=T, features=FEATURES))
+    masked = replace(log, rounds=np.array([200.0, 100.0, 200.0]))
+    before, after = (make_context_world(each) for each in (log, masked))
+    times = np.array([1, 2, 1])[before.arm]
+    np.testing.assert_allclose(after.weight, times * before.weight)
+    # rows that are visited less often tell less
+    assert effective_rows(np.array([90, 10])) == pytest.approx(100 * 99 / (90 * 89 + 10 * 9))
 
 
 def test_threads_change_nothing_and_features_of_each_arm_are_read(few: None) -> None:
@@ -232,51 +230,24 @@ def test_no_row_judges_itself() -> None:
         np.testing.assert_array_equal(one, other)
 
 
-def test_effective_rows_by_hand() -> None:
-    assert effective_rows(np.array([30, 30, 30, 0])) == 3
-    assert effective_rows(np.array([1, 1, 1])) == 3
-    assert effective_rows(np.array([90, 10])) == pytest.approx(100 * 99 / (90 * 89 + 10 * 9))
-
-
-def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
-    log = read_log(read(sample(200, 9)), Question(**TOLD, horizon=T, features=FEATURES))
-    masked = replace(log, rounds=np.array([200.0, 100.0, 200.0]))
-    for arm, times in enumerate((1, 2, 1)):
-        before, after = (make_context_world(each) for each in (log, masked))
-        np.testing.assert_allclose(
-            after.weight[after.arm == arm], times * before.weight[before.arm == arm]
-        )
-
-
-def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(bootstrap, "REPLICATES", 20)
-    campaign = purse.Campaign.create(
-        "own",
-        arms={"left": 1, "middle": 1, "right": 1},
+def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(tmp_path: Path, few: None) -> None:
+    arms = {"left": -1, "middle": 0, "right": 1}
+    campaign = made(
+        arms=dict.fromkeys(arms, 1),
         budget=600,
         cost_min=0.5,
         horizon=600,
-        policy="uniform",
         explore=0.5,
         features=FEATURES,
-        storage="memory:",
     )
-    rng, contexts = np.random.default_rng(3), np.random.default_rng(4).uniform(-1, 1, 600)
-    for start in range(0, 600, 50):
-        seen = contexts[start : start + 50, None].tolist()
-        tickets = campaign.ask_many(50, contexts=seen)
-        chances = [
-            0.5 + 0.45 * x * {"left": -1, "middle": 0, "right": 1}[str(ticket.arm)]
-            for ticket, (x,) in zip(tickets, seen, strict=True)
-        ]
-        wins = rng.random(50) < chances
-        campaign.tell_many(
-            [(ticket, float(won), 1) for ticket, won in zip(tickets, wins, strict=True)]
-        )
-    export = tmp_path / "own.jsonl"
+    rng, contexts = np.random.default_rng(3), np.random.default_rng(4).uniform(-1, 1, (600, 1))
+    tickets = campaign.ask_many(600, contexts=contexts.tolist())
+    signs = np.array([arms[str(ticket.arm)] for ticket in tickets])
+    wins = rng.random(600) < 0.5 + 0.45 * contexts[:, 0] * signs
+    campaign.tell_many([(ticket, float(won), 1) for ticket, won in zip(tickets, wins, strict=True)])
+    export, bare = tmp_path / "own.jsonl", tmp_path / "bare.jsonl"
     campaign.export(export)
+    campaign.export(bare, contexts=False)
     game: dict[str, Any] = {"budgets": 100, "n_paths": 200, "stop": "retry"}  # as above
     found = purse.replay(export, policies=[STATIC, "fixed:arm=1"], **game)
     assert "features: x (-1 to 1)" in str(found)
@@ -285,7 +256,6 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(
     assert static["low"] < 72.5 < static["high"]
     assert blind["low"] < 50 < blind["high"]
     assert static["low"] > blind["estimate"]
-    campaign.export(tmp_path / "bare.jsonl", contexts=False)
-    bare = purse.replay(tmp_path / "bare.jsonl", policies="fixed:arm=1", **game)
-    assert "features" not in str(bare)
-    assert bare.frame()["estimate"][0] == blind["estimate"]
+    without = purse.replay(bare, policies="fixed:arm=1", **game)
+    assert "features" not in str(without)
+    assert without.frame()["estimate"][0] == blind["estimate"]

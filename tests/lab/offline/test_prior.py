@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,8 +15,7 @@ import pytest
 import purse
 from purse.engine.job import make_policy
 from purse.features import Features
-from purse.kernels.prior import Prior, read_prior, write_prior
-from purse.kernels.regression import Regression
+from purse.kernels.prior import read_prior, write_prior
 from purse.lab.offline.prior_from_log import prior_from_log
 from tests.support import greedy_contexts
 
@@ -103,29 +105,25 @@ def test_a_policy_begins_with_it(file: Path) -> None:
 
 
 def test_what_does_not_fit_is_refused(file: Path) -> None:
-    prior = read_prior(file)
-    declared = Features.of(FEATURES, n_arms=2)
+    prior, declared = read_prior(file), Features.of(FEATURES, n_arms=2)
+    other = Features.of({"x": (0, 9)}, n_arms=2)
     prior.check(declared, arms=["b", "new"])
-    for message, features, arms in (
-        ("was learnt with other features: {'x'", Features.of({"x": (0, 9)}, n_arms=2), None),
-        ("knows none of the arms c; it knows a, b", declared, ["c"]),
-    ):
+    calls: list[tuple[str, Callable[[], Any]]] = [
+        ("was learnt with other features: {'x'", lambda: prior.check(other)),
+        ("knows none of the arms c; it knows a, b", lambda: prior.check(declared, arms=["c"])),
+        ("most=0: must be a number above 0", lambda: prior.start(problem(), ridge=1.0, most=0)),
+    ]
+    calls += [
+        (f"prior: has {has}", partial(prior.start, problem(**changes), ridge=1.0))
+        for has, changes in (
+            ("2 arms, and the problem has 3", {"n_arms": 3}),
+            ("1 costs, and the problem has 2", {"n_resources": 2, "budget": [1, 1]}),
+            ("3 numbers of a context, and the problem has 1", {"n_features": 1}),
+        )
+    ]
+    for message, call in calls:
         with pytest.raises(purse.InvalidInput, match=message):
-            prior.check(features, arms=arms)
-    for message, changes in (
-        ("prior: has 2 arms, and the problem has 3", {"n_arms": 3}),
-        ("prior: has 1 costs, and the problem has 2", {"n_resources": 2, "budget": [1, 1]}),
-        ("prior: has 3 numbers of a context, and the problem has 1", {"n_features": 1}),
-    ):
-        with pytest.raises(purse.InvalidInput, match=message):
-            prior.start(problem(**changes), ridge=1.0)
-    with pytest.raises(purse.InvalidInput, match="most=0: must be a number above 0"):
-        prior.start(problem(), ridge=1.0, most=0)
-
-
-def broken(known: Regression, **changes: Any) -> Prior:
-    return Prior(known._replace(**changes), ("a", "b"), Features.of(FEATURES, n_arms=2).as_dict(),
-                 False, 1.0, (0.0, 1.0))  # fmt: skip
+            call()
 
 
 @pytest.mark.parametrize(
@@ -141,22 +139,23 @@ def broken(known: Regression, **changes: Any) -> Prior:
 def test_damaged_files_are_refused(
     file: Path, tmp_path: Path, field: str, change: Any, message: str
 ) -> None:
-    known = read_prior(file).model
+    prior = read_prior(file)
+    model = prior.model._replace(**{field: change(getattr(prior.model, field))})
     with pytest.raises(purse.InvalidInput, match=f"is a damaged prior: {message}"):
-        write_prior(tmp_path / "p.npz", broken(known, **{field: change(getattr(known, field))}))
+        write_prior(tmp_path / "p.npz", replace(prior, model=model))
 
 
 def test_other_files_are_refused(file: Path, tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     with pytest.raises(purse.InvalidInput, match=r"cannot read .*No such file"):
         read_prior(path)
-    np.savez(path, facts=np.array(json.dumps({"format": 1})))  # as a saved policy has
-    with pytest.raises(purse.InvalidInput, match="is not a prior"):
-        read_prior(path)
     path.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(purse.InvalidInput, match="is not a prior"):
         read_prior(path)
-    newer = {"format": 9, "kind": "prior"}
-    np.savez(path, facts=np.array(json.dumps(newer)))
-    with pytest.raises(purse.InvalidInput, match="has format 9; this version of purse reads"):
-        read_prior(path)
+    for facts, message in (
+        ({"format": 1}, "is not a prior"),  # as a saved policy has
+        ({"format": 9, "kind": "prior"}, "has format 9; this version of purse reads"),
+    ):
+        np.savez(path, facts=np.array(json.dumps(facts)))
+        with pytest.raises(purse.InvalidInput, match=message):
+            read_prior(path)

@@ -15,6 +15,7 @@ from purse.errors import InvalidInput
 from purse.lab.offline.columns import aligned, guesses, name_them
 from purse.lab.offline.source import read
 from purse.lab.offline.text_file import read_cells
+from tests.support.soak import scale
 
 WANTED = {name: name for name in ("arm", "reward", "cost", "round", "probability")}
 ROWS = [("small", 1.0, 0.25), ("large", 0.5, 2.0)]
@@ -158,7 +159,11 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_data(tmp_path: Path) -> 
     assert lines.numbers("a").tolist() == [1]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    deadline=None,
+    max_examples=scale(20, 100),
+)
 @given(
     st.lists(
         st.tuples(*[st.text(st.characters(codec="utf-8", exclude_characters="\r\x00"))] * 2),

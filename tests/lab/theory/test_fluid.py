@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-import purse
 from purse import worlds
 from purse.engine.draws import draws
 from purse.errors import MissingExtra
@@ -15,7 +14,7 @@ from purse.lab.theory.fluid import best_fixed_distribution, lp_optimum, mix
 
 def test_the_closed_form_is_the_linear_program() -> None:
     random = np.random.default_rng(0)
-    for _ in range(300):
+    for _ in range(100):
         n_arms = int(random.integers(1, 6))
         costs = random.choice([0.0, 0.1, 0.25, 0.5, 1.0], n_arms)
         costs += (random.random(n_arms) < 0.5) * random.random(n_arms)
@@ -47,17 +46,6 @@ def test_several_resources_are_solved_and_both_limits_hold() -> None:
     assert found.plays.sum() <= 5000 + 1e-6
     assert found.value == pytest.approx(world.reward_means @ found.plays)
     assert lp_optimum(world, [100, 3000], horizon=1000).value < found.value
-
-
-def test_no_policy_gains_more_than_the_program_on_average() -> None:
-    for text, budget in (
-        ("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=500", 60),
-        ("bernoulli:rewards=[.9,.6],costs=[.8,.3]", 100),
-    ):
-        optimum = lp_optimum(text, budget).value
-        for policy in ("uniform", "exp3.bwk", "fixed:arm=1"):
-            gain = purse.simulate(policy, text, budget, n_paths=40).gain
-            assert gain.mean() - 4 * gain.std() / np.sqrt(40) <= optimum + 1
 
 
 def brute(rewards: np.ndarray, costs: np.ndarray, budget: float, *, idle: bool) -> float:

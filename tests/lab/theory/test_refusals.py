@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -35,16 +34,10 @@ proposition_a, proposition_c = bounds.proposition_a, bounds.proposition_c
 BOUNDS: list[tuple[Call, str]] = [
     # the problem, which all bounds share
     (lambda: theorem1(0, 100, 0.5), f"n_arms=0: {WHOLE}"),
-    (lambda: theorem1(2.5, 100, 0.5), f"n_arms=2.5: {WHOLE}"),
-    (lambda: theorem4(True, 100, 0.5), f"n_arms=True: {WHOLE}"),
     (lambda: proposition_a(10**9 + 1, 100, 0.5), f"n_arms=1000000001: {WHOLE}"),
     (lambda: theorem1(2, 0, 0.5), f"budget=0: {ABOVE_0}"),
-    (lambda: theorem1(2, math.inf, 0.5), f"budget=inf: {ABOVE_0}"),
-    (lambda: theorem1(2, "100", 0.5), f"budget='100': {ABOVE_0}"),
     (lambda: table(2, 1e31, 0.5), rf"budget=1e\+31: {ABOVE_0} and at most 1e\+30"),
-    (lambda: theorem2(2, 1.1e30, 0.5, form="corrected"), rf"budget=1\.1e\+30: {ABOVE_0} and at"),
     (lambda: theorem1(2, 100, 0), f"cost_min=0: {ABOVE_0}"),
-    (lambda: proposition_c(2, 100, math.nan), f"cost_min=nan: {ABOVE_0}"),
     (lambda: theorem3([1], 100, 1.5), "cost_min=1.5: must be at most cost_max=1.0"),
     (lambda: bounds.two_worlds(100, 3, cost_max=2), "cost_min=3: must be at most cost_max=2"),
     (
@@ -53,9 +46,7 @@ BOUNDS: list[tuple[Call, str]] = [
     ),
     (lambda: theorem4(2, 100, 0.5, cost_max=0), f"cost_max=0: {ABOVE_0}"),
     # what each needs besides
-    (lambda: theorem3([0.5, 0], 100, 0.5), f"gap=0: {ABOVE_0}"),
-    (lambda: theorem3([math.nan], 100, 0.5), f"gap=nan: {ABOVE_0}"),
-    (lambda: table(2, 100, 0.5, gaps=[-1]), f"gap=-1: {ABOVE_0}"),
+    (lambda: table(2, 100, 0.5, gaps=[1, 0]), f"gap=0: {ABOVE_0}"),
     (lambda: theorem2(2, 9, 0.5, form="right"), "form='right': must be one of 'stated', 'correct"),
     (lambda: theorem2(2, 9, 0.5, form="corrected", scale=0), f"scale=0: {ABOVE_0}"),
     (
@@ -63,41 +54,27 @@ BOUNDS: list[tuple[Call, str]] = [
         "constant='best': must be one of 'statement', 'proof', 'derived'",
     ),
     (lambda: theorem5(0), f"budget=0: {ABOVE_0}"),
-    (lambda: theorem5(math.nan), f"budget=nan: {ABOVE_0}"),
-    (lambda: theorem5(100, 1.5), f"alpha=1.5: {AT_MOST_1}"),
     (lambda: theorem5(0.5, 7), f"alpha=7: {AT_MOST_1}"),
-    (lambda: bounds.kappa(0), f"cost_min=0: {ABOVE_0} and at most 1"),
     (lambda: bounds.kappa(1.1), f"cost_min=1.1: {ABOVE_0} and at most 1"),
     (lambda: bounds.refuted_from(0), f"cost_min=0: {AT_LEAST_NANO}"),
-    (lambda: bounds.refuted_from(2), f"cost_min=2: {AT_LEAST_NANO}"),
     (lambda: bounds.refuted_from(1, constant=-1), f"constant=-1: {ABOVE_0}"),
-    (lambda: bounds.refuted_from(0.5, constant=0), f"constant=0: {ABOVE_0}"),
-    (lambda: bounds.refuted_from(0.5, constant=math.inf), f"constant=inf: {ABOVE_0}"),
     (lambda: proposition_a(2, 9, 0.5, policy="uniform"), f"policy='uniform': {POLICIES}"),
     (lambda: proposition_c(2, 9, 0.5, policy="uniform"), f"policy='uniform': {POLICIES}"),
     (
         lambda: proposition_a(2, 9, 0.5, gamma="best"),
         "gamma='best': must be 'theorem', 'proof' or a number from 0 to 1",
     ),
-    (lambda: proposition_a(2, 100, 0.5, gamma=1.5), f"gamma=1.5: {AT_MOST_1}"),
     (
         lambda: proposition_c(2, 9, 0.5, gamma=-1, setting=Setting(True, "one")),
         f"gamma=-1: {AT_MOST_1}",
     ),
     (lambda: table(2, 100, 0.5, setting=Setting(True, "few")), f"costs='few': {KINDS}"),
-    (lambda: bounds.proved(Setting(True, "One")), f"costs='One': {KINDS}"),
-    (lambda: theorem4(2, 9, 0.5, setting=Setting(False, "few")), f"costs='few': {KINDS}"),
-    (
-        lambda: proposition_c(2, 9, 1, setting=Setting(False, "per-arm")),
-        f"costs='per-arm': {KINDS}",
-    ),
     # worlds
     (lambda: bounds.for_world(bernoulli([0.5], [0.5]), -1), f"budget=-1: {ABOVE_0}"),
     (lambda: bounds.for_world(TWO_RESOURCES, 9), "bernoulli:.* has 2 resources; these bounds are"),
     (lambda: bounds.for_world("bernouli", 9), "unknown world 'bernouli'; did you mean 'bernoulli'"),
     (lambda: bounds.for_world(worlds.example("pricing"), 9), ".*pulls that cost nothing"),
     # `tsallis-inf.coin` and other policies
-    (lambda: coin_bounds.own_clock(2, 10, 2), "cost_min=2: must be at most cost_max=1"),
     (lambda: coin_bounds.stationary(2, 10, 0.5, deviation=-1), f"deviation=-1: {AT_LEAST_0}"),
     (lambda: coin_bounds.with_price(2, 10, 0.5, 0), f"price_max=0: {ABOVE_0}"),
     (lambda: coin_bounds.own_clock(2, 9, 0.5, efficiency_max=0), f"efficiency_max=0: {ABOVE_0}"),
@@ -110,6 +87,10 @@ BOUNDS: list[tuple[Call, str]] = [
     ),
 ]
 OPTIMA: list[tuple[Call, str]] = [
+    (
+        lambda: dynamic_optimum("bernoulli:rewards=[1],costs=[.1]", 1, horizon=2.5),
+        "horizon=2.5: must be a whole number from 1 up$",
+    ),
     (lambda: dynamic_optimum(TWO_RESOURCES, 3), KNOWN),
     (lambda: dynamic_optimum("table:rewards=[[1,0],[0,1]],costs=[.5,.5],shuffle=True", 3), KNOWN),
     (lambda: dynamic_optimum("class_contexts:classes=2", 1), KNOWN),
@@ -152,41 +133,17 @@ def test_bad_input_is_refused_by_name_in_one_line(call: Call, message: str) -> N
     assert len(str(error.value).splitlines()) == 1
 
 
-@pytest.mark.parametrize("horizon", [0, -1, 2.5, float("nan"), float("inf"), "2", True, [2]])
-@pytest.mark.parametrize(
-    "world", ["table:rewards=[[.1],[1]],costs=[[1],[1]]", "bernoulli:rewards=[1],costs=[.1]"]
-)
-def test_a_horizon_that_is_no_number_of_rounds_is_refused(horizon: Any, world: str) -> None:
-    with pytest.raises(purse.InvalidInput) as caught:
-        dynamic_optimum(world, 1, horizon=horizon)
-    assert str(caught.value) == f"horizon={horizon!r}: must be a whole number from 1 up"
-
-
 KNAPSACKS: list[tuple[dict[str, Any], str]] = [
     ({"costs": [1]}, r"costs of shape \(1,\) do not match rewards of 2 arms"),
-    ({"costs": [1, 1, 1]}, r"costs of shape \(3,\) do not match rewards of 2 arms"),
-    ({"costs": 1}, r"costs of shape \(\) do not match rewards of 2 arms"),
-    ({"costs": [1, 0]}, "costs=0: must be positive, at least 1e-9"),
     ({"costs": [1, 1e-10]}, "costs=0: must be positive, at least 1e-9"),
-    ({"costs": [-0.5, 1]}, "costs=-0.5: must be positive, at least 1e-9"),
     ({"costs": [[1, 1], [1, 1]]}, "costs: a knapsack has one resource"),
-    ({"costs": [1, "x"]}, "costs='x': must be a number"),
-    ({"costs": [1, float("nan")]}, "costs=nan: must be a number"),
-    ({"budget": -1}, "budget=-1: must be positive, at least 1e-9"),
     ({"budget": 0}, "budget=0: must be positive, at least 1e-9"),
     ({"budget": [1, 2]}, r"budget=\[1, 2\]: must be one positive number"),
-    ({"budget": "ten"}, "budget='ten': must be a number"),
-    ({"rewards": []}, r"rewards=\[\]: must have 1 dimension and at least one entry"),
     ({"rewards": [], "costs": []}, r"rewards=\[\]: must have 1 dimension and at least one"),
-    ({"rewards": [[1, 1]]}, "rewards=.*: must have 1 dimension"),
     ({"rewards": [1, 1.5]}, "rewards=1.5: must lie between 0 and 1"),
-    ({"rewards": [1, -0.5]}, "rewards=-0.5: must lie between 0 and 1"),
-    ({"rewards": [1, float("nan")]}, "rewards=nan: must be a finite number"),
 ]
 CAPS: list[tuple[dict[str, Any], str]] = [
-    ({"caps": -1}, "caps=-1: must be a whole number from 0 up"),
     ({"caps": [1, 2.5]}, "caps=2.5: must be a whole number from 0 up"),
-    ({"caps": [1]}, r"caps=\[1\]: must be one number, or one for each of the 2 arms"),
     ({"caps": [1, 2, 3]}, r"caps=\[1, 2, 3\]: must be one number, or one for each of the 2"),
     ({"caps": None}, "caps=None: must be a whole number from 0 up"),
 ]
