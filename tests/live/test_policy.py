@@ -1,242 +1,238 @@
+"""What `test_machine.py` does not see of a live policy: forms of reports, messages, masks, the rule
+`fit`, pending tickets and threads.
+"""
+
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from itertools import permutations
+from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from purse import BudgetExhausted, InvalidInput, Policy
-from purse.errors import HorizonReached
-from tests.support.live_policies import LIVE, exp3, make, refusal
+from purse import BudgetExhausted, InvalidInput, Policy, PurseError
+from purse.errors import TicketError
+from purse.lab import Ticket
 from tests.support.paths import LEAST_PENDING
 
-# the face of it
+STOP_RULES = ("exit", "hold", "retry")
 
 
-def test_a_ticket_says_what_was_drawn_and_what_is_held() -> None:
-    policy = make(cost_max=2.5)
-    chances = policy.probabilities()
-    ticket = policy.ask()
-    assert (ticket.t, ticket.arms) == (1, (ticket.arm,))
-    assert ticket.probabilities == (ticket.probability,)
-    assert ticket.probability == chances[ticket.arm]
-    assert (ticket.held, ticket.held_units) == (2.5, (2_500_000_000,))
-    assert policy.tickets == [ticket]
-    assert (policy.left, policy.held, policy.spent) == (7.5, 2.5, 0.0)
+def make(policy: Any = "exp3.bwk", **changes: Any) -> Policy:
+    return Policy(policy, **{"n_arms": 3, "budget": 10, "cost_min": 0.1, **changes})
 
 
-def test_a_report_releases_the_hold_and_pays_the_cost() -> None:
+def refusal(error: type[Exception], call: Callable[..., Any], *arguments: Any, **named: Any) -> str:
+    with pytest.raises(error) as caught:
+        call(*arguments, **named)
+    message = str(caught.value)
+    assert isinstance(caught.value, PurseError)
+    assert message
+    assert "\n" not in message
+    return message
+
+
+def standing(policy: Policy, chances: bool = True) -> Any:
+    """All that can be seen of a policy."""
+    return (
+        policy.probabilities().tolist() if chances else None,
+        policy.left_units,
+        policy.spent_units,
+        policy.held,
+        policy.tickets,
+        policy.t,
+        policy.gain,
+        policy.over,
+    )
+
+
+def amounts_in(message: str) -> set[str]:
+    return set(re.findall(r"\d+(?:\.\d+)?", message))
+
+
+# reports
+
+
+@pytest.mark.parametrize(
+    ("reward", "cost"),
+    [
+        (1, 0.3),
+        (1.0, "0.3"),
+        (np.int64(1), Decimal("0.3")),
+        (np.float64(1), np.float64(0.3)),
+        (np.float32(1), np.float32(0.3)),
+        (np.array(1.0), np.array(0.3)),
+        ([1.0], [0.3]),
+        (1, np.array([[0.3]])),
+    ],
+)
+def test_a_report_may_be_written_in_several_ways(reward: Any, cost: Any) -> None:
     policy = make()
-    assert policy.tell(policy.ask(), reward=0.75, cost="0.3") is True
-    assert (policy.left, policy.held, policy.spent, policy.gain) == (9.7, 0.0, 0.3, 0.75)
-    assert policy.tickets == []
-    assert (policy.left_units, policy.spent_units) == ([9_700_000_000], [300_000_000])
+    policy.tell(policy.ask(), reward, cost)
+    assert (policy.gain, policy.spent_units) == (1.0, [300_000_000])
 
 
-@pytest.mark.parametrize("stop", ["exit", "retry"])
-def test_nothing_is_held_where_the_rule_is_not_hold(stop: str) -> None:
-    policy = make(stop=stop)
-    assert policy.ask().held_units == (0,)
-    assert (policy.held, policy.left) == (0.0, 10.0)
+@pytest.mark.parametrize("form", [list, tuple, np.array], ids=["list", "tuple", "array"])
+@pytest.mark.parametrize(
+    ("plays", "resources", "costs", "spent"),
+    [
+        *((2, 1, costs, [3]) for costs in ([0.1, 0.2], [[0.1], [0.2]], ["0.1", "0.2"])),
+        *((1, 2, costs, [1, 4]) for costs in ([0.1, 0.4], [[0.1, 0.4]], ["0.1", "0.4"])),
+        (2, 2, [[0.1, 0.2], [0.3, 0.4]], [4, 6]),
+    ],
+)
+def test_reports_of_several_plays_or_resources(
+    plays: int, resources: int, costs: Any, spent: list[int], form: Callable[[Any], Any]
+) -> None:
+    policy = make("uniform", plays=plays, n_resources=resources)
+    assert policy.tell(policy.ask(), form([0.25, 0.5][:plays]), form(costs))
+    assert policy.gain == [0.25, 0.75][plays - 1]
+    assert policy.spent_units == [tenths * 10**8 for tenths in spent]
 
 
-@pytest.mark.parametrize("name", LIVE)
-def test_probabilities_are_those_of_the_tickets_and_sum_to_one(name: str) -> None:
-    policy = make(name, budget=40)
-    for turn in range(30):
-        chances = policy.probabilities()
-        assert chances.sum() == pytest.approx(1, abs=1e-12)
-        assert (chances >= 0).all()
-        ticket = policy.ask()
-        assert ticket.probability == pytest.approx(chances[ticket.arm], rel=1e-12)
-        policy.tell(ticket, reward=turn % 3 / 2, cost=(turn % 9 + 1) / 10)
-
-
-def test_looking_at_probabilities_changes_nothing() -> None:
-    looked_at, left_alone = make("exp3++.bwk"), make("exp3++.bwk")
-    for _ in range(8):
-        looked_at.probabilities()
-        looked_at.probabilities()[:] = 0
-        tickets = looked_at.ask(), left_alone.ask()
-        assert tickets[0] == tickets[1]
-        assert looked_at.tell(tickets[0], 1, 0.5)
-        assert left_alone.tell(tickets[1], 1, 0.5)
-
-
-def test_the_seed_decides_the_arms() -> None:
-    def arms(seed: int) -> list[int]:
-        policy = make("uniform", n_arms=4, budget=100, seed=seed)
-        return [policy.ask().arm for _ in range(50)]
-
-    assert arms(3) == arms(3)
-    assert arms(3) != arms(4)
-
-
-@pytest.mark.parametrize("name", LIVE)
-def test_one_arm_is_always_pulled(name: str) -> None:
-    policy = make(name, n_arms=1, budget=3, cost_min=1)
-    assert policy.probabilities().tolist() == [1.0]
-    for t in (1, 2, 3):
-        ticket = policy.ask()
-        assert (ticket.t, ticket.arm, ticket.probability) == (t, 0, 1.0)
-        assert policy.tell(ticket, 0.5, 1)
-    refusal(BudgetExhausted, policy.ask)
-
-
-# late reports
-
-
-@pytest.mark.parametrize("order", list(permutations(range(4))), ids=str)
-def test_reports_in_any_order_teach_the_same(order: tuple[int, ...]) -> None:
-    policy = make("exp3.bwk:gamma=0.4", cost_min=0.5, cost_max=2)
-    tickets = [policy.ask() for _ in order]
-    reports = [(ticket, 0.2 + 0.2 * i, 0.5 + 0.5 * i) for i, ticket in enumerate(tickets)]
-    for i in order:
-        assert policy.tell(*reports[i])
-    assert policy.probabilities().tolist() == pytest.approx(
-        exp3(reports, n_arms=3, gamma=0.4, c_min=0.25, cost_max=2), rel=1e-12
-    )
-
-
-def test_each_report_learns_with_the_probability_that_its_ticket_was_drawn_with() -> None:
-    policy = make("exp3.bwk:gamma=0.5", cost_min=1, budget=100)
-    reports = []
-    early = [policy.ask() for _ in range(6)]
-    for ticket in early[::2]:
-        reports.append((ticket, 1.0, 1.0))
-        policy.tell(*reports[-1])
-    late = [policy.ask() for _ in range(6)]
-    assert {ticket.probability for ticket in early}.isdisjoint(
-        ticket.probability for ticket in late
-    )
-    for ticket in [*reversed(late), *early[1::2]]:
-        reports.append((ticket, 0.8, 1.0))
-        policy.tell(*reports[-1])
-    assert policy.probabilities().tolist() == pytest.approx(
-        exp3(reports, n_arms=3, gamma=0.5, c_min=1, cost_max=1), rel=1e-12
-    )
-
-
-def test_what_is_asked_between_two_reports_does_not_matter() -> None:
-    quiet, busy = make(cost_min=0.5, budget=100), make(cost_min=0.5, budget=100)
-    pairs = [(quiet.ask(), busy.ask()) for _ in range(6)]
-    for i in (4, 0, 5, 2, 1, 3):
-        busy.ask()
-        busy.void(busy.ask())
-        for policy, ticket in zip((quiet, busy), pairs[i], strict=True):
-            assert policy.tell(ticket, i / 5, 0.5 + i / 10)
-        assert quiet.probabilities().tobytes() == busy.probabilities().tobytes()
-
-
-def test_a_late_report_to_exp3pp_adds_its_loss_over_its_own_probability() -> None:
-    policy = make("exp3++.bwk", n_arms=2, cost_min=0.5, budget=100)
-    for _ in range(2):
-        policy.tell(policy.ask(), 0.5, 1)
-    early, losses = policy.ask(), [0.0, 0.0]
-    for _ in range(20):
-        ticket = policy.ask()
-        policy.tell(ticket, float(ticket.arm), 0.5)
-        losses[ticket.arm] += (2 - ticket.arm / 0.5) / ticket.probability
-    assert early.probability != policy.probabilities()[early.arm]
-    policy.tell(early, 0.25, 0.5)
-    losses[early.arm] += (2 - 0.5) / early.probability
-    root = math.sqrt(math.log(2) / (2 * (policy.t + 1)))
-    weights = [math.exp(-0.25 * root * loss) for loss in losses]
-    expected = [(1 - root) * weight / sum(weights) + root / 2 for weight in weights]
-    assert policy.probabilities().tolist() == pytest.approx(expected, rel=1e-9)
-
-
-# voids
-
-
-def test_voided_initial_pulls_are_asked_for_again() -> None:
-    policy = make("exp3++.bwk")
-    first = [policy.ask() for _ in range(3)]
-    facts = [(ticket.t, ticket.arm, ticket.probability) for ticket in first]
-    assert facts == [(1, 0, 1.0), (2, 1, 1.0), (3, 2, 1.0)]
-    for ticket in (first[2], first[0]):
-        policy.void(ticket)
-    assert policy.probabilities().max() == 1.0
-    again = [policy.ask() for _ in range(2)]
-    assert {(ticket.t, ticket.arm, ticket.probability) for ticket in again} == {*facts[::2]}
-    assert {ticket.id for ticket in again}.isdisjoint(ticket.id for ticket in first)
-    assert policy.t == 3
-    for ticket in [first[1], *again]:
-        policy.tell(ticket, 0.5, 0.5)
-    later = policy.ask()
-    assert (later.t, later.probability < 1) == (4, True)
-
-
-@pytest.mark.parametrize("name", ["exp3++.bwk", "exp3++.price"])
-def test_a_voided_initial_pull_comes_again_until_it_is_told(name: str) -> None:
-    policy, told = make(name), []
-    for voids in (3, 0, 2):
-        for _ in range(voids):
-            policy.void(policy.ask())
-        ticket = policy.ask()
-        policy.tell(ticket, 0.5, 0.5)
-        told.append(ticket.arm)
-    assert told == [0, 1, 2]
-    assert policy.t == 3
-
-
-@pytest.mark.parametrize("name", LIVE)
-def test_a_voided_later_pull_is_dropped(name: str) -> None:
-    policy = make(name, budget=20)
-    for _ in range(5):
-        policy.tell(policy.ask(), 0.5, 0.3)
+@pytest.mark.parametrize(
+    ("field", "values"),
+    [
+        ("reward", [-1e-9, 1.0000001, 2, 10**400, math.nan, math.inf, np.array([np.nan])]),
+        ("reward", [None, "high", "0.5", {}, 0.5j, np.complex128(0.5)]),
+        ("reward", [[0.5, 0.5], [[0.5], [0.5, 0.5]], []]),
+        ("cost", [0, -0.5, math.nan, math.inf, 10**30, np.float64(1e305), Decimal("0.1234567891")]),
+        ("cost", ["0.099999999", "1.000000001", "0.1234567891", f"0.5{'0' * 35}1", "NaN"]),
+        ("cost", [True, None, "free", "", {}]),
+        ("cost", [[0.5, 0.5], [[0.5], [0.5, 0.5]], []]),
+    ],
+    ids=repr,
+)
+def test_a_bad_report_changes_nothing(field: str, values: list[Any]) -> None:
+    policy = make()
+    policy.tell(policy.ask(), 1, 0.5)
     ticket = policy.ask()
-    chances, left = policy.probabilities(), policy.left_units[0]
-    policy.void(ticket)
-    assert policy.probabilities().tobytes() == chances.tobytes()
-    assert policy.left_units == [left + ticket.held_units[0]]
-    assert policy.gain == 2.5
-    assert policy.ask().t == ticket.t + 1
+    before = standing(policy)
+    for value in values:
+        report = {"reward": 0.5, "cost": 0.5, field: value}
+        assert field in refusal(InvalidInput, policy.tell, ticket, **report)
+        assert standing(policy) == before
+    assert policy.tell(ticket, 0.5, "0.5")
 
 
-def test_a_voided_initial_pull_can_be_asked_for_after_the_horizon() -> None:
-    policy = make("exp3++.bwk", n_arms=2, horizon=2)
+def test_a_report_of_the_wrong_shape_changes_nothing() -> None:
+    policy = make("uniform", plays=3, n_resources=2)
+    ticket, rewards, costs = policy.ask(), [0.5] * 3, [[0.1, 0.2]] * 3
+    before = standing(policy)
+    for report in (
+        *((wrong, costs) for wrong in (0.5, [0.5], [0.5] * 4, [])),
+        *((rewards, wrong) for wrong in (0.1, [0.1, 0.2], costs[:2], [[0.1, 0.2], [0.3]], [])),
+        (rewards, [[0.1] * 3, [0.9] * 3]),  # plays and resources are exchanged
+    ):
+        refusal(InvalidInput, policy.tell, ticket, *report)
+        assert standing(policy) == before
+
+
+@pytest.mark.parametrize("resource", [0, 1])
+@pytest.mark.parametrize("play", [0, 1])
+def test_of_several_rewards_and_costs_the_one_outside_its_range_is_named(
+    play: int, resource: int
+) -> None:
+    low, high = [["0.11", "0.12"], ["0.21", "0.22"]], [["0.61", "0.62"], ["0.71", "0.72"]]
+    policy = make("uniform", n_arms=2, plays=2, n_resources=2, cost_min=low, cost_max=high)
+    ticket, rewards = policy.ask(), [0.25, 0.75]
+    arm = ticket.arms[play]
+    for bound, beyond in ((low, -1), (high, 1)):
+        costs = [[Decimal(bound[arm][m]) for m in range(2)] for arm in ticket.arms]
+        costs[play][resource] += beyond * Decimal("0.000000001")
+        allowed = f"must lie between {low[arm][resource]} and {high[arm][resource]} for arm {arm}"
+        assert allowed in refusal(InvalidInput, policy.tell, ticket, rewards, costs)
+    rewards[play] += 1
+    assert f"reward={rewards[play]}: must lie between 0 and 1" in refusal(
+        InvalidInput, policy.tell, ticket, rewards, [high[arm] for arm in ticket.arms]
+    )
+
+
+@pytest.mark.parametrize("end", ["tell", "void"])
+def test_a_finished_ticket_is_said_to_be_finished(end: str) -> None:
+    policy = make()
     ticket = policy.ask()
+    _ = policy.tell(ticket, 1, 0.5) if end == "tell" else policy.void(ticket)
+    for call, report in ((policy.tell, (1, 0.5)), (policy.void, ())):
+        assert refusal(TicketError, call, ticket, *report) == "ticket 1 is finished already"
+
+
+def test_a_ticket_may_be_a_copy_and_nothing_else() -> None:
+    policy = make()
+    ticket = policy.ask()
+    before = standing(policy)
+    for thing in (None, 1, "ticket", tuple(ticket)):
+        refusal(PurseError, policy.tell, thing, 1, 0.5)
+        refusal(PurseError, policy.void, thing)
+    assert standing(policy) == before
+    assert policy.tell(Ticket(*ticket)._replace(arms=tuple(map(float, ticket.arms))), 1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("policy", "changes", "hint"),
+    [
+        *(("uniform", {"seed": seed}, "seed") for seed in (-1, 2**64, "x")),
+        *(("uniform", {"stop": stop}, "'exit', 'hold', 'retry'") for stop in ("x", None)),
+        ("uniform", {"n_arms": 2.5}, "n_arms=2.5"),
+        ("exp3.bwk", {"caps": 5}, "does not keep to caps"),
+        ("exp3.bkw", {}, "'exp3.bkw'; did you mean 'exp3.bwk'?"),
+        ("fixed:arm=3", {}, "arm=3"),
+        ("oracle", {}, "oracle"),  # which knows the means, does not play live
+        (None, {}, ""),
+        (7, {}, ""),
+    ],
+)
+def test_what_cannot_be_played_is_refused(policy: Any, changes: dict[str, Any], hint: str) -> None:
+    assert hint in refusal(PurseError, make, policy, **changes)
+
+
+# stop rules
+
+
+def test_a_cost_that_does_not_fit_is_named_with_what_is_left() -> None:
+    for stop, arms in (("exit", 1), ("retry", 4)):  # which are tried in turn
+        policy = make("uniform", n_arms=4, budget=1, stop=stop)
+        assert policy.tell(policy.ask(), 1, 0.6)
+        for _ in range(arms):
+            assert policy.over == ""
+            assert not policy.tell(policy.ask(), 1, 0.6)
+        assert refusal(BudgetExhausted, policy.ask) == policy.over
+        assert {"0.4", "0.6", "2"} <= amounts_in(policy.over)
+
+
+def test_retry_with_two_plays_replaces_the_dearer_arm() -> None:
+    policy = make("uniform", n_arms=4, plays=2, budget=1, stop="retry")
+    ticket = policy.ask()
+    assert not policy.tell(ticket, [1, 1], [0.3, 0.9])
+    again = policy.ask()
+    kept, dear = ticket.arms
+    assert (again.t, again.arms[0], again.probabilities) == (1, kept, (0.5, 0.5))
+    assert again.arms[1] not in (kept, dear)
+    assert policy.tell(again, [1, 1], [0.3, 0.7])
+
+
+def test_hold_names_amounts_and_tickets_of_the_resource_that_is_short() -> None:
+    policy = make("uniform", n_resources=2, budget=["2.5", 100], cost_max=[[1, 9]] * 3)
     policy.ask()
-    refusal(HorizonReached, policy.ask)
-    policy.void(ticket)
-    assert (policy.ask().t, policy.t) == (1, 2)
-    refusal(HorizonReached, policy.ask)
-
-
-def test_threads_may_ask_and_tell_at_once() -> None:
-    policy = make(budget="50")
-
-    def spend() -> int:
-        paid = 0
-        while True:
-            try:
-                ticket = policy.ask()
-            except BudgetExhausted:
-                if not policy.tickets:
-                    return paid
-                continue
-            paid += policy.tell(ticket, 0.5, 0.5)
-
-    with ThreadPoolExecutor(4) as pool:
-        paid = sum(future.result() for future in [pool.submit(spend) for _ in range(4)])
-    assert paid * 500_000_000 == policy.spent_units[0] <= 50_000_000_000
-    assert paid == policy.t == 99
-    assert policy.tickets == []
-
-
-def test_a_policy_shows_what_it_has() -> None:
-    assert repr(make()) == "<Policy exp3.bwk: round 0, spent 0.0, held 0.0, left 10.0, stop=hold>"
+    policy.ask()
+    message = refusal(BudgetExhausted, policy.ask)
+    assert {"1", "0.5", "2"} <= amounts_in(message)
+    assert "open tickets: 2, holding 2" in message
+    assert not {"9", "18", "82"} & amounts_in(message)
+    assert "ticket" not in refusal(BudgetExhausted, make(budget="0.5").ask)
 
 
 # masks
 
 
-def test_probabilities_are_those_of_the_allowed_arms() -> None:
+def test_probabilities_are_those_of_the_allowed_arms_and_a_copy() -> None:
     live = make()
+    live.probabilities()[:] = 0
     assert live.probabilities([0, 2]).tolist() == [0.5, 0, 0.5]
     assert live.probabilities().tolist() == pytest.approx([1 / 3] * 3)
     ticket = live.ask(arms=[1])
@@ -290,16 +286,15 @@ def test_a_held_fit_is_refused_until_something_comes_back() -> None:
     assert live.ask().held == 5
 
 
-def test_pending_counts_open_tickets(tmp_path: Path) -> None:
+def test_pending_counts_open_tickets_and_survives_a_file(tmp_path: Path) -> None:
     live = make(LEAST_PENDING)
     first, second, third = (live.ask() for _ in range(3))
     assert [ticket.arm for ticket in (first, second, third)] == [0, 1, 2]
     live.void(second)
     assert live.ask().arm == 1
     live.tell(third, 1, 0.5)
-    saved = tmp_path / "saved.npz"
-    live.save(saved)
-    loaded = Policy.load(saved, allow_policy_file=True)
+    live.save(tmp_path / "saved.npz")
+    loaded = Policy.load(tmp_path / "saved.npz", allow_policy_file=True)
     assert loaded.ask().arm == live.ask().arm == 2
 
 
@@ -310,3 +305,36 @@ def test_a_masked_game_survives_a_file(tmp_path: Path) -> None:
     again = Policy.load(saved)
     assert [again.ask().arm for _ in range(2)] == [live.ask().arm for _ in range(2)] == [0, 2]
     assert np.array_equal(again.probabilities([1, 2]), live.probabilities([1, 2]))
+
+
+# threads
+
+
+def test_threads_may_ask_tell_and_look_at_once() -> None:
+    policy = make(budget="50")
+
+    def spend() -> int:
+        paid = 0
+        while True:
+            try:
+                ticket = policy.ask()
+            except BudgetExhausted:
+                if not policy.tickets:
+                    return paid
+                continue
+            paid += policy.tell(ticket, 0.5, 0.5)
+
+    def look() -> int:
+        for _ in range(2000):
+            assert policy.held >= 0
+            assert len(policy.tickets) <= 4
+        return 0
+
+    with ThreadPoolExecutor(5) as pool:
+        paid = sum(future.result() for future in [pool.submit(f) for f in (look, *[spend] * 4)])
+    assert paid * 500_000_000 == policy.spent_units[0] <= 50_000_000_000
+    assert paid == policy.t == 99
+    assert policy.tickets == []
+    assert repr(policy) == (
+        "<Policy exp3.bwk: round 99, spent 49.5, held 0.0, left 0.5, stop=hold>"
+    )

@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 from purse import AskRefused, BudgetExhausted, InvalidInput, Policy
 from purse.errors import HorizonReached, TicketError
 from purse.lab import Ticket
-from tests.support.live_machine import (
+from tests.live.games import (
     ALL_THERE_IS,
     BAD_COSTS,
     BAD_REWARDS,
@@ -40,9 +40,9 @@ from tests.support.live_machine import (
     rewards,
     written,
 )
+from tests.live.test_policy import STOP_RULES, standing
 from tests.support.soak import scale
 
-STOP_RULES = ("exit", "hold", "retry")
 RULES = settings(
     max_examples=scale(10, 200),
     stateful_step_count=scale(30, 60),
@@ -91,18 +91,7 @@ class LiveMachine(RuleBasedStateMachine):
         return not self.waiting and self.t == self.game.horizon
 
     def standing(self) -> Any:
-        policy = self.policy
-        chances = None if self.no_more_rounds else policy.probabilities().tolist()
-        return (
-            chances,
-            policy.left_units,
-            policy.spent_units,
-            policy.held,
-            policy.tickets,
-            policy.t,
-            policy.gain,
-            policy.over,
-        )
+        return standing(self.policy, chances=not self.no_more_rounds)
 
     def nothing_changes(self, error: type[Exception], call: Any, *arguments: Any) -> None:
         before = self.standing()
