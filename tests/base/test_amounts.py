@@ -46,14 +46,6 @@ def test_amounts_of_all_kinds(value: Any, units: int) -> None:
     assert type(got) is int
 
 
-def test_ten_thousand_tenths_are_a_thousand() -> None:
-    assert 10_000 * to_units("cost", 0.1) == to_units("budget", 1000)
-    left = 1000.0
-    for _ in range(9_999):
-        left -= 0.1
-    assert left < 0.1
-
-
 @pytest.mark.parametrize(
     ("value", "units"),
     [
@@ -124,17 +116,11 @@ def test_largest_amount_is_allowed() -> None:
         to_units("cost", text(LARGEST + 1))
 
 
-def test_message_names_field_and_value() -> None:
-    with pytest.raises(InvalidInput, match=r"^cost='0\.0000000001': must be"):
-        to_units("cost", "0.0000000001")
-    with pytest.raises(InvalidInput, match=r"^cost=inf: must be"):
-        unit_array("cost", [[1.0, float("inf")]])
-
-
 @STEADY
 @given(UNITS)
 def test_text_and_decimals_round_trip(units: int) -> None:
     written = text(units)
+    assert written == text(np.int64(units))
     assert to_units("cost", written) == units
     assert to_units("cost", Decimal(written)) == units
     assert Fraction(written) == Fraction(units, UNIT)
@@ -161,36 +147,15 @@ def test_a_float_is_moved_by_half_a_unit(value: float) -> None:
     assert abs(Fraction(to_units("cost", value)) - Fraction(value) * UNIT) <= Fraction(9, 16)
 
 
-@pytest.mark.parametrize(
-    ("units", "written"),
-    [
-        (0, "0"),
-        (1, "0.000000001"),
-        (-1, "-0.000000001"),
-        (UNIT, "1"),
-        (-25 * UNIT, "-25"),
-        (1_500_000_000, "1.5"),
-        (100 * UNIT, "100"),
-    ],
+@STEADY
+@given(
+    st.lists(UNITS, min_size=1, max_size=20),
+    st.lists(st.floats(-4.6e9, 4.6e9).filter(more_than_nothing), max_size=20),
 )
-def test_text_has_no_trailing_zeros(units: int, written: str) -> None:
-    assert text(units) == written
-    assert text(np.int64(units)) == written
-
-
-@STEADY
-@given(st.lists(st.floats(-4.6e9, 4.6e9).filter(more_than_nothing), max_size=20))
-def test_unit_array_of_floats_equals_to_units_of_each(values: list[float]) -> None:
-    assert unit_array("cost", values).tolist() == [to_units("cost", value) for value in values]
-    assert unit_array("cost", np.array(values, np.float32)).tolist() == [
-        to_units("cost", value) for value in np.array(values, np.float32)
-    ]
-
-
-@STEADY
-@given(st.lists(UNITS, min_size=1, max_size=20))
-def test_unit_array_equals_to_units_of_each(units: list[int]) -> None:
+def test_unit_array_equals_to_units_of_each(units: list[int], floats: list[float]) -> None:
     for values in (
+        floats,
+        np.array(floats, np.float32),
         [text(u) for u in units],
         [Decimal(text(u)) for u in units],
         [u // UNIT // 2 for u in units],
@@ -218,10 +183,15 @@ def test_unit_array_keeps_the_shape(values: Any) -> None:
     assert units.dtype == np.int64
 
 
-def test_unit_array_refuses_ragged_lists_and_bad_entries() -> None:
-    with pytest.raises(InvalidInput, match=r"^cost=.*must be a rectangular array of numbers"):
-        unit_array("cost", [[1.0], [1.0, 2.0]])
-    with pytest.raises(InvalidInput, match=r"^cost='0\.0000000001'"):
-        unit_array("cost", ["1", "0.0000000001"])
-    with pytest.raises(InvalidInput, match=r"^cost=None"):
-        unit_array("cost", [1, None])
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ([[1.0], [1.0, 2.0]], r"^cost=.*must be a rectangular array of numbers"),
+        (["1", "0.0000000001"], r"^cost='0\.0000000001': must be"),
+        ([1, None], r"^cost=None: must be"),
+        ([[1.0, INF]], r"^cost=inf: must be"),
+    ],
+)
+def test_a_message_names_field_and_value(values: Any, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message):
+        unit_array("cost", values)

@@ -31,8 +31,8 @@ def compiled():
 
 found = []
 warnings.simplefilter("ignore")
-"""
-BESIDE_OURS = """
+compiled()  # as if there were no purse
+assert "purse" not in sys.modules
 from purse.engine import gpu
 with gpu.compiling((8, 0)):
     thread = threading.Thread(target=compiled)
@@ -41,24 +41,16 @@ with gpu.compiling((8, 0)):
 compiled()
 with gpu.compiling((8, 0)):
     compiled()
+print(json.dumps(found))
 """
 
 
-def users_code(when: str, cache: Path) -> list[str]:
-    """The assembly of a user's kernel, each time that it is compiled in a process of its own."""
-    *codes, imported = fresh_process(
-        f"{USERS}{when}\nprint(json.dumps([*found, 'purse' in sys.modules]))", cache=cache
-    )
-    assert imported == ("purse" in when)
-    # numba numbers what it compiles
-    return [re.sub(r"totalB\d+v\d+", "total", code) for code in codes]
-
-
 def test_a_users_kernel_is_compiled_as_if_there_were_no_purse(tmp_path: Path) -> None:
-    (alone,) = users_code("compiled()", tmp_path)
+    """Before purse is loaded, in another thread while ours compiles, after ours, in our thread."""
+    codes = fresh_process(USERS, cache=tmp_path)
+    # numba numbers what it compiles
+    alone, inside, afterwards, ours = (re.sub(r"totalB\d+v\d+", "total", code) for code in codes)
     assert "fma.rn.f64" in alone
-    # in another thread while ours compiles, then after ours, and then in our thread
-    inside, afterwards, ours = users_code(BESIDE_OURS, tmp_path)
     assert inside == afterwards == alone
     assert "fma.rn.f64" not in ours
 

@@ -64,12 +64,8 @@ def summed(world: World, rounds: Ints, seed: int) -> list[list[float]]:
         (SHUFFLED, 5),
         (bernoulli(rewards=[0.5], costs=[0.3]), 200),
         (bernoulli(rewards=[0.9, 0.1], costs=[1e-9, 1e6]), 200),
-        ("misleading_ratio", 200),
-        ("same_costs", 200),
         ("switching:segments=[7,3],rewards=[[.9,.1],[.1,.9]],costs=[[.5,.2],[.1,.1]]", 200),
         (BETA, 200),
-        ("two_worlds:world=2", 200),
-        ("theorem5", 200),
     ],
     ids=lambda value: value.name if isinstance(value, World) else str(value),
 )
@@ -79,14 +75,6 @@ def test_they_are_the_sums_over_the_draws(world: str | World, most: int) -> None
     sums = shadows(place, rounds, seed=3)
     assert (sums.shape, sums.dtype) == ((11, place.n_arms), np.float64)
     np.testing.assert_allclose(sums, summed(place, rounds, 3), rtol=1e-12)
-
-
-def test_a_table_summed_to_its_end_is_the_same_on_every_path_in_whatever_order() -> None:
-    sums = shadows(SHUFFLED, np.full(20, 5), seed=1)
-    np.testing.assert_allclose(
-        sums, np.broadcast_to([1 / 4 + 0.5 / 0.5 + 1 / 1, 1 / 2 + 0.25 / 0.1 + 1 / 1], (20, 2))
-    )
-    assert len(np.unique(shadows(SHUFFLED, np.full(20, 2), seed=1), axis=0)) > 5
 
 
 @pytest.mark.parametrize("n_paths", [1, BLOCK - 1, BLOCK, BLOCK + 1, 5 * BLOCK + 3])
@@ -154,8 +142,7 @@ OWN: dict[str, tuple[str | World, float | str, float | None]] = {
 }
 
 
-@pytest.mark.parametrize("arm", [0, 1, 2])
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize(("arm", "name"), [(k % 3, name) for k, name in enumerate(OWN)])
 def test_a_fixed_arm_finds_its_own_efficiency_in_its_shadow_to_the_last_bit(
     name: str, arm: int
 ) -> None:
@@ -168,17 +155,6 @@ def test_a_fixed_arm_finds_its_own_efficiency_in_its_shadow_to_the_last_bit(
         counterfactual.counterfactual_sums(job, run.rounds, Progress("test"))[:, arm].tolist()
         == run.efficiency.tolist()
     )
-
-
-def test_what_the_policy_is_told_of_costs_does_not_change_what_an_arm_was_worth() -> None:
-    rounds = np.arange(0, 300, 30)
-    plain, wider = (
-        counterfactual.counterfactual_sums(
-            make_job("uniform", RANDOM, 100, cost_max=cost_max), rounds, Progress("test")
-        )
-        for cost_max in (None, 1e6)
-    )
-    np.testing.assert_allclose(plain, wider, rtol=1e-12)
 
 
 def test_while_it_works_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -210,11 +186,10 @@ def test_the_paths_of_a_block_that_was_halted_are_not_summed_to_their_end() -> N
 
 
 LONG = """
-world = purse.worlds.bernoulli(rewards=[0.5] * {0}, costs=[0.5] * {0})
+world = purse.worlds.bernoulli(rewards=[0.5] * 1000, costs=[0.5] * 1000)
 counterfactual_sums(make_job("uniform", world, 4e9), numpy.full(50, 10**12), shown("test"), 2)
 """
 
 
-@pytest.mark.parametrize("n_arms", [2, 1_000])
-def test_ctrl_c_ends_a_long_sum_within_two_seconds(n_arms: int) -> None:
-    check_interrupt(LONG.format(n_arms), lines=3)
+def test_ctrl_c_ends_a_long_sum_within_two_seconds() -> None:
+    check_interrupt(LONG, lines=3)

@@ -37,29 +37,14 @@ def test_rounds_can_be_read_from_anywhere() -> None:
 
 
 @pytest.mark.parametrize("arm", [0, 1, 2])
-@pytest.mark.parametrize("path", [0, 1, 99])
-def test_the_loop_meets_exactly_these_draws(arm: int, path: int) -> None:
+def test_the_loop_meets_exactly_these_draws(arm: int) -> None:
     run = purse.simulate(f"fixed:arm={arm}", WORLD, budget=50, n_paths=100, seed=4)
-    n = int(run.rounds[path])
-    rewards, costs = draws(WORLD, n + 1, seed=4, path=path)
-    assert run.gain[path] == rewards[:n, arm].sum()
-    assert run.spent_units[path, 0] == costs[:n, arm].sum()
-    assert costs[: n + 1, arm].sum() > 50 * 10**9
-
-
-def test_policies_meet_the_same_draws() -> None:
-    assert (
-        purse.simulate("oracle", WORLD, budget=50, n_paths=20).gain
-        == purse.simulate("fixed:arm=1", WORLD, budget=50, n_paths=20).gain
-    ).all()
-
-
-def test_the_budget_does_not_change_the_draws() -> None:
-    small, large = (
-        purse.simulate("fixed", WORLD, budget=budget, n_paths=10, horizon=30).gain
-        for budget in (100, 1_000)
-    )
-    assert (small == large).all()
+    for path in (0, 1, 99):
+        n = int(run.rounds[path])
+        rewards, costs = draws(WORLD, n + 1, seed=4, path=path)
+        assert run.gain[path] == rewards[:n, arm].sum()
+        assert run.spent_units[path, 0] == costs[:n, arm].sum()
+        assert costs[: n + 1, arm].sum() > 50 * 10**9
 
 
 @kernel

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,51 +9,42 @@ import purse
 from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
-from purse.types import SKIP, Ints
+from purse.types import SKIP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
 from tests.support.scripts import scripted
 
+ONE = bernoulli(rewards=[1], costs=[1])
+SEEN = table(rewards=[[0.5], [0.25], [1]], costs=[[4], [1], [2]])
+DEAR = table(rewards=[[1], [1], [1]], costs=[[1], [2], [1]])
+OTHERS = bernoulli(rewards=[0, 1, 1], costs=[1, 0.5, 0.5])
 
-def diary(policy: str, world: purse.lab.World, **options: Any) -> np.ndarray:
-    """(rounds, 4) What the policy of path 0 was told: round, probability, reward and cost."""
-    job = make_job(policy, world, **options)
+
+@pytest.mark.parametrize(
+    ("script", "world", "options", "told"),
+    [  # rounds that are skipped are not told
+        (
+            [[0], [SKIP], [0]],
+            ONE,
+            {"budget": 10, "horizon": 6},
+            [[t, 1, 1, 1] for t in (1, 3, 4, 6)],
+        ),
+        # costs are parts of the largest that is declared
+        ([[0]], SEEN, {"budget": 40}, [[1, 1, 0.5, 1], [2, 1, 0.25, 0.25], [3, 1, 1, 0.5]]),
+        ([[0]], SEEN, {"budget": 5, "cost_max": 8}, [[1, 1, 0.5, 0.5], [2, 1, 0.25, 0.125]]),
+        # nothing is learnt from what cannot be paid; after a retry from what was paid instead
+        ([[0]], DEAR, {"budget": 2}, [[1, 1, 1, 0.5]]),
+        ([[0]], OTHERS, {"budget": 1.5, "stop": "retry"}, [[1, 1, 0, 1], [2, 0.5, 1, 0.5]]),
+    ],
+)
+def test_what_a_policy_is_told(
+    script: list[list[int]], world: purse.lab.World, options: dict[str, Any], told: list[Any]
+) -> None:
+    """Round, probability, reward and cost of every pull, on path 0."""
+    job = make_job(scripted(script), world, **options)
     _, state = cpu.play_block(job.as_python(), 1)
-    return state.diary[0][state.diary[0, :, 0] > 0]
-
-
-def test_skipped_rounds_are_not_told_to_the_policy() -> None:
-    told = diary(
-        scripted([[0], [SKIP], [0]]), bernoulli(rewards=[1], costs=[1]), budget=10, horizon=6
-    )
-    assert told[:, 0].tolist() == [1, 3, 4, 6]
-
-
-def test_policies_see_costs_in_largest_costs() -> None:
-    world = table(rewards=[[0.5], [0.25], [1]], costs=[[4], [1], [2]])
-    assert diary(scripted([[0]]), world, budget=40).tolist() == [
-        [1, 1, 0.5, 1],
-        [2, 1, 0.25, 0.25],
-        [3, 1, 1, 0.5],
-    ]
-
-
-def test_a_wider_cost_max_changes_what_policies_see() -> None:
-    world = table(rewards=[[0.5], [0.25]], costs=[[4], [1]])
-    assert diary(scripted([[0]]), world, budget=40, cost_max=8)[:, 3].tolist() == [0.5, 0.125]
-
-
-def test_nothing_is_learnt_from_a_pull_that_cannot_be_paid() -> None:
-    world = table(rewards=[[1], [1], [1]], costs=[[1], [2], [1]])
-    assert diary(scripted([[0]]), world, budget=2)[:, 0].tolist() == [1]
-
-
-def test_after_a_retry_the_policy_is_told_the_arm_that_was_paid_and_its_probability() -> None:
-    told = diary(
-        scripted([[0]]), bernoulli(rewards=[0, 1, 1], costs=[1, 0.5, 0.5]), budget=1.5, stop="retry"
-    )
-    assert told.tolist() == [[1, 1, 0, 1], [2, 0.5, 1, 0.5]]
+    assert state.diary[0][state.diary[0, :, 0] > 0].tolist() == told
 
 
 def check_marks(
@@ -79,6 +69,7 @@ def check_marks(
         assert (seen.pulls[0] == pulls[standing]).all()
 
 
+PYTHON = {"device": "python"}
 RANDOM = two_point(rewards=[0.7, 0.4, 0.2], costs=[0.5, 0.3, 0.9], cost_min=0.15)
 TWO_RESOURCES = bernoulli(rewards=[0.7, 0.4], costs=[[0.3, 2], [0.5, 0.1]])
 
@@ -96,10 +87,14 @@ def test_marks_match_a_plain_recomputation(
 ) -> None:
     rewards, units = draws(world, 1_000, seed=6)
     policy = scripted([[arm] for arm in script])
-    run = purse.simulate(
-        policy, world, budget, n_paths=3, seed=6, checkpoints=marks, stop=stop, device="python"
+    run, plain = (
+        purse.simulate(policy, world, budget, n_paths=3, seed=6, checkpoints=n, stop=stop, **PYTHON)
+        for n in (marks, 0)
     )
     check_marks(run, rewards, units, np.tile(script, 250))
+    assert plain.by_round is plain.by_budget is None
+    assert (plain.gain == run.gain).all()
+    assert (plain.spent_units == run.spent_units).all()
 
 
 def test_one_dear_pull_may_pass_several_marks() -> None:
@@ -109,18 +104,6 @@ def test_one_dear_pull_may_pass_several_marks() -> None:
     assert run.by_budget is not None
     assert run.by_budget.checkpoints.tolist() == [j / 10 for j in range(1, 11)]
     assert run.by_budget.rounds.tolist() == [[1] * 8 + [2, 2]]
-
-
-def test_the_last_mark_is_the_end_of_every_path() -> None:
-    world = two_point(rewards=[0.7, 0.4], costs=[0.5, 0.3], cost_min=0.1)
-    for stop in ("exit", "hold", "retry"):
-        run = purse.simulate("uniform", world, budget=20, n_paths=50, checkpoints=9, stop=stop)
-        for seen in (run.by_round, run.by_budget):
-            assert seen is not None
-            assert (seen.gain[:, -1] == run.gain).all()
-            assert (seen.rounds[:, -1] == run.rounds).all()
-            assert (seen.spent[:, -1] == run.spent).all()
-            assert (seen.pulls[:, -1] == run.pulls).all()
 
 
 @pytest.mark.parametrize(
@@ -143,63 +126,13 @@ def test_marks_by_hand(
         assert run.by_round.gain.tolist() == [by_round]
 
 
-def test_the_last_mark_is_the_end_when_rounds_were_skipped() -> None:
-    run = purse.simulate(
-        *(scripted([[0], [SKIP]]), bernoulli(rewards=[1], costs=[1]), 10),
-        n_paths=1,
-        horizon=100,
-        checkpoints=4,
-        device="python",
-    )
-    for seen in (run.by_round, run.by_budget):
-        assert seen is not None
-        assert seen.gain[0, -1] == run.gain[0] == 10
-
-
-def test_without_marks_there_are_no_trajectories() -> None:
-    run = purse.simulate("fixed", bernoulli(rewards=[1], costs=[1]), budget=3, n_paths=1)
-    assert run.by_round is None
-    assert run.by_budget is None
-
-
-def test_marks_do_not_change_the_numbers() -> None:
-    world = two_point(rewards=[0.7, 0.4], costs=[0.5, 0.3], cost_min=0.1)
-    plain, marked = (
-        purse.simulate("uniform", world, budget=50, n_paths=20, checkpoints=marks)
-        for marks in (0, 11)
-    )
-    assert (plain.gain == marked.gain).all()
-    assert (plain.spent_units == marked.spent_units).all()
-
-
-# reward per cost
-
-
-DEAR = two_point(rewards=[0.9, 0.6, 0.3], costs=[2, 1, 3.5], cost_min=0.5, cost_max=4)
-
-
 @pytest.mark.parametrize(
-    "policy", ["exp3++.bwk", "exp3++.price", "exp3.bwk", "fixed", "ucb-bv1", "uniform"]
+    ("policy", "options"),
+    [("uniform", {"stop": "retry"}), (scripted([[0], [SKIP]]), {"horizon": 100})],
+    ids=["retry", "skips"],
 )
-def test_a_live_policy_that_meets_the_same_draws_adds_up_the_same(policy: str) -> None:
-    job = make_job(policy, DEAR, 60, seed=8)
-    run = purse.simulate(policy, DEAR, budget=60, n_paths=1, seed=8, device="python")
-    live = purse.Policy.of(job.problem, policy, seed=8, stop="exit")
-    rewards, units = draws(DEAR, 200, seed=8)
-    parts: list[float] = []
-    for _ in range(int(run.rounds[0])):
-        ticket = live.ask()
-        cost: Ints = units[ticket.t - 1, ticket.arm, 0]
-        assert live.tell(ticket, rewards[ticket.t - 1, ticket.arm], cost / 1e9)
-        parts.append(float(rewards[ticket.t - 1, ticket.arm] / (cost / 1e9)))
-    assert run.efficiency is not None
-    assert run.efficiency[0] == pytest.approx(math.fsum(parts), rel=1e-12)
-
-
-@pytest.mark.parametrize("costs", [[[1, 1], [0.5, 2]], [[0, 1], [1, 0]]], ids=str)
-def test_with_several_resources_there_is_none(costs: list[list[float]]) -> None:
-    run = purse.simulate(
-        "uniform", bernoulli(rewards=[0.9, 0.4], costs=costs), budget=10, n_paths=3, device="python"
-    )
-    assert run.efficiency is None
-    assert (run.gain > 0).all()
+def test_the_last_mark_is_the_end_of_every_path(policy: str, options: dict[str, Any]) -> None:
+    run = purse.simulate(policy, RANDOM, 20, n_paths=9, checkpoints=9, **options, **PYTHON)
+    for seen in (run.by_round, run.by_budget):
+        for name in ("gain", "spent", "pulls"):
+            assert (getattr(seen, name)[:, -1] == getattr(run, name)).all()

@@ -17,7 +17,6 @@ from purse import worlds
 from purse.engine import cpu
 from purse.engine.run import Run
 from purse.errors import InvalidInput
-from purse.testing import recorder
 from purse.testing.games import contextual_worlds, half_down, standard_world
 from purse.types import SKIP, STOP, Now, Problem
 from tests.support.players import Greedy
@@ -41,10 +40,8 @@ def bits(run: Run) -> list[bytes]:
 @pytest.mark.parametrize(
     ("policy", "world", "how"),
     [
-        ("exp3++.bwk", WORLD, {"checkpoints": 5}),
-        ("replan" if SOAK else "ucb-bv1", WORLD, {"horizon": 60, "stop": "fit"}),
+        ("replan" if SOAK else "ucb-bv1", WORLD, {"horizon": 60, "stop": "fit", "checkpoints": 5}),
         ("uniform", half_down(RESOURCES), {"plays": 2, "stop": "retry", "checkpoints": 4}),
-        (recorder, SHARED, {"horizon": 60, "delay": "geometric:3"}),
     ],
 )
 def test_plain_python_plays_kernels_with_the_same_bits(

@@ -9,7 +9,7 @@ import pytest
 import purse
 from purse import policies
 from purse.engine import cpu
-from purse.engine.job import single_arm_jobs
+from purse.engine.job import make_job, single_arm_jobs
 from purse.testing.games import suitable
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
@@ -65,14 +65,15 @@ def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
         assert len(np.unique(run.gain)) > 1
 
 
-def test_averaging_reward_per_cost_loses_a_fixed_part_of_the_budget() -> None:
-    lost = {}
-    for policy in LEARNERS:
-        run = purse.simulate(policy, misleading_ratio(), budget=100_000, n_paths=20, seed=0)
-        lost[policy] = (1.2 - run.gain.mean() / 100_000).item()
-    assert 0.26 < lost["exp3.bwk"] < 0.30
-    assert 0.26 < lost["exp3++.bwk"] < 0.30
-    assert lost["exp3++.price"] < 0.01
+@pytest.mark.parametrize(
+    ("policy", "low", "high"),
+    [("exp3.bwk", 0.26, 0.3), ("exp3++.bwk", 0.26, 0.3), ("exp3++.price", -1, 0.01)],
+)
+def test_averaging_reward_per_cost_loses_a_fixed_part_of_the_budget(
+    policy: str, low: float, high: float
+) -> None:
+    run = purse.simulate(policy, misleading_ratio(), budget=100_000, n_paths=20, seed=0)
+    assert low < 1.2 - run.gain.mean() / 100_000 < high
 
 
 @pytest.mark.parametrize(
@@ -106,13 +107,6 @@ def test_a_run_tells_what_was_played() -> None:
     assert run.pulls.tolist() == [[0, 42]] * 3
     assert run.spent.tolist() == [[10.5]] * 3
     assert run.spent_units.dtype == np.int64
-    assert str(run).splitlines() == [
-        f"fixed:arm=1 on {world}: 3 paths, budget 10.5, stop=hold, seed=7",
-        "  gain    42 (standard error 0)",
-        "  rounds  42",
-        "  spent   10.5",
-        "  pulls   0.0% 100.0%",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -138,16 +132,11 @@ def test_a_policy_may_be_a_module() -> None:
 
 
 def test_options_and_a_wider_cost_min_reach_the_policy() -> None:
-    greedy, random, wider = (
-        purse.simulate(policy, WORLD, budget=200, n_paths=20, cost_min=cost_min).gain
-        for policy, cost_min in (
-            ("exp3.bwk:gamma=0.2", None),
-            ("exp3.bwk:gamma=1", None),
-            ("exp3.bwk:gamma=0.2", 0.01),
-        )
-    )
-    assert greedy.mean() > random.mean()
-    assert (greedy != wider).any()
+    params = [
+        make_job(f"exp3.bwk:gamma={gamma}", WORLD, 200, cost_min=cost_min).params
+        for gamma, cost_min in ((0.2, None), (1, None), (0.2, 0.01))
+    ]
+    assert len({repr(each) for each in params}) == 3
 
 
 class Ran(Exception):
@@ -158,22 +147,11 @@ class Ran(Exception):
     ("options", "message"),
     [
         ({"budget": 0}, "budget=0: must be positive"),
-        ({"budget": -1}, "budget=-1: must be positive"),
-        ({"budget": float("nan")}, "budget=nan: must be a number"),
-        ({"budget": float("inf")}, "budget=inf: must be a number"),
-        ({"budget": "abc"}, "budget='abc': must be a number"),
-        ({"budget": None}, "budget=None: must be a number"),
-        (
-            {"budget": "0.0000000001"},
-            "budget='0.0000000001': must be a number with at most nine decimals",
-        ),
         ({"budget": [1, 2]}, "budget=[1, 2]: must be one positive number"),
         ({"budget": np.ones((2, 2))}, "budget="),
         ({"n_paths": 0}, "n_paths=0: must be a whole number from 1 up"),
-        ({"n_paths": 2.5}, "n_paths=2.5: must be a whole number"),
         ({"n_paths": "many"}, "n_paths='many': must be a whole number"),
         ({"policy": "exp3.bwkk"}, "unknown policy 'exp3.bwkk'; did you mean 'exp3.bwk'?"),
-        ({"policy": "zzzzz"}, "unknown policy 'zzzzz'; known: "),
         ({"policy": "fixed:arms=1"}, "unknown option of fixed 'arms'; did you mean 'arm'?"),
         ({"policy": "uniform:arm=1"}, "unknown option of uniform 'arm'; there are none"),
         ({"policy": "fixed:arm=4"}, "arm=4: must be a whole number from 0 to 3"),
@@ -194,10 +172,8 @@ class Ran(Exception):
         ({"world": "two_worlds:world=3"}, "world=3: must be a whole number from 1 to 2"),
         ({"world": 3}, "world"),
         ({"stop": "x"}, "stop='x': must be one of 'exit', 'hold', 'retry'"),
-        ({"stop": None}, "stop=None: must be one of"),
         ({"device": "tpu"}, "device='tpu': must be one of"),
         ({"plays": 5}, "plays=5: must be a whole number from 1 to 4"),
-        ({"plays": 0}, "plays=0: must be a whole number from 1 to 4"),
         ({"policy": "exp3.bwk", "plays": 2}, "exp3.bwk plays problems with plays=1"),
         (
             {"policy": "exp3.bwk", "world": TWO_RESOURCES},
@@ -208,12 +184,10 @@ class Ran(Exception):
         ({"cost_min": 0.25}, "cost_min=0.25: must not exceed what the world's arms may cost"),
         ({"cost_min": 0}, "cost_min=0: must be positive"),
         ({"cost_min": np.full((2, 2), 0.1)}, "cost_min="),
-        ({"cost_min": [0.1, 0.1]}, "cost_min=[0.1, 0.1]: must be one number"),
         ({"cost_max": 0.9}, "cost_max=0.9: must not be less than what the world's arms may cost"),
         ({"cost_max": 0.1}, "cost_max="),
         ({"seed": -1}, "seed=-1: must be a whole number from 0 to"),
         ({"seed": 2**63}, "seed=9223372036854775808: must be"),
-        ({"seed": 0.5}, "seed=0.5: must be a whole number"),
         ({"checkpoints": -1}, "checkpoints=-1: must be a whole number"),
         (
             {"n_paths": 10_000, "checkpoints": 10_000},
@@ -237,25 +211,14 @@ def test_bad_input_is_refused_in_one_line_before_anything_runs(
     assert str(caught.value).startswith(message)
 
 
+WRONG_INDEX = ("+= play.costs[0, 0]", "+= play.costs[0]")
 NO_ARM = "chose no arm, or one that does not exist"
-FAULTY = {  # what is replaced, and what is said
-    "unknown_name": (
-        "best = best_arm(state, now)\n    explore",
-        "best = best_arms(state, now)\n    explore",
-        "does not compile: .*best_arms",
-    ),
-    "wrong_index": ("+= play.costs[0, 0]", "+= play.costs[0]", "does not compile"),
-}
 
 
-@pytest.mark.parametrize("fault", FAULTY)
-def test_a_faulty_policy_file_is_one_line_and_no_numbers(fault: str, tmp_path: Path) -> None:
-    old, new, message = FAULTY[fault]
-    source = EPSILON_GREEDY.read_text()
-    assert old in source
-    path = tmp_path / f"{fault}.py"
-    path.write_text(source.replace(old, new, 1))
-    is_refused(str(path), message)
+def test_a_policy_file_that_does_not_compile_is_one_line_and_no_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "wrong.py"
+    path.write_text(EPSILON_GREEDY.read_text().replace(*WRONG_INDEX))
+    is_refused(str(path), "does not compile")
 
 
 @pytest.mark.parametrize("arm", [2, -3, -9], ids=["too large", "negative", "none"])
