@@ -215,8 +215,6 @@ def test_a_ticket_shows_its_first_play() -> None:
     ticket = Ticket(7, 1, (2, 0), (0.5, 0.25), (UNIT // 4, 3 * UNIT))
     assert (ticket.arm, ticket.probability, ticket.held) == (2, 0.5, 0.25)
     assert repr(ticket).startswith("<Ticket 7: arm 2 (probability 0.5) and arm 0 (probability 0.2")
-        "<Ticket 7: arm 2 (probability 0.5) and arm 0 (probability 0.25)"
-    )
     assert repr(Ticket(3, 7, (SKIP,), (1.0,), (0,))) == "<Ticket 3: round 7 passes without a pull>"
 
 
