@@ -8,7 +8,6 @@ import shutil
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import click
@@ -19,8 +18,8 @@ from click.testing import CliRunner
 from purse import cli, policies, worlds
 from purse.lab import paper
 from purse.lab.paper import guarantees, page
-from purse.lab.paper.claims import claims, delta_binds, mixing, theorem4
-from purse.lab.paper.finding import Finding, Picture, Table
+from purse.lab.paper.claims import CLAIMS, adversarial, readings
+from purse.lab.paper.finding import Claim, Finding, Picture, Table
 from purse.lab.paper.notation import NOTATION
 from purse.lab.report.charts.export import render_svg
 from purse.lab.report.charts.lines import Curve
@@ -32,8 +31,9 @@ ROOT = Path(__file__).parents[3]
 COMMITTED = ROOT / "docs" / "theory" / "paper.md"
 PICTURES = [path.stem for path in (COMMITTED.parent / "pictures").glob("*.svg")]
 # claims that are quick to study, the last one with a picture; in make soak all are studied
-FEW = ("Equation (3)", "The class G", "Proposition B", "Theorem 5")
-CLAIMS = [claim for claim in claims() if SOAK or claim.TITLE in FEW]
+FEW = ("Equation (3)", "The class G", "Equation (9)")
+STUDIED = [claim for claim in CLAIMS if SOAK or claim.title in FEW]
+COMMANDS = [text for claim in CLAIMS for text in claim.commands if text.startswith("purse")]
 needs_whole = pytest.mark.skipif(not SOAK, reason="needs the whole study, see `make soak`")
 Studied = tuple[Path, paper.PaperReport]
 
@@ -44,28 +44,9 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Studied]:
     folder = tmp_path_factory.mktemp("paper")
     with pytest.MonkeyPatch.context() as patch:
         # the longest games of the quick study take a quarter of its time
-        patch.setattr(theorem4, "LONG", float(scale(10**5, 10**6)))
-        patch.setattr(paper, "claims", lambda: CLAIMS)
+        patch.setattr(adversarial, "LONG", float(scale(10**5, 10**6)))
+        patch.setattr(paper, "CLAIMS", STUDIED)
         yield folder, paper.study(folder, quick=True)
-
-
-def test_every_claim_is_there_in_order_with_all_its_parts() -> None:
-    modules = claims()
-    assert [module.TITLE for module in modules][:6] == [
-        "Equation (3)",
-        "Equation (4)",
-        "Equation (5)",
-        "Equation (9)",
-        "Equation (8)",
-        "Theorem 1",
-    ]
-    assert {f"Theorem {number}" for number in range(1, 6)} | {
-        f"Proposition {letter}" for letter in "ABC"
-    } <= {module.TITLE for module in modules}
-    assert len({module.ORDER for module in modules}) == len(modules)
-    assert all(
-        module.SAYS.endswith(".") and module.COMMANDS and module.__doc__ for module in modules
-    )
 
 
 def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
@@ -107,13 +88,16 @@ def test_the_page_holds_everything_in_one_file(study: Studied) -> None:
         isinstance(block, Picture) for found in study[1].findings.values() for block in found.blocks
     )
     targets = set(re.findall(r'id="([^"]+)"', text))
-    targets |= {page.slug(claim.TITLE) for claim in claims()}
+    targets |= {page.slug(claim.title) for claim in CLAIMS}
     assert {
         html.unescape(link)
         for link in re.findall(r'href="#([^"]+)"', text)
         if not link.startswith("m")
     } <= targets
     assert "A quick look" in text
+    links = re.findall(r"\]\((pictures/[^)]+)\)", (study[0] / "paper.md").read_text())
+    assert links
+    assert all((study[0] / link).read_text().startswith("<svg") for link in links)
 
 
 def words(source: str) -> str:
@@ -135,9 +119,9 @@ def shown(page_html: str) -> str:
     return re.sub(r"\s", "", html.unescape(re.sub(r"</?[a-z][^>]*>", "", page_html)))
 
 
-def sources(claim: ModuleType, finding: Finding) -> list[str]:
+def sources(claim: Claim, finding: Finding) -> list[str]:
     """All texts of a claim's section."""
-    texts = [claim.TITLE, claim.SAYS, page.capital(finding.verdict), finding.measured]
+    texts = [claim.title, claim.says, page.capital(finding.verdict), finding.measured]
     for block in finding.blocks:
         if isinstance(block, Table):
             texts += [*block.head, *(cell for row in block.rows for cell in row)]
@@ -148,29 +132,12 @@ def sources(claim: ModuleType, finding: Finding) -> list[str]:
 
 def test_the_page_shows_every_sign_of_the_formulas(study: Studied) -> None:
     text = shown(study[1].page.read_text())
-    texts = [*(part for pair in NOTATION.items() for part in pair)]
-    for claim in CLAIMS:
-        texts += sources(claim, study[1].findings[claim.TITLE])
+    texts = [*NOTATION, *NOTATION.values()]
+    for claim in STUDIED:
+        texts += sources(claim, study[1].findings[claim.title])
     assert sum("e*" in each or "i*" in each for each in texts) > scale(3, 15)
     # tables drop the sign of nothing
     assert [each for each in texts if each != "-0.000" and words(each) not in text] == []
-
-
-def test_the_committed_page_shows_every_sign_of_the_formulas() -> None:
-    text = shown(page.html(COMMITTED.read_text(), dict.fromkeys(PICTURES, "<svg/>"), "pictures"))
-    texts = [*(part for pair in NOTATION.items() for part in pair)]
-    texts += [claim.SAYS for claim in claims()]
-    assert [each for each in texts if words(each) not in text] == []
-    # what the claims say beside their numbers
-    for formula in ("e*B≤Σe*ρ(i)ENσ(i)", "roundsofi*aloneandthoseof", "Στ<t≤T(i*)et(i*)"):
-        assert formula in text
-
-
-def test_the_markdown_links_to_pictures_that_are_there(study: Studied) -> None:
-    folder, _ = study
-    links = re.findall(r"\]\((pictures/[^)]+)\)", (folder / "paper.md").read_text())
-    assert links
-    assert all((folder / link).read_text().startswith("<svg") for link in links)
 
 
 def test_a_second_study_computes_nothing_and_writes_the_same(
@@ -186,71 +153,33 @@ def test_a_second_study_computes_nothing_and_writes_the_same(
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", refuse)
     _, text, *drawn = paper.study(tmp_path, quick=True).files
     _, _, *sections = text.read_text().split("\n## ")
-    assert len(sections) == 1 + len(CLAIMS)
+    assert len(sections) == 1 + len(STUDIED)
     assert set(sections) <= set((folder / text.name).read_text().split("\n## "))
     assert drawn
     for path in drawn:
         assert path.read_bytes() == (folder / path.relative_to(tmp_path)).read_bytes()
 
 
-def test_an_interrupted_study_continues_where_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from purse.lab.study import executors, shard
-
-    monkeypatch.setattr(
-        paper, "claims", lambda: [claim for claim in claims() if claim.TITLE == "The class G"]
-    )
-    real, played = shard.play_shard, []
-
-    def interrupted(part, *args):  # type: ignore[no-untyped-def]
-        played.append(part.job.name)
-        if len(played) == 2:
-            raise KeyboardInterrupt
-        return real(part, *args)
-
-    monkeypatch.setattr(executors, "play_shard", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        paper.study(tmp_path, quick=True)
-    assert not (tmp_path / "paper.html").exists()
-    assert paper.study(tmp_path, quick=True).agrees
-    alone = len(list((tmp_path / "shards").glob("*.parquet")))
-    assert len(played) - 1 <= alone
-
-
 def test_the_committed_page_is_of_these_claims() -> None:
     text = COMMITTED.read_text()
     assert "--quick" not in text
     assert "does not show it" not in text
-    for claim in claims():
-        assert f"## {claim.TITLE}\n\n*The claim.* {page.typeset(claim.SAYS)}\n" in text, (
-            f"{claim.TITLE} has changed: run `make paper`"
-        )
-        for command in claim.COMMANDS:
-            assert f"    {command}\n" in text, f"{claim.TITLE} has changed: run `make paper`"
+    assert re.findall("\n## (.*)", text)[2:] == [claim.title for claim in CLAIMS]
+    for title, says, commands, _ in CLAIMS:
+        parts = [
+            f"## {title}\n\n*The claim.* {page.typeset(says)}\n",
+            *(f"    {c}\n" for c in commands),
+        ]
+        assert all(part in text for part in parts), f"{title} has changed: run `make paper`"
+    visible = shown(page.html(text, dict.fromkeys(PICTURES, "<svg/>"), "pictures"))
+    texts = [*NOTATION, *NOTATION.values(), *(claim.says for claim in CLAIMS)]
+    assert [each for each in texts if words(each) not in visible] == []
+    # what the claims say beside their numbers
+    for formula in ("e*B≤Σe*ρ(i)ENσ(i)", "roundsofi*aloneandthoseof", "Στ<t≤T(i*)et(i*)"):
+        assert formula in visible
     assert sorted(COMMITTED.parent.glob("pictures/*.svg")) == sorted(
         COMMITTED.parent / link for link in set(re.findall(r"\]\((pictures/[^)]+)\)", text))
     )
-
-
-COMMANDS = [
-    command for claim in claims() for command in claim.COMMANDS if command.startswith("purse")
-]
-
-
-@pytest.mark.parametrize("command", COMMANDS)
-def test_the_commands_on_the_page_are_commands_of_policies_and_worlds(command: str) -> None:
-    _, *words = shlex.split(command)
-    verb: click.Command | None = cli.cli
-    while isinstance(verb, click.Group):
-        verb = verb.get_command(click.Context(verb), words.pop(0))
-    assert verb is not None
-    options = verb.make_context("purse", words).params
-    names = options.get("policies") or [options.get("policy")]
-    for name in filter(None, names):
-        assert policies.load(name.partition(":")[0])
-    if options.get("world"):
-        assert worlds.make(options["world"], 1000)
 
 
 @pytest.mark.parametrize("command", COMMANDS if SOAK else COMMANDS[:1])
@@ -275,40 +204,37 @@ def test_the_commands_on_the_page_run(
     assert result.output
 
 
-def test_the_command_prints_the_verdicts_and_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(
-        paper,
-        "claims",
-        lambda: [claim for claim in claims() if claim.TITLE in ("Equation (3)", "The class G")],
-    )
-    plain = CliRunner().invoke(cli.cli, ["lab", "paper", "--quick", "-o", str(tmp_path)])
-    assert plain.exit_code == 0
-    assert plain.stdout.startswith(
-        "Equation (3): true, and sharper: max_i r(i) is enough\n    500 random instances"
-    )
-    assert plain.stdout.endswith(f"Written to {tmp_path / 'paper.html'}\n")
-    machine = CliRunner().invoke(
-        cli.cli, ["lab", "paper", "--quick", "-o", str(tmp_path), "--json"]
-    )
-    assert json.loads(machine.stdout)["claims"]["The class G"]["agrees"] is True
+def test_the_commands_on_the_page_are_commands_of_policies_and_worlds() -> None:
+    for command in COMMANDS:
+        _, *words = shlex.split(command)
+        verb: click.Command | None = cli.cli
+        while isinstance(verb, click.Group):
+            verb = verb.get_command(click.Context(verb), words.pop(0))
+        assert verb is not None, command
+        options = verb.make_context("purse", words).params
+        for name in filter(None, options.get("policies") or [options.get("policy")]):
+            assert policies.load(name.partition(":")[0])
+        assert not options.get("world") or worlds.make(options["world"], 1000)
 
 
-def test_a_run_that_does_not_show_a_verdict_says_so_and_fails(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("agrees", [True, False])
+def test_the_command_prints_verdicts_and_fails_if_a_run_does_not_show_one(
+    agrees: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = next(claim for claim in claims() if claim.TITLE == "Equation (3)")
-    monkeypatch.setattr(claim, "study", lambda runner: Finding("true", "nothing", False, ["Text."]))
-    monkeypatch.setattr(paper, "claims", lambda: [claim])
-    result = CliRunner().invoke(cli.cli, ["lab", "paper", "-o", str(tmp_path)])
-    assert result.exit_code == 1
-    assert "THIS RUN DOES NOT SHOW IT" in result.output
-    assert "this run does not show it" in (tmp_path / "paper.md").read_text()
+    finding = Finding("true, or so", "nothing", agrees, ["Text."])
+    monkeypatch.setattr(paper, "CLAIMS", [CLAIMS[0]._replace(study=lambda _: finding)])
+    call = ["lab", "paper", "--quick", "-o", str(tmp_path)]
+    plain, machine = (CliRunner().invoke(cli.cli, [*call, *more]) for more in ([], ["--json"]))
+    assert plain.exit_code == machine.exit_code == 1 - agrees
+    assert plain.stdout.startswith("Equation (3): true, or so\n    nothing")
+    assert f"Written to {tmp_path / 'paper.html'}\n" in plain.stdout
+    assert json.loads(machine.stdout)["claims"]["Equation (3)"]["agrees"] is agrees
+    assert ("THIS RUN DOES NOT SHOW IT" in plain.output) == (not agrees)
+    assert ("this run does not show it" in (tmp_path / "paper.md").read_text()) == (not agrees)
 
 
 def test_the_printed_probabilities_sum_to_one_and_the_mean_of_eps() -> None:
-    sums = mixing.printed_sums(5, 60, 0.5)
+    sums = readings.printed_sums(5, 60, 0.5)
     assert min(sums) == 6
     for t, total in sums.items():
         assert total == pytest.approx(1 + min(0.1, 0.5 * np.sqrt(np.log(5) / t)), abs=1e-12)
@@ -322,7 +248,7 @@ def test_delta_binds_where_the_inequality_turns(
     n_arms: int, cost: float, gap: float, round_: float
 ) -> None:
     beta = 256 / cost**2
-    t = delta_binds.binds_from(n_arms, cost, gap, beta)
+    t = readings.binds_from(n_arms, cost, gap, beta)
     assert t == pytest.approx(round_, rel=0.03)
     assert beta * np.log(t) / (t * gap**2) == pytest.approx(
         0.5 * np.sqrt(np.log(n_arms) / (t * n_arms)), rel=1e-6

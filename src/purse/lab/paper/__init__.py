@@ -10,7 +10,7 @@ from purse.base import validation
 from purse.base.files import make_folder, write_text
 from purse.base.optional import check_lab
 from purse.base.progress import progress
-from purse.lab.paper.claims import claims
+from purse.lab.paper.claims import CLAIMS
 from purse.lab.paper.finding import Finding
 from purse.lab.paper.page import html, markdown, pictures
 from purse.lab.paper.runner import Runner
@@ -50,12 +50,11 @@ def study(
     check_lab("the study of the paper")
     validation.choice("device", device, DEVICES)
     target = make_folder(Path(folder))
-    every = claims()
     with progress("the paper") as bar:
         runner = Runner(Store(target), bar, n_workers, quick, device)
         results = []
-        for number, claim in enumerate(every):
-            runner.begin(number / len(every), claim.TITLE)
+        for number, claim in enumerate(CLAIMS):
+            runner.begin(number / len(CLAIMS), claim.title)
             finding = claim.study(runner)
             results.append((claim, finding._replace(agrees=bool(finding.agrees))))
     drawings = pictures(results)
@@ -66,5 +65,5 @@ def study(
     for path, content in contents.items():
         write_text(path, content)
     return PaperReport(
-        target / "paper.html", list(contents), {claim.TITLE: finding for claim, finding in results}
+        target / "paper.html", list(contents), {claim.title: finding for claim, finding in results}
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,9 @@ from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.lines import Curve, line_figure, panel_figure
 from purse.lab.theory.estimate import Estimate
 from purse.lab.theory.growth import Growth
+
+if TYPE_CHECKING:
+    from purse.lab.paper.runner import Runner
 
 
 class Table(NamedTuple):
@@ -57,6 +60,22 @@ class Finding(NamedTuple):
     measured: str  # in a line
     agrees: bool  # whether what was measured is what the verdict says
     blocks: Sequence[str | Table | Picture]  # the section: Markdown, tables and pictures
+
+
+class Claim(NamedTuple):
+    """A claim: what the paper says, in our words, and how to see it for oneself."""
+
+    title: str
+    says: str
+    commands: Sequence[str]
+    study: Callable[[Runner], Finding]  # measures it
+
+
+def claim(
+    title: str, says: str, commands: Sequence[str]
+) -> Callable[[Callable[[Runner], Finding]], Claim]:
+    """Make a claim of the function that measures it."""
+    return lambda study: Claim(title, says, commands, study)
 
 
 def growth_cells(growth: Growth) -> list[str]:

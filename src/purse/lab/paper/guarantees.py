@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse import worlds
 from purse.base import amounts
 from purse.errors import InvalidInput
-from purse.lab.paper.finding import Table, heads
+from purse.lab.paper.finding import Finding, Table, heads
 from purse.lab.paper.runner import FIVE, TEN, Runner
+from purse.lab.theory.bound import Bound
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.own_clock import block_values
 from purse.types import World
@@ -24,16 +25,29 @@ PLAIN_BANDIT = "bernoulli:rewards=[.6,.5,.5],costs=[1,1,1]"
 NOTHING_TO_LEARN = "two_point:rewards=[.5,.5],costs=[.5,.5],cost_min=.1"
 SMALL_COSTS = "two_point:rewards=[.9,.5,.4,.2],costs=[.8,.3,.5,.25],cost_min=.05"
 CORRUPTED = "corrupted:rewards=[.9,.6,.4],costs=[.8,.3,.25],rounds={},fake_rewards={}"
+Place = str | World
+Measured = tuple[Estimate, float]  # a mean, and its bound
 
 
 class Ratios(NamedTuple):
     """Measured over bound for each world and budget."""
 
+    budgets: Sequence[float]
     table: Table
     largest: float
     smallest: float
     violations: int  # means beyond their bound by more than `ERRORS` standard errors
     n_worlds: int
+
+    def finding(self, text: str, more: str = "") -> Finding:
+        """Return the finding that means keep to their bound, with words on it."""
+        return Finding(
+            "true",
+            f"{self.n_worlds} worlds, B = {self.budgets[0]:,.0f} … {self.budgets[-1]:,.0f}{more}: "
+            f"at most {self.largest:.2f} of the bound",
+            self.violations == 0,
+            [text, self.table],
+        )
 
 
 def budgets_of(runner: Runner, *sizes: float) -> list[float]:
@@ -42,9 +56,9 @@ def budgets_of(runner: Runner, *sizes: float) -> list[float]:
 
 
 def hold_against(
-    places: Iterable[tuple[str, str | World]],
+    places: Iterable[tuple[str, Place]],
     budgets: Sequence[float],
-    measure: Callable[[str | World, float], tuple[Estimate, float]],
+    measure: Callable[[Place, float], Measured],
     *,
     at_least: bool = False,
 ) -> Ratios:
@@ -66,10 +80,21 @@ def hold_against(
             cells.append(f"{ratios[-1]:.3f}")
         rows.append([label, *cells])
     table = Table(["world", *heads(budgets)], rows)
-    return Ratios(table, max(ratios), min(ratios), violations, len(rows))
+    return Ratios(budgets, table, max(ratios), min(ratios), violations, len(rows))
 
 
-def facts(place: str | World, budget: float) -> tuple[int, float, float, float]:
+def in_code(texts: Iterable[str]) -> list[tuple[str, Place]]:
+    """Return worlds, each with its text as a label."""
+    return [(f"`{text}`", text) for text in texts]
+
+
+def value_at(bound: Callable[..., Bound], place: Place, budget: float, **more: Any) -> float:
+    """Return the value of a bound with the K and the costs of a world."""
+    n_arms, low, high, _ = facts(place, budget)
+    return bound(n_arms, budget, low, cost_max=high, **more).value or 0.0
+
+
+def facts(place: Place, budget: float) -> tuple[int, float, float, float]:
     """Return K, the least and the largest cost, and the best efficiency at the start."""
     world = worlds.make(place, budget)
     low, high = (
@@ -78,9 +103,7 @@ def facts(place: str | World, budget: float) -> tuple[int, float, float, float]:
     return world.n_arms, low, high, float(block_values(world, 0)[0].max()) / high
 
 
-def shortfall(
-    runner: Runner, policy: str, place: str | World, budget: float, paths: int
-) -> Estimate:
+def shortfall(runner: Runner, policy: str, place: Place, budget: float, paths: int) -> Estimate:
     """Return max e(i) B - E G."""
     gains = runner.runs(policy, place, budget, paths)["gain"].to_numpy()
     return estimate(facts(place, budget)[3] * budget - gains)

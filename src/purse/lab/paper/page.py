@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from types import ModuleType
 from urllib.parse import unquote
 
 from purse.base.text import write_markdown_table
-from purse.lab.paper.finding import Finding, Picture, Table
+from purse.lab.paper.finding import Claim, Finding, Picture, Table
 from purse.lab.paper.notation import NOTATION
 from purse.lab.report.charts.export import render_svg, themed
 from purse.lab.report.shell import prefix_ids, render_text
@@ -28,12 +27,12 @@ QUICK = (
 )
 
 
-def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick: bool) -> str:
+def markdown(results: Sequence[tuple[Claim, Finding]], pictures: str, quick: bool) -> str:
     """Write the page as Markdown, with links to pictures in the folder of that name."""
     rows = []
     for claim, finding in results:
         doubt = "" if finding.agrees else " — **this run does not show it**"
-        link = f"[{claim.TITLE}](#{slug(claim.TITLE)})"
+        link = f"[{claim.title}](#{slug(claim.title)})"
         rows.append([link, f"**{finding.verdict}**", finding.measured + doubt])
     lines = [
         f"# {TITLE}",
@@ -47,12 +46,12 @@ def markdown(results: Sequence[tuple[ModuleType, Finding]], pictures: str, quick
     ]
     for claim, finding in results:
         lines += [
-            f"## {claim.TITLE}",
-            f"*The claim.* {typeset(claim.SAYS)}",
+            f"## {claim.title}",
+            f"*The claim.* {typeset(claim.says)}",
             f"*Verdict.* **{typeset(capital(finding.verdict))}.**",
         ]
         lines += [write_block(block, pictures) for block in finding.blocks]
-        lines += ["See it for yourself:", "\n".join(f"    {command}" for command in claim.COMMANDS)]
+        lines += ["See it for yourself:", "\n".join(f"    {command}" for command in claim.commands)]
     return "\n\n".join(lines) + "\n"
 
 
@@ -102,7 +101,7 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def pictures(results: Sequence[tuple[ModuleType, Finding]]) -> dict[str, str]:
+def pictures(results: Sequence[tuple[Claim, Finding]]) -> dict[str, str]:
     """Draw all pictures as SVG text, by name."""
     return {
         block.name: themed(render_svg(block.draw().spec))

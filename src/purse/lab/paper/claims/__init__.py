@@ -1,21 +1,40 @@
-"""One file per claim of the paper; nothing is registered by hand.
-
-A claim's module has ORDER (its place on the page), TITLE, SAYS (what the paper says, in our words),
-COMMANDS (to see it for oneself) and study(runner), which measures it and returns a `Finding`.
-"""
+"""The claims of the paper and our own, in the order of the page."""
 
 from __future__ import annotations
 
-from importlib import import_module
-from pathlib import Path
-from pkgutil import iter_modules
-from types import ModuleType
+from purse.lab.paper.claims import (
+    adversarial,
+    coin,
+    equations,
+    players,
+    propositions,
+    readings,
+    stochastic,
+)
 
-
-def claims() -> list[ModuleType]:
-    """Return all claims in the order of the page."""
-    modules = [
-        import_module(f"{__name__}.{info.name}")
-        for info in iter_modules([str(Path(__file__).parent)])
-    ]
-    return sorted(modules, key=lambda module: int(module.ORDER))
+CLAIMS = (
+    equations.greedy_rule,
+    equations.regret_stochastic,
+    equations.regret_adversarial,
+    equations.stop_rule,
+    equations.efficiency_sum,
+    adversarial.theorem1,
+    adversarial.theorem2,
+    stochastic.class_g,
+    stochastic.theorem3,
+    readings.delta_binds,
+    adversarial.theorem4,
+    readings.mixing,
+    adversarial.theorem5,
+    readings.readings,
+    propositions.proposition_a,
+    propositions.proposition_b,
+    propositions.proposition_c,
+    coin.every_table,
+    coin.random_costs,
+    coin.fixed_arm,
+    coin.gaps,
+    players.every_player,
+    coin.price,
+    players.guarantee_costs,
+)
