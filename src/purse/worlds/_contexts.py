@@ -6,7 +6,7 @@ distribution of contexts is known, and the optimum of players that see them is e
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -60,15 +60,33 @@ def middles(low: float, high: float) -> Floats:
     return low + (high - low) * (np.arange(CELLS) + 0.5) / CELLS
 
 
-def cube(n_rows: int, n_features: int, chance: np.random.Generator) -> Floats:
-    """Return features uniform in [-1, 1], shape (N, F), rounded to 32 bits as policies see them.
+Weights = tuple[Floats, Floats]  # of two quantities; the first has shape (K, F + 1)
 
-    Each feature has one value in each of N equal parts of the interval, in an order of its own
-    (Latin hypercube), so that means over rows are close to those of the distribution.
+
+def cube_with_weights(
+    rows: int,
+    arms: int | None,
+    features: int | None,
+    seed: int,
+    fixed: Weights,
+    draw: Callable[[int, int, np.random.Generator], Weights],
+) -> tuple[Floats, Weights]:
+    """Return features uniform in [-1, 1], (N, F), and weights: fixed, or drawn for given sizes.
+
+    Features are rounded to 32 bits, as policies see them. Each has one value in each of N equal
+    parts of the interval, in an order of its own (Latin hypercube).
     """
+    n_arms, width = fixed[0].shape
+    n_rows, n_arms, n_features = sizes(
+        rows, n_arms if arms is None else arms, width - 1 if features is None else features
+    )
+    chance = generator(seed)
     parts = chance.permuted(np.tile(np.arange(n_rows), (n_features, 1)), axis=1).T
     even = (parts + chance.random((n_rows, n_features))) / n_rows
-    return (2 * even - 1).astype(np.float32).astype(np.float64)
+    contexts = (2 * even - 1).astype(np.float32).astype(np.float64)
+    if arms is None and features is None:
+        return contexts, fixed
+    return contexts, draw(n_arms, n_features, chance)
 
 
 def sizes(rows: int, arms: int, features: int, field: str = "features") -> tuple[int, int, int]:

@@ -1,7 +1,4 @@
-"""The compiled draw that all shipped worlds share.
-
-Its tables are phases x arms x atoms of (probability, reward, cost).
-"""
+"""The compiled draw of all shipped worlds, from phases x arms x atoms."""
 
 from __future__ import annotations
 

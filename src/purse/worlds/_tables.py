@@ -105,10 +105,7 @@ def context_rows(features: Floats | None, n_phases: int, n_arms: int) -> Floats:
 
 
 def thresholds(probabilities: Floats) -> Words:
-    """Return the word, of 2^53 equally likely ones, below which an atom or one before it is drawn.
-
-    The shape is (H, K, A - 1).
-    """
+    """Return the word of 2^53 below which an atom or one before is drawn, (H, K, A - 1)."""
     # 0: no atom with a chance follows, so this takes the rest
     after = np.cumsum(probabilities[:, :, :0:-1], axis=2)[:, :, ::-1]
     upto = np.where(after > 0, np.minimum(np.cumsum(probabilities, axis=2)[:, :, :-1], 1.0), 1.0)
@@ -116,11 +113,7 @@ def thresholds(probabilities: Floats) -> Words:
 
 
 def bernoulli_atoms(means: Floats, costs: Ints) -> tuple[Floats, Floats, Ints]:
-    """Return probabilities, rewards and costs of atoms for rewards of 1 or 0.
-
-    means   of the rewards, shape (H, K)
-    costs   shape (H, K, d), in units
-    """
+    """Return atoms of rewards 1 or 0, from means (H, K) and costs (H, K, d) in units."""
     probabilities = np.stack([means, 1 - means], axis=2)
     return (
         probabilities,
@@ -143,10 +136,7 @@ def per_arm(field: str, values: ArrayLike) -> Floats:
 
 
 def segment_ends(segments: Any, count: int, rows: str) -> Ints:
-    """Return the last round of each of `count` segments, shape (S,), from lengths or one for all.
-
-    rows   what has the segments, for the message
-    """
+    """Return the last round of each segment, (S,); `rows` says what has the segments."""
     given = segments if isinstance(segments, (list, tuple, np.ndarray)) else [segments]
     lengths = [validation.integer("segments", length, low=1, high=MOST_ROUNDS) for length in given]
     if len(lengths) == 1:
@@ -159,10 +149,7 @@ def segment_ends(segments: Any, count: int, rows: str) -> Ints:
 def costs_between(
     costs: Any, n_arms: int, cost_min: Any, cost_max: Any
 ) -> tuple[Floats, Ints, Ints]:
-    """Return mean costs as parts of the way from the least to the largest, (K,), and both, (1, 1).
-
-    The world has one resource. The least and the largest cost are in units.
-    """
+    """Return mean costs as parts of the way between two bounds, (K,), and both, (1, 1)."""
     low, high = (
         np.array([[amounts.to_units(field, value)]])
         for field, value in (("cost_min", cost_min), ("cost_max", cost_max))
@@ -190,10 +177,7 @@ def costs_per_arm(costs: Any, n_arms: int) -> Ints:
 
 
 def costs_like(costs: Any, rewards: Floats, *, repeat: bool) -> Ints:
-    """Return costs in units for each entry of `rewards`, with a last axis of d resources.
-
-    With `repeat`, costs that have only its last axis hold for all entries of its first.
-    """
+    """Return costs in units like `rewards`, (..., d); with `repeat` one row serves all."""
     units = amounts.unit_array("costs", costs)
     if repeat and units.shape == rewards.shape[1:]:
         units = np.broadcast_to(units, rewards.shape)

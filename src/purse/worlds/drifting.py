@@ -41,26 +41,13 @@ def drifting(rounds: int, rewards: ArrayLike, costs: Any) -> World:
     prices = costs_like(costs, means, repeat=True)
     steps = min(length, MOST_STEPS)
     way = (np.arange(steps) / steps)[:, None]
-    path = np.concatenate(
-        [
-            (1 - way) * start + way * end
-            for start, end in zip(means, np.roll(means, -1, axis=0), strict=True)
-        ]
-    )
+    # (S, 1, ...) the rows, and those that follow; (S * steps, ...) all steps between them
     flat = prices.reshape(len(means), -1)
-    between = np.concatenate(
-        [
-            start + np.rint(way * (end - start)).astype(np.int64)
-            for start, end in zip(flat, np.roll(flat, -1, axis=0), strict=True)
-        ]
-    )
-    ends = np.concatenate(
-        [
-            number * length + np.arange(1, steps + 1) * length // steps
-            for number in range(len(means))
-        ]
-    )
-    units = between.reshape(len(path), *prices.shape[1:])
+    start, end = means[:, None], np.roll(means, -1, axis=0)[:, None]
+    low, high = flat[:, None], np.roll(flat, -1, axis=0)[:, None]
+    path = ((1 - way) * start + way * end).reshape(-1, means.shape[1])
+    units = (low + np.rint(way * (high - low)).astype(np.int64)).reshape(-1, *prices.shape[1:])
+    ends = np.arange(len(means))[:, None] * length + np.arange(1, steps + 1) * length // steps
     return make_world(
-        "drifting", *bernoulli_atoms(path, units), last=ends, period=len(means) * length
+        "drifting", *bernoulli_atoms(path, units), last=ends.ravel(), period=len(means) * length
     )

@@ -6,7 +6,7 @@ import numpy as np
 
 from purse.base import validation
 from purse.types import Floats, World
-from purse.worlds._contexts import contextual_world, cube, generator, middles, sizes
+from purse.worlds._contexts import contextual_world, cube_with_weights, middles
 
 EXAMPLE = "linear_contexts:rows=1024,horizon=4000"
 FACTORS = middles(0.5, 1.5)  # of a cost relative to its mean
@@ -58,20 +58,11 @@ def linear_contexts(
     >>> world.n_arms, world.n_features, world.reward_means.round(2)
     (5, 4, array([0.2 , 0.4 , 0.45, 0.55, 0.6 ]))
     """
-    fixed = arms is None and features is None
-    n_rows, n_arms, n_features = sizes(
-        rows,
-        len(REWARDS) if arms is None else arms,
-        REWARDS.shape[1] - 1 if features is None else features,
+    contexts, (rewards, costs) = cube_with_weights(
+        rows, arms, features, seed, (REWARDS, COSTS), draw_weights
     )
-    chance = generator(seed)
-    contexts = cube(n_rows, n_features, chance)
-    if fixed:
-        rewards, costs = REWARDS, COSTS
-    else:
-        rewards, costs = draw_weights(n_arms, n_features, chance)
     factor = validation.number("strength", strength, low=0, high=1)
-    seen = np.hstack([factor * contexts, np.ones((n_rows, 1))])
+    seen = np.hstack([factor * contexts, np.ones((len(contexts), 1))])
     return contextual_world(
         "linear_contexts",
         contexts,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from purse.types import Floats, World
-from purse.worlds._contexts import contextual_world, cube, generator, middles, sizes
+from purse.worlds._contexts import contextual_world, cube_with_weights, middles
 
 EXAMPLE = "logistic_contexts:rows=1024,horizon=4000"
 LEAST_FACTOR, MOST_FACTOR = 2 / 3, 4 / 3  # of a cost relative to its mean
@@ -48,16 +48,10 @@ def logistic_contexts(
     >>> world.n_arms, world.n_features, world.horizon
     (4, 5, 10000)
     """
-    fixed = arms is None and features is None
-    n_rows, n_arms, n_features = sizes(
-        rows,
-        len(LOGITS) if arms is None else arms,
-        LOGITS.shape[1] - 1 if features is None else features,
+    contexts, (logits, most) = cube_with_weights(
+        rows, arms, features, seed, (LOGITS, MOST), draw_weights
     )
-    chance = generator(seed)
-    contexts = cube(n_rows, n_features, chance)
-    logits, most = (LOGITS, MOST) if fixed else draw_weights(n_arms, n_features, chance)
-    seen = np.hstack([contexts, np.ones((n_rows, 1))])
+    seen = np.hstack([contexts, np.ones((len(contexts), 1))])
     longest = MOST_FACTOR * np.exp(GROWTH)
     return contextual_world(
         "logistic_contexts",

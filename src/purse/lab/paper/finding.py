@@ -79,9 +79,7 @@ def claim(
 
 
 def growth_cells(growth: Growth) -> list[str]:
-    """Return the cells of a table's row: slope with its interval, slopes from budget to budget, the
-    best shape, and the misfit of each shape.
-    """
+    """Return cells: slope with interval, slopes between budgets, best shape, misfits."""
     shape = growth.shape if growth.misfits[growth.shape] < FITS else "none"
     left = ", ".join(f"{name} {error:.0%}" for name, error in growth.misfits.items())
     slope = f"{growth.slope:.2f} [{growth.low:.2f}, {growth.high:.2f}]"

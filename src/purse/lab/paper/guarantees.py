@@ -110,10 +110,7 @@ def shortfall(runner: Runner, policy: str, place: Place, budget: float, paths: i
 
 
 def plain_worlds() -> list[str]:
-    """Return an example of each shipped world that has own-clock regret.
-
-    Worlds with several resources, free pulls, a horizon, masks or contexts are left out.
-    """
+    """Return an example of each shipped world that has own-clock regret."""
     plain = []
     for name in worlds.names():
         text = worlds.example(name)

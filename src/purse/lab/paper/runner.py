@@ -1,6 +1,4 @@
-"""Simulations of the claims, kept in a store, at full size or for a quick look; and the instances
-that several claims are tried on.
-"""
+"""Simulations of the claims, kept in a store, and the instances that several try."""
 
 from __future__ import annotations
 
@@ -53,10 +51,7 @@ class Runner:
         self.done, self.title = done, title
 
     def say(self, policy: str, budget: float) -> None:
-        """Show what is running.
-
-        A claim does not know how much it will ask for, so the bar moves at its end.
-        """
+        """Show what is running; the bar moves at the end of a claim."""
         self.bar.part(self.done, 0.0, f"{self.title}: {policy}, B = {budget:,.0f}")
 
     def budgets(self, *sizes: float) -> list[float]:

@@ -45,10 +45,7 @@ def rank(record: Record, situations: list[str]) -> list[Choice]:
 
 
 def recommend(choices: list[Choice]) -> Choice | None:
-    """Return the policy to take: the default if hardly any is better, else the best.
-
-    Return None if there are no choices.
-    """
+    """Return the default if hardly any policy is better, else the best; None of none."""
     for choice in choices:
         if choice.policy == policies.DEFAULT and choice.mean <= choices[0].mean + TIE:
             return choice

@@ -57,10 +57,7 @@ def declared_bounds(case: Case, world: World) -> tuple[Floats, Floats]:
 
 
 def make_case_job(policy: str, case: Case, world: World, seed: int) -> Job:
-    """Return the job of a policy on a world of the case.
-
-    Raise `InvalidInput` when the policy cannot play it.
-    """
+    """Return the job of a policy on a world; raise `InvalidInput` if it cannot play."""
     least, most = declared_bounds(case, world)
     return make_job(
         policy,

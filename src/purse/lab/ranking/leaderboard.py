@@ -94,10 +94,7 @@ Jobs = dict[str, dict[str, list[Job]]]  # policy -> case -> a job for each world
 def make_jobs(
     names: Sequence[str], cases: Sequence[Case], seed: int
 ) -> tuple[Jobs, dict[tuple[str, str], str]]:
-    """Return the jobs of every policy, and why it cannot play the other cases.
-
-    Raise `InvalidInput` when a policy cannot play any case.
-    """
+    """Return the jobs of every policy, and its refusals; raise if it plays no case."""
     jobs: Jobs = {policy: {} for policy in names}
     refusals = {}
     for case in cases:

@@ -1,6 +1,4 @@
-"""The numbers of a leaderboard that its pages show. A file holds them, so that pages can be written
-again without playing a game.
-"""
+"""The stored numbers of a leaderboard, from which its pages are written."""
 
 from __future__ import annotations
 
@@ -47,10 +45,7 @@ class Standing(NamedTuple):
 
 
 def rounded(score: MeanScore) -> float:
-    """Return the mean to the digits that are known.
-
-    Without its interval these are the digits of a heat map: whole percents, or tenths if small.
-    """
+    """Return the mean, without an interval to the digits of a heat map."""
     if score.half is not None:
         return score.mean
     return round(score.mean, 2 if score.mean >= SMALL else 3)
@@ -107,16 +102,8 @@ class Record:
 def record_of(board: Leaderboard) -> Record:
     """Return the numbers of a leaderboard that its pages show."""
     standings = tuple(
-        Standing(
-            row["policy"],
-            row["cases"],
-            row["score"],
-            1.96 * row["error"],
-            row["rank"],
-            row["worst"],
-            row["worst_case"],
-        )
-        for row in board.standings().iter_rows(named=True)
+        Standing(policy, cases, score, 1.96 * error, *rest)
+        for policy, cases, score, error, *rest in board.standings().iter_rows()
     )
     estimates = {key: estimate(scores) for key, scores in board.scores.items()}
     scores = {key: MeanScore(mean, high - mean) for key, (mean, _, _, high) in estimates.items()}

@@ -82,10 +82,7 @@ def standing_notes(record: Record) -> list[str]:
 
 
 def heat_figure(record: Record) -> Figure:
-    """Draw every policy's score on every case, the best standing first.
-
-    If there are many cases, the figure has a column for each situation instead.
-    """
+    """Draw scores, the best policy first; of many cases a column for each situation."""
     import polars as pl
 
     by_case = {case.name: [case.name] for case in record.cases}
@@ -166,10 +163,7 @@ def situation_tables(record: Record, pages: str | None) -> Iterable[str]:
 
 
 def wins_table(record: Record, pages: str | None) -> str:
-    """Return in how many cases the policy of the row beats that of the column.
-
-    Columns have numbers instead of names.
-    """
+    """Return how often the policy of the row beats that of the numbered column."""
     names = list(record.wins)
     rows = [
         [

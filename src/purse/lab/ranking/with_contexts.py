@@ -40,10 +40,7 @@ CASES = (
 
 
 def sees_contexts(policy: str, situation: str | None = None) -> bool:
-    """Return whether a policy, by its name and options or the path of its file, looks at contexts.
-
-    A policy of classes sees nothing of contexts that are numbers.
-    """
+    """Return whether a policy looks at contexts; one of classes sees no numbers."""
     name = policy.partition(":")[0]
     seeing = bool(getattr(policies.load(name), "CONTEXT", False))
     return seeing and (name != BY_CLASS or situation in (None, TABLE))

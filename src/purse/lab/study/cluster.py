@@ -54,9 +54,7 @@ def play_on_cluster(
 
 
 def sendable(recipe: JobSpec) -> JobSpec:
-    """Return the recipe with its policy as text, by which it is found on every machine that has its
-    file.
-    """
+    """Return the recipe with its policy as text, by which every machine finds it."""
     policy = recipe.policy
     if isinstance(policy, str):
         return recipe
@@ -72,7 +70,7 @@ _jobs: dict[str, Job] = {}
 
 
 def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
-    """Return what a worker does: make the job, see that it is the one that was meant, and play."""
+    """Make the job on a worker, refuse it if it is another one, and play its shard."""
     if key not in _jobs:
         job = recipe.make()
         if key_of(job) != key:
@@ -96,9 +94,7 @@ def parse(on: str) -> tuple[str, str]:
 
 @contextmanager
 def connected(on: str) -> Iterator[tuple[bool, int]]:
-    """Joblib set to a cluster: whether results come back one by one, and how many workers there
-    are.
-    """
+    """Yield whether results come back one by one, and the number of workers."""
     kind, address = parse(on)
     connect = on_ray if kind == "ray" else on_dask
     with connect(address) as (config, streams, n_jobs), config:
@@ -107,9 +103,7 @@ def connected(on: str) -> Iterator[tuple[bool, int]]:
 
 @contextmanager
 def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
-    """Yield a Ray cluster; without an address the one that is known to Ray here, or a new one on
-    this machine.
-    """
+    """Yield a Ray cluster; without an address the one Ray knows, or a new one here."""
     with needs("a Ray cluster", "ray"):
         import ray
         from joblib import parallel_config

@@ -102,10 +102,7 @@ def run(
     folder: str | os.PathLike[str] | None = None,
     shared: bool = False,
 ) -> Study:
-    """Play the shards of a plan that are missing, and return the study.
-
-    shared   whether studies in folders beside this one share finished shards with it
-    """
+    """Play the missing shards of a plan; if `shared`, with those of folders beside."""
     check_lab("compare", *([] if device == PYTHON else ["numba"]), "polars")
     n_workers = validation.workers(n_workers)
     validation.choice("device", device, DEVICES)

@@ -43,10 +43,7 @@ class Task(NamedTuple):
 def warm_up_all(
     jobs: Mapping[str, Job], recipes: Mapping[str, JobSpec], shown: Progress, n_workers: int
 ) -> None:
-    """Compile the loops of these jobs, or load them from the disk cache.
-
-    Helpers take those whose recipe is known, and at most `n_workers` processes compile.
-    """
+    """Compile or load the loops of these jobs, in at most `n_workers` processes."""
     todo: dict[Any, Task] = {}
     for key, job in jobs.items():
         loop = cpu.compiled_loop(job)

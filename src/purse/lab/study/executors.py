@@ -1,6 +1,4 @@
-"""Shards to those who play them: the threads of this machine, its GPU, or a cluster. Who plays a
-shard changes no number in it.
-"""
+"""Shards for threads, a GPU or a cluster. Who plays a shard changes no number in it."""
 
 from __future__ import annotations
 

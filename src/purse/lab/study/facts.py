@@ -1,6 +1,4 @@
-"""The facts about a study or a replay: what was asked, with what it was answered, and how to ask
-again.
-"""
+"""The facts about a study or a replay: the question, its surroundings and its command."""
 
 from __future__ import annotations
 

@@ -54,9 +54,7 @@ def load(folder: Path) -> dict[str, Any]:
 
 
 def study(folder: Path) -> str:
-    """Return the plan of the study in a folder, as a study file; refused if policies or worlds
-    were Python objects.
-    """
+    """Return the study file of a folder's plan; refuse one of Python objects."""
     text = load(folder)["study"]
     if text is None:
         raise InvalidInput(
@@ -73,9 +71,7 @@ def standing(folder: Path) -> str:
 
 
 def progress_of(folder: Path) -> tuple[int, int, int]:
-    """Return how many of the planned shards are there, how many are planned, and the bytes of those
-    that are there. Studies side by side may share their shards; a finished one needs them no more.
-    """
+    """Return how many of the planned shards are there, all planned ones, and the bytes."""
     facts = load(folder)
     planned = set(facts["shards"])
     sizes = {
@@ -85,5 +81,6 @@ def progress_of(folder: Path) -> tuple[int, int, int]:
         for entry in os.scandir(place)
         if (name := entry.name.removesuffix(".parquet")) in planned
     }
+    # a finished study needs its shards no more
     done = len(sizes) if facts["made"] is None else len(planned)
     return done, len(planned), sum(sizes.values())

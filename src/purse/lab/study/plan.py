@@ -1,6 +1,4 @@
-"""A plan: which policies on which worlds with which budgets, how often. Checked as a whole before
-anything runs.
-"""
+"""A plan: policies, worlds, budgets and paths, checked before anything runs."""
 
 from __future__ import annotations
 
@@ -90,9 +88,7 @@ class Plan:
         return cls(chosen, worlds, sizes, paths, seed, stop, title, parse_delay(delay))
 
     def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
-        """World by world and budget by budget; `recipes` is filled with how the job of each shard's
-        key is made.
-        """
+        """Yield worlds and budgets, and fill `recipes` with the recipe of each job's key."""
 
         def shards(recipe: JobSpec, world: World) -> list[Shard]:
             # all jobs of a cell share its world's tables
@@ -194,9 +190,7 @@ def several(given: Any) -> list[Any]:
 
 
 def anywhere(text: str, folder: Path = Path()) -> str:
-    """Return a policy or world as it is written; the file of a user's own with its whole path, from
-    this folder.
-    """
+    """Return a policy or world as written; a user's file with its path from this folder."""
     name, colon, options = text.partition(":")
     return f"{(folder / name).resolve()}{colon}{options}" if name.endswith(".py") else text
 
@@ -220,9 +214,7 @@ def labelled(what: str, given: Any) -> dict[str, Any]:
 
 
 def name_of(thing: Any, what: str) -> str:
-    """Return how something is called in results that has no label: as it is written, or by its own
-    name.
-    """
+    """Return what something without a label is called: its text, or its own name."""
     if isinstance(thing, str):
         return thing
     if what == "policy":

@@ -1,6 +1,4 @@
-"""`purse.recommend`: how often the best arm of a world is found, how often a wrong one, and what
-that costs.
-"""
+"""`purse.recommend`: how often the best arm of a world is found, and at what cost."""
 
 from __future__ import annotations
 
@@ -228,9 +226,7 @@ def summary(
 
 
 def final_states(job: Job, results: Any, shown: Progress) -> Iterator[tuple[list[float], ...]]:
-    """Play all paths, a block at a time, and yield the pulls, rewards and costs of each arm at the
-    end of each path, as policies see them.
-    """
+    """Play all paths in blocks, and yield each one's pulls, rewards and costs by arm."""
     loop, size = cpu.warm_up(job, shown), cpu.block_size(job)
     n_paths, halt = len(results.gain), np.zeros(1, np.int64)
     for start in range(0, n_paths, size):

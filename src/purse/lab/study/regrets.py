@@ -172,10 +172,7 @@ def measure(
 
 
 def known_benchmarks(job: Job) -> dict[str, float | None]:
-    """Return the gains of the benchmarks of `purse.lab.theory.knapsack`.
-
-    The gain is None where a benchmark does not apply or would take too long.
-    """
+    """Return the gains of knapsack benchmarks; None if one does not apply."""
     world, budget = job.world, job.problem.budget
     gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}
 

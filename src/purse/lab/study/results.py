@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -156,15 +156,10 @@ class Study:
         A table has a row per policy and a column per budget.
         """
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
-            budgets = part["budget"].unique().sort().to_list()
-            grid = [["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]]
-            for (policy,), row in part.group_by(["policy"], maintain_order=True):
-                cells = {
-                    cell["budget"]: format_mean(cell["regret"], cell["high"])
-                    for cell in row.iter_rows(named=True)
-                }
-                grid.append([str(policy), *(cells[budget] for budget in budgets)])
-            yield str(world), grid
+            budgets = sorted(part["budget"].unique())
+            head = ["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]
+            rows = policy_rows(part, lambda row: format_mean(row["regret"], row["high"]))
+            yield str(world), [head, *rows]
 
     def optimum_grids(self) -> Iterator[tuple[str, list[list[str]]]]:
         """Yield the name of each world with contexts and its table of gains as text.
@@ -180,21 +175,16 @@ class Study:
             budgets = sorted(part["budget"].unique())
             head = (f"B = {format_budget(budget)}" for budget in budgets)
             grid = [["regret (share) against the LP with contexts", *head]]
-            for (policy,), rows in part.group_by(["policy"], maintain_order=True):
-                cells = {
-                    row["budget"]: against(
-                        gains[WITH, row["budget"]], row["gain"], row["gain_high"]
-                    )
-                    for row in rows.iter_rows(named=True)
-                }
-                grid.append([str(policy), *(cells.get(budget, MISSING) for budget in budgets)])
+            grid += policy_rows(
+                part,
+                lambda row, gains=gains: against(
+                    gains[WITH, row["budget"]], row["gain"], row["gain_high"]
+                ),
+            )
             for name in OPTIMA:
                 if name in optima["name"]:
-                    cells = {
-                        budget: against(gains[WITH, budget], *[gains[name, budget]] * 2)
-                        for budget in budgets
-                    }
-                    grid.append([name, *cells.values()])
+                    pairs = ((gains[WITH, budget], gains[name, budget]) for budget in budgets)
+                    grid.append([name, *(against(whole, part, part) for whole, part in pairs)])
             yield str(world), grid
 
     def plot(self, name: str | None = None) -> Figure:
@@ -262,6 +252,16 @@ def page_of(result: Any) -> Page:
     from purse.lab.report import page
 
     return page.page_of(result)
+
+
+def policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> list[list[str]]:
+    """Return the rows of a grid: a policy, and its cell for each budget of the table, sorted."""
+    budgets = sorted(part["budget"].unique())
+    grid = []
+    for (policy,), rows in part.group_by(["policy"], maintain_order=True):
+        cells = {row["budget"]: write(row) for row in rows.iter_rows(named=True)}
+        grid.append([str(policy), *(cells.get(budget, MISSING) for budget in budgets)])
+    return grid
 
 
 def against(optimum: float, gain: float, high: float) -> str:

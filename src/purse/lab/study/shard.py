@@ -1,6 +1,4 @@
-"""A shard: some paths of a job, about a second of work. How paths are cut depends on the job alone,
-so that every machine cuts alike.
-"""
+"""Shards: paths of a job, a second of work, cut alike on every machine."""
 
 from __future__ import annotations
 
@@ -46,15 +44,7 @@ class JobSpec(NamedTuple):
 
     def make(self) -> Job:
         """Return the job, with checkpoints at fractions of the budget alone."""
-        job = make_job(
-            self.policy,
-            self.world,
-            self.budget,
-            seed=self.seed,
-            stop=self.stop,
-            checkpoints=self.checkpoints,
-            delay=self.delay,
-        )
+        job = make_job(**self._asdict())
         return job._replace(checkpoints=job.checkpoints._replace(rounds=job.checkpoints.rounds[:0]))
 
     def compile(self, shown: Progress) -> None:
@@ -87,9 +77,7 @@ Accept = Callable[[Shard, Frames], None]
 
 
 def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
-    """Yield the shards of the paths 0 .. n_paths - 1: with more paths, all but the last stay the
-    same.
-    """
+    """Yield the shards of n paths; with more paths, all but the last stay the same."""
     key, size = key_of(job), shard_size(job)
     if n_paths > MOST_SHARDS * size:
         allowed = f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}"
@@ -99,9 +87,7 @@ def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
 
 
 def shard_size(job: Job) -> int:
-    """Return how many paths make about a second of work, if arms cost what lies halfway between
-    their bounds.
-    """
+    """Return the paths in a second of work, at costs halfway between their bounds."""
     problem = job.problem
     typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
     rounds = max(1.0, min(float(job.game.last_round), float((problem.budget / typical).min())))
@@ -115,9 +101,7 @@ def bytes_per_path(job: Job) -> int:
 
 
 def key_of(job: Job) -> str:
-    """Return a hash of everything that decides the numbers: code, parameters, first state, world,
-    problem, game, checkpoints and delay.
-    """
+    """Return a hash of all that decides the numbers of a job, its code included."""
     # a class is known as long as it lives
     code = str(id(job.policy)) if job.of_class else compiled_loop(job).mark
     digest = sha256(code.encode())
@@ -162,9 +146,7 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
 
 
 def trace_frame(run: Run) -> pl.DataFrame:
-    """Return how often each arm had been pulled in all of these paths together when a fraction of
-    the budget was spent: a row for each checkpoint.
-    """
+    """Return the pulls of each arm over all paths, a row for each checkpoint."""
     import polars as pl
 
     assert run.by_budget is not None

@@ -1,6 +1,4 @@
-"""Frames by name: on disk, where each is a Parquet file that is whole or not there, or in
-memory.
-"""
+"""Frames by name: on disk, each a Parquet file that is whole or absent, or in memory."""
 
 from __future__ import annotations
 
@@ -85,9 +83,7 @@ class Store:
     def run(
         self, job: Job, n_paths: int, n_workers: int | None, shown: Progress, device: str = CPU
     ) -> pl.DataFrame:
-        """Return the runs of one policy on one world with one budget, a row for each path: found,
-        or played and kept.
-        """
+        """Return the runs of a job, a row for each path: found, or played and kept."""
         shards = list(shards_of(job, n_paths))
         play_all(self.missing(shards), self.accept, shown, n_workers=n_workers, device=device)
         return self.runs(shards)
@@ -95,9 +91,7 @@ class Store:
     def counterfactuals(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> pl.DataFrame:
-        """Return what each arm was worth over the rounds that these runs of the job had: a row for
-        each path, a column `shadow`.
-        """
+        """Return what each arm was worth over the rounds of these runs: column `shadow`."""
         import polars as pl
 
         def make() -> pl.DataFrame:
@@ -111,9 +105,7 @@ class Store:
     def own_clock(
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> Floats | None:
-        """Return what each arm is credited with on the player's own clock, (K, P); None if
-        that is not defined.
-        """
+        """Return each arm's credit on the player's own clock, (K, P); None if undefined."""
         import polars as pl
 
         if not own_clock.is_defined(job, len(runs)):

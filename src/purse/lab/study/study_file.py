@@ -1,6 +1,4 @@
-"""The study file: a plan in TOML, checked before anything runs; what is wrong with it is said with
-file and line.
-"""
+"""The study file: a plan in TOML, checked as a whole; errors name file and line."""
 
 from __future__ import annotations
 
@@ -154,9 +152,7 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
 
 
 def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
-    """Return the complaint with the line of the file that it is about: the line with the first
-    needle as a key, or else with the needle anywhere.
-    """
+    """Return the complaint with its line: that of the first needle, as a key or anywhere."""
     lines = [
         (number, line)
         for number, line in enumerate(text.split("\n"), 1)

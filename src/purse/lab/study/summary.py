@@ -39,9 +39,7 @@ COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real n
 
 
 def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
-    """Return the rows as the frame of this name; its columns do not depend on whether there are
-    any.
-    """
+    """Return the rows as the frame of this name; its columns do not depend on them."""
     import polars as pl
 
     kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
@@ -64,9 +62,7 @@ def table_row(runs: pl.DataFrame) -> dict[str, float]:
 
 
 def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
-    """Yield the share of each arm among the pulls in each slice of the budget, from pulls (M, K) up
-    to the end of each slice; slices without pulls have no shares.
-    """
+    """Yield each arm's share of the pulls in each slice, from pulls (M, K) up to its end."""
     for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
         if slice_pulls.sum():
             parts = (slice_pulls / slice_pulls.sum()).tolist()
@@ -75,17 +71,13 @@ def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterato
 
 
 def in_groups(values: Floats) -> Floats:
-    """(G,) Means of groups of neighbouring paths, as independent as the paths; a bootstrap of them
-    takes less room.
-    """
+    """Return means of neighbouring paths, (G,), as independent as the paths."""
     size = -(-len(values) // GROUPS)
     return values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
 
 
 def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
-    """Return how regret grows from budget to budget, from the groups of each; a shape has two
-    numbers to fit, so it takes three budgets to tell one.
-    """
+    """Return the growth of regret; its shape needs three budgets."""
     order = np.argsort(budgets)
     if not np.mean(regrets, axis=1).any():  # no regret does not grow
         return {"slope": np.nan, "low": np.nan, "high": np.nan, "shape": None, "misfit": None}
@@ -140,9 +132,7 @@ def bound_rows(
 def arm_rows(
     world: World, budget: float, alone: Sequence[pl.DataFrame]
 ) -> Iterator[dict[str, Any]]:
-    """Each arm's mean reward and cost of a pull, its efficiency and what it gains alone, from its
-    own games; the true means if they are known and do not change.
-    """
+    """Yield each arm's mean reward, cost, efficiency and gain alone; true means if known."""
     best = best_arm(np.array([runs["gain"].to_numpy() for runs in alone]))
     exact = world.reward_range == (0.0, 1.0) and world.efficiencies is not None
     for arm, (name, runs) in enumerate(zip(world.arm_names, alone, strict=True)):
@@ -162,9 +152,7 @@ def arm_rows(
 
 
 def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
-    """Yield what the best arm alone gained (K, P), and the largest expected gain with known
-    means, with and without contexts if the world has any.
-    """
+    """Yield the gain of the best arm alone (K, P), and the optima for known means."""
     best = best_arm(alone)
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
     for name, gain in optima(world, budget).items():
@@ -174,9 +162,7 @@ def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[
 def assemble(
     cells: Sequence[Cell], store: Store, scratch: Path | None
 ) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
-    """Return all runs, cell by cell, so that no more than one policy's in one cell need be in
-    memory; and the frames made from them.
-    """
+    """Return all runs, with one policy of a cell in memory at a time, and their frames."""
     import polars as pl
 
     parts: list[pl.LazyFrame] = []

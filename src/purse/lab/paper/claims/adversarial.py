@@ -21,9 +21,7 @@ SIX_PLAYERS = ("exp3.bwk", "exp3++.bwk", "exp3++.price", "uniform", "fixed:arm=0
 def in_two_worlds(
     runner: Runner, policy: str, budgets: list[float]
 ) -> tuple[list[list[Estimate]], list[Curve], Table]:
-    """Return the regrets of a policy in both worlds, their curves per unit of budget, and their
-    growth.
-    """
+    """Return regrets of a policy in both worlds, curves per budget, and growth."""
     regrets, curves, growths = [], [], {}
     for number, world in enumerate((WORLD_1, WORLD_2), 1):
         regrets.append(runner.estimates(policy, world, budgets, PATHS))
@@ -46,9 +44,7 @@ def in_two_worlds(
     ],
 )
 def theorem1(runner: Runner) -> Finding:
-    """Return regret of several players in the two worlds, beside the bound and the lower bound
-    kappa(c) B.
-    """
+    """Measure players in the two worlds, beside the bound and kappa(c) B."""
     kappa, crossing = bounds.kappa(COST), bounds.refuted_from(COST)
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem1(2, budget, COST).value or 0.0 for budget in budgets]
@@ -228,9 +224,7 @@ COST, PATHS, LONG = 0.1, 40, 1e6
     ],
 )
 def theorem4(runner: Runner) -> Finding:
-    """Measure the two worlds; then plain bandits, all costs 1, with the printed and with the
-    proof's exploration rate.
-    """
+    """Measure the two worlds, and plain bandits with both exploration rates."""
     budgets = runner.budgets(1e3, 3e3, 1e4, 3e4, 1e5)
     bound = [bounds.theorem4(2, budget, COST).value or 0.0 for budget in budgets]
     regrets, lines, growth = in_two_worlds(runner, "exp3++.bwk", budgets)

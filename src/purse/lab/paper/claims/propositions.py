@@ -13,9 +13,7 @@ PATHS = 20
 
 
 def pays_always(world: str) -> bool:
-    """Return whether the world has one resource of which every pull takes some: else there is no
-    efficiency.
-    """
+    """Return whether there is one resource, of which every pull takes some."""
     least = worlds.make(world, 1000).cost_min
     return least.shape[1] == 1 and bool((least > 0).all())
 
@@ -36,9 +34,7 @@ def is_plain(world: str) -> bool:
     ],
 )
 def proposition_a(runner: Runner) -> Finding:
-    """Return regret over its bound, on every shipped world that is plain and has one resource of
-    which every pull takes some.
-    """
+    """Return regret over its bound, on every shipped world with efficiencies."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)
     for world in filter(is_plain, filter(pays_always, map(worlds.example, worlds.names()))):
@@ -138,9 +134,7 @@ SETTINGS = {
     ],
 )
 def proposition_c(runner: Runner) -> Finding:
-    """Return regret over its bound in settings of the proposition; and regret on `same_costs`, in
-    which costs are equal for all arms but change in time.
-    """
+    """Return regret over its bound in its settings, and regret on `same_costs`."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], 0.0
     for label, world in SETTINGS.items():

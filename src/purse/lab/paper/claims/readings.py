@@ -33,9 +33,7 @@ BETAS = {
 
 
 def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
-    """Return the round from which beta log t / (t gap^2) stays below (1/2) sqrt(log K / (t K)), for
-    an estimate of the gap that is right.
-    """
+    """Return the round from which the third term of eps stays below the second."""
 
     def excess(log_t: float) -> float:
         rest = math.log(0.5 * math.sqrt(math.log(n_arms) / n_arms))
