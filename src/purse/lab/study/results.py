@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -175,12 +175,7 @@ class Study:
             budgets = sorted(part["budget"].unique())
             head = (f"B = {format_budget(budget)}" for budget in budgets)
             grid = [["regret (share) against the LP with contexts", *head]]
-            grid += policy_rows(
-                part,
-                lambda row, gains=gains: against(
-                    gains[WITH, row["budget"]], row["gain"], row["gain_high"]
-                ),
-            )
+            grid += policy_rows(part, partial(against_optimum, gains))
             for name in OPTIMA:
                 if name in optima["name"]:
                     pairs = ((gains[WITH, budget], gains[name, budget]) for budget in budgets)
@@ -262,6 +257,11 @@ def policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> l
         cells = {row["budget"]: write(row) for row in rows.iter_rows(named=True)}
         grid.append([str(policy), *(cells.get(budget, MISSING) for budget in budgets)])
     return grid
+
+
+def against_optimum(gains: Mapping[tuple[str, float], float], row: dict[str, Any]) -> str:
+    """Write the regret of a row of the table against the LP with contexts."""
+    return against(gains[WITH, row["budget"]], row["gain"], row["gain_high"])
 
 
 def against(optimum: float, gain: float, high: float) -> str:
