@@ -33,9 +33,7 @@ def test_cells_of_the_arcsine_distribution() -> None:
     np.testing.assert_allclose(cell_means(np.array([0.5]), 1)[0], CELLS * np.diff(ends), rtol=1e-9)
 
 
-@pytest.mark.parametrize(
-    ("mean", "concentration"), [(0.3, 4), (0.7, 4), (0.5, 10), (0.05, 50), (0.9, 1_000)]
-)
+@pytest.mark.parametrize(("mean", "concentration"), [(0.3, 4), (0.05, 50), (0.9, 1_000)])
 def test_each_cell_is_the_mean_of_its_quantiles(mean: float, concentration: float) -> None:
     points = (np.arange(2_000) + 0.5) / 2_000
     quantiles = stats.beta.ppf(

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numba
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from purse.engine.draws import contexts, draws
 from purse.worlds._contexts import contextual_world
 from purse.worlds.atoms import atoms
 from purse.worlds.bernoulli import bernoulli
-from purse.worlds.linear_contexts import linear_contexts
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
 
@@ -62,13 +59,6 @@ def test_a_draw_depends_on_seed_path_round_and_arm_only() -> None:
     assert len(set(tables)) == 4
 
 
-def test_rounds_are_independent() -> None:
-    n = 40_000
-    rewards, _ = draws(bernoulli(rewards=[0.5], costs=[1]), n, seed=5)
-    for lag in (1, 2, 7):
-        assert abs(np.corrcoef(rewards[:-lag, 0], rewards[lag:, 0])[0, 1]) < 4 / np.sqrt(n - lag)
-
-
 def test_all_worlds_share_one_compiled_type() -> None:
     fortran = np.ones((3, 2), order="F")
     made = [
@@ -115,14 +105,3 @@ def test_contexts_come_with_their_rows(shuffle: bool) -> None:
     with pytest.raises(purse.InvalidInput, match="table ends after round 8"):
         contexts(world, 9)
     assert contexts(bernoulli(rewards=[1], costs=[1]), 2).tolist() == [[[1]], [[1]]]
-
-
-def test_blind_policies_do_not_notice_contexts() -> None:
-    world = linear_contexts(rows=64, horizon=300)
-    blind = replace(world, n_features=0, tables=world.tables._replace(features=np.zeros((0, 1, 1))))
-    ours, theirs = (
-        purse.simulate("uniform", place, 40, n_paths=20, stop="retry") for place in (world, blind)
-    )
-    assert (ours.gain == theirs.gain).all()
-    assert (ours.pulls == theirs.pulls).all()
-    assert (ours.spent_units == theirs.spent_units).all()

@@ -15,7 +15,6 @@ from purse.lab.theory.own_clock import block_values
 from purse.testing import check_world
 from purse.types import World
 from purse.worlds._tables import FOREVER
-from purse.worlds.spend_or_save import spend_or_save
 
 WINS = {(1.0, 0.2): 0.1, (0.0, 0.2): 0.3, (1.0, 0.3): 0.075, (0.0, 0.3): 0.225}  # of auctions
 Outcomes = list[dict[tuple[float, ...], float]]  # for each arm (reward, costs): chance
@@ -75,8 +74,8 @@ def outcomes(world: World) -> Outcomes:
         ),
         # the gap is at most half of the chance
         (
-            "similar_costs:n_arms=1000,budget=1,cost_min=.5",
-            [{(1, 1): 0.25, (1, 0.5): 0.75}, *[{(1, 1): 0.5, (1, 0.5): 0.5}] * 999],
+            "similar_costs:n_arms=8,budget=1,cost_min=.5",
+            [{(1, 1): 0.25, (1, 0.5): 0.75}, *[{(1, 1): 0.5, (1, 0.5): 0.5}] * 7],
         ),
         (
             "pricing:prices=[2,8],chances=[.9,.1],customers=1000",
@@ -204,28 +203,12 @@ def test_a_single_segment_has_means_and_others_do_not() -> None:
     assert (tables.below[:, :, 0] / 2**53).tolist() == [[0.25, 1], [0.75, 0.5]]
 
 
-@pytest.mark.parametrize("rounds", [1, 7, 10**12])
-def test_each_part_of_a_world_draws_what_its_bernoulli_world_draws(rounds: int) -> None:
-    true, fake, costs = [0.9, 0.6, 0.4], [0.1, 0.1, 0.9], [0.8, 0.3, 0.25]
-    first = max(1, rounds - 99)
-    how: dict[str, int] = {"seed": 3, "path": 2, "first": first}
-    rewards, _ = draws(worlds.corrupted(true, costs, rounds, fake), 200, **how)
-    end = rounds - first + 1
-    assert (rewards[:end] == draws(worlds.bernoulli(fake, costs), 200, **how)[0][:end]).all()
-    assert (rewards[end:] == draws(worlds.bernoulli(true, costs), 200, **how)[0][end:]).all()
-
-
 def test_efficiencies_stay_while_costs_move() -> None:
     world = worlds.moving_costs([0.9, 0.5], segments=[2, 1], costs=[[0.1, 1], [1, 0.4]])
     check_world(world)
-    n = 60_000
-    rewards, units = draws(world, n, seed=2)
-    costs = units[:, :, 0] / 1e9
-    assert costs[:4].tolist() == [[0.1, 1], [0.1, 1], [1, 0.4], [0.1, 1]]
-    for segment in ([0, 1], [2]):
-        rows = np.isin(np.arange(n) % 3, segment)
-        ratios = rewards[rows].sum(axis=0) / costs[rows].sum(axis=0)
-        assert ratios == pytest.approx([0.9, 0.5], abs=0.06)
+    costs = draws(world, 4, seed=2)[1][:, :, 0] / 1e9
+    assert costs.tolist() == [[0.1, 1], [0.1, 1], [1, 0.4], [0.1, 1]]
+    np.testing.assert_allclose(world.tables.below[:, :, 0] / 2**53, [[0.09, 0.5], [0.9, 0.2]])
     three = worlds.moving_costs([0.9, 0.5], segments=7, costs=[[0.1, 1], [1, 0.4], [0.3, 0.3]])
     assert block_values(three, 50) == pytest.approx(np.array([[0.9, 0.5]] * 51))
 
@@ -251,116 +234,9 @@ def test_without_segments_the_phases_of_the_world_count() -> None:
     assert (run.pulls == [4, 2]).all()
 
 
-def test_a_fixed_arm_that_is_down_leaves_its_place_to_the_others() -> None:
-    world = worlds.outages(INNER, up=[[1, 1, 1], [0, 1, 1]], segments=[2, 2])
-    run = purse.simulate("fixed:arm=0", world, budget=1000, n_paths=1, seed=0)
-    np.testing.assert_allclose(run.pulls[0] / run.pulls[0].sum(), [0.5, 0.25, 0.25], atol=0.03)
-
-
-# gains
-def gains(policy: str, world: World | str, budget: float, n_paths: int = 1) -> Any:
-    return purse.simulate(policy, world, budget, n_paths=n_paths, seed=3).gain
-
-
-@pytest.mark.parametrize(
-    ("text", "budget", "expected"),
-    [
-        ("corrupted:rewards=[1,0],costs=[.5,.5],rounds=30,fake_rewards=[0,1]", 50, [70, 30]),
-        ("same_costs", 1_100, [1_000, 500]),
-        ("same_costs", 10_000, [9_091, 4_545]),
-        ("same_costs", 1, [1, 0]),
-        ("same_costs", 0.5, [0, 0]),
-        ("two_worlds:cost_min=.1,world=1", 100, [100, 0]),
-        ("two_worlds:cost_min=.1,world=2", 100, [100, 900]),
-        *(
-            (
-                f"spend_or_save:cost_min={cost},later={later}",
-                2000,
-                [later * (2000 / cost - 1000), 1000 + x],
-            )
-            for cost in (0.05, 0.25, 0.5)
-            for later, x in ((0, 0), (1, 1000 / cost))
-        ),
-        ("spend_or_save:later=0,fixed_costs=True", 2000, [0, 1000]),
-        ("spend_or_save:later=1,fixed_costs=True", 2000, [19_000, 1000]),
-    ],
-)
-def test_gains_of_the_fixed_arms(text: str, budget: float, expected: list[float]) -> None:
-    assert [gains(f"fixed:arm={arm}", text, budget)[0] for arm in (0, 1)] == expected
-
-
-@pytest.mark.parametrize("policy", ["uniform", "exp3.bwk"])
-def test_on_each_path_both_regrets_come_from_the_same_first_rounds(policy: str) -> None:
-    budget, best = 2000, (0.5, 9.5)  # per unit, if nothing pays later and if both arms pay 1
-    lost = [
-        best[later] - gains(policy, spend_or_save(budget, later=later), budget, 100) / budget
-        for later in (0, 1)
-    ]
-    part = 1 - 2 * lost[0]  # of the first rounds on arm 1
-    assert ((part >= 0) & (part <= 1)).all()
-    np.testing.assert_allclose(lost[1], part * (1 / 0.2 - 1), rtol=1e-9)
-    assert max(losses.mean() for losses in lost) >= 0.44
-
-
-@pytest.mark.parametrize(
-    ("world", "budget", "rounds"),
-    [
-        *(("same_costs", *pair) for pair in ((1_100, 2_000), (1_000.5, 1_818), (10_000, 18_181))),
-        *(
-            (f"theorem2:n_arms=3,cost_min={cost}", budget, rounds)
-            for budget, cost, rounds in (
-                (1_000, 0.3, 3_333),
-                (1_000.5, 0.25, 4_002),
-                (999.9, 7, 142),
-            )
-        ),
-    ],
-)
-def test_every_player_plays_the_same_number_of_rounds(
-    world: str, budget: float, rounds: int
-) -> None:
-    for policy in ("fixed:arm=1", "uniform", "exp3.bwk"):
-        run = purse.simulate(policy, world, budget, n_paths=10, seed=4)
-        assert (run.rounds == rounds).all(), policy
-        assert (run.pulls.sum(axis=1) == rounds).all(), policy
-
-
-@pytest.mark.parametrize(
-    ("policy", "least", "most"), [("exp3.bwk", 0.65, 1), ("exp3++.price", 0, 0.05)]
-)
-def test_a_mean_of_ratios_misleads_and_a_ratio_of_means_does_not(
-    policy: str, least: float, most: float
-) -> None:
-    shares = []
-    for budget in (100, 1_000, 10_000):
-        run = purse.simulate(policy, "misleading_costs", budget, n_paths=60, seed=4)
-        shares.append((run.pulls[:, 0] / run.pulls.sum(axis=1)).mean())
-    assert least < shares[-1] < most
-    assert (np.diff(shares) > 0).all() == (policy == "exp3.bwk") != (np.diff(shares) < 0).all()
-
-
 def test_stock_customers_and_views_end_a_game() -> None:
     pricing = worlds.pricing(prices=[2, 4], chances=[0.9, 0.5], customers=300)
     assert (purse.simulate("uniform", pricing, 50, n_paths=10).spent[:, 0] == 50).all()
     assert (purse.simulate("uniform", pricing, 1000, n_paths=10).rounds == 300).all()
     ads = worlds.ad_slots(clicks=[0.1, 0.5], values=[1, 0.2], prices=[0.5, 0.1], views=100)
     assert (purse.simulate("uniform", ads, [100, 30], n_paths=5).rounds == 30).all()
-
-
-def test_little_money_asks_for_low_bids_and_much_for_high_ones() -> None:
-    world = worlds.auction(
-        bids=[0.1, 0.9], rivals=[0.1, 0.9], chances=[0.5, 0.5], conversion=1, auctions=100
-    )
-    for budget, plays in ((5, [100, 0]), (50, [0, 100])):
-        optimum = purse.lab.theory.fluid.lp_optimum(world, budget)
-        assert optimum.plays.tolist() == pytest.approx(plays)
-
-
-def test_policies_that_divide_by_the_least_cost_refuse_what_may_be_free() -> None:
-    for policy in ("exp3.bwk", "exp3++.bwk", "exp3++.price", "ucb-bv1"):
-        with pytest.raises(
-            purse.InvalidInput, match="cost_min=0: this policy needs every pull to cost something"
-        ):
-            purse.simulate(policy, worlds.example("pricing"), 10, n_paths=1)
-    with pytest.raises(purse.InvalidInput, match="pulls that cost nothing"):
-        purse.lab.regrets("uniform", worlds.example("pricing"), 10, n_paths=1)
