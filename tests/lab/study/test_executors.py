@@ -3,7 +3,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -74,10 +73,6 @@ def test_threads_give_what_one_worker_and_simulate_give() -> None:
         assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
         traces = [frames.trace["pulls"].to_numpy() for frames in mine if frames.trace is not None]
         assert (sum(traces) == trace_frame(run)["pulls"].to_numpy()).all()
-
-
-def test_without_marks_there_is_no_trace() -> None:
-    assert [frames.trace for frames in played(list(shards_of(job(), 10))).values()] == [None, None]
 
 
 def test_nothing_to_play_is_no_work() -> None:
@@ -191,11 +186,6 @@ def test_the_error_names_the_policy_at_fault(faulty: Job, monkeypatch: pytest.Mo
     monkeypatch.setattr(executors, "play_shard", together)
     with pytest.raises(purse.PurseError, match=CHOSE_NO_ARM):
         played([good, bad], n_workers=2)
-
-
-def test_a_shard_alone_refuses_a_faulty_policy_too(faulty: Job) -> None:
-    with pytest.raises(purse.PurseError, match=CHOSE_NO_ARM):
-        shard.play_shard(next(shards_of(faulty, 2)), np.zeros(2), np.zeros(1, np.int64))
 
 
 Span = tuple[str, int, int]

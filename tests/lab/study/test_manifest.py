@@ -23,26 +23,12 @@ STORED: dict[str, Any] = {
 }
 
 
-def test_what_is_saved_is_loaded(tmp_path: Path) -> None:
-    manifest.save(tmp_path, STORED)
-    assert manifest.load(tmp_path) == STORED
-    assert json.loads((tmp_path / "manifest.json").read_bytes()) == STORED
-    assert "Größe ≥ 1 😀" in (tmp_path / "manifest.json").read_text(encoding="utf-8")
-    manifest.save(tmp_path, {**STORED, "made": "now"})
-    assert manifest.load(tmp_path)["made"] == "now"
-    assert [path.name for path in tmp_path.iterdir()] == ["manifest.json"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
         None,
-        "",
         "{",
         "[1, 2]",
-        "5",
-        "null",
-        '{"name": "of another program"}',
         '{"made": null}',
         b"\xff",
     ],
@@ -96,31 +82,24 @@ def stored() -> dict[str, Any]:
     return json.loads(json.dumps(FACTS.to_json()))
 
 
-def test_facts_are_stored_and_read_again_in_the_order_of_a_manifest(stored: dict[str, Any]) -> None:
-    assert list(stored) == [name for name in MANIFEST if name != "replay"]
-    facts = StudyFacts.from_json(stored)
-    assert type(facts) is StudyFacts
-    assert facts == FACTS
-    assert facts.to_json() == stored
-
-
-def test_the_facts_of_a_replay_are_of_a_type_of_their_own(stored: dict[str, Any]) -> None:
-    facts = StudyFacts.from_json({**stored, "replay": REPLAY})
-    assert isinstance(facts, TableFacts)
-    assert facts.replay == Recording("table", "t.csv", 60, 50, ["a", "b"])
-    assert facts.to_json() == {**stored, "replay": REPLAY}
-    assert list(facts.to_json()) == list(MANIFEST)
-
-
-def test_a_manifest_says_how_late_reports_come(stored: dict[str, Any]) -> None:
-    late = StudyFacts.from_json({**stored, "delay": "geometric:3"})
-    assert (late.delay, late.to_json()["delay"]) == ("geometric:3", "geometric:3")
+def test_facts_are_stored_and_read_again_in_the_order_of_a_manifest(
+    stored: dict[str, Any], tmp_path: Path
+) -> None:
+    for facts, kind in ((stored, StudyFacts), ({**stored, "replay": REPLAY}, TableFacts)):
+        manifest.save(tmp_path, {**facts, "title": "Größe ≥ 1 😀", "delay": "geometric:3"})
+        assert "Größe ≥ 1 😀" in (tmp_path / "manifest.json").read_text(encoding="utf-8")
+        loaded = manifest.load(tmp_path)
+        read = StudyFacts.from_json({**loaded, "of a later version": 1})
+        assert type(read) is kind
+        assert (read.title, read.delay) == ("Größe ≥ 1 😀", "geometric:3")
+        assert list(read.to_json().items()) == [
+            (name, loaded[name]) for name in MANIFEST if name in loaded
+        ]
+    assert isinstance(read, TableFacts)
+    assert read.replay == Recording("table", "t.csv", 60, 50, ["a", "b"])
     del stored["delay"]
     with pytest.raises(
-        purse.InvalidInput, match="its manifest has no 'delay'; make the study again"
+        purse.InvalidInput,
+        match="another version of purse made this study: its manifest has no 'delay'; make the",
     ):
         StudyFacts.from_json(stored)
-
-
-def test_what_a_later_version_adds_is_left_out(stored: dict[str, Any]) -> None:
-    assert StudyFacts.from_json({**stored, "mood": "good"}).to_json() == stored

@@ -17,7 +17,7 @@ from purse import policies
 from purse import worlds as known_worlds
 from purse.base.text import first_paragraph
 from purse.lab.study import shard
-from purse.lab.study.plan import CHECKPOINTS, Plan, labelled
+from purse.lab.study.plan import CHECKPOINTS, Plan
 from purse.lab.study.shard import JobSpec, key_of
 from purse.worlds.bernoulli import bernoulli
 
@@ -33,26 +33,17 @@ def plan(policies: Any = "uniform", world: Any = TEXT, **changes: Any) -> Plan:
 def test_one_thing_or_several_of_each() -> None:
     one, module = plan(world=WORLD, budgets=20), policies.load("fixed")
     assert (one.policies, one.worlds) == ({"uniform": "uniform"}, {"bernoulli": WORLD})
-    several = plan(["uniform", module], [TEXT, WORLD], budgets=(50, 20), n_paths=1e3)
+    several = plan(["uniform", module], [TEXT, WORLD, two_arms], budgets=(50, 20), n_paths=1e3)
     assert several.policies == {"uniform": "uniform", "fixed": module}
-    assert several.worlds == {TEXT: TEXT, "bernoulli": WORLD}
+    assert several.worlds == {TEXT: TEXT, "bernoulli": WORLD, "two_arms": two_arms}
     assert (one.budgets, several.budgets) == ((20.0,), (50.0, 20.0))
     assert several.n_paths == 1000
+    named = {"shop": two_arms, "market": WORLD}
+    assert plan(world=named).worlds == named
 
 
 def two_arms(budget: float) -> purse.lab.World:
     return bernoulli(rewards=[0.5, 0.5], costs=[0.5, min(1, budget / 100)])
-
-
-def test_worlds_are_named_by_their_text_name_or_function_or_as_given() -> None:
-    assert labelled("world", ["misleading_ratio", WORLD, two_arms]) == {
-        "misleading_ratio": "misleading_ratio",
-        "bernoulli": WORLD,
-        "two_arms": two_arms,
-    }
-    named = {"shop": two_arms, "market": WORLD}
-    assert labelled("world", named) == named
-    assert labelled("world", two_arms) == {"two_arms": two_arms}
 
 
 NO_POLICY = "must be a name, the path of a policy file or a module"
@@ -65,15 +56,11 @@ NO_POLICY = "must be a name, the path of a policy file or a module"
             {"policies": []},
             "nothing to compare: give at least one policy, one world and one budget",
         ),
-        ({"world": []}, "nothing to compare"),
         ({"world": {}}, "nothing to compare"),
         ({"budgets": []}, "nothing to compare"),
         ({"budgets": [10, 0]}, "budgets=0: must be a number above 0"),
-        ({"budgets": [10, True]}, "budgets=True: must be a number above 0"),
-        ({"budgets": [10, "20"]}, "budgets='20': must be a number above 0"),
         ({"budgets": "20"}, "budgets='20': must be a number above 0"),
         ({"budgets": [[10, 20]]}, r"budgets=\[10, 20\]: must be a number above 0"),
-        ({"budgets": float("inf")}, "budgets=inf: must be a number above 0"),
         ({"budgets": [10, 20, 10.0]}, r"budget 10\.0 appears twice"),
         ({"policies": ["uniform", "fixed", "uniform"]}, "policy 'uniform' appears twice"),
         ({"policies": ["uniform", policies.load("uniform")]}, "policy 'uniform' appears twice"),
@@ -87,8 +74,6 @@ NO_POLICY = "must be a name, the path of a policy file or a module"
         ),
         ({"world": {1: WORLD}}, "world=1: the name of a world must be text"),
         ({"n_paths": 0}, "n_paths=0: must be a whole number from 1 up"),
-        ({"n_paths": 2.5}, "n_paths=2.5: must be a whole number from 1 up"),
-        ({"seed": -1}, "seed=-1: must be a whole number from 0 to"),
         ({"seed": 2**63}, f"seed={2**63}: must be a whole number from 0 to {2**63 - 1}"),
         ({"stop": "never"}, "stop='never': must be one of 'exit', 'hold', 'retry'"),
         ({"delay": -1}, "delay=-1: must be a whole number of rounds from 0 to 10000, or "),
@@ -156,24 +141,6 @@ def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) ->
     recipes.clear()
     list(plan(world=TEXT).cells(recipes))
     assert {recipe.world for recipe in recipes.values()} == {TEXT}
-
-
-NO_WORLD = "must be a World, a name with options or a function of the budget"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"policies": "exp3.bw"}, r"did you mean 'exp3\.bwk'"),
-        ({"world": "nowhere"}, "unknown world 'nowhere'"),
-        ({"world": 5}, f"world=5: {NO_WORLD}"),
-    ],
-)
-def test_a_job_that_cannot_be_made_is_refused_while_planning(
-    changes: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        list(plan(**changes).cells({}))
 
 
 def test_policies_have_labels_where_they_are_given_some() -> None:
@@ -246,9 +213,7 @@ def test_what_is_not_text_has_no_study_file(changes: dict[str, Any]) -> None:
     assert plan(**changes).facts["study"] is None
 
 
-WORDS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.text(
-    "\"'\\#=[]\n\r\t\x00\x1f\x7f\x85\u2028é😀", max_size=8
-)
+WORDS = st.text(max_size=12) | st.text("\"'\\#=[]\n\r\t\x00\x1f\x7f\x85\u2028é😀", max_size=8)
 
 
 AMOUNTS = st.floats(min_value=0, exclude_min=True, allow_infinity=False)

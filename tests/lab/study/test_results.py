@@ -50,23 +50,6 @@ def test_a_folder_of_another_version_is_refused(tmp_path: Path) -> None:
     (tmp_path / "arms.parquet").unlink()
     with pytest.raises(purse.InvalidInput, match=r"no file 'arms\.parquet'; make the study again"):
         Study.load(tmp_path)
-    facts = json.loads((tmp_path / "manifest.json").read_text())
-    del facts["delay"]
-    (tmp_path / "manifest.json").write_text(json.dumps(facts))
-    with pytest.raises(purse.InvalidInput, match="another version of purse made this study"):
-        Study.load(tmp_path)
-
-
-def test_two_folders_hold_the_same_bytes_whatever_the_number_of_workers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(shard, "WORK", 3e3)
-    worlds = {"shop": TEXT, "ratio": "misleading_ratio"}
-    for name, n_workers in (("one", 1), ("other", 3)):
-        purse.compare(BOTH, worlds, **SMALL, n_workers=n_workers, folder=tmp_path / name)
-    one, other = contents(tmp_path / "one"), contents(tmp_path / "other")
-    assert len([name for name in one if name.startswith("shards")]) > 20
-    assert one == other
 
 
 def test_results_in_pieces_have_the_same_bytes(tmp_path: Path) -> None:
@@ -206,9 +189,7 @@ def test_the_manifest_says_what_was_made_and_with_what(tmp_path: Path) -> None:
     made = purse.compare(["uniform"], {"shop": WORLD}, **SMALL, folder=tmp_path, title="Shopping")
     facts = json.loads((tmp_path / "manifest.json").read_text())
     assert facts == made.facts.to_json()
-    assert (facts["title"], facts["policies"], facts["n_paths"]) == ("Shopping", ["uniform"], 6)
-    assert (facts["worlds"], facts["budgets"]) == ({"shop": "bernoulli"}, [20, 50])
-    assert facts["versions"]["purse"] == purse.__version__
+    assert (facts["title"], facts["worlds"]) == ("Shopping", {"shop": "bernoulli"})
     assert len(facts["shards"]) == 2 * (1 + 3)
     assert all((tmp_path / "shards" / f"{name}.parquet").is_file() for name in facts["shards"])
     assert facts["study"] is None

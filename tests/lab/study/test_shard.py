@@ -1,24 +1,29 @@
+"""Shards, their keys and sizes, and the store that keeps them."""
+
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import polars as pl
 import pytest
 
 import purse
+from purse.base.progress import Progress
+from purse.engine import counterfactual
 from purse.engine.job import Job, make_job
 from purse.lab.study import shard
 from purse.lab.study.shard import (
+    Frames,
     JobSpec,
-    bytes_per_path,
     key_of,
     runs_frame,
     shard_size,
     shards_of,
-    trace_frame,
 )
+from purse.lab.study.store import Store
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.two_point import two_point
 from tests.support.paths import EPSILON_GREEDY
@@ -31,40 +36,28 @@ def job(policy: Any = "uniform", world: Any = RANDOM, budget: Any = 20.3, **opti
     return make_job(policy, world, budget, **options)
 
 
-def test_a_shard_is_about_two_hundred_million_steps_of_work() -> None:
-    """Costs between 0.5 and 1 of 2 arms: 1000 lasts some 1333 rounds, of 10 + 2 steps each."""
-    world = two_point(rewards=[0.5, 0.5], costs=[0.7, 0.8], cost_min=0.5)
-    assert (world.cost_min / 1e9 == 0.5).all()
-    assert (world.cost_max / 1e9 == 1).all()
-    assert shard_size(job(world=world, budget=1000)) == int(2e8 / (1000 / 0.75 * 12))
-
-
-def test_more_arms_or_money_make_smaller_shards_and_a_horizon_larger_ones() -> None:
-    def size(n_arms: int, budget: float, horizon: int | None = None) -> int:
-        world = bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
-        return shard_size(job(world=world, budget=budget, horizon=horizon))
-
-    assert size(10, 500) == int(2e8 / (1000 * 20))
-    assert size(90, 500) == int(2e8 / (1000 * 100))
-    assert size(10, 5000) == int(2e8 / (10_000 * 20))
-    assert size(10, 5000, horizon=1000) == size(10, 500)
-    assert size(10, 4e9) == 1
-
-
-def test_of_several_resources_the_scarcest_decides_how_long_a_path_is() -> None:
-    world = bernoulli(rewards=[0.5, 0.5], costs=[[0.5, 1], [0.5, 1]])
-    assert shard_size(job(world=world, budget=[500, 100])) == int(2e8 / (100 * 12))
-    assert shard_size(job(world=world, budget=[50, 1000])) == int(2e8 / (100 * 12))
-
-
-def test_what_would_take_too_much_memory_is_cut_smaller() -> None:
-    """A path of one round is little work; its 2 marks keep 100 pulls each, and a few numbers."""
-    world = bernoulli(rewards=[0.5] * 100, costs=[0.5] * 100)
-    short, marked = job(world=world, budget=0.5), job(world=world, budget=0.5, checkpoints=2)
-    assert bytes_per_path(short) == 8 * 105
-    assert bytes_per_path(marked) == 3 * bytes_per_path(short)
-    assert shard_size(short) == (1 << 26) // (8 * 105)
-    assert shard_size(marked) == (1 << 26) // (3 * 8 * 105)
+@pytest.mark.parametrize(
+    ("costs", "budget", "options", "size"),
+    [
+        # 500 lasts 1000 rounds, of 10 steps and one for each arm
+        ([0.5] * 10, 500, {}, 2e8 / (1000 * 20)),
+        ([0.5] * 90, 500, {}, 2e8 / (1000 * 100)),
+        ([0.5] * 10, 5000, {}, 2e8 / (10_000 * 20)),
+        ([0.5] * 10, 5000, {"horizon": 1000}, 2e8 / (1000 * 20)),
+        ([0.5] * 10, 4e9, {}, 1),
+        # the scarcest resource decides
+        ([[0.5, 1]] * 2, [500, 100], {}, 2e8 / (100 * 12)),
+        ([[0.5, 1]] * 2, [50, 1000], {}, 2e8 / (100 * 12)),
+        # a path of one round is little work; with 2 marks it takes three times as much memory
+        ([0.5] * 100, 0.5, {}, 2**26 // (8 * 105)),
+        ([0.5] * 100, 0.5, {"checkpoints": 2}, 2**26 // (3 * 8 * 105)),
+    ],
+)
+def test_a_shard_is_about_a_second_of_work_and_little_memory(
+    costs: Any, budget: Any, options: dict[str, Any], size: float
+) -> None:
+    world = bernoulli(rewards=[0.5] * len(costs), costs=costs)
+    assert shard_size(job(world=world, budget=budget, **options)) == int(size)
 
 
 def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
@@ -84,48 +77,35 @@ def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
     assert shard_size(job(seed=1)) == shard_size(work)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        {"policy": "exp3.bwk:gamma=0.5"},
-        {"policy": "fixed"},
-        {"seed": 1},
-        {"stop": "hold"},
-        {"stop": "retry"},
-        {"delay": 3},
-        {"delay": "geometric:3"},
-        {"budget": 20.300000001},
-        {"world": two_point(rewards=[0.9, 0.6, 0.31], costs=[0.6, 0.3, 0.9], cost_min=0.2)},
-        {"world": replace(RANDOM, reward_range=(0.0, 2.0))},
-        {"world": replace(RANDOM, n_rounds=7)},
-        {"world": replace(RANDOM, horizon=7)},
-        {"world": replace(RANDOM, horizon=7, n_rounds=7)},
-        {"world": replace(RANDOM, reward_means=None)},
-        {"horizon": 7},
-        {"checkpoints": 3},
-        {"checkpoints": 4},
-        {"cost_max": 2},
-        {"cost_min": 0.1},
-        {"plays": 2},
-    ],
-    ids=str,
-)
-def test_whatever_decides_the_numbers_changes_the_key(change: dict[str, Any]) -> None:
-    policy = "uniform" if "plays" in change else "exp3.bwk"
-    assert key_of(job(**{"policy": policy, **change})) != key_of(job(policy))
+# each decides some number
+CHANGES: list[dict[str, Any]] = [
+    {},
+    {"policy": "exp3.bwk:gamma=0.5"},
+    {"policy": "fixed"},
+    {"policy": "uniform"},
+    {"policy": "uniform", "plays": 2},
+    {"seed": 1},
+    {"stop": "hold"},
+    {"stop": "retry"},
+    *({"delay": delay} for delay in (3, 4, "geometric:3", "geometric:4")),
+    {"budget": 20.300000001},
+    {"world": two_point(rewards=[0.9, 0.6, 0.31], costs=[0.6, 0.3, 0.9], cost_min=0.2)},
+    {"world": replace(RANDOM, reward_range=(0.0, 2.0))},
+    {"world": replace(RANDOM, reward_means=None)},
+    # they play alike, but only a world that has nothing more to tell has ended
+    {"world": replace(RANDOM, n_rounds=7)},
+    *({"world": replace(RANDOM, horizon=7, n_rounds=n_rounds)} for n_rounds in (None, 7, 8)),
+    {"horizon": 8},
+    {"checkpoints": 3},
+    {"checkpoints": 4},
+    {"cost_max": 2},
+    {"cost_min": 0.1},
+]
 
 
-def test_every_delay_has_a_key_of_its_own() -> None:
-    delays = (0, 3, 4, "geometric:3", "geometric:4")
-    assert len({key_of(job(delay=delay)) for delay in delays}) == 5
-
-
-def test_worlds_that_end_for_different_reasons_have_keys_of_their_own() -> None:
-    """They play alike, but only where the world has nothing more to tell it is the world that
-    ended.
-    """
-    worlds = (replace(RANDOM, horizon=7, n_rounds=n_rounds) for n_rounds in (None, 7, 8))
-    assert len({key_of(job(world=world)) for world in worlds}) == 3
+def test_whatever_decides_the_numbers_changes_the_key() -> None:
+    keys = [key_of(job(**{"policy": "exp3.bwk", **change})) for change in CHANGES]
+    assert [change for i, change in enumerate(CHANGES) if keys.count(keys[i]) > 1] == []
 
 
 def test_numbers_side_by_side_do_not_run_into_each_other() -> None:
@@ -184,33 +164,109 @@ def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
 
 
 @pytest.mark.parametrize(
-    "world",
-    [RANDOM, bernoulli(rewards=[0.9], costs=[0.7]), replace(RANDOM, reward_range=(-1.0, 3.0))],
-    ids=["three arms", "one", "unit"],
+    ("world", "budget"),
+    [(RANDOM, 20.3), (bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]), [10.5, 12])],
 )
-def test_a_row_for_each_path_has_what_simulate_gives(world: purse.lab.World) -> None:
-    run = purse.simulate("uniform", world, 20.3, n_paths=5, seed=4)
+def test_a_row_for_each_path_has_what_simulate_gives(world: purse.lab.World, budget: Any) -> None:
+    run = purse.simulate("uniform", world, budget, n_paths=5, seed=4)
     frame = runs_frame(run, 7)
     assert " ".join(frame.columns) == "path gain rounds used ended efficiency left pulls"
     assert frame["path"].to_list() == [7, 8, 9, 10, 11]
     for name in ("gain", "rounds", "ended", "pulls"):
         ours, theirs = frame[name].to_numpy(), getattr(run, name)
-        assert (ours.shape, ours.dtype) == (theirs.shape, theirs.dtype)
-        assert (ours == theirs).all()
+        assert (ours.dtype, ours.tolist()) == (theirs.dtype, theirs.tolist())
+    whole = round(run.budget[0] * 10**9)
     assert frame["left"].to_list() == [
-        (20_300_000_000 - units) / 10**9 for units in run.spent_units[:, 0].tolist()
+        (whole - units) / 10**9 for units in run.spent_units[:, 0].tolist()
     ]
-    assert frame["used"].to_list() == (run.spent[:, 0] / 20.3).tolist()
-    expected = np.full(5, np.nan) if run.efficiency is None else run.efficiency
-    assert np.array_equal(frame["efficiency"].to_numpy(), expected, equal_nan=True)
-    assert (run.efficiency is None) == (world.reward_range != (0.0, 1.0))
+    assert frame["used"].to_list() == (run.spent / run.budget).max(axis=1).tolist()
+    assert frame["efficiency"].is_nan().all() == (run.efficiency is None)
 
 
-def test_a_trace_sums_the_pulls_of_all_paths_at_each_fraction_of_the_budget() -> None:
-    run = purse.simulate("uniform", RANDOM, 20.3, n_paths=5, seed=4, checkpoints=4)
-    frame = trace_frame(run)
-    assert frame.columns == ["fraction", "pulls"]
-    assert frame["fraction"].to_list() == [0.25, 0.5, 0.75, 1.0]
-    assert run.by_budget is not None
-    assert frame["pulls"].to_list() == run.by_budget.pulls.sum(axis=0).tolist()
-    assert (np.diff(frame["pulls"].to_numpy(), axis=0) > 0).all()
+def kept_runs(folder: Path | None, work: Job, n_paths: int = 5) -> pl.DataFrame:
+    return Store(folder).run(work, n_paths, 1, Progress("test"))
+
+
+def kept_shadows(folder: Path | None, work: Job, runs: pl.DataFrame) -> pl.DataFrame:
+    return Store(folder).counterfactuals(work, runs, 1, Progress("test"))
+
+
+def frame(*numbers: int) -> pl.DataFrame:
+    return pl.DataFrame({"number": numbers})
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in (folder / "shards").iterdir())
+
+
+def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("not a folder")
+    with pytest.raises(purse.PurseError, match=r"cannot write to folder '.*file'"):
+        Store(tmp_path / "file")
+
+
+def test_the_shards_that_are_missing_come_in_their_order_and_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
+    store, shards = Store(tmp_path), list(shards_of(job(), 7))
+    again = list(shards_of(job("uniform"), 7))
+    assert [each.first for each in store.missing([*shards, *again])] == [0, 2, 4, 6]
+    store.accept(shards[1], Frames(frame(1), None))
+    assert [each.first for each in store.missing(shards)] == [0, 4, 6]
+    assert [each.first for each in store.missing(again[::-1])] == [6, 4, 0]
+
+
+def test_a_shard_is_there_only_when_its_trace_is_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, real = next(shards_of(job(), 5)), Store.put
+
+    def interrupted(store: Store, name: str, what: pl.DataFrame) -> None:
+        if name == one.name:
+            raise KeyboardInterrupt
+        real(store, name, what)
+
+    monkeypatch.setattr(Store, "put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        Store(tmp_path).accept(one, Frames(frame(1), frame(2)))
+    assert names(tmp_path) == [f"{one.name}-trace.parquet"]
+    assert Store(tmp_path).missing([one]) == [one]
+    monkeypatch.setattr(Store, "put", real)
+    Store(tmp_path).accept(one, Frames(frame(3), frame(4)))
+    assert Store(tmp_path).missing([one]) == []
+    assert Store(tmp_path).get(one.name).equals(frame(3))
+    assert Store(tmp_path).get(f"{one.name}-trace").equals(frame(4))
+
+
+def test_shadows_are_those_of_the_rounds_and_are_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = kept_runs(tmp_path, job(seed=4))
+    made = kept_shadows(tmp_path, job(seed=4), runs)
+    assert made.columns == ["shadow"]
+    rounds = runs["rounds"].to_numpy()
+    sums = counterfactual.counterfactual_sums(job(seed=4), rounds, Progress("test"))
+    assert (made["shadow"].to_numpy() == sums).all()
+    again = kept_runs(tmp_path, job(seed=4))
+    assert again.equals(runs)
+    assert again.schema == runs.schema
+    assert runs.schema["pulls"] == pl.Array(pl.Int64, 3)
+    monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
+    found = kept_shadows(tmp_path, job(seed=4), runs)
+    assert found.equals(made)
+    assert found["shadow"].to_numpy().shape == (5, 3)
+    # they lie beside the shards of their job
+    code, key = counterfactual.compiled_sums(RANDOM).mark, key_of(job(seed=4))
+    assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
+
+
+def test_what_is_kept_is_made_once_per_name_and_store(tmp_path: Path) -> None:
+    numbers, store = count(1), Store(None)
+
+    def kept(store: Store, name: str) -> int:
+        return store.keep(name, lambda: frame(next(numbers)))["number"].item()
+
+    assert [kept(Store(tmp_path), name) for name in "aabab"] == [1, 1, 2, 1, 2]
+    assert [kept(store, name) for name in "aabab"] == [3, 3, 4, 3, 4]
+    assert [kept(Store(None), "a") for _ in range(2)] == [5, 6]

@@ -8,7 +8,7 @@ import pytest
 import purse
 from purse.lab.study import study_file
 from purse.lab.study.plan import Plan
-from purse.lab.study.study_file import EXAMPLE, load
+from purse.lab.study.study_file import load
 from tests.support.paths import EPSILON_GREEDY
 
 GREEDY = EPSILON_GREEDY.read_text()
@@ -54,14 +54,6 @@ def test_a_study_file_is_a_plan(tmp_path: Path) -> None:
     assert plan.title == "Many paths, seed by seed, until the budgets stop"
 
 
-def test_the_example_loads(tmp_path: Path) -> None:
-    plan = load(written(tmp_path, EXAMPLE.format(name="study.toml")))
-    assert plan.title == "My first study"
-    assert plan.budgets == (100, 1000, 10_000)
-    assert list(plan.worlds) == ["fixed costs", "random costs"]
-    assert "purse lab run study.toml" in EXAMPLE.format(name="study.toml")
-
-
 def test_what_is_left_out_has_defaults(tmp_path: Path) -> None:
     plan = load(
         written(tmp_path, 'policies = ["uniform"]\nbudgets = [20]\nworlds.plain = "same_costs"\n')
@@ -75,14 +67,6 @@ def test_a_study_file_may_have_a_delay(tmp_path: Path) -> None:
         assert plan.delay.value == value
         assert plan.toml is not None
         assert load(written(tmp_path, plan.toml)).facts == plan.facts
-
-
-def test_a_plan_is_what_its_study_file_says(tmp_path: Path) -> None:
-    plan = load(written(tmp_path, PLAIN))
-    assert plan.toml is not None
-    again = load(written(tmp_path, plan.toml))
-    assert again.facts == plan.facts
-    assert again.toml == plan.toml
 
 
 # what stands there | what is written instead | the line that is to blame | the complaint
