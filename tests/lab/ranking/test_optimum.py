@@ -92,17 +92,6 @@ def test_a_pair_of_worlds_has_the_value_of_the_formula(cost: float) -> None:
         assert optima_of(case) == pytest.approx(200 * value * np.array(best))
 
 
-@pytest.mark.parametrize("part", [0.2, 0.5, 0.8])
-def test_no_division_of_the_first_rounds_beats_the_value(part: float) -> None:
-    # by hand, with B = 1000 and c = 0.1: the first B rounds, and then what the rest pays for
-    spent = part * 1000 + (1 - part) * 1000 * 0.1
-    shares = part, (part * 1000 + (1000 - spent) / 0.1) / 9000
-    assert min(shares) <= 9 / 17
-    # and 9 / 17 is reached by spending in 9 of 17 rounds
-    spent = 9 / 17 * 1000 + 8 / 17 * 100
-    assert (9 / 17 * 1000 + (1000 - spent) / 0.1) / 9000 == pytest.approx(9 / 17)
-
-
 def test_with_one_world_the_best_fixed_arm_counts_and_not_who_knows_the_phase() -> None:
     case = Case("c", "s", "same_costs", 1100, 1, adversary=("same_costs",))
     assert optima_of(case) == pytest.approx([1000.0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,27 +17,38 @@ from purse.lab.report.charts.export import render_svg
 from tests.support.charts import checked_spec
 
 
-def by_hand() -> Record:
+def record(
+    means: dict[str, dict[str, float]],
+    cases: list[Case],
+    refusals: dict[tuple[str, str], str] | None = None,
+    **more: Any,
+) -> Record:
+    """The record of two paths, 0.05 above and below the mean of each policy on each case."""
+    scores = {
+        (policy, case): np.array([mean - 0.05, mean + 0.05])
+        for policy, row in means.items()
+        for case, mean in row.items()
+    }
+    return record_of(Leaderboard(tuple(cases), tuple(means), scores, refusals or {}, **more))
+
+
+def by_hand(situation: str = "s", suite: str = "2") -> Record:
     """Three cases of two situations: `a` is best in the first, `b` in the second and on average."""
-    cases = (Case("one", "s", "w", 1), Case("two", "s", "w", 1), Case("three", "t", "w", 1))
     means = {
         "a": {"one": 0.1, "two": 0.2, "three": 0.9},
         "b": {"one": 0.3, "two": 0.4, "three": 0.1},
         "c": {"one": 0.0, "two": 0.0},
         "d": {"one": 0.0},
     }
-    scores = {
-        (policy, case): np.array([mean - 0.05, mean + 0.05])
-        for policy, row in means.items()
-        for case, mean in row.items()
-    }
+    pairs = (("one", situation), ("two", situation), ("three", "t"))
+    cases = [Case(name, about, "w", 1) for name, about in pairs]
     refusals = {
         ("c", "three"): "c needs to know what each arm costs, and that it does not change",
         ("d", "two"): "d needs a horizon",
         ("d", "three"): "d needs a horizon",
     }
     alone = {"one": Alone(0.45, 0.9), "two": Alone(0.0, 0.5), "three": Alone(0.2, 0.2)}
-    return record_of(Leaderboard(cases, tuple("abcd"), scores, refusals, "2", alone))
+    return record(means, cases, refusals, suite=suite, alone=alone)
 
 
 def test_the_policies_of_each_situation_by_mean_score() -> None:
@@ -82,120 +95,88 @@ def test_shares_of_the_gains_of_arms_alone() -> None:
     assert [share.case for share in shares(by_hand(), "d")] == ["one"]
 
 
-def test_the_page_says_what_to_take_and_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.policies.DEFAULT", "a")
+@pytest.mark.parametrize(
+    ("default", "said", "unsaid"),
+    [
+        (
+            "a",
+            [
+                f"# {PAGES['2'].title}\n",
+                "Every policy on every case of suite 2: 3 cases, 4 policies",
+                f"| {ALL} | `b` | Its mean regret is 22%, and 40% at worst (two); ",
+                "| s | `a` | Its mean regret is 15%, and 20% at worst (two); ",
+                "These have to be told what each arm costs: `c`.",
+                "](leaderboard-2.svg)",
+                "What `a`, the default, earns",
+                "The smallest shares are 50% (three) of the cheapest arm's gain and 50% (three)",
+                "| two | — | 160% |",
+                "| one | 200% | 100% |",
+            ],
+            "replan",
+        ),
+        ("z", ["| t | `b` |"], "the default, earns"),
+        # directly below the recommendations
+        ("replan", ["| t | `b` |", "Nothing protects `replan`", "## Standings"], "earns"),
+    ],
+)
+def test_the_page_says_what_to_take_and_why(
+    default: str, said: list[str], unsaid: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("purse.policies.DEFAULT", default)
     text = markdown(by_hand(), "leaderboard-2.svg")
-    assert text.startswith(f"# {PAGES['2'].title}\n")
-    assert "Every policy on every case of suite 2: 3 cases, 4 policies" in text
-    assert f"| {ALL} | `b` | Its mean regret is 22%, and 40% at worst (two); " in text
-    assert "| s | `a` | Its mean regret is 15%, and 20% at worst (two); " in text
-    assert "](leaderboard-2.svg)" in text
-    assert "replan" not in text
+    assert [part for part in said if part not in text] == []
+    assert unsaid not in text
+    if default == "replan":
+        assert sorted(said, key=text.index) == said
 
 
-def test_the_default_beside_players_who_learn_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.policies.DEFAULT", "a")
-    text = markdown(by_hand(), "x.svg")
-    assert "What `a`, the default, earns" in text
-    assert "The smallest shares are 50% (three) of the cheapest arm's gain and 50% (three)" in text
-    assert "| two | — | 160% |" in text
-    assert "| one | 200% | 100% |" in text
-    monkeypatch.setattr("purse.policies.DEFAULT", "z")
-    assert "the default, earns" not in markdown(by_hand(), "x.svg")
-
-
-def test_beside_the_default_the_page_warns_of_adversaries(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.policies.DEFAULT", "replan")
-    text = markdown(by_hand(), "x.svg")
-    assert "Nothing protects `replan` against an adversary who knows it" in text
-    # directly below the recommendations
-    assert text.index("| t | `b` |") < text.index("Nothing protects") < text.index("## Standings")
+def test_the_page_of_long_games_takes_nobody_against_an_adversary() -> None:
+    text = markdown(by_hand("an adversary", "1"), "x.svg")
+    assert "**An adversary.** Nobody can do well: of all policies the best still loses 0.0%" in text
+    assert "| t | `b` |" in text
+    assert "| an adversary | `" not in text.partition("## Standings")[0]
 
 
 @pytest.mark.parametrize(
     ("case", "row"),
     [
-        (
-            Case("c", "s", "same_costs", 1.8, 200),
-            ["c", "s", "`same_costs`", "1.8", "own", "", "200"],
-        ),
+        (Case("c", "s", "same_costs", 1.8, 200), "c|s|`same_costs`|1.8|own||200"),
         (
             Case("c", "s", "w", (1e4, 2.0), 5, "wide", 70, "hold", 3),
-            [
-                *("c", "s", "`w`", "10,000, 2", "wide"),
-                "horizon 70, reports 3 rounds late, stop rule `hold`",
-                "5",
-            ],
+            "c|s|`w`|10,000, 2|wide|horizon 70, reports 3 rounds late, stop rule `hold`|5",
         ),
-        (
-            Case("c", "s", "one", 1, adversary=("one", "other")),
-            ["c", "s", "`one` or `other`", "1", "own", "", "20"],
-        ),
+        (Case("c", "s", "one", 1, adversary=("one", "two")), "c|s|`one` or `two`|1|own||20"),
+        (Case("c", "s", "w" * 200, 1), f"c|s|`{'w' * tables.LONGEST}…`|1|own||20"),
     ],
 )
-def test_a_row_of_the_table_of_cases(case: Case, row: list[str]) -> None:
-    assert tables.case_row(case) == row
-
-
-def test_a_long_world_is_cut() -> None:
-    text = tables.case_row(Case("c", "s", "w" * 200, 1))[2]
-    assert text == "`" + "w" * tables.LONGEST + "…`"
+def test_a_row_of_the_table_of_cases(case: Case, row: str) -> None:
+    assert tables.case_row(case) == row.split("|")
 
 
 def test_the_page_says_what_contexts_are_worth_and_who_gets_it() -> None:
-    cases = (
-        Case("one", "s", "linear_contexts:rows=64,horizon=100", 13),
-        Case("two", "s", "linear_contexts:rows=64,horizon=100,strength=0", 13),
-    )
-    means = {("lin-ucb.price", "one"): 0.1, ("replan", "one"): 0.4, ("replan", "two"): 0.05}
-    scores = {key: np.full(4, mean) for key, mean in means.items()}
-    board = Leaderboard(cases, ("lin-ucb.price", "replan"), scores, {}, "3", {})
-    text = markdown(record_of(board), "leaderboard-3.svg")
-    assert text.startswith(f"# {PAGES['3'].title}\n")
+    text = "linear_contexts:rows=64,horizon=100"
+    cases = [Case("one", "s", text, 13), Case("two", "s", f"{text},strength=0", 13)]
+    means = {"lin-ucb.price": {"one": 0.1}, "replan": {"one": 0.4, "two": 0.05}}
+    page = markdown(record(means, cases, suite="3"), "leaderboard-3.svg")
     blind = context_worth.blind_share(cases[0])
-    assert (
-        f"| one | {1 / blind - 1:+.0%} | 60.0% (`replan`) | 90.0% (`lin-ucb.price`) | +50.0% | yes"
-        in text
-    )
-    assert "| two | +0% | 95.0% (`replan`) | — | — | — |" in text
+    assert f"| one | {1 / blind - 1:+.0%} | 60.0% (`replan`) | 90.0% (`lin-ucb.price`) |" in page
+    assert "(`lin-ucb.price`) | +50.0% | yes" in page
+    assert "| two | +0% | 95.0% (`replan`) | — | — | — |" in page
     assert context_worth.blind_share(cases[1]) == pytest.approx(1)
 
 
-def two_cases() -> Record:
-    """Two policies, of which the second plays one of two cases."""
-    cases = (Case("one", "s", "w", 1), Case("two", "s", "w", 1))
-    scores = {
-        ("a", "one"): np.array([0.1, 0.1, 0.1]),
-        ("b", "one"): np.array([0.2, 0.25, 0.3]),
-        ("a", "two"): np.array([0.5, 0.5, 0.6]),
-    }
-    return record_of(Leaderboard(cases, ("a", "b"), scores, {}))
-
-
 def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:
-    figure = tables.heat_figure(two_cases())
-    assert figure.data.rows() == [
-        ("b", "one", pytest.approx(0.25)),
-        ("b", "two", None),
-        ("a", "one", pytest.approx(0.1)),
-        ("a", "two", pytest.approx(1.6 / 3)),
-    ]
-    spec = checked_spec(figure)
-    (cells,) = spec["datasets"].values()
-    assert [cell["label"] for cell in cells] == ["25", "10", "53"]
-    axes = spec["concat"][0]["layer"][0]["encoding"]
-    assert axes["y"]["scale"]["domain"] == ["b", "a"]
-    assert axes["x"]["scale"]["domain"] == ["one", "two"]
-    assert render_svg(spec) == render_svg(tables.heat_figure(two_cases()).spec)
-
-
-def test_a_score_below_0_has_the_colour_of_the_end_and_its_own_label() -> None:
-    scores = {("a", "one"): np.array([-0.2, -0.2]), ("b", "one"): np.array([-1e-9, -1e-9])}
-    cases = (Case("one", "s", "w", 1),)
-    board = record_of(Leaderboard(cases, ("a", "b"), scores, {}, "2"))
+    cases = [Case("one", "s", "w", 1), Case("two", "s", "w", 1)]
+    means = {"a": {"one": 0.1, "two": 0.53}, "b": {"one": -0.2}, "c": {"one": -1e-9, "two": 0.1}}
+    board = record(means, cases)
     figure = tables.heat_figure(board)
-    assert figure.name == "leaderboard-2"
-    (cells,) = figure.spec["datasets"].values()
-    assert [cell["shade"] for cell in cells] == [0.001, 0.001]
-    assert cells[0]["label"] == "-20.0"
-    assert tables.cell(board, "b", "one") == "0.0\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.0"
+    assert [(row, column) for row, column, _ in figure.data.rows()] == [
+        (policy, case) for policy in "bca" for case in ("one", "two")
+    ]
+    assert figure.data["score"].to_list() == pytest.approx([-0.2, None, -1e-9, 0.1, 0.1, 0.53])
+    (cells,) = checked_spec(figure)["datasets"].values()
+    # below 0 a score has the colour of the end and its own label
+    assert [cell["label"] for cell in cells] == ["-20.0", "0.0", "10", "10", "53"]
+    assert [cell["shade"] for cell in cells[:2]] == [0.001, 0.001]
+    assert render_svg(figure.spec) == render_svg(tables.heat_figure(board).spec)
+    assert tables.cell(board, "c", "one").startswith("0.0\N{NO-BREAK SPACE}±")
