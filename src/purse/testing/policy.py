@@ -49,7 +49,8 @@ def check_policy(
     policy   a name with options, the path of a policy file, a module, or a class in plain Python
     world    the world to play; None: one that the policy can play
     plays, horizon   as in `purse.simulate`
-    quick    compile one loop, and none for masks or late reports; play all else in plain Python
+    quick    play one world, with contexts of each arm if the policy can, and compile one loop: none
+             for masks, none for late reports
 
     A policy that sees contexts plays worlds that have some, too, with late reports as well.
 
@@ -77,9 +78,8 @@ def check_policy(
                 with suppress(InvalidInput):
                     make_job(module, contextual, 10, plays=plays, horizon=horizon)
                     places.append(contextual)
-    for place in places:
-        compiled = not quick or place is places[-1]
-        check_games(module, place, plays=plays, horizon=horizon, quick=quick, compiled=compiled)
+    for place in places[-1:] if quick else places:
+        check_games(module, place, plays=plays, horizon=horizon, quick=quick)
 
 
 def check_games(
