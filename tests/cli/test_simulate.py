@@ -85,6 +85,13 @@ def test_regret_of_one_path_has_no_interval(command: Command) -> None:
     assert names == [name for name in NOTIONS if name != "optimum"]
 
 
+def test_the_seed_decides_the_regrets_and_the_workers_do_not(command: Command) -> None:
+    line = f"lab regret uniform -w {WORLD} -b 50 -n 5"
+    plain = command(line)[1]
+    assert command(f"{line} --workers 1")[1] == command(f"{line} --seed 0")[1] == plain
+    assert command(f"{line} --seed 1")[1] != plain
+
+
 def test_a_measurement_that_keeps_nothing_does_not_promise_to_continue(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

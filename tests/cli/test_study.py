@@ -72,6 +72,20 @@ def test_comparisons_share_what_they_have_in_common(command: Command, unpublishe
     assert len(list(shards.iterdir())) == 2 * len(first)
 
 
+def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    three = "bernoulli:rewards=[.9,.6,.3],costs=[.8,.3,.2]"
+    code, out, _ = command(f"compare uniform -w {WORLD} -w {three} -b 20 -n 2")
+    assert code == 0
+    assert WORLD in out
+    assert three in out
+    (results,) = tmp_path.glob("purse-results/compare-*/results.parquet")
+    frame = pl.read_parquet(results)
+    assert frame["pulls"].list.len().to_list() == [2, 2, 3, 3]
+    assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
+
+
 def test_compare_says_when_a_world_ends_before_the_budget(
     command: Command, unpublished: None
 ) -> None:
