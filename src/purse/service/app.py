@@ -44,12 +44,7 @@ class Service:
         self.views, self.threads = LiveViews(storage), Threads()
         self.followers = [Follower(storage, receiver) for receiver in receivers]
         guard = Guard(tokens, socket=settings.socket is not None)
-        metrics = Metrics(
-            self.budgets.statuses,
-            self.budgets.account_statuses,
-            lambda: storage.now() / 1000,
-            self.followers,
-        )
+        metrics = Metrics(self.budgets, self.followers)
         overview = Overview(self.budgets, self.views, settings.storage)
         self.routes = [
             *verb_routes(self.budgets, self.threads, metrics),

@@ -55,18 +55,12 @@ def refuse_foreign_page(headers: Mapping[str, str]) -> None:
     """
     host = headers.get("host", "")
     if host_of("//" + host) not in LOOPBACK:
-        raise ProblemError(
-            FOREIGN,
-            f"Host {host!r} is not this machine: without tokens only "
-            f"{', '.join(LOOPBACK)} are answered",
-        )
+        only = f"without tokens only {', '.join(LOOPBACK)} are answered"
+        raise ProblemError(FOREIGN, f"Host {host!r} is not this machine: {only}")
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{host}":
-        raise ProblemError(
-            FOREIGN,
-            f"Origin {origin!r} is another site: without tokens only pages of this server "
-            "may send requests",
-        )
+        only = "without tokens only pages of this server may send requests"
+        raise ProblemError(FOREIGN, f"Origin {origin!r} is another site: {only}")
 
 
 @lru_cache(maxsize=16)
@@ -88,8 +82,5 @@ def check_role(principal: Principal | None, role: str) -> None:
     if principal is None:
         raise ProblemError(NO_TOKEN, NEEDS_TOKEN)
     if not principal.may(role):
-        raise ProblemError(
-            WRONG_ROLE,
-            f"this needs the role {role}; the token {principal.name!r} has the role "
-            f"{principal.role}",
-        )
+        has = f"the token {principal.name!r} has the role {principal.role}"
+        raise ProblemError(WRONG_ROLE, f"this needs the role {role}; {has}")

@@ -9,10 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
 
-from purse.campaign.account import Account
 from purse.campaign.budget import Budget
-from purse.campaign.campaign import Campaign
-from purse.campaign.results import AccountStatus, Status
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.storage import Storage
 from purse.campaign.verb import Verb
@@ -76,12 +73,7 @@ class Budgets:
             self.drop(of, name)
             raise
 
-    def statuses(self) -> Iterator[Status]:
-        """Yield how all campaigns stand."""
-        for name in Campaign.names(storage=self.storage):
-            yield self.get(Campaign, name).status()
-
-    def account_statuses(self) -> Iterator[AccountStatus]:
-        """Yield how all accounts stand, those that are below another too."""
-        for name in Account.names(storage=self.storage):
-            yield self.get(Account, name).status()
+    def statuses(self, of: type[AnyBudget]) -> Iterator[Any]:
+        """Yield how all campaigns stand, or all accounts, those below another too."""
+        for name in of.names(storage=self.storage):
+            yield self.get(of, name).status()

@@ -25,12 +25,7 @@ from purse.service.routes import JSON, Operation, answer_json, missing, query_of
 SPAN = "span"
 FOLDER = "static"
 INDEX = "index.html"
-KINDS = {
-    ".html": "text/html",
-    ".css": "text/css",
-    ".js": "text/javascript",
-    ".svg": "image/svg+xml",
-}
+KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -65,14 +60,14 @@ def load() -> dict[str, Page]:
     """Return all files by name."""
     pages = {}
     for file in files("purse.service").joinpath(FOLDER).iterdir():
-        if kind := KINDS.get("." + file.name.rpartition(".")[2]):
+        if kind := KINDS.get(file.name.rpartition(".")[2]):
             body = file.read_bytes()
             pages[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
     return pages
 
 
-def page_routes() -> Iterator[Route]:
-    """Yield the routes of the page and its files, which tell nothing of any campaign."""
+def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iterator[Route]:
+    """Yield the routes of the page and its files, and the three that tell readers of campaigns."""
     pages = load()
 
     async def file(scope: Scope) -> Response:
@@ -80,13 +75,6 @@ def page_routes() -> Iterator[Route]:
         if page is None:
             raise missing(scope)
         return page.answer(scope["state"]["headers"].get("if-none-match"))
-
-    yield route("/", GET=Operation(None, file))
-    yield route("/dashboard/{file}", GET=Operation(None, file))
-
-
-def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iterator[Route]:
-    """Yield the routes of the page, and the three that tell readers of campaigns."""
 
     async def look(scope: Scope) -> Response:
         facts = await views.read(overview.facts)
@@ -108,18 +96,13 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
             )
         await views.look(name, span)  # a problem is answered as one, before the stream begins
         headers = scope["state"]["headers"]
+        # the token may be revoked in the meantime
+        stream = views.events(name, lambda: guard.principal(headers) is not None, span)
+        unbuffered = {"X-Accel-Buffering": "no"}
+        return StreamingResponse(stream, media_type="text/event-stream", headers=unbuffered)
 
-        def may_look() -> bool:
-            """Return whether the token still holds: it may be revoked in the meantime."""
-            return guard.principal(headers) is not None
-
-        return StreamingResponse(
-            views.events(name, may_look, span),
-            media_type="text/event-stream",
-            headers={"X-Accel-Buffering": "no"},
-        )
-
-    yield from page_routes()
+    yield route("/", GET=Operation(None, file))
+    yield route("/dashboard/{file}", GET=Operation(None, file))
     yield route("/overview", GET=Operation("read", look))
     yield route("/campaigns/{name}/picture", GET=Operation("read", picture))
     yield route("/campaigns/{name}/events", GET=Operation("read", events))

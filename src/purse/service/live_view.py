@@ -7,8 +7,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple, TypeVar
 
 import anyio
@@ -16,6 +15,7 @@ from anyio.to_thread import run_sync
 
 from purse._version import __version__
 from purse.base.json import compact
+from purse.campaign.account import Account
 from purse.campaign.campaign import Campaign
 from purse.campaign.history import FollowedHistory
 from purse.campaign.storage.storage import Storage
@@ -150,7 +150,7 @@ class LiveViews:
 
     async def look(self, name: str, span: Span = ALL) -> ViewVersion:
         """Return the picture of a campaign, read in another thread."""
-        return await run_sync(self.version, name, span, limiter=self._threads)
+        return await self.read(lambda: self.version(name, span))
 
     async def read(self, work: Callable[[], Result]) -> Result:
         """Return what a function returns that reads the storage, in another thread."""
@@ -159,15 +159,6 @@ class LiveViews:
     def close(self) -> None:
         """End all streams within a second, so that a server that stops has no one to wait for."""
         self.closed = True
-
-    @contextmanager
-    def viewing(self) -> Iterator[None]:
-        """Count a viewer."""
-        self.viewers += 1
-        try:
-            yield
-        finally:
-            self.viewers -= 1
 
     async def events(
         self, name: str, may_look: Callable[[], bool] = lambda: True, span: Span = ALL
@@ -178,7 +169,8 @@ class LiveViews:
         version, quiet = None, 0
         if self.viewers >= MOST_VIEWERS:
             return
-        with self.viewing():
+        self.viewers += 1
+        try:
             for _ in range(LONGEST):
                 try:
                     if not may_look():
@@ -196,6 +188,8 @@ class LiveViews:
                 if self.closed:
                     return
                 await anyio.sleep(BEAT)
+        finally:
+            self.viewers -= 1
 
 
 class Overview:
@@ -225,10 +219,6 @@ class Overview:
                 continue
             summary = self.views.summary(name, status.entries)
             rows.append({"status": without_folder(status.as_dict()), "summary": summary})
-        now = self.budgets.storage.now() / 1000
-        return {"now": now, "version": __version__, "campaigns": rows, "accounts": self._tops()}
-
-    def _tops(self) -> list[dict[str, Any]]:
-        """Return the accounts at the top, each with all that is below it."""
-        statuses = list(self.budgets.account_statuses())
-        return [status.as_dict() for status in statuses if not status.account]
+        now, accounts = self.budgets.storage.now() / 1000, self.budgets.statuses(Account)
+        tops = [status.as_dict() for status in accounts if not status.account]
+        return {"now": now, "version": __version__, "campaigns": rows, "accounts": tops}

@@ -7,19 +7,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Histogram
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
+from purse.campaign.account import Account
+from purse.campaign.campaign import Campaign
 from purse.campaign.results import ALARM_KINDS
 from purse.campaign.states import CAMPAIGN_STATES, RUNNING
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.results import AccountStatus, Status
+    from purse.campaign.results import Status
+    from purse.campaign.storage.storage import Storage
     from purse.campaign.webhooks.follower import Follower
+    from purse.service.budgets import Budgets
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
 AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
@@ -37,10 +41,7 @@ COUNTS = {
 }
 # what one number says of a campaign, and how it is found
 GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
-    "running": (
-        "Whether the campaign gives out tickets.",
-        lambda status: status.status == RUNNING,
-    ),
+    "running": ("Whether the campaign gives out tickets.", lambda status: status.status == RUNNING),
     "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
     "presumed_tickets": (
         "Tickets that expired and are presumed spent.",
@@ -65,6 +66,7 @@ DELIVERIES = {
     "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
     "deliveries_failed": ("failed", "Attempts to tell a receiver of events that failed."),
 }
+Row: TypeAlias = tuple[tuple[str, ...], float]  # values of labels, and a number
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
@@ -85,25 +87,20 @@ class Family:
     def __init__(self, prefix: str, label: str) -> None:
         self.prefix, self.label = prefix, label
 
-    def gauge(
-        self, word: str, text: str, rows: Iterable[tuple[tuple[str, ...], float]], *more: str
+    def numbers(
+        self, word: str, text: str, rows: Iterable[Row], *more: str, grows: bool = False
     ) -> Metric:
-        """Return numbers, each with the value of the label, and of `more` labels."""
-        metric = GaugeMetricFamily(self.prefix + word, text, labels=(self.label, *more))
+        """Return numbers, each with the value of the label, and of `more` labels.
+
+        grows   whether they are counters, which only grow
+        """
+        kind = CounterMetricFamily if grows else GaugeMetricFamily
+        metric: Metric = kind(self.prefix + word, text, labels=(self.label, *more))
         for labels, value in rows:
-            metric.add_metric(labels, float(value))
+            metric.add_metric(labels, float(value))  # type: ignore[attr-defined]
         return metric
 
-    def counter(self, word: str, text: str, rows: Iterable[tuple[str, float]]) -> Metric:
-        """Return numbers that only grow."""
-        metric = CounterMetricFamily(self.prefix + word, text, labels=(self.label,))
-        for name, value in rows:
-            metric.add_metric((name,), value)
-        return metric
-
-    def balances(
-        self, text: str, statuses: Sequence[Status] | Sequence[AccountStatus]
-    ) -> Iterator[Metric]:
+    def balances(self, text: str, statuses: Sequence[Any]) -> Iterator[Metric]:
         """Yield the amounts of each resource."""
         for word in AMOUNTS:
             rows = [
@@ -111,67 +108,66 @@ class Family:
                 for status in statuses
                 for purse in status.purses
             ]
-            yield self.gauge(word, text.format(word), rows, "resource")
+            yield self.numbers(word, text.format(word), rows, "resource")
 
 
-def of_campaigns(
-    read: Callable[[], Iterable[Status]], now: Callable[[], float]
-) -> Iterator[Metric]:
+def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
     """Yield how all campaigns stand at this moment."""
     try:
-        statuses, up = list(read()), 1
+        statuses, up = list(budgets.statuses(Campaign)), 1
     except StorageUnavailable:
         statuses, up = [], 0
     family = Family("purse_", "campaign")
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
     yield from family.balances("The {} of a resource, in its own unit.", statuses)
     states = [
-        ((status.name, word), float(status.status == word))
+        ((status.name, word), status.status == word)
         for status in statuses
         for word in CAMPAIGN_STATES
     ]
-    yield family.gauge("state", "1 for the state that the campaign is in.", states, "state")
+    yield family.numbers("state", "1 for the state that the campaign is in.", states, "state")
     alarms = [
-        ((status.name, word), float(any(alarm.kind == word for alarm in status.alarms)))
+        ((status.name, word), any(alarm.kind == word for alarm in status.alarms))
         for status in statuses
         for word in ALARM_KINDS
     ]
-    yield family.gauge("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
+    yield family.numbers("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
     for word, (text, number) in GAUGES.items():
-        yield family.gauge(word, text, [((status.name,), number(status)) for status in statuses])
-    ages = [((status.name,), age(status.oldest_held, now())) for status in statuses]
+        yield family.numbers(word, text, [((status.name,), number(status)) for status in statuses])
+    now = budgets.storage.now() / 1000
+    ages = [((status.name,), age(status.oldest_held, now)) for status in statuses]
     text = "The age of the oldest ticket that is held; 0 without any."
-    yield family.gauge("oldest_ticket_seconds", text, ages)
+    yield family.numbers("oldest_ticket_seconds", text, ages)
     for word, text in COUNTS.items():
-        counts = [(status.name, status.counts[word]) for status in statuses]
-        yield family.counter(word, text, counts)
+        counts = [((status.name,), status.counts[word]) for status in statuses]
+        yield family.numbers(word, text, counts, grows=True)
 
 
-def of_accounts(read: Callable[[], Iterable[AccountStatus]]) -> Iterator[Metric]:
+def of_accounts(budgets: Budgets) -> Iterator[Metric]:
     """Yield how all accounts stand at this moment; nothing if the storage does not answer."""
-    statuses: list[AccountStatus] = []
+    statuses = []
     with suppress(StorageUnavailable):
-        statuses = list(read())
+        statuses = list(budgets.statuses(Account))
     family = Family("purse_account_", "account")
     yield from family.balances("The {} of a resource of an account, in its own unit.", statuses)
-    running = [((status.name,), float(status.status == RUNNING)) for status in statuses]
+    running = [((status.name,), status.status == RUNNING) for status in statuses]
     text = "Whether campaigns below the account may give out tickets."
-    yield family.gauge("running", text, running)
+    yield family.numbers("running", text, running)
 
 
-def of_webhooks(followers: Sequence[Follower], now: Callable[[], float]) -> Iterator[Metric]:
+def of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[Metric]:
     """Yield how the followers of this process stand."""
     family = Family("purse_", "receiver")
     for name, (word, text) in DELIVERIES.items():
-        counts = [(follower.receiver.name, follower.counts[word]) for follower in followers]
-        yield family.counter(name, text, counts)
+        counts = [((follower.receiver.name,), follower.counts[word]) for follower in followers]
+        yield family.numbers(name, text, counts, grows=True)
     text = "The age of the oldest event that a receiver was not told of yet; 0 without any."
-    waiting = {
-        follower.receiver.name: [event.since / 1000 for event in list(follower.waiting.values())]
-        for follower in followers
-    }
-    rows = [((name,), age(min(times, default=None), now())) for name, times in waiting.items()]
-    yield family.gauge("oldest_event_seconds", text, rows)
+    rows = []
+    for follower in followers:
+        times = [event.since / 1000 for event in list(follower.waiting.values())]
+        oldest = age(min(times, default=None), storage.now() / 1000)
+        rows.append(((follower.receiver.name,), oldest))
+    yield family.numbers("oldest_event_seconds", text, rows)
 
 
 def age(since: float | None, now: float) -> float:
@@ -182,17 +178,11 @@ def age(since: float | None, now: float) -> float:
 class Metrics:
     """The metrics of one app, in a registry of its own."""
 
-    def __init__(
-        self,
-        statuses: Callable[[], Iterable[Status]],
-        accounts: Callable[[], Iterable[AccountStatus]],
-        now: Callable[[], float],
-        followers: Sequence[Follower],
-    ) -> None:
+    def __init__(self, budgets: Budgets, followers: Sequence[Follower]) -> None:
         self.registry = registry = CollectorRegistry()
-        registry.register(Collected(partial(of_webhooks, followers, now)))
-        registry.register(Collected(partial(of_campaigns, statuses, now)))
-        registry.register(Collected(partial(of_accounts, accounts)))
+        registry.register(Collected(partial(of_webhooks, followers, budgets.storage)))
+        registry.register(Collected(partial(of_campaigns, budgets)))
+        registry.register(Collected(partial(of_accounts, budgets)))
         answer = ("method", "route", "status")
         self.requests = Counter(
             "purse_http_requests", "Requests answered.", answer, registry=registry

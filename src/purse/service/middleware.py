@@ -68,10 +68,8 @@ class RequestMiddleware:
             named = principal is not None and principal.name
             wait = self.buckets.take(f"token {named}" if named else f"address {address}")
             if wait:
-                rate = f"{self.buckets.rate:g} requests per second are allowed"
-                raise ProblemError(
-                    TOO_MANY, f"{rate}; wait {wait:.3g} s", {"Retry-After": str(int(wait) + 1)}
-                )
+                said = f"{self.buckets.rate:g} requests per second are allowed; wait {wait:.3g} s"
+                raise ProblemError(TOO_MANY, said, {"Retry-After": str(int(wait) + 1)})
         if principal is None and not is_public(scope["path"]):
             raise ProblemError(NO_TOKEN, NEEDS_TOKEN)
         check_query(scope["query_string"])
@@ -124,12 +122,15 @@ class RequestContext:
         route = self.state.get("route", "unknown")
         method = self.scope["method"] if self.scope["method"] in METHODS else "other"
         metrics.answered(method, route, self.status, seconds)
+        name = self.scope["path_params"]["name"] if route.startswith(CAMPAIGN) else None
         request_log.request(
-            method,
-            route,
-            self.status,
-            seconds,
-            campaign=self.scope["path_params"]["name"] if route.startswith(CAMPAIGN) else None,
-            request_id=self.request_id,
-            token=None if self.principal is None else self.principal.name,
+            {
+                "method": method,
+                "route": route,
+                "status": self.status,
+                "ms": round(seconds * 1000, 3),
+                "campaign": name,
+                "request_id": self.request_id,
+                "token": self.principal and self.principal.name,
+            }
         )

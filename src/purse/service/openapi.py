@@ -34,7 +34,10 @@ from purse.service.problems import (
 from purse.service.routes import CLASSES, JSON, status_of
 
 MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
-HEADERS = {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}
+HEADERS = {
+    status: {name: {"$ref": f"#/components/headers/{name}"}}
+    for status, name in {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}.items()
+}
 LINES = (
     "An entry as JSON on each line: at most `limit`, and fewer once they have 4 MB. Go on with "
     "`after` at the last entry's `seq` until an answer is empty."
@@ -165,9 +168,7 @@ def body(of: type[AnyBudget], row: Verb) -> Schema:
     if wanted:
         schema["required"] = wanted
     example = examples().get(operation_id(of, row), {}).get("body")
-    return {
-        "requestBody": {"required": bool(wanted), "content": content(JSON, schema, example)},
-    }
+    return {"requestBody": {"required": bool(wanted), "content": content(JSON, schema, example)}}
 
 
 def refusals(*kinds: ProblemType) -> dict[str, Schema]:
@@ -183,11 +184,7 @@ def refusals(*kinds: ProblemType) -> dict[str, Schema]:
         }
         answers[str(status)] = {
             "description": "; ".join(kind.title for kind in alike.values()) + ".",
-            "headers": {
-                header: {"$ref": f"#/components/headers/{header}"}
-                for header in [HEADERS.get(status)]
-                if header
-            },
+            "headers": HEADERS.get(status, {}),
             "content": {MEDIA_TYPE: {"schema": {"$ref": REF + "Problem"}, "examples": shown}},
         }
     return answers

@@ -39,15 +39,11 @@ class Lines(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         told = getattr(record, FACTS, {})
-        words = [
-            time_of(record)[11:23],
-            f"{record.levelname.lower():7}",
-            plain(record.getMessage()),
-        ]
+        words = [time_of(record)[11:23], f"{record.levelname.lower():7}"]
+        words.append(plain(record.getMessage()))
         words += [f"{key}={plain(str(value))}" for key, value in told.items() if value is not None]
-        return " ".join(words) + (
-            f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
-        )
+        error = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
+        return " ".join(words) + error
 
 
 def time_of(record: logging.LogRecord) -> str:
@@ -70,32 +66,13 @@ def configure(style: str) -> None:
         logger.setLevel(logging.INFO if name == "purse" else logging.WARNING)
 
 
-def request(
-    method: str,
-    route: str,
-    status: int,
-    seconds: float,
-    *,
-    campaign: str | None,
-    request_id: str,
-    token: str | None,
-) -> None:
+def request(facts: dict[str, Any]) -> None:
     """Write the line of a request."""
-    level = logging.ERROR if status >= 500 else logging.INFO
-    if route == POLLED and status < 400:
+    level = logging.ERROR if facts["status"] >= 500 else logging.INFO
+    if facts["route"] == POLLED and facts["status"] < 400:
         level = logging.DEBUG
-    if not LOGGER.isEnabledFor(level):
-        return
-    facts = {
-        "method": method,
-        "route": route,
-        "status": status,
-        "ms": round(seconds * 1000, 3),
-        "campaign": campaign,
-        "request_id": request_id,
-        "token": token,
-    }
-    # made here, since `log` would look for the line of code that this comes from
-    record = logging.LogRecord(LOGGER.name, level, __file__, 0, "request", None, None)
-    setattr(record, FACTS, facts)
-    LOGGER.handle(record)
+    if LOGGER.isEnabledFor(level):
+        # made here, since `log` would look for the line of code that this comes from
+        record = logging.LogRecord(LOGGER.name, level, __file__, 0, "request", None, None)
+        setattr(record, FACTS, facts)
+        LOGGER.handle(record)

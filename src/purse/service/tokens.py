@@ -96,14 +96,8 @@ class TokenFile:
             ) from error
         # looks at all: the time taken tells nothing
         matching = [token for token in tokens if compare_digest(token.sha256, digest)]
-        return next(
-            (
-                Principal(token.name, token.role)
-                for token in matching
-                if not token.expired(self.now())
-            ),
-            None,
-        )
+        valid = [token for token in matching if not token.expired(self.now())]
+        return Principal(valid[0].name, valid[0].role) if valid else None
 
 
 def digest_of(secret: str) -> str:
@@ -120,11 +114,8 @@ def read(path: Path) -> list[Token]:
         try:
             token = Token(**json.loads(line))
             token.expired(0)
-            good = (
-                token.role in ROLES
-                and len(bytes.fromhex(token.sha256)) == 32
-                and isinstance(token.name, str)
-            )
+            good = token.role in ROLES and isinstance(token.name, str)
+            good = good and len(bytes.fromhex(token.sha256)) == 32
         except (TypeError, ValueError):
             good = False
         if not good:
@@ -141,13 +132,8 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
     secret = PREFIX + secrets.token_urlsafe(32)
-    token = Token(
-        name,
-        role,
-        digest_of(secret),
-        moment(now),
-        None if expires_after is None else moment(now + expires_after),
-    )
+    until = None if expires_after is None else moment(now + expires_after)
+    token = Token(name, role, digest_of(secret), moment(now), until)
     line = json.dumps(token._asdict()).encode() + b"\n"
     with changing(path):
         before = path.read_bytes() if path.exists() else b""
