@@ -24,7 +24,14 @@ from purse.base.optional import needs
 from purse.campaign.results import CampaignTicket
 from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
 from purse.integrations.campaign_costs import check_campaign
-from purse.integrations.litellm_attempts import KEY, TICKET, Attempt, Attempts
+from purse.integrations.litellm_attempts import (
+    KEY,
+    METADATA,
+    TICKET,
+    Attempt,
+    Attempts,
+    metadata_of,
+)
 from purse.integrations.litellm_campaigns import create_campaign
 from purse.integrations.litellm_offers import Offer, offers_of
 
@@ -40,7 +47,6 @@ with needs("purse.integrations.litellm", "litellm"):
 
 __all__ = ["PurseRouter", "create_campaign", "ticket_of"]
 
-METADATA = ("metadata", "litellm_metadata")  # which of them, the kind of call decides
 # errors after which the deployment is as well as before
 THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
 REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
@@ -158,8 +164,9 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
         except AskRefused as error:
-            given[REFUSED] = f"campaign {campaign.name!r}: {error}"
-            raise await self._exhausted(waited, given[REFUSED]) from error
+            given[REFUSED] = reason = f"campaign {campaign.name!r}: {error}"
+            purse = (await waited.status()).purses[0]
+            raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error
         except InvalidInput as error:
             raise BadRequestError(shorten(str(error), 400), model, "purse") from error
         attempt = Attempt(waited, ticket)
@@ -184,18 +191,13 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                     raise
             await asyncio.sleep(pause)
 
-    async def _exhausted(self, campaign: AsyncCampaign, reason: str) -> BudgetExceededError:
-        purse = (await campaign.status()).purses[0]
-        return BudgetExceededError(float(purse.spent), float(purse.budget), reason)
-
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: Any
     ) -> dict[str, Any] | None:
         """Refuse a call to a deployment of ours that no ticket is held for."""
-        metadata = [kwargs.get(name) for name in METADATA]
-        groups = [one.get("deployment_model_name") for one in metadata if one]
+        groups = [one.get("deployment_model_name") for one in metadata_of(kwargs)]
         group = next((name for name in groups if name in self.campaigns), None)
-        attempt = self._attempts.find(*metadata)
+        attempt = self._attempts.find(kwargs)
         if group is None and attempt is None:
             return None
         kind = str(getattr(call_type, "value", call_type))
@@ -203,7 +205,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             raise refusal(
                 str(group), "was addressed by the id of a deployment, so no ticket is held for it"
             )
-        if kind not in (*PAID, *PAID_TOO):
+        if kind not in PAID + PAID_TOO:
             await attempt.end("void")
             raise refusal(str(group), f"is of kind {kind!r}, whose cost LiteLLM does not report")
         attempt.started = True  # the call is on its way, and may cost something
@@ -225,7 +227,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         self, request_data: dict[str, Any], response: Any, call_type: Any
     ) -> Any:
         """Settle the cost before the caller gets the answer; streams are told at their end."""
-        attempt = self._attempts.find(*(request_data.get(name) for name in METADATA))
+        attempt = self._attempts.find(request_data)
         if attempt is None or not hasattr(response, "_hidden_params"):
             return None
         response._hidden_params[TICKET] = attempt.names()
@@ -242,7 +244,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Report the reward, and the cost of a stream."""
-        attempt = self._find(kwargs)
+        attempt = self._attempts.find(kwargs.get("litellm_params"))
         if attempt is None:
             return
         cost = (kwargs.get("standard_logging_object") or {}).get("response_cost")
@@ -286,7 +288,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         fallback_depth: int | None = None,
     ) -> None:
         """Report that an attempt failed, before the next one is made."""
-        attempt = self._attempts.find(*(request_data.get(name) for name in METADATA))
+        attempt = self._attempts.find(request_data)
         if attempt is not None:
             await self._fail(attempt, exception, None)
 
@@ -294,31 +296,25 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         self, kwargs: dict[str, Any], response_obj: Any, start_time: Any, end_time: Any
     ) -> None:
         """Report a failure that no other hook did: a stream that broke in the middle."""
-        attempt = self._find(kwargs)
+        attempt = self._attempts.find(kwargs.get("litellm_params"))
         if attempt is not None:
             await self._fail(attempt, kwargs.get("exception"), kwargs.get("response_cost"))
 
     async def _fail(self, attempt: Attempt, error: Any, cost: float | None) -> None:
         if not cost and isinstance(error, THE_REQUESTS_FAULT):
             await attempt.end("void")
-        elif not cost and self.charge_timeouts and isinstance(error, litellm.Timeout):
-            await attempt.end("fail", attempt.ticket.held[0], reason_of(error))
         else:
-            await attempt.end("fail", float(cost or 0), reason_of(error))
+            charged = self.charge_timeouts and isinstance(error, litellm.Timeout)
+            spent = attempt.ticket.held[0] if charged and not cost else float(cost or 0)
+            await attempt.end("fail", spent, f"{type(error).__name__}: {error}")
         self._attempts.forget(attempt)
-
-    def _find(self, kwargs: Mapping[str, Any]) -> Attempt | None:
-        params = kwargs.get("litellm_params") or {}
-        return self._attempts.find(*(params.get(name) for name in METADATA))
 
     async def async_post_call_response_headers_hook(
         self, data: dict[str, Any], user_api_key_dict: Any, response: Any, *_: Any, **__: Any
     ) -> dict[str, str] | None:
         """Return the header by which a client of the proxy reports the reward later."""
         names = ticket_of(response)
-        return (
-            None if names is None else {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
-        )
+        return names and {"x-purse-ticket": f"{names['campaign']}/{names['ticket']}"}
 
 
 def ticket_of(response: Any) -> dict[str, Any] | None:
@@ -330,14 +326,8 @@ def ticket_of(response: Any) -> dict[str, Any] | None:
     if isinstance(hidden, Mapping) and TICKET in hidden:
         return dict(hidden[TICKET])
     details = getattr(getattr(response, "logging_obj", None), "model_call_details", {})
-    params = details.get("litellm_params") or {}
-    metadata = [params.get(name) or {} for name in METADATA]
+    metadata = metadata_of(details.get("litellm_params"))
     return next((dict(one[TICKET]) for one in metadata if TICKET in one), None)
-
-
-def reason_of(error: Any) -> str:
-    """Return an error in a line, for the journal."""
-    return f"{type(error).__name__}: {error}"
 
 
 def refusal(group: str, why: str) -> BadRequestError:

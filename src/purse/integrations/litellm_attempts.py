@@ -23,6 +23,7 @@ from purse.errors import Conflict, PurseError
 
 KEY = "purse_attempt"  # in the metadata of a request
 TICKET = "purse_ticket"  # the same for people: campaign, ticket and arm
+METADATA = ("metadata", "litellm_metadata")  # which of them, the kind of call decides
 FORGOTTEN = 86_400  # seconds after which no report of an attempt is expected any more
 
 log = logging.getLogger("purse.litellm")
@@ -48,10 +49,10 @@ class Attempt:
         ticket = self.ticket
         return {"campaign": ticket.campaign, "ticket": ticket.id, "arm": ticket.arm}
 
-    async def end(self, verb: str, *values: Any) -> bool:
-        """Report the money by a verb of the campaign, once; return whether this was the time."""
+    async def end(self, verb: str, *values: Any) -> None:
+        """Report the money by a verb of the campaign, once."""
         if self.ended:
-            return False
+            return
         self.ended = True
         try:
             await getattr(self.campaign, verb)(self.ticket, *values)
@@ -61,7 +62,12 @@ class Attempt:
             self.ended = False  # the hold stays, and a later hook may report
             log.exception("ticket %s of %s", self.ticket.id, self.ticket.campaign)
             raise
-        return True
+
+
+def metadata_of(params: Mapping[str, Any] | None) -> list[Mapping[str, Any]]:
+    """Return the metadata among the parameters of a call."""
+    places = [(params or {}).get(name) for name in METADATA]
+    return [one for one in places if isinstance(one, Mapping)]
 
 
 class Attempts:
@@ -94,9 +100,9 @@ class Attempts:
             self._by_key.pop(attempt.key, None)
             await attempt.end("void")
 
-    def find(self, *metadata: Any) -> Attempt | None:
-        """Return the attempt that one of the metadata names."""
-        keys = (str(one.get(KEY)) for one in metadata if isinstance(one, Mapping))
+    def find(self, params: Mapping[str, Any] | None) -> Attempt | None:
+        """Return the attempt that the metadata of a call name."""
+        keys = (str(one.get(KEY)) for one in metadata_of(params))
         return next((self._by_key[key] for key in keys if key in self._by_key), None)
 
     def forget(self, attempt: Attempt) -> None:

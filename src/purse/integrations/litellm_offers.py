@@ -11,13 +11,7 @@ from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput
 from purse.integrations.campaign_costs import largest_costs
 from purse.integrations.litellm_campaigns import arm_of
-from purse.integrations.litellm_prices import (
-    Demand,
-    ModelPrices,
-    count_tokens,
-    demand_of,
-    prices_of,
-)
+from purse.integrations.litellm_prices import count_tokens, demand_of, prices_of
 
 log = logging.getLogger("purse.litellm")
 
@@ -63,22 +57,22 @@ def offers_of(
         if arm not in largest:
             log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
+        before = offers.get(arm, Offer([], None, None))
+        together = [*before.deployments, deployment]
         if prompt_tokens is None:
-            offers[arm] = Offer([*deployments_of(offers, arm), deployment], None, None)
+            offers[arm] = Offer(together, None, None)
             continue
-        prices = prices_of(deployment)
+        prices, limit = prices_of(deployment), largest[arm]
         demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
-        limit = largest[arm]
-        tokens = answer_limit(prices, demand, limit, settings.answer_tokens)
+        tokens, given = demand.answer_tokens, demand.answer_tokens is not None
+        if tokens is None:  # what the maximum pays for
+            limits = (settings.answer_tokens, prices.answer_limit, prices.affordable(demand, limit))
+            tokens = min(tokens for tokens in limits if tokens is not None)
         most = prices.most(demand, tokens)
-        if most > limit or (tokens < 1 and demand.answer_tokens is None):
+        if most > limit or (tokens < 1 and not given):
             too_dear.append(f"{arm!r} may cost {most} for this request, above its maximum {limit}")
             continue
-        offers[arm] = Offer(
-            [*deployments_of(offers, arm), deployment],
-            max(most, offers[arm].most or most) if arm in offers else most,
-            None if demand.answer_tokens is not None else tokens,
-        )
+        offers[arm] = Offer(together, max(most, before.most or most), None if given else tokens)
     if not offers and too_dear:
         raise InvalidInput(f"{'; '.join(too_dear)}: set max_tokens, or shorten the prompt")
     if not offers:
@@ -89,16 +83,3 @@ def offers_of(
             f"{', '.join(largest)}"
         )
     return offers
-
-
-def deployments_of(offers: Mapping[str, Offer], arm: str) -> list[dict[str, Any]]:
-    """Return the deployments of an arm that were found so far."""
-    return offers[arm].deployments if arm in offers else []
-
-
-def answer_limit(prices: ModelPrices, demand: Demand, most: Decimal, given: int | None) -> int:
-    """Return the tokens that an answer may have: by the request, else what the maximum pays for."""
-    if demand.answer_tokens is not None:
-        return demand.answer_tokens
-    limits = (given, prices.answer_limit, prices.affordable(demand, most))
-    return min(limit for limit in limits if limit is not None)

@@ -77,13 +77,10 @@ class ModelPrices:
         """Return the tokens of an answer that `dollars` pay for, after the prompt."""
         prompt, answer = self.rates(demand)
         room = dollars - (prompt * demand.prompt_tokens).quantize(SMALLEST, ROUND_UP)
-        if room < 0:
-            return 0
-        dollars_each = answer * demand.answers
         limit = self.answer_limit or 0
-        if not dollars_each:
-            return limit
-        tokens = int(room / dollars_each)
+        if room < 0 or not answer:
+            return 0 if room < 0 else limit
+        tokens = int(room / (answer * demand.answers))
         return min(tokens, limit) if limit else tokens
 
 
@@ -122,14 +119,9 @@ def read_price(name: str, value: Any) -> TokenPrice | None:
     dollars = Decimal(str(value))
     if not dollars.is_finite() or dollars < 0:
         raise InvalidInput(f"{name}={value!r}: must be a price, at least 0")
-    above = 1_000 * int(match["above"] or 0)
-    return TokenPrice(
-        match["side"] == "output",
-        match["side"] == "cache_creation_input",
-        above or -1,
-        match["tier"] or "",
-        dollars,
-    )
+    side, above = match["side"], 1_000 * int(match["above"] or 0) or -1
+    writes_cache = side == "cache_creation_input"
+    return TokenPrice(side == "output", writes_cache, above, match["tier"] or "", dollars)
 
 
 def demand_of(

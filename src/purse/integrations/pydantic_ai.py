@@ -10,7 +10,6 @@ Prices come from genai-prices.
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -167,8 +166,6 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             reward = await reward if inspect.isawaitable(reward) else reward
             if reward is not None:
                 await AsyncCampaign(self.campaign).reward(call.ticket, reward)
-        except asyncio.CancelledError:
-            raise
         except Exception:  # the cost stands; the reward may still come by hand
             log.exception("no reward for ticket %s", call.ticket.id)
 
