@@ -86,21 +86,14 @@ def test_compare_of_worlds_with_different_numbers_of_arms_is_one_file(
     assert frame["pulls"].list.sum().to_list() == frame["rounds"].to_list()
 
 
-def test_compare_says_when_a_world_ends_before_the_budget(
-    command: Command, unpublished: None
-) -> None:
-    world = "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"
-    code, out, _ = command(f"compare uniform -w {world} -b 50 -n 3")
-    assert code == 0
-    assert "3 of 3 paths reached the end of their world" in " ".join(out.split())
-
-
-def test_a_table_is_not_cut_on_a_narrow_terminal(
+def test_a_table_is_not_cut_on_a_narrow_terminal_and_says_when_a_world_ends_early(
     command: Command, unpublished: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "40")
-    _, out, _ = command(f"compare exp3.bwk uniform -w {WORLD} -b 50 -b 60 -b 70 -n 5")
-    assert out.count("exp3.bwk") == 2  # the budgets stand below each other
+    world = "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"
+    _, out, _ = command(f"compare fixed:arm=1 uniform -w {world} -b 50 -b 60 -b 70 -n 5")
+    assert "30 of 30 paths reached the end of their world" in " ".join(out.split())
+    assert out.count("fixed:arm=1") == 3  # the budgets stand below each other
     assert "…" not in out
     assert [line for line in out.splitlines() if "±" in line and len(line) > 40] == []
 

@@ -103,15 +103,6 @@ def look(made: Links, timeout: float = IDLE) -> tuple[int, bytes]:
     return status, text
 
 
-def test_a_connection_is_kept(rough: Rough) -> None:
-    rough.answers = 3
-    made = links(rough)
-    for _ in range(3):
-        assert look(made) == (200, b"ok")
-    assert [len(each) for each in rough.heard] == [3]
-    made.close()
-
-
 def test_a_unix_socket(tmp_path: Path) -> None:
     path = tmp_path / "a b?c"  # all of it is a path
     made = Rough(path)

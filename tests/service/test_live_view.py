@@ -4,12 +4,9 @@ import json
 import re
 import threading
 import time
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self
 
-import anyio
 import apsw
 import httpx
 import pytest
@@ -20,6 +17,7 @@ from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
 from purse.service import live_view
 from purse.service.live_view import LiveView, LiveViews
+from tests.support.loops import in_loop
 from tests.support.server import LONG, served
 from tests.support.service import PROMPTS, TestClient, problem, running, service
 
@@ -33,12 +31,6 @@ def campaign_in(storage: Any, **terms: Any) -> Campaign:
 
 def pull(campaign: Campaign, cost: str = "0.005") -> None:
     campaign.tell(campaign.ask(), 0.5, cost)
-
-
-def in_a_loop(work: Callable[[], Awaitable[Any]]) -> Any:
-    """Run it in another thread: a browser that another test has opened keeps a loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(anyio.run, work).result(LONG)
 
 
 class Events:
@@ -198,7 +190,7 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
         heard.extend([event async for event in stream])
         return heard
 
-    first, alive, second = in_a_loop(watch)
+    first, alive, second = in_loop(watch())
     assert re.fullmatch(r"id: 1\nevent: picture\ndata: \{[^\n]*\}\n\n", first)
     assert alive == ": still here\n\n"
     assert re.fullmatch(r"id: 3\nevent: picture\ndata: \{[^\n]*\}\n\n", second)
@@ -230,16 +222,16 @@ def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(name: str, span: str) -> Any:
         raise StorageUnavailable("gone")
 
-    assert len(in_a_loop(until_revoked)) <= 2
+    assert len(in_loop(until_revoked())) <= 2
     assert allowed == []
     with monkeypatch.context() as patch:
         patch.setattr(live_view, "MOST_VIEWERS", 1)
-        assert len(in_a_loop(two)) == 1
+        assert len(in_loop(two())) == 1
     views.closed = False
     monkeypatch.setattr(live_view, "LONGEST", 4)
-    assert len(in_a_loop(events)) == 1
+    assert len(in_loop(events())) == 1
     monkeypatch.setattr(views, "version", gone)
-    assert in_a_loop(events) == []
+    assert in_loop(events()) == []
     assert views.viewers == 0
 
 

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import anyio
@@ -15,6 +14,7 @@ from purse.service import app as app_module
 from purse.service import threads
 from purse.service.app import Service
 from purse.service.settings import Settings
+from tests.support.loops import in_loop
 from tests.support.server import LONG
 from tests.support.service import HERE, PROMPTS, problem, running
 
@@ -33,12 +33,6 @@ class Locked(Storage):
     def change(self, *wanted: Any) -> None:
         assert self.free.wait(LONG)
         super().change(*wanted)
-
-
-def run(main: Callable[..., Any]) -> None:
-    """Run it in a thread of its own: the tests in a browser leave an event loop in this one."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(anyio.run, main).result()
 
 
 async def until(true: Callable[[], bool]) -> None:
@@ -81,7 +75,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
             finally:
                 storage.free.set()
 
-    run(main)
+    in_loop(main())
     assert [answer.status_code for answer in answers] == [200] * ASKS
 
 
