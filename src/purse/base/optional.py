@@ -7,10 +7,11 @@ from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from purse.errors import MissingExtra
 
+__all__ = ["alt", "check_lab", "extra", "is_installed", "needs", "pl", "scipy"]
 LAB = ("numba", "polars", "scipy", "altair", "jinja2", "markdown_it", "vl_convert")
 
 
@@ -65,3 +66,23 @@ def extra(name: str) -> Any:
     """Return a library that makes reports, which is imported late: `altair`, for one."""
     with needs("the report", "lab"):
         return import_module(name)
+
+
+class Late:
+    """A package that is imported when something of it is first used."""
+
+    def __init__(self, package: str) -> None:
+        self.package = package
+
+    def __getattr__(self, name: str) -> Any:
+        """Return what the package has under this name."""
+        if name.startswith("__"):  # which those ask for who look through modules
+            raise AttributeError(name)
+        return getattr(extra(self.package), name)
+
+
+alt: Any = Late("altair")
+if TYPE_CHECKING:
+    import polars as pl
+else:
+    pl = Late("polars")

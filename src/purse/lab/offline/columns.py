@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid, shorten
 from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
 from purse.lab.offline.question import Wanted
@@ -241,8 +242,6 @@ def numbers(source: Source, column: str) -> tuple[Floats, Bools]:
     """(rows,) The cells as numbers, NaN for empty cells and texts; and whether each cell is a
     number or empty.
     """
-    import polars as pl
-
     entries = source.column(column)
     if entries.dtype == pl.String:
         entries = entries.str.strip_chars().replace("", None)

@@ -21,20 +21,17 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid
 from purse.lab.offline.columns import Contexts, name_them, read_contexts
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source, read
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import make_world
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)

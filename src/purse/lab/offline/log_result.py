@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import pl
 from purse.base.text import plain
 from purse.lab.offline import log_words
 from purse.lab.offline.answer import Answer
@@ -17,9 +18,6 @@ from purse.lab.offline.log import Log
 from purse.lab.study.facts import Facts, Recording
 from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NUMBERS = ("estimate", "error", "low", "high")
 SPENT = ("spent", "spent_low", "spent_high")
@@ -87,8 +85,6 @@ class LogResult(Answer):
         where refused, nulls and the reason. Then the rounds of a game, and what the player is: a
         policy, an arm alone, or the log itself.
         """
-        import polars as pl
-
         rows = []
         for answer in self.estimates:
             numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
@@ -106,8 +102,6 @@ class LogResult(Answer):
 
         With several resources there is a column for the mean cost of each, such as `cost_tokens`.
         """
-        import polars as pl
-
         log = self.log
         total = log.sums(log.weight)
         with np.errstate(invalid="ignore"):

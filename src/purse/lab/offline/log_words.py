@@ -5,8 +5,9 @@ largest first; which player is estimated best, and how sure that is.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from purse.base.optional import pl
 from purse.base.text import (
     code,
     format_budget,
@@ -15,9 +16,6 @@ from purse.base.text import (
     join_words,
     keep_on_line,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FIRST = "snips"  # the method that is quoted, if it answers
 
@@ -141,8 +139,6 @@ def finding(here: pl.DataFrame) -> str:
     """Return the player that is estimated best, a policy or an arm alone, and how the others stand
     to it; then what the log itself gained, and which estimates are missing or doubtful.
     """
-    import polars as pl
-
     players = quoted(here)
     answered = [row for row in players if not row["refused"]]
     by_kind = {

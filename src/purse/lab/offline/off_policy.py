@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from purse.base import validation
+from purse.base.optional import pl
 from purse.base.progress import progress
 from purse.base.validation import usable_cores
 from purse.engine.job import Job, make_job
@@ -24,9 +25,6 @@ from purse.lab.offline.question import METHODS, NO_LIMIT, Question
 from purse.lab.offline.source import Source, read
 from purse.lab.study import manifest
 from purse.lab.study.facts import Recording
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
 FUNCTION = "purse.lab.offline.off_policy.estimate_log"

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.base.optional import check_lab
+from purse.base.optional import check_lab, pl
 from purse.kernels.prior import Prior, write_prior
 from purse.lab.offline.context_world import RIDGE, regression_of
 from purse.lab.offline.log import read_log
 from purse.lab.offline.question import Question, Wanted
 from purse.lab.offline.source import Source, read
 from purse.worlds._tables import context_rows
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 def prior_from_log(

@@ -24,11 +24,12 @@ counted, and those that still fit are the cheap ones.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import pl
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
@@ -45,9 +46,6 @@ from purse.lab.theory.contexts import (
 from purse.lab.theory.estimate import estimate
 from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints, World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 SMALLEST = 5e-4  # part of a mixture that is named
 
@@ -94,8 +92,6 @@ def references(
     """Return a row for each budget and reference: gain with its 95% interval, what was spent, and
     how many rounds had a pull.
     """
-    import polars as pl
-
     rows = [
         row
         for budget in budgets

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from purse.base.optional import check_lab
+from purse.base.optional import check_lab, pl
 from purse.errors import InvalidInput, invalid, shorten
 from purse.lab.offline.columns import NO_PROBABILITY, aligned, guesses
 from purse.lab.offline.log import ASSUMED
@@ -18,9 +18,6 @@ from purse.lab.offline.off_policy import ask_log, estimate
 from purse.lab.offline.question import NO_LIMIT, Question, Wanted
 from purse.lab.offline.source import Source, read
 from purse.lab.offline.table_replay import TableReplay, ask_table, default_policies
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FIT = "fit"  # the stop rule of campaigns
 METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it

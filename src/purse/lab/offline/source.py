@@ -10,11 +10,11 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from purse.base import validation
+from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid, shorten
 from purse.lab.offline.text_file import (
     DECIMALS,
@@ -31,9 +31,6 @@ from purse.lab.offline.text_file import (
     records,
 )
 from purse.types import Bools, Floats, Ints
-
-if TYPE_CHECKING:
-    import polars as pl
 
 INF = math.inf
 LINES = (".jsonl", ".ndjson")  # one JSON object per line
@@ -88,8 +85,6 @@ class Source:
 
     def cells(self, entries: pl.Series, truth: bool) -> Cells:
         """Return the entries of a column as numbers."""
-        import polars as pl
-
         if entries.dtype == pl.String:
             return read_cells(entries, truth=truth, decimal=self.decimal)
         if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
@@ -104,8 +99,6 @@ class Source:
         """Return the labels of a column, each once, and (rows,) the number of each row's label; a
         list of the labels of all rows would take as much memory as all the rest.
         """
-        import polars as pl
-
         texts = self.texts(column)
         names = texts.unique().to_list()
         numbers = texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64)
@@ -113,8 +106,6 @@ class Source:
 
     def texts(self, column: str) -> pl.Series:
         """Return the same as a series."""
-        import polars as pl
-
         entries = self.column(column)
         if entries.dtype.is_nested():
             raise self.refuse(0, column, entries[0], "must be a text or a number")
@@ -141,8 +132,6 @@ class Source:
 
         group   a column; its value says which rows belong together
         """
-        import polars as pl
-
         gone = np.zeros(len(self.frame), np.bool_)
         for column in columns:
             gone |= is_empty(self.column(column))
@@ -196,8 +185,6 @@ def read(path: str | os.PathLike[str] | pl.DataFrame, *, decimal: str | None = N
 
     Cells of a text stay text until they are asked for as numbers. Blank lines are no rows.
     """
-    import polars as pl
-
     if decimal is not None:
         validation.choice("decimal", decimal, DECIMALS)
     if isinstance(path, pl.DataFrame):
@@ -232,8 +219,6 @@ def filled(source: Source) -> Source:
 
 def is_empty(entries: pl.Series) -> Bools:
     """(rows,) Whether each cell is empty, or has blanks only."""
-    import polars as pl
-
     if entries.dtype == pl.String:
         entries = entries.str.strip_chars().replace("", None)
     return entries.is_null().to_numpy()
@@ -241,8 +226,6 @@ def is_empty(entries: pl.Series) -> Bools:
 
 def read_parquet(place: Place) -> pl.DataFrame:
     """Return the rows of a Parquet file."""
-    import polars as pl
-
     try:
         with place.open("rb") as file:
             return pl.read_parquet(file)

@@ -10,9 +10,10 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from purse.base.files import write_atomically
+from purse.base.optional import pl
 from purse.base.progress import whole
 from purse.base.text import count
 from purse.lab.offline import table_words
@@ -28,9 +29,6 @@ from purse.lab.study.facts import Recording, TableFacts
 from purse.lab.study.results import Study, TableStudy
 from purse.policies import DEFAULT, load
 from purse.types import World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
@@ -151,8 +149,6 @@ def as_replay(
     that runs it again; in its folder too. `note` says what its features are, `notes` what was taken
     for what.
     """
-    import polars as pl
-
     (label,) = study.facts.worlds
     rows = references.select(
         pl.lit(label).alias("world"), pl.col("player").alias("name"), pl.exclude("player")

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse.base.optional import pl
 from purse.base.text import (
     code,
     format_budget,
@@ -21,8 +22,6 @@ from purse.lab.theory.contexts import BLIND, WITHOUT
 from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import TableStudy
 
 LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
@@ -47,8 +46,6 @@ def standings(study: TableStudy) -> pl.DataFrame:
     """Return a row for each budget and player, policies and references alike: gain with its 95%
     interval, spent, pulls, the gain's share of the LP optimum if any.
     """
-    import polars as pl
-
     groups = study.lazy().group_by("budget", "policy")
     pulls = groups.agg(pl.col("pulls").list.sum().mean()).collect()
     numbers = ["gain", "gain_low", "gain_high", "spent", "pulls"]
@@ -175,8 +172,6 @@ def share_of(study: TableStudy, row: dict[str, Any]) -> str:
 
 def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, Any]]) -> str:
     """Return which policies cannot be told from the best one, or how far behind the next is."""
-    import polars as pl
-
     if len(policies) == 1:
         return ""
     after = policies[1]

@@ -8,12 +8,10 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
+from purse.base.optional import pl
 from purse.errors import InvalidInput, shorten
-
-if TYPE_CHECKING:
-    import polars as pl
 
 MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
@@ -107,8 +105,6 @@ def read_csv(place: Place, separator: str) -> pl.DataFrame:
     """Return the rows as text, under names without blanks around them. Polars fills short and blank
     lines up with nulls: with one in the last column, or a refusal, records are read one by one.
     """
-    import polars as pl
-
     _, raw = next(records(place, separator), (0, []))
     header = [name.strip() for name in raw]
     if not header:
@@ -136,8 +132,6 @@ def read_csv(place: Place, separator: str) -> pl.DataFrame:
 
 def read_lines(place: Place) -> pl.DataFrame:
     """Return the rows of a file with one JSON object per line; a missing field is null."""
-    import polars as pl
-
     with place.open("rb") as file:
         if file.read(len(MARK)) != MARK:
             file.seek(0)
@@ -182,8 +176,6 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
     truth     whether true, yes, false and no are 1 and 0
     decimal   the mark before decimals; None: as the column tells
     """
-    import polars as pl
-
     texts = texts.str.strip_chars().replace("", None)
     values = texts.cast(pl.Float64, strict=False)
     if decimal != "," and values.null_count() == texts.null_count():

@@ -7,11 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from purse.base.optional import pl
 from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import Study
 
 KEYS = ["world", "policy", "budget"]
@@ -46,8 +45,6 @@ def regret(study: Study) -> pl.DataFrame:
     The floor is a third of the smallest regret that is above zero beyond doubt, and five decades
     below the largest: what is zero up to noise must not stretch the axis.
     """
-    import polars as pl
-
     sure = (
         pl.col("regret").filter(pl.col("low").fill_null(pl.col("regret")) > 0).min().over("world")
     )
@@ -77,8 +74,6 @@ def regret(study: Study) -> pl.DataFrame:
 
 def bounds(study: Study) -> Bounds:
     """Return the bounds that apply and have a value, per world and budget."""
-    import polars as pl
-
     most = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("most"))
     valid = (
         study.bounds()
@@ -96,8 +91,6 @@ def gain(study: Study) -> pl.DataFrame:
     """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
     if there is one.
     """
-    import polars as pl
-
     best = study.references().group_by("world", "budget").agg(pl.col("gain").max().alias("best"))
     return (
         study.table()
@@ -115,8 +108,6 @@ def references(study: Study) -> pl.DataFrame:
     """Return what a reference would have gained, per unit of the budget too; `name` without what
     stands in brackets, which may change with the budget.
     """
-    import polars as pl
-
     kind = pl.col("name").str.replace(r" \(.*\)$", "")
     unit_gain = (pl.col("gain") / pl.col("budget")).alias("unit_gain")
     return study.references().select("world", "budget", kind, "gain", unit_gain, which="name")
@@ -126,16 +117,12 @@ def left(study: Study) -> pl.DataFrame:
     """Return what was left of the budget on average, as a part of it too, and how many runs reached
     the end of the world before that of the budget.
     """
-    import polars as pl
-
     part = (pl.col("left") / pl.col("budget")).alias("part")
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
 
 def best_arms(study: Study) -> dict[str, str]:
     """For each world the arm that gains most alone with the largest budget, if it is known."""
-    import polars as pl
-
     best = largest(study.arms()).filter(pl.col("best"))
     return dict(best.select("world", "arm").rows())
 
@@ -144,8 +131,6 @@ def shares(study: Study) -> pl.DataFrame:
     """Return which arms the largest budget went through, slice by slice: a world's most pulled arms
     by name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
     """
-    import polars as pl
-
     best = pl.DataFrame(
         list(best_arms(study).items()), {"world": pl.String, "arm": pl.String}, orient="row"
     ).with_columns(best=pl.lit(True))
@@ -196,8 +181,6 @@ def outcomes(study: Study) -> pl.DataFrame:
     """Return the outcome of every run with its world's largest budget: no more is read of what may
     be large.
     """
-    import polars as pl
-
     last = largest(study.table()).select("world", "budget").unique(maintain_order=True).rows()
     chosen = pl.any_horizontal(
         [(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last]
@@ -207,8 +190,6 @@ def outcomes(study: Study) -> pl.DataFrame:
 
 def runs(study: Study) -> pl.DataFrame:
     """Return how the outcomes of single runs spread at the largest budget: quantiles."""
-    import polars as pl
-
     value = pl.col(study.outcome)
     spread = [value.quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
     return (
@@ -222,8 +203,6 @@ def single_runs(study: Study) -> pl.DataFrame:
     """Return the runs that are drawn one by one: all of them, or as many as can be told apart,
     evenly by rank.
     """
-    import polars as pl
-
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
     chosen = (n <= MOST_RUNS) | ((rank * MOST_RUNS) // n > ((rank - 1) * MOST_RUNS) // n)
     return outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
@@ -233,15 +212,11 @@ def growth(study: Study) -> pl.DataFrame:
     """Return the fitted slopes of log regret against log budget, and the shape that fits best;
     empty with a single budget.
     """
-    import polars as pl
-
     return study.growth().with_columns(pl.col("slope", "low", "high", "misfit").fill_nan(None))
 
 
 def largest(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the rows of each world's largest budget."""
-    import polars as pl
-
     return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))
 
 
@@ -250,8 +225,6 @@ def differences(study: Study) -> pl.DataFrame:
     path by path, with a 95% interval; `tied` if that interval does not lie above zero. With one
     path only the least is `tied`.
     """
-    import polars as pl
-
     kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
     numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
     return pl.DataFrame(list(cell_rows(study)), schema={**kinds, **numbers})
@@ -259,8 +232,6 @@ def differences(study: Study) -> pl.DataFrame:
 
 def cell_rows(study: Study) -> Iterator[dict[str, Any]]:
     """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
-    import polars as pl
-
     for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
         best = part.sort("regret", maintain_order=True)["policy"][0]
         here = (pl.col("world") == world) & (pl.col("budget") == budget)

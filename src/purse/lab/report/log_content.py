@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, format_digits, set_minus
 from purse.lab.offline.log_words import budgets_of, estimate_text, methods_of, quoted, reasons
 from purse.lab.report.charts.base import Figure
@@ -16,8 +17,6 @@ from purse.lab.report.prose.tables import describe_recording, details
 from purse.lab.report.shell import Content, Part, Section, describe, inline
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.offline.log_result import LogResult
 
 CAPTION = (

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from purse.base.files import make_folder, write_atomically, write_text
+from purse.base.optional import pl
 from purse.lab.offline.log_result import LogResult
 from purse.lab.report import log_content, study_content
 from purse.lab.report.charts.base import Figure
@@ -22,8 +23,6 @@ from purse.lab.report.shell import Content, asset, fill, inline, safe
 from purse.lab.study.results import Study, TableStudy
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.facts import Facts
 
 

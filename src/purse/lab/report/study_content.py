@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from purse.base.optional import pl
 from purse.lab.offline import table_words
 from purse.lab.report import frames
 from purse.lab.report.charts import replays
@@ -19,8 +20,6 @@ from purse.lab.report.shell import Content, Part, Section, describe, inline
 from purse.lab.study.results import TableStudy
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import Study
 
 TITLES = {

@@ -9,15 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from purse.base import html
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.base.text import count
 from purse.lab.report.charts.style import CONFIG, NUMBER, colours, dashes, shapes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
@@ -53,7 +50,6 @@ class Figure:
 
     def _joined(self, charts: Sequence[Any]) -> Any:
         """Return an Altair chart of this figure with these charts as its panels."""
-        alt = extra("altair")
         own = {}
         if not self.one_legend:
             scale = alt.ScaleResolveMap(color="independent", stroke="independent")
@@ -73,7 +69,6 @@ class Figure:
 
         Panels are put together here: Altair copies all that is in them, several times.
         """
-        alt = extra("altair")
         with alt.data_transformers.enable("default", max_rows=None):
             around = self._joined([]).to_dict(validate=False)
             panels = [panel.chart.to_dict(validate=False) for panel in self.panels]
@@ -113,26 +108,23 @@ class Figure:
 
 def layered(title: str, layers: Sequence[Any], height: int = HEIGHT) -> Panel:
     """Return the layers as one panel."""
-    return Panel(title, extra("altair").layer(*layers, title=title, width=WIDTH, height=height))
+    return Panel(title, alt.layer(*layers, title=title, width=WIDTH, height=height))
 
 
 def policy_colour(policies: Sequence[str]) -> Any:
     """Return the colour of a policy."""
-    alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=colours(policies))
     return alt.Color("policy:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def policy_shape(policies: Sequence[str]) -> Any:
     """Return the shape of a policy's points."""
-    alt = extra("altair")
     scale = alt.Scale(domain=list(policies), range=shapes(policies))
     return alt.Shape("policy:N", scale=scale, legend=alt.Legend(title=None))
 
 
 def dash(names: Sequence[str]) -> Any:
     """Return the dash of a theorem or a reference."""
-    alt = extra("altair")
     scale = alt.Scale(domain=list(names), range=dashes(names))
     legend = alt.Legend(title=None, symbolSize=300, symbolStrokeWidth=1.5)
     return alt.StrokeDash("name:N", scale=scale, legend=legend)
@@ -140,13 +132,12 @@ def dash(names: Sequence[str]) -> Any:
 
 def visible(full: float = 1.0) -> Any:
     """Return the opacity of a policy's marks: faint if a reader has picked out others."""
-    alt = extra("altair")
     return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN, "value": full})
 
 
 def tips(**fields: str) -> list[Any]:
     """Return the tooltip of a point: fields by their titles, numbers in full."""
-    alt, shown = extra("altair"), []
+    shown: list[Any] = []
     for title, what in fields.items():
         column, _, digits = what.partition("|")
         how = {"format": digits or NUMBER} if ":Q" in what else {}

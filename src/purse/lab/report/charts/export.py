@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from purse.base.files import make_folder, write_atomically, write_text
-from purse.base.optional import extra
+from purse.base.optional import alt, extra
 from purse.errors import PurseError
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.style import dark_rules
@@ -63,7 +63,7 @@ def render_svg(spec: dict[str, Any]) -> str:
 
 def version() -> str:
     """Name the version of Vega-Lite that charts are written for, as the renderer does."""
-    return ".".join(extra("altair").SCHEMA_VERSION.removeprefix("v").split(".")[:2])
+    return ".".join(alt.SCHEMA_VERSION.removeprefix("v").split(".")[:2])
 
 
 def javascript() -> str:

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.lab.report.charts.base import Figure, Panel
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WIDTH = 640  # of all cells together, at most
 WIDEST, HEIGHT = 46, 20  # of a cell
@@ -28,9 +23,6 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
     """Draw a `score` from 0 to 1 for each `row` and `column`, in percent, on a logarithmic scale of
     colours; rows and columns keep their order, and a cell without a score stays blank.
     """
-    alt = extra("altair")
-    import polars as pl
-
     rows, columns = (data[axis].unique(maintain_order=True).to_list() for axis in ("row", "column"))
     percent = 100 * pl.col("score")
     cells = data.drop_nulls("score").with_columns(

@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.base.text import join_words
 from purse.lab.report.charts.base import HEIGHT as PANEL_HEIGHT
 from purse.lab.report.charts.base import WIDTH as PANEL_WIDTH
@@ -24,9 +24,6 @@ from purse.lab.report.charts.base import (
 )
 from purse.lab.report.charts.style import NEUTRAL, budgets, logarithmic
 from purse.types import Floats
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WIDTH, HEIGHT = 520, 300  # of a figure of its own
 LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
@@ -49,8 +46,6 @@ class Curve(NamedTuple):
 
 def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve]) -> Figure:
     """Draw curves over common axes, both logarithmic, under the titles of the two axes."""
-    import polars as pl
-
     floor = min(y for curve in curves for y in curve.y if y > 0) / MARGIN
     rows = [
         {
@@ -72,7 +67,7 @@ def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[C
     y = logarithmic([*data["y"], *data["low"], *data["high"]], axes[1])
     above = dash_lines(theory, "y", y, [], names_of(theory), [], x)
     layers = draw_curves(measured, ("y", "low", "high"), y, policies_of(measured), [], above, x)
-    chart = extra("altair").layer(*layers, title=title, width=WIDTH, height=HEIGHT)
+    chart = alt.layer(*layers, title=title, width=WIDTH, height=HEIGHT)
     return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=LEGEND)
 
 
@@ -83,8 +78,6 @@ def panel_figure(
 
     Panels are as large as those of a study, and share a legend.
     """
-    import polars as pl
-
     parts = [line_figure(name, title, axes, curves) for title, curves in panels]
     data = pl.concat(
         [
@@ -113,7 +106,6 @@ def draw_curves(
     if there is an interval, and what lies above them; `x` is a column and its axis, if not those
     of the budgets.
     """
-    alt = extra("altair")
     value, low, high = values
     field, axis = x or ("budget", budgets(data["budget"]))
     base = alt.Chart(data).encode(x=alt.X(f"{field}:Q", **axis), color=policy_colour(policies))
@@ -149,9 +141,6 @@ def dash_lines(
     """Draw dashed lines: in the colour of the policy that they are about, or grey if they are
     about no policy; a line with a `letter` has it at its end.
     """
-    import polars as pl
-
-    alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
     layers = []
     colours = policy_colour(policies), alt.ColorValue(NEUTRAL)
@@ -186,8 +175,6 @@ def merge_lines(drawn: pl.DataFrame, value: str) -> pl.DataFrame:
     column `letter` tells lines apart that have different names or policies, and `name` becomes the
     letter and all their names.
     """
-    import polars as pl
-
     about = [name for name in ("policy", "side") if name in drawn.columns]
     parts: list[pl.DataFrame] = []
     for _, part in drawn.group_by(["world", *about], maintain_order=True):

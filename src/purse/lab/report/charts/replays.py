@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.base.text import format_budget
 from purse.lab.offline.log_words import budgets_of, methods_of, quoted
 from purse.lab.offline.table_words import LP_OF, NOTES, standings
@@ -26,8 +26,6 @@ from purse.lab.report.charts.rows import intervals, points, policy_rows
 from purse.lab.report.charts.style import DASHES, NEUTRAL, PERCENT, colours, linear
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import TableStudy
 
 MOST_ARMS = 8  # that are drawn alone
@@ -56,8 +54,6 @@ LOG_TIPS = {
 
 def gain(study: TableStudy) -> Figure:
     """Mean gain with its interval of every policy and reference."""
-    import polars as pl
-
     data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
     players = without_notes(data)
     has_row = pl.col("player").is_in(players_of(players))
@@ -70,8 +66,6 @@ def gain(study: TableStudy) -> Figure:
 
 def without_notes(data: pl.DataFrame) -> pl.DataFrame:
     """Return the frame with references' names alone: what stands in brackets is in the table."""
-    import polars as pl
-
     bare = pl.col("player").str.replace(NOTES, "")
     return data.with_columns(
         pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
@@ -80,8 +74,6 @@ def without_notes(data: pl.DataFrame) -> pl.DataFrame:
 
 def players_of(data: pl.DataFrame) -> list[str]:
     """Return the players that have a row: of many arms only those that gain most."""
-    import polars as pl
-
     arms = (
         data.filter(kind="arm")
         .group_by("player", maintain_order=True)
@@ -94,9 +86,6 @@ def players_of(data: pl.DataFrame) -> list[str]:
 
 def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     """Return the players with one budget, the largest gain first, as in the table."""
-    import polars as pl
-
-    alt = extra("altair")
     best = here.sort("gain", descending=True, maintain_order=True)
     order, x = best["player"].to_list(), linear("gain", zero=True)
     axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
@@ -136,8 +125,6 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
 
 def estimates(frame: pl.DataFrame) -> Figure | None:
     """Estimates with their intervals; None if the log tells nothing."""
-    import polars as pl
-
     answered = frame.filter(pl.col("refused").is_null())
     if answered.is_empty():
         return None
@@ -161,9 +148,6 @@ def log_panel(
     """Return a lane for each method within a row for each player, in the order of the table;
     policies in their colours, references in grey.
     """
-    import polars as pl
-
-    alt = extra("altair")
     methods, ends = methods_of(every), [*here["low"], *here["high"]]
     players = [row["policy"] for row in quoted(every) if not row["refused"]]
     x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))

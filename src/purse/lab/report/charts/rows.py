@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.lab.report.charts.base import (
     STEP,
     Figure,
@@ -21,9 +21,6 @@ from purse.lab.report.charts.base import (
 )
 from purse.lab.report.charts.style import NEUTRAL, NUMBER, either, linear
 
-if TYPE_CHECKING:
-    import polars as pl
-
 
 def rows(
     name: str,
@@ -37,7 +34,6 @@ def rows(
     """Return a point with its interval for each policy: what a curve becomes with one budget.
     `limits` are bounds or references, with a `value` each.
     """
-    alt = extra("altair")
     policies = policies_of(data)
     value, low, high = values
     panels = []
@@ -62,9 +58,6 @@ def limit_marks(
     limits: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
 ) -> list[Any]:
     """Dashed lines: across the row of the policy that they are about, or across all rows."""
-    import polars as pl
-
-    alt = extra("altair")
     about = pl.col("policy").is_in(list(policies)) if "policy" in limits.columns else pl.lit(False)
     own, common = limits.filter(about), limits.filter(~about)
     x = alt.X("value:Q", **axis)
@@ -82,14 +75,13 @@ def limit_marks(
 
 def policy_rows(policies: Sequence[str]) -> Any:
     """Return the axis with a row for each policy, in the order in which they were given."""
-    alt = extra("altair")
     scale = alt.Scale(domain=list(policies))
     return alt.Y("policy:N", scale=scale, axis=alt.Axis(title=None, grid=False))
 
 
 def intervals(chart: Any, low: str, high: str, x: dict[str, Any], **mark: Any) -> Any:
     """Return a thick line from the column `low` to the field `high` in each row."""
-    alt, rules = extra("altair"), chart.mark_rule(strokeWidth=3, **mark)
+    rules = chart.mark_rule(strokeWidth=3, **mark)
     return rules.encode(x=alt.X(f"{low}:Q", **x), x2=alt.X2(high), opacity=visible(0.45))
 
 
@@ -102,7 +94,7 @@ def points(
 ) -> Any:
     """Return a point in each row, with the shape of its policy."""
     return chart.mark_point(filled=True, size=70, opacity=1).encode(
-        x=extra("altair").X(f"{value}:Q", **x),
+        x=alt.X(f"{value}:Q", **x),
         shape=policy_shape(series),
         opacity=visible(),
         tooltip=tooltip,

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
-from purse.base.optional import extra
+from purse.base.optional import alt, pl
 from purse.base.text import format_mean, set_minus
 from purse.lab.report import frames
 from purse.lab.report.charts.base import (
@@ -36,8 +36,6 @@ from purse.lab.report.charts.style import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import Study
 
 LEAST_PART = 1e-4  # of the budget: an axis does not look closer
@@ -138,9 +136,6 @@ def growth(study: Study) -> Figure | None:
     """Return the slopes of log regret against log budget with their intervals, beside those of √B
     and B; None if no slope could be fitted.
     """
-    import polars as pl
-
-    alt = extra("altair")
     data = frames.growth(study)
     if data.is_empty() or data["slope"].is_null().all():
         return None
@@ -172,8 +167,6 @@ def growth(study: Study) -> Figure | None:
 
 def say(data: pl.DataFrame, mean: str, high: str) -> pl.DataFrame:
     """Add what pointing says: the mean with half its interval, as the tables write them."""
-    import polars as pl
-
     ends = data[high].fill_null(float("nan"))
     texts = (set_minus(format_mean(*pair)) for pair in zip(data[mean], ends, strict=True))
     return data.with_columns(pl.Series("said", list(texts), pl.String))
@@ -183,9 +176,6 @@ def runs(study: Study) -> Figure:
     """Outcomes of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as
     a line, the median white.
     """
-    import polars as pl
-
-    alt = extra("altair")
     data, single, outcome = frames.runs(study), frames.single_runs(study), study.outcome
     policies = policies_of(study.table())
     panels = []
@@ -233,8 +223,6 @@ def floor_of(spread: pl.DataFrame) -> float:
     """Return the value below which the runs of a world are drawn on the edge. If runs differ by
     orders, it is a third of the least median that is above zero beyond doubt.
     """
-    import polars as pl
-
     medians = spread.filter(pl.col("low") > 0)["median"].to_list()
     wide = len(medians) > 1 and max(medians) > WIDE * min(medians)
     least: float = spread["least"].min()  # type: ignore[assignment]
@@ -243,7 +231,6 @@ def floor_of(spread: pl.DataFrame) -> float:
 
 def shares(study: Study) -> Figure | None:
     """Return the shares of the arms over the largest budget; None if they were not recorded."""
-    alt = extra("altair")
     data = frames.shares(study)
     if data.is_empty():
         return None
@@ -288,9 +275,6 @@ def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
     """Return the names of the arms that have room for them, in the last slice: on a halo, so that
     they can be read on every colour.
     """
-    import polars as pl
-
-    alt = extra("altair")
     last = (pl.col("fraction") == pl.col("fraction").max()) & (pl.col("share") >= NAMED)
     middle = ((pl.col("bottom") + pl.col("top")) / 2).alias("bottom")
     named = here.filter(last).with_columns(pl.col("fraction").alias("start"), middle)
@@ -322,4 +306,4 @@ def arms_of(data: pl.DataFrame, world: str) -> list[str]:
 
 def part_axis(title: str, values: list[float]) -> Any:
     """Return an axis from nothing to all."""
-    return extra("altair").Axis(title=title, values=values, format="%", grid=False)
+    return alt.Axis(title=title, values=values, format="%", grid=False)

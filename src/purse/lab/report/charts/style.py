@@ -12,7 +12,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from purse.base.optional import extra
+from purse.base.optional import alt
 
 NUMBER = ",.9~r"  # 1,000 and 0.25, never 1e+03
 PERCENT = ".3~%"
@@ -96,7 +96,6 @@ def dark_rules() -> str:
 
 def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
     """Scale and axis for positive values, with a little room at both ends."""
-    alt = extra("altair")
     positive = [value for value in values if value is not None and value > 0]
     low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
     room = (high / low) ** 0.04 if high > low else 2.0
@@ -113,7 +112,6 @@ def budgets(values: Iterable[float]) -> dict[str, Any]:
 
 def linear(title: str, format: str = NUMBER, **scale: Any) -> dict[str, Any]:
     """Scale and axis in equal steps."""
-    alt = extra("altair")
     return {"scale": alt.Scale(**scale), "axis": alt.Axis(title=title, format=format, tickCount=5)}
 
 

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
+from purse.base.optional import pl
 from purse.base.text import MISSING, code, format_budget, format_digits, format_known
 from purse.lab.report import frames
 from purse.lab.report.charts.base import policies_of, worlds_of
 from purse.lab.report.shell import inline
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import Study
 
 MOST_ARMS = 10  # in a table

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from purse.base.optional import pl
 from purse.base.text import code, count_in_words, format_budget, join_words
 from purse.lab.offline.log_words import FIRST, THOROUGH, methods_of, precision
 from purse.lab.offline.table_words import lp_name
 from purse.lab.report.prose.study import runs_that_ended
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.offline.log_result import LogFacts
     from purse.lab.study.results import TableStudy
 

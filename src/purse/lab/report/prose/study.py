@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
+from purse.base.optional import pl
 from purse.base.text import (
     code,
     count_in_words,
@@ -23,8 +24,6 @@ from purse.lab.report import frames
 from purse.lab.report.charts.base import worlds_of
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.results import Study
 
 EVERY = "every player"
@@ -131,8 +130,6 @@ def ended(study: Study) -> list[str]:
 
 def runs_that_ended(study: Study) -> Iterator[tuple[str, str]]:
     """For each world in which runs reached its end, its name and whose runs they were."""
-    import polars as pl
-
     for (world,), part in (
         frames.left(study).filter(pl.col("ended") > 0).group_by(["world"], maintain_order=True)
     ):

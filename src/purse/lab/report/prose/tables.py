@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse import worlds
+from purse.base.optional import pl
 from purse.base.text import MISSING, code, count_in_words, format_budget, format_known
 from purse.lab.report import frames
 from purse.lab.report.charts.base import worlds_of
@@ -17,8 +18,6 @@ from purse.lab.study.results import OPTIMA
 from purse.lab.theory.contexts import WITH
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.study.facts import Facts, Recording
     from purse.lab.study.results import Study
 
