@@ -76,7 +76,7 @@ class Late:
 
     def __getattr__(self, name: str) -> Any:
         """Return what the package has under this name."""
-        if name.startswith("__"):  # which those ask for who look through modules
+        if name.startswith("__"):  # inspection asks for these
             raise AttributeError(name)
         return getattr(extra(self.package), name)
 

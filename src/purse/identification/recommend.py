@@ -1,22 +1,16 @@
 """Identification of the best arm from sums of reports, with a confidence.
 
 Each mean has bounds that hold after every report at once (`purse.kernels.mean_bounds`), so that one
-may ask again and again, and stop as soon as the answer is certain. With K arms and confidence
-1 - delta there are K intervals, one for each mean reward. If costs matter, there is one more for
-each arm whose cost is not known. Each fails with probability delta over their number at most,
-so all of them hold together with probability 1 - delta.
+may ask again and again. K arms have K intervals, one for each mean reward; if costs matter, there
+is one more for each arm whose cost is not known. They share the probability of error, delta.
 
-The leader is the arm with the largest mean so far, among those whose mean cost is at most the cap.
-It is certain when its lower bound, plus `within`, is at least the upper bound of every other arm
-that the cap does not exclude for certain, and its own cost is at most the cap for certain. The
-bounds on a ratio are those of the box, [lower r / upper c, upper r / lower c].
+The leader has the largest mean so far, among arms whose mean cost is at most the cap. It is certain
+when its lower bound, plus `within`, is at least the upper bound of every other arm that the cap
+does not exclude for certain, and its own cost is at most the cap for certain. The confidence now is
+the largest 1 - delta for which it is certain.
 
-The confidence now is the largest 1 - delta for which the leader is certain. The probability that it
-ever is 1 - delta or more while the leader is not the best arm is at most delta.
-
-Assumptions: the pulls of an arm are independent draws from one distribution, which
-does not drift, and rewards and costs lie within the ranges that are given. How arms are chosen does
-not matter, as long as it does not depend on the draw to come.
+Assumptions: the pulls of an arm are independent draws from one distribution, and rewards and costs
+lie within the ranges that are given.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The interval of an estimate from a log: the same estimate from logs drawn again from the log.
 
-Every estimate is a mean over paths, and its error has two parts. The log is a sample: its rows are
-drawn again with replacement R times (the bootstrap; Efron 1979), and the policy plays each of these
-logs on a few paths. With the noise of the simulation taken off,
+The rows are drawn again with replacement R times (the bootstrap), and the policy plays each of
+these logs on a few paths. With the noise of the simulation taken off,
 
     error^2 = max(0, variance between replicates - variance within / paths of a replicate) +
     variance over paths / paths
@@ -56,9 +55,7 @@ class Played(NamedTuple):
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
-    """Return what a replicate draws its rows with; the same for every policy and budget, so that
-    these are compared on the same logs.
-    """
+    """Return what a replicate draws its rows with: the same for every policy and budget."""
     return np.random.default_rng((seed, number, OURS))
 
 
@@ -147,9 +144,7 @@ def play_log(
 
 
 def with_log_error(values: Floats, redone: Floats) -> Estimate:
-    """Return the mean of `values` (P,), one per path, with error and interval that hold what the
-    replicates (R, paths) say about the log.
-    """
+    """Return the mean of (P,) values, with the error that (R, paths) replicates give to the log."""
     within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
     between = float(redone.mean(axis=1).var(ddof=1)) - within
     error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))

@@ -98,9 +98,7 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
 
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
-    """Return the refusal of data that lacks columns, with the options that name them, if they can
-    be guessed.
-    """
+    """Return the refusal of data that lacks columns, with options that may name them."""
     columns = source.frame.columns
     have = {role: name for role, name in wanted.items() if name in columns}
     rest = [column for column in columns if column not in have.values()]
@@ -239,9 +237,7 @@ def same_everywhere(source: Source, columns: Sequence[str], value: str) -> Inval
 
 
 def numbers(source: Source, column: str) -> tuple[Floats, Bools]:
-    """(rows,) The cells as numbers, NaN for empty cells and texts; and whether each cell is a
-    number or empty.
-    """
+    """(rows,) The cells as numbers, else NaN; and whether each is a number or empty."""
     entries = source.column(column)
     if entries.dtype == pl.String:
         entries = entries.str.strip_chars().replace("", None)

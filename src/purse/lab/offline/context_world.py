@@ -84,9 +84,7 @@ class ContextWorld:
         return log.as_world(tables, draw, view=view, **log.features)
 
     def models(self, counts: Ints) -> Floats:
-        """(n, K, 1 + d) What is expected of each arm in each row's context, in the unit of
-        `values` and within the declared bounds.
-        """
+        """(n, K, 1 + d) What is expected of each arm in each row's context, as `values` are."""
         log, (low, high) = self.log, self.log.reward_range
         most = log.cost_max.max(axis=0)
         inside = np.column_stack([self.rewards, self.costs / most])

@@ -1,10 +1,7 @@
 """Estimates of what a policy gains and spends, from a log, by each method; or why it cannot tell.
 
-Policies without contexts play in the worlds of `log_worlds`, policies that see contexts in that of
-`context_world`. The log itself is a reference: its rows in their order, until one cannot be paid
-or the game ends. Its interval is that of another log of the same kind: rows are drawn again with
-replacement and keep the order of the log, so that a logging policy that learnt is one that learns
-in them, too.
+The log itself is a reference: its rows in their order, until one cannot be paid or the game ends.
+For its interval rows are drawn again with replacement and keep the order of the log.
 """
 
 from __future__ import annotations
@@ -60,9 +57,7 @@ class LogPlayer:
         self.means = model_means(self.model, question.seed, wanted, logs)
 
     def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
-        """Compile the loops of these policies, each with its stop rule, for all methods; those that
-        see contexts are compiled when they play.
-        """
+        """Compile the loops of policies by their stop rules, but for those with contexts."""
         world = self.model.reweighted(self.model.once())
         jobs, recipes = dict[str, Job](), dict[str, JobSpec]()
         for policy, stop in players.items():
@@ -128,9 +123,7 @@ def by_model(
 
 
 def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
-    """Return what the logged rounds themselves say; refused where a path needs more of them than
-    there are.
-    """
+    """Return what the logged rounds themselves say, or that a path needs more of them."""
     short = np.concatenate([queues.ran_out(world) for world, _ in played.main])
     if short.size:
         arm, size = queues.log.arms[short[0]], queues.ess[short[0]]
@@ -160,9 +153,7 @@ def answer(
     ess: Floats,
     spent: Estimate,
 ) -> LogEstimate:
-    """Return the estimate, or why the log cannot support it: the policy plays an arm of which it
-    knows too little.
-    """
+    """Return the estimate; refused if the policy plays an arm of which the log knows too little."""
     pulls, size = played.pulls, budget_of(job)
     refused = too_little(log, pulls, ess)
     return LogEstimate(
@@ -223,9 +214,7 @@ def from_paths(main: list[Floats], again: list[Floats]) -> Estimate:
 def reason(
     logged: ContextWorld, main: list[Credited], again: list[Credited], played: Played, rows: float
 ) -> str | None:
-    """Return why the log cannot tell, or None: the policy wants an arm of which the log knows too
-    little, or arms in contexts in which the log never chose them, or plays too few rows.
-    """
+    """Return why the log cannot tell what a policy gains that sees contexts, or None."""
     log = logged.log
     asked: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)
     if (why := too_little(log, asked, log.ess)) is not None:
@@ -281,9 +270,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
 
 
 def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
-    """Return the gain of these rows in their order, what they cost of the first resource, in the
-    user's unit, and how many there are before the first that cannot be paid, or the horizon.
-    """
+    """Return what these rows gain and cost in their order, and how many of them are played."""
     total = np.cumsum(log.cost[rows], axis=0)
     paid = int((total <= units).all(axis=1).sum())  # costs are not negative: the first ones
     last = min(paid, len(rows) if log.horizon is None else log.horizon)

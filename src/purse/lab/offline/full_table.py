@@ -9,12 +9,8 @@ Two forms, told apart by whether there is a column `arm`:
 Features are further columns. In the long form a feature must be the same in all rows of a round,
 unless each arm has its own; in the wide form each arm's own has a column, such as length_small.
 
-Each path meets the rows in a random order of its own. Their number T, or a smaller `horizon`, is
-known to the players: both money and rounds run out.
-
-Rewards are any numbers. Policies see them divided by the largest; only where some are negative are
-they shifted, too, since zero has to stay what a round without a pull is worth. Costs are rounded to
-units of 1e-9; one that would round to nothing is refused, because a purse would take it for free.
+Policies see rewards divided by the largest, and shifted only where some are negative: zero stays
+what a round without a pull is worth. Costs are rounded to units of 1e-9, but not to nothing.
 """
 
 from __future__ import annotations
@@ -65,9 +61,7 @@ def read_table(
 
 
 def read_wide(source: Source, asked: Question) -> FullTable:
-    """Return the table from a pair of columns for each arm; a column without its other half is
-    refused, since an arm would be missing.
-    """
+    """Return the table from a pair of columns for each arm; half a pair is refused."""
     starts = f"{asked.reward}_", f"{asked.cost}_"
     taken = [name for name in source.frame.columns if name.startswith(starts)]
     halves = (name.removeprefix(start) for name in taken for start in starts
@@ -88,9 +82,7 @@ def read_wide(source: Source, asked: Question) -> FullTable:
 
 
 def read_long(source: Source, asked: Question) -> FullTable:
-    """Return the table from a row for each round and arm, both in the order in which they first
-    appear.
-    """
+    """Return the table from a row for each round and arm, in the order of their first rows."""
     rounds, arms = source.labels(asked.round), source.labels(asked.arm)
     values, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
     round_numbers = {label: number for number, label in enumerate(dict.fromkeys(rounds))}
@@ -163,9 +155,7 @@ def cost_units(source: Source, column: str) -> Ints:
 
 
 def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
-    """Return the world that plays the table's rows, shuffled on each path, for `horizon` rounds;
-    None: for all of them.
-    """
+    """Return the world that shuffles the table's rows on each path; None: it plays all of them."""
     n_rounds = rounds = len(table.rewards)
     if horizon is not None:
         rounds = validation.integer("horizon", horizon, low=1, high=n_rounds)

@@ -89,9 +89,7 @@ def read_journal_log(path: str | Path) -> JournalLog:
 
 
 def read_contexts(reader: JournalReader) -> Contexts | None:
-    """Return the contexts of the tickets with a reward; None if they have no contexts, or if
-    the export leaves them out.
-    """
+    """Return the contexts of the tickets with a reward; None if not all have one."""
     features = reader.terms.context
     rows = [numbers for numbers in reader.contexts if numbers is not None]
     if not features or len(rows) < len(reader.contexts):

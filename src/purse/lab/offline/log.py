@@ -31,9 +31,7 @@ LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it
 
 @dataclass(frozen=True, eq=False)
 class Log:
-    """The rows as arrays, and what a player is told: the arms, the bounds of their costs, the range
-    of rewards.
-    """
+    """The rows as arrays, and what a player is told of arms, costs and rewards."""
 
     name: str
     arms: tuple[str, ...]
@@ -78,9 +76,7 @@ class Log:
 
     @property
     def ess(self) -> Floats:
-        """(K,) Effective sample size of each arm, (sum w)^2 / sum w^2: as many rows of equal weight
-        tell as much; 0 for an arm without rows.
-        """
+        """(K,) Effective sample size of each arm, (sum w)^2 / sum w^2; 0 without rows."""
         squares = self.sums(self.weight**2)
         return np.divide(
             self.sums(self.weight) ** 2, squares, out=np.zeros(len(squares)), where=squares > 0
@@ -104,9 +100,7 @@ class Log:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """A line if the log has no probabilities, and one for each arm that was logged more or less
-        often than its probabilities allow.
-        """
+        """A line about missing probabilities, and one for each arm that contradicts its own."""
         means = self.sums(self.weight) / np.maximum(self.chances, 1)
         contradicted = (
             f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
@@ -125,9 +119,7 @@ class Log:
         return {"n_features": features.n_columns, "per_arm": features.per_arm}
 
     def as_world(self, tables: Any, draw: Any, **more: Any) -> World:
-        """Return a world with these tables that declares what the log declares. It has no true
-        means: a log does not tell them.
-        """
+        """Return a world with these tables that declares what the log declares."""
         low, high = self.cost_min, self.cost_max
         return World(
             self.name,
@@ -266,9 +258,7 @@ def distinct(arms: Sequence[str]) -> tuple[str, ...]:
 
 
 def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
-    """(K,) The least or the most that each arm may cost: as declared, else as logged; that of all
-    rows for an arm that was never logged.
-    """
+    """(K,) The least or the most that each arm may cost: as declared, else as logged."""
     if declared is not None:
         return amounts.cost_array(field, declared, n_arms, 1)[:, 0]
     lowest = field == "cost_min"

@@ -38,9 +38,7 @@ def budgets_of(frame: pl.DataFrame) -> list[float]:
 
 
 def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
-    """For each player with one budget the row of the method that is quoted, the largest estimate
-    first and those without an estimate last.
-    """
+    """Return the quoted row of each player with one budget: the largest estimate first."""
     rows = []
     for (_,), part in here.group_by(["policy"], maintain_order=True):
         order = sorted(part.to_dicts(), key=lambda row: (bool(row["refused"]), *rank(row)))
@@ -70,9 +68,7 @@ def estimate_text(row: Mapping[str, Any]) -> str:
 
 
 def grid(here: pl.DataFrame, budget: float) -> list[list[str]]:
-    """Return the players with one budget as a table of texts, in 80 columns or less where names are
-    short: the estimate, that by the logged rounds themselves, rounds and what was spent.
-    """
+    """Return the players with one budget as a table of texts, in about 80 columns."""
     methods = methods_of(here)
     played = {row["policy"]: row for row in here.filter(method="replay").to_dicts()}
     other = "replay" in methods and len(methods) > 1
@@ -97,9 +93,7 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def short_reasons(frame: pl.DataFrame) -> list[str]:
-    """Return a line for each reason why nothing is quoted of a player, and one where `replay` alone
-    is missing.
-    """
+    """Return why nothing is quoted of a player, or why `replay` alone is missing."""
     rows = [row for budget in budgets_of(frame) for row in quoted(frame.filter(budget=budget))]
     told = {(row["policy"], row["budget"]) for row in rows if not row["refused"]}
     alone = any(
@@ -116,9 +110,7 @@ def unique(names: Iterable[str]) -> list[str]:
 
 
 def precision(n: int) -> str:
-    """Return how sure the intervals are, and how to be surer, from the number of
-    logs that were drawn again.
-    """
+    """Return how sure intervals from `n` logs that were drawn again are."""
     wide = f"{1.96 / (2 * (n - 1)) ** 0.5:.0%}"
     says = (
         f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
@@ -136,9 +128,7 @@ def findings(estimates: pl.DataFrame) -> dict[str, str]:
 
 
 def finding(here: pl.DataFrame) -> str:
-    """Return the player that is estimated best, a policy or an arm alone, and how the others stand
-    to it; then what the log itself gained, and which estimates are missing or doubtful.
-    """
+    """Return which player is estimated best with one budget, and how sure that is."""
     players = quoted(here)
     answered = [row for row in players if not row["refused"]]
     by_kind = {

@@ -1,33 +1,18 @@
-r"""The worlds that a log tells of, for policies without contexts: one that its weights estimate,
-and its own rows.
+r"""The worlds that a log tells of, for policies without contexts; docs/replay.md derives them.
 
-**Estimated.** A policy without context meets of each arm i the distribution of (reward, cost) over
-all rounds, F_i, and nothing else, so that its gain is a function of F_1 .. F_K. The weights
-estimate them, F^_i = sum_{t: i_t = i} w_t delta(r_t, c_t) / sum_{t: i_t = i} w_t, and the policy is
-played in that world. With N_i its pulls there, the methods differ in the mean reward that they
-give to an arm:
+**Estimated.** The rows of an arm with their weights are its distribution of (reward, cost). With
+N_i pulls of a policy in that world, G^ its gain and mu^_i the mean rewards there, the methods
+differ in the mean reward that they give to an arm: G = G^ + sum_i N_i (mu_i - mu^_i),
 
-    G = G^ + sum_i N_i (mu_i - mu^_i)           G^ the gain and mu^_i the mean reward in the
-    estimated world
-
-    ips     mu_i = sum_{i_t = i} w_t r_t / n                                 unbiased; n rows in all
-    snips   mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t = mu^_i         blind to how often the
-            arm happened to be chosen
-    dr      mu_i = m_i + sum_{i_t = i} w_t (r_t - m_i) / n                   with the model m_i, the
-            plain mean of the arm's rows
+    ips     mu_i = sum_{i_t = i} w_t r_t / n                   n rows in all
+    snips   mu_i = sum_{i_t = i} w_t r_t / sum_{i_t = i} w_t = mu^_i
+    dr      mu_i = m_i + sum_{i_t = i} w_t (r_t - m_i) / n     m_i: the plain mean of the arm's rows
 
 **Replay.** The policy plays the logged rounds themselves, each at most once a path. Each arm has a
-queue of its rows, and a pull takes the next of them. A row joins with probability min_s p_s / p_t
-over the arm's rows s: then which rounds joined does not depend on what the logging policy looked
-at, and a queue is an i.i.d. sample of what its arm does. So, as long as no queue runs out, the path
-has the law of a path in the true world. Each path draws its own order of the rows and its own
-choice of the rows that join; the mean over paths is as unbiased and varies less.
+queue of its rows, which a row joins with probability min_s p_s / p_t over the arm's rows s. Each
+path draws its own order of the rows and its own choice of those that join.
 
 Both worlds have one draw, because a policy is compiled again for each draw that it meets.
-
-References: D. Horvitz, D. Thompson, 1952 (ips); A. Swaminathan, T. Joachims, 2015 (snips); M.
-Dudik, J. Langford, L. Li, 2011 (dr); T. Mandel, Y. Liu, E. Brunskill, Z. Popovic, 2016, after L.
-Li, W. Chu, J. Langford, X. Wang, 2011 (replay).
 """
 
 from __future__ import annotations
@@ -50,9 +35,7 @@ WEIGHTED = METHODS[1:]  # the methods that play in the estimated world
 
 @dataclass(frozen=True, eq=False)
 class ModelWorld:
-    """A log as a world. `counts` says how often each row of the log counts: once, or as often as
-    it was drawn again.
-    """
+    """A log as a world; `counts` says how often each row of the log counts."""
 
     log: Log
     world: World
@@ -73,17 +56,13 @@ class ModelWorld:
                 return counts
 
     def reweighted(self, counts: Ints) -> World:
-        """Return the same arms, atoms and declared bounds; probabilities from these rows. It is
-        played as the log's rows are.
-        """
+        """Return the same arms, atoms and bounds with the probabilities of these rows."""
         probabilities = shares(self.log, self.atom, self.size, counts)
         atoms = self.world.tables._replace(below=thresholds(probabilities[None]))
         return replace(self.world, tables=of_atoms(atoms), draw=draw)
 
     def means(self, method: str, counts: Ints) -> Floats:
-        """(K,) The mean reward of each arm by one of the methods, in the user's unit; 0 for arms
-        that were never logged.
-        """
+        """(K,) The mean reward of each arm by a method, in the user's unit; 0 if never logged."""
         log = self.log
         weights = counts * log.weight
         total, weighted = log.sums(weights), log.sums(weights * log.reward)
@@ -233,9 +212,7 @@ def draw(key: U, tables: LogTables, t: int, arm: int, cost: Ints) -> float:
 
 @cold
 def take_row(key: U, queues: Queues, arm: int, cost: Ints) -> float:
-    """Write what the arm's next row costs, and return its reward. A queue that ran out starts again
-    with all rows, which `most` tells.
-    """
+    """Write what the arm's next row costs, and return its reward; an empty queue starts again."""
     if queues.path[0] != key:
         queues.path[0] = key
         for i in range(queues.taken.shape[0]):

@@ -2,31 +2,17 @@ r"""The world that a log with contexts tells of: logged rounds, met as often as 
 
 A round draws a row t of the log with probability w_t / sum w and shows its context x_t; the policy
 chooses. If it chooses the logged arm i_t, the round is played, with the logged reward and cost. If
-it chooses another arm, the log does not tell the outcome: the round does not take place, and
-another row is drawn. A choice to skip is taken with probability p_t = 1 / w_t. So of the rounds
-that are played by a policy pi, row t has the part
-
-    pi(i_t | x_t) w_t / sum_s pi(i_s | x_s) w_s
-
-which is what the self-normalised inverse-propensity estimate says: contexts
-come as in the log, and rewards and costs of the chosen arm as they were logged in such contexts.
-For a policy without contexts it is the world of `purse.lab.offline.log_worlds`.
+it chooses another arm, the round does not take place, and another row is drawn. A choice to skip is
+taken with probability p_t = 1 / w_t. docs/replay.md says what that estimates.
 
 The policy learns from the rounds that are played. Of each round the first row that is drawn, j, and
 the arm a that the policy chooses there, is credited beside, with S = sum w / n:
 
-    ips      S 1{a = i_j} r_j                                     unbiased, given what the policy
-                                                                  has learnt so far
-    dr       S p_j m(x_j, a) + S 1{a = i_j} (r_j - m(x_j, i_j))   with the model m, which has not
-                                                                  seen row j
+    ips      S 1{a = i_j} r_j
+    dr       S p_j m(x_j, a) + S 1{a = i_j} (r_j - m(x_j, i_j))   the model m has not seen row j
 
-and likewise the costs. S times the rounds that take place per row that is drawn is 1 on average,
-unless the log never chose what the policy wants. Initial pulls, and the pull of another arm if
-one cannot be paid, are not the policy's choice for a context: they take any row of their arm.
-`choose` asks the policy.
-
-References: L. Li, W. Chu, J. Langford, X. Wang, 2011 (rounds that are not played); A. Swaminathan,
-T. Joachims, 2015; M. Dudik, J. Langford, L. Li, 2011.
+and likewise the costs. Initial pulls, and the pull of another arm if one cannot be paid, are not
+the policy's choice for a context: they take any row of their arm. `choose` asks the policy.
 """
 
 from __future__ import annotations

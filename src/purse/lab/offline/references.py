@@ -1,24 +1,16 @@
 r"""The yardsticks of policies on a recorded table, in the user's unit of reward.
 
-    always ARM           the arm alone, round by round, until a pull cannot be paid: played
+    always ARM           the arm alone, round by round, until a pull cannot be paid
     best fixed mixture   in every round an arm drawn with the probabilities x(i) / T of the LP
-                         optimum, nothing with the rest, under the same hard budget and the same
-                         stop rule: played with the true means from the start, and without
-                         adapting
-    LP optimum           max sum_i mu(i) x(i)  subject to  sum_i rho(i) x(i) <= B,  sum_i x(i) <= T,
-                         with the table's mean rewards mu and costs rho: the expected gain
-                         with known means and unknown rows, if the budget binds on average only;
+                         optimum, nothing with the rest, under the same budget and stop rule
+    LP optimum           that of the table's mean rewards and costs, see `purse.lab.theory.fluid`;
                          with features it is called LP without contexts
     best linear policy   with features: ridge regression on these very rows, and in each
                          round the arm with the largest r^ - price c^ at the price that fits
     LP with contexts     with features, see `lp_by_context`
-    hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B: the linear
-                         relaxation of the multiple-choice knapsack, solved exactly; at least what
-                         anyone can gain on these rows
+    hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B
 
-The third bounds the expectation of players who neither see a row before they choose nor know which
-rows are left, up to the last pulls: a pull that the rest of a hard budget cannot pay is not
-counted, and those that still fit are the cheap ones.
+The first two are played, the others computed; no player gains more than the last on these rows.
 """
 
 from __future__ import annotations
@@ -89,9 +81,7 @@ def references(
     stop: str = "retry",
     n_workers: int | None = None,
 ) -> pl.DataFrame:
-    """Return a row for each budget and reference: gain with its 95% interval, what was spent, and
-    how many rounds had a pull.
-    """
+    """Return a row for each budget and reference: gain with its 95% interval, spent, pulls."""
     rows = [
         row
         for budget in budgets
@@ -162,9 +152,7 @@ def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
 def play_mixture(
     world: World, shares: Floats, budget: float, n_paths: int, seed: int, stop: str
 ) -> tuple[Floats, Floats, Floats]:
-    """(P,) Gains, amounts spent and pulls of one who draws arms with these probabilities, on the
-    same draws as the policies.
-    """
+    """(P,) Gains, amounts spent and pulls of one who draws arms with these probabilities."""
     assert world.horizon is not None
     totals, (low, high) = np.zeros((n_paths, 3)), world.reward_range
     purse, rounds = int(amounts.budget_array(budget, 1)[0]), np.arange(world.horizon)

@@ -159,9 +159,7 @@ class Source:
             self.notes.append(note)
 
     def where(self, row: int) -> str:
-        """Return the place of a row (from 0): its line in the file, with header and blank lines,
-        or its number from 1 if the data has no lines.
-        """
+        """Return the place of a row (from 0): its line in the file, or its number from 1."""
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
         if ending not in (*TEXTS, *LINES):

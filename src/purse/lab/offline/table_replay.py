@@ -46,9 +46,7 @@ class TableReplay(Answer):
     notes: tuple[str, ...] = ()  # what a reader has to know
 
     def frame(self) -> pl.DataFrame:
-        """Return a row for each budget and player, policies and references alike: gain with its 95%
-        interval, its share of the LP optimum, spent, pulls.
-        """
+        """Return a row for each budget and player: gain with its 95% interval and more."""
         return standings(self.study)
 
     def publish(self, folder: Path) -> list[Path]:

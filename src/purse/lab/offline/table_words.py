@@ -43,9 +43,7 @@ SINGLE = f"Gain in the single order; {COLUMNS}"
 
 
 def standings(study: TableStudy) -> pl.DataFrame:
-    """Return a row for each budget and player, policies and references alike: gain with its 95%
-    interval, spent, pulls, the gain's share of the LP optimum if any.
-    """
+    """Return a row for each budget and player: gain with its 95% interval, spent, pulls, share."""
     groups = study.lazy().group_by("budget", "policy")
     pulls = groups.agg(pl.col("pulls").list.sum().mean()).collect()
     numbers = ["gain", "gain_low", "gain_high", "spent", "pulls"]
@@ -127,9 +125,7 @@ def findings(study: TableStudy) -> dict[str, str]:
 
 
 def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> str:
-    """Return what is to be said about one budget: who gains most of all that can be bought,
-    policies and arms alone, and how the other kind stands to it; then the best fixed mixture.
-    """
+    """Return who gains most with one budget, and how the others stand to it."""
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best, arm = policies[0], arms[0]
     behind = compare_to_best(study, budget, policies)
@@ -194,9 +190,7 @@ def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, A
 
 
 def regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, float, float]:
-    """Return what the best single arm gains more than the policy, with the ends of its 95%
-    interval.
-    """
+    """Return how much more the best single arm gains, with the ends of the 95% interval."""
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
     if study.facts.n_paths == 1:
         return row["regret"], row["regret"], row["regret"]

@@ -69,9 +69,7 @@ def filled_lines(place: Place) -> Iterator[tuple[int, str]]:
 
 
 def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
-    """Yield the records of a CSV file, header included and blank lines not, each with the line on
-    which it begins: quoted cells may span several.
-    """
+    """Yield the records of a CSV file, header included, each with the line on which it begins."""
     texts = (text for _, text in lines(place))
     reader = csv.reader(texts, strict=True, delimiter=separator)
     begins = 1
@@ -85,9 +83,7 @@ def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]
 
 
 def find_separator(place: Place) -> str:
-    """Return what separates the cells: of the usual separators the one that gives the header most
-    of them; tabs in a file that ends in .tsv.
-    """
+    """Return the separator that gives the header most cells; in a .tsv file, tabs."""
     if place.suffix.lower() == ".tsv":
         return "\t"
     return max(SEPARATORS, key=lambda separator: header_size(place, separator))

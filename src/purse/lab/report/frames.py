@@ -88,9 +88,7 @@ def bounds(study: Study) -> Bounds:
 
 
 def gain(study: Study) -> pl.DataFrame:
-    """Mean gain with its interval, per unit of the budget too, and as a part of the best reference
-    if there is one.
-    """
+    """Mean gain with its interval, per unit of the budget and of the best reference, too."""
     best = study.references().group_by("world", "budget").agg(pl.col("gain").max().alias("best"))
     return (
         study.table()
@@ -105,18 +103,14 @@ def gain(study: Study) -> pl.DataFrame:
 
 
 def references(study: Study) -> pl.DataFrame:
-    """Return what a reference would have gained, per unit of the budget too; `name` without what
-    stands in brackets, which may change with the budget.
-    """
+    """Return what references would have gained, per unit of the budget too."""
     kind = pl.col("name").str.replace(r" \(.*\)$", "")
     unit_gain = (pl.col("gain") / pl.col("budget")).alias("unit_gain")
     return study.references().select("world", "budget", kind, "gain", unit_gain, which="name")
 
 
 def left(study: Study) -> pl.DataFrame:
-    """Return what was left of the budget on average, as a part of it too, and how many runs reached
-    the end of the world before that of the budget.
-    """
+    """Return what was left of the budget, and how many runs reached the end of the world."""
     part = (pl.col("left") / pl.col("budget")).alias("part")
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
@@ -178,9 +172,7 @@ def shares(study: Study) -> pl.DataFrame:
 
 
 def outcomes(study: Study) -> pl.DataFrame:
-    """Return the outcome of every run with its world's largest budget: no more is read of what may
-    be large.
-    """
+    """Return the outcome of every run with its world's largest budget."""
     last = largest(study.table()).select("world", "budget").unique(maintain_order=True).rows()
     chosen = pl.any_horizontal(
         [(pl.col("world") == world) & (pl.col("budget") == budget) for world, budget in last]
@@ -200,18 +192,14 @@ def runs(study: Study) -> pl.DataFrame:
 
 
 def single_runs(study: Study) -> pl.DataFrame:
-    """Return the runs that are drawn one by one: all of them, or as many as can be told apart,
-    evenly by rank.
-    """
+    """Return the runs that are drawn one by one: all, or some, evenly by rank."""
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
     chosen = (n <= MOST_RUNS) | ((rank * MOST_RUNS) // n > ((rank - 1) * MOST_RUNS) // n)
     return outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
 
 
 def growth(study: Study) -> pl.DataFrame:
-    """Return the fitted slopes of log regret against log budget, and the shape that fits best;
-    empty with a single budget.
-    """
+    """Return the fitted slopes and shapes; empty with a single budget."""
     return study.growth().with_columns(pl.col("slope", "low", "high", "misfit").fill_nan(None))
 
 

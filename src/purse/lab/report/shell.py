@@ -109,9 +109,7 @@ def describe(
 def draw_panel(
     spec: dict[str, Any], axes: dict[str, str], name: str, index: int, width: int
 ) -> Any:
-    """Draw one panel as SVG, as the page's script does: without the titles `axes`, which the page
-    writes above all panels.
-    """
+    """Draw one panel as SVG, as the page's script does: without the titles `axes`."""
     panel = {key: value for key, value in deepcopy(spec["concat"][index]).items() if key != "title"}
     for layer in panel.get("layer", [panel]):
         for which, channel in layer["encoding"].items():

@@ -128,9 +128,7 @@ def regret(
     beside: pl.DataFrame,
     theorems: dict[str, Any] | None,
 ) -> list[Part]:
-    """Return regret as a figure, what is proved about it, and its tables; `beside` are the
-    `differences` of the study.
-    """
+    """Return regret as a figure, what is proved about it, and its tables."""
     parts: list[Part] = [("figure", figures["regret"])]
     if theorems:
         parts.append(("folded", (f"{theorems['label']}, and why", [("table", theorems)])))
@@ -148,9 +146,7 @@ def optimum(study: Study) -> list[Part]:
 
 
 def left(study: Study, figures: dict[str, Any], ended: Sequence[str]) -> list[Part]:
-    """Return what was left of the budget, as a figure or in a sentence; `ended` says whose runs
-    reached the end of their world.
-    """
+    """Return what was left of the budget, as a figure or in a sentence, and whose world ended."""
     lines: list[Part] = [("lines", [inline(line) for line in ended])] if ended else []
     if "left" in figures:
         return [("figure", figures["left"]), *lines]

@@ -6,23 +6,17 @@
                              r_t(i) subject to  sum_{t <= tau} sum_i p(i) c_t(i) <= B: fluid, on the
                              draws of one path
 
-The player of `lp_optimum` knows the means; that of `best_fixed_distribution` knows the whole
-sequence. With a horizon, rounds may be skipped, so p may sum to less than 1. Without one, the
-mixture plays until the budget is spent.
-
-In an i.i.d. world `lp_optimum` bounds the gain of every policy from above, up to one reward. For
-one resource both have a closed form: the optimum mixes at most two arms, on the upper hull of the
-points (cost, reward). For several resources HiGHS solves the linear program.
+With a horizon, rounds may be skipped, so p may sum to less than 1. In an i.i.d. world `lp_optimum`
+bounds the gain of every policy from above, up to one reward. For one resource both have a closed
+form: the optimum mixes at most two arms. For several HiGHS solves the linear program.
 
 The optimum over the rows of a table has, for each row, a mixture of arms or nothing:
 
     max sum_n sum_i y(n, i) r(n, i)   subject to   sum_n sum_i y(n, i) c_j(n, i) <= B_j,
     sum_i y(n, i) <= 1,  y >= 0
 
-It is the linear relaxation of the multiple-choice knapsack. For one resource it is solved row by
-row: the corners of each row's upper hull from (0, 0) are steps of (cost, reward), and the budget
-buys steps in the order of reward per cost, the last one in part. If the budget alone ends the game,
-rows come again without end, and none may be skipped.
+For one resource it is solved row by row: the corners of each row's upper hull from (0, 0) are steps
+of (cost, reward), and the budget buys steps in the order of reward per cost, the last one in part.
 """
 
 from __future__ import annotations

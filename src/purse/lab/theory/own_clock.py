@@ -1,20 +1,13 @@
 r"""Own-clock regret: regret over the player's own spending, for worlds that change.
 
 A block of pulls of arm j that starts in round t ends after a pull with probability c, its cost in
-largest costs, so that it costs 1 on average. V_t(j) is its mean gain; if the rows of
-different rounds are independent,
-
-    V_t(j) = E r_t(j) + (1 - E c_t(j)) V_{t+1}(j)
-
-It is the average efficiency of arm j over the next unit of budget. Arm j is credited with
+largest costs. V_t(j) is its mean gain: what arm j earns on average with the next unit of budget. If
+the rows of different rounds are independent, V_t(j) = E r_t(j) + (1 - E c_t(j)) V_{t+1}(j). With
+c_t what the player spends in round t, and tau its paid rounds, arm j is credited with
 
     V_1(j) + sum_{t <= tau} c_t V_{t+1}(j)
 
-where c_t is what the player spends in round t, and tau its paid rounds. Own-clock regret is the
-largest mean credit less the mean gain. The credit of `tsallis-inf.coin` has the mean of the sum of
-V_t(j) over the rounds t in which a block begins. In an i.i.d. world it is e(j) times
-the spending and one largest cost more. No strategy earns it in every world: blocks of a cheap arm
-overlap.
+Own-clock regret is the largest mean credit less the mean gain. The page *What is true* says more.
 """
 
 from __future__ import annotations
@@ -86,9 +79,7 @@ def fill_values(phases: Ints, rewards: Floats, costs: Floats, values: Floats) ->
 
 
 def is_defined(job: Job, n_paths: int) -> bool:
-    """Return whether own-clock regret is defined for the world of a job, and does not take too
-    long.
-    """
+    """Return whether own-clock regret is defined for a job, and does not take too long."""
     world = job.world
     if world.efficiencies is not None:
         return True

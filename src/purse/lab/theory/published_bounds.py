@@ -112,9 +112,7 @@ def table(
 
 
 def over_rounds(n_arms: int, rounds: int, delta: float) -> dict[str, tuple[float, str]]:
-    """Return regret over a number of rounds for rewards in [0, 1], for the policies that are blind
-    to cost.
-    """
+    """Return the regret of policies that are blind to cost, for rewards in [0, 1]."""
     log_k, many = math.log(n_arms), n_arms * rounds
     chance = f"with probability {1 - delta:g}"
     sure = implicit = tsallis = 0.0

@@ -91,9 +91,7 @@ class Figure:
 
     @property
     def axes(self) -> dict[str, str]:
-        """The titles of the axes of the first panel, which a page writes once for all panels; empty
-        for a single panel.
-        """
+        """The titles of the axes, which a page writes once for all panels; empty for one panel."""
         if len(self.panels) == 1:
             return {}
         first = self.spec["concat"][0]

@@ -67,9 +67,7 @@ def version() -> str:
 
 
 def javascript() -> str:
-    """Give the script that draws charts in a page: Vega, Vega-Lite and vega-embed in one piece. To
-    put it together takes seconds, so the user's cache keeps it.
-    """
+    """Give the script that draws charts in a page; it takes seconds to make, so it is cached."""
     renderer = extra("vl_convert")
     cached = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
     with suppress(OSError, UnicodeDecodeError):

@@ -32,9 +32,7 @@ NEAR = 0.02  # two lines coincide that differ by no more than this part at any b
 
 
 class Curve(NamedTuple):
-    """A line of a figure. A measured line has points and, with an interval, a band; the line of a
-    theory is grey and dashed.
-    """
+    """A line of a figure: measured, with points and perhaps a band, or grey and dashed."""
 
     label: str
     x: Sequence[float] | Floats
@@ -138,9 +136,7 @@ def dash_lines(
     tooltip: list[Any],
     x: tuple[str, dict[str, Any]] | None = None,
 ) -> list[Any]:
-    """Draw dashed lines: in the colour of the policy that they are about, or grey if they are
-    about no policy; a line with a `letter` has it at its end.
-    """
+    """Draw dashed lines, in the colour of their policy or grey, with their letters at the end."""
     about = pl.col("policy").is_in(list(policies)) if "policy" in data.columns else pl.lit(False)
     layers = []
     colours = policy_colour(policies), alt.ColorValue(NEUTRAL)

@@ -145,9 +145,7 @@ def policies_in(frame: pl.DataFrame) -> list[str]:
 def log_panel(
     here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequence[str]
 ) -> Panel:
-    """Return a lane for each method within a row for each player, in the order of the table;
-    policies in their colours, references in grey.
-    """
+    """Return a lane for each method within a row for each player, in the order of the table."""
     methods, ends = methods_of(every), [*here["low"], *here["high"]]
     players = [row["policy"] for row in quoted(every) if not row["refused"]]
     x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))

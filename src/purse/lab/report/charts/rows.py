@@ -31,9 +31,7 @@ def rows(
     limits: pl.DataFrame | None = None,
     format: str = NUMBER,
 ) -> Figure:
-    """Return a point with its interval for each policy: what a curve becomes with one budget.
-    `limits` are bounds or references, with a `value` each.
-    """
+    """Return a point with its interval for each policy; `limits` have a `value` each."""
     policies = policies_of(data)
     value, low, high = values
     panels = []

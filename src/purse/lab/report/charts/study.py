@@ -114,9 +114,7 @@ def gain(study: Study) -> Figure:
 
 
 def left(study: Study) -> Figure | None:
-    """Return what part of the budget was left; None if a sentence says it, because it is
-    little.
-    """
+    """Return what part of the budget was left; None if it is little: a sentence says it."""
     data, title = frames.left(study), "part of the budget left"
     if not (data["part"] > frames.MUCH_LEFT).any():
         return None
@@ -133,9 +131,7 @@ def left(study: Study) -> Figure | None:
 
 
 def growth(study: Study) -> Figure | None:
-    """Return the slopes of log regret against log budget with their intervals, beside those of √B
-    and B; None if no slope could be fitted.
-    """
+    """Return the slopes of log regret against log budget; None if none could be fitted."""
     data = frames.growth(study)
     if data.is_empty() or data["slope"].is_null().all():
         return None
@@ -173,9 +169,7 @@ def say(data: pl.DataFrame, mean: str, high: str) -> pl.DataFrame:
 
 
 def runs(study: Study) -> Figure:
-    """Outcomes of single runs at the largest budget: ticks, the middle half as a bar, 5% to 95% as
-    a line, the median white.
-    """
+    """Single runs at the largest budget: ticks, the middle half, 5% to 95%, the median."""
     data, single, outcome = frames.runs(study), frames.single_runs(study), study.outcome
     policies = policies_of(study.table())
     panels = []
@@ -272,9 +266,7 @@ def shares(study: Study) -> Figure | None:
 
 
 def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
-    """Return the names of the arms that have room for them, in the last slice: on a halo, so that
-    they can be read on every colour.
-    """
+    """Return the names of the arms that have room for them in the last slice, on a halo."""
     last = (pl.col("fraction") == pl.col("fraction").max()) & (pl.col("share") >= NAMED)
     middle = ((pl.col("bottom") + pl.col("top")) / 2).alias("bottom")
     named = here.filter(last).with_columns(pl.col("fraction").alias("start"), middle)

@@ -125,9 +125,7 @@ def either(values: Iterable[float | None], title: str) -> dict[str, Any]:
 
 
 def digits(values: Iterable[float | None]) -> str:
-    """Return the format of numbers that are pointed at: whole where some are large, else four
-    digits.
-    """
+    """Return the format of numbers: whole where some are large, else four digits."""
     return ",.0f" if any(abs(value) >= 1000 for value in values if value) else ",.4~r"
 
 

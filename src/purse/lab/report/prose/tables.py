@@ -44,9 +44,7 @@ OPTIMUM = (
 
 
 def regrets(study: Study, beside: pl.DataFrame) -> list[dict[str, Any]]:
-    """For each world its regrets: a row per policy, a column per budget. `beside` are the
-    `differences` of the study.
-    """
+    """For each world its regrets: a row per policy, a column per budget."""
     tables, near = [], beside.filter("tied")
     for (world,), part in study.table().group_by(["world"], maintain_order=True):
         budgets = sorted(part["budget"].unique())
@@ -127,9 +125,7 @@ def describe_recording(recording: Recording) -> list[tuple[str, str]]:
 
 
 def bound_table(study: Study) -> dict[str, Any] | None:
-    """Return the bounds on the regret of these policies; those that are drawn come first. None
-    without bounds.
-    """
+    """Return the bounds on the regret of these policies, those first that are drawn, or None."""
     bounds = study.bounds()
     drawn, far = frames.bounds(study)
     worlds = worlds_of(study.table())
