@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.lab.ranking import advice, context_worth, tables
+from purse.lab.ranking import advice, comparisons, tables
 from purse.lab.ranking.case import Case
 from purse.lab.ranking.page import ALL, PAGES, markdown
 from purse.lab.ranking.record import Record, record_of
 from purse.lab.ranking.scores import Alone, Leaderboard
-from purse.lab.ranking.trivial_players import shares
 from purse.lab.report.charts.export import render_svg
 from tests.support.charts import checked_spec
 
@@ -88,11 +87,11 @@ def test_the_reason_is_a_sentence_made_from_the_numbers() -> None:
 
 
 def test_shares_of_the_gains_of_arms_alone() -> None:
-    one, two, three = shares(by_hand(), "a")
+    one, two, three = comparisons.shares(by_hand(), "a")
     assert one == ("one", pytest.approx(2.0), pytest.approx(1.0))
     assert two == ("two", None, pytest.approx(1.6))
     assert three == ("three", pytest.approx(0.5), pytest.approx(0.5))
-    assert [share.case for share in shares(by_hand(), "d")] == ["one"]
+    assert [share.case for share in comparisons.shares(by_hand(), "d")] == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -158,11 +157,11 @@ def test_the_page_says_what_contexts_are_worth_and_who_gets_it() -> None:
     cases = [Case("one", "s", text, 13), Case("two", "s", f"{text},strength=0", 13)]
     means = {"lin-ucb.price": {"one": 0.1}, "replan": {"one": 0.4, "two": 0.05}}
     page = markdown(record(means, cases, suite="3"), "leaderboard-3.svg")
-    blind = context_worth.blind_share(cases[0])
+    blind = comparisons.blind_share(cases[0])
     assert f"| one | {1 / blind - 1:+.0%} | 60.0% (`replan`) | 90.0% (`lin-ucb.price`) |" in page
     assert "(`lin-ucb.price`) | +50.0% | yes" in page
     assert "| two | +0% | 95.0% (`replan`) | — | — | — |" in page
-    assert context_worth.blind_share(cases[1]) == pytest.approx(1)
+    assert comparisons.blind_share(cases[1]) == pytest.approx(1)
 
 
 def test_the_heat_map_has_a_cell_for_each_case_that_a_policy_plays() -> None:

@@ -10,15 +10,8 @@
                     value of the game in which the player draws an arm to keep and the adversary
                     takes the world in which this earns the smallest part of G*
 
-No player who cannot read the future earns more than v G* in both worlds of the pairs that are
-called `two_worlds` and `spend_or_save`. Both worlds of a pair show the same first rounds; let x be
-the part of these that goes to the arm that spends. The gains are x G* and (1 - s x) G*, so that the
-best x is v = 1 / (1 + s). With c the least cost and r1 what the arm that spends pays, s is
-
-    two_worlds      1 - r1 c / (1 - c)
-    spend_or_save   (1 - 2 c) / (2 - c), for c <= 1/2
-
-With one world v is 1: the best fixed arm is the optimum.
+No player who cannot read the future earns more than v G* in both worlds of a pair that shows the
+same first rounds. With one world v is 1: the best fixed arm is the optimum.
 """
 
 from __future__ import annotations

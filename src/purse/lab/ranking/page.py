@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from purse import policies
 from purse.base.text import MISSING, write_markdown_table
 from purse.lab.ranking.advice import percent, rank, reason, recommend
-from purse.lab.ranking.context_worth import WORTH_IT, worth_table
+from purse.lab.ranking.comparisons import WORTH_IT, trivial_section, worth_table
 from purse.lab.ranking.record import ADVERSARY
 from purse.lab.ranking.suites import LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS
 from purse.lab.ranking.tables import cases_table, link, score_sections
-from purse.lab.ranking.trivial_players import trivial_section
 from purse.lab.ranking.with_contexts import BY_CLASS
 
 if TYPE_CHECKING:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING
 
 from purse import policies
-from purse.base.text import format_budget, join_words, keep_on_line, write_markdown_table
+from purse.base.text import (
+    first_paragraph,
+    format_budget,
+    join_words,
+    keep_on_line,
+    write_markdown_table,
+)
 from purse.lab.ranking.advice import percent, rank
 from purse.lab.ranking.suites import name_file
 from purse.lab.report.charts.base import Figure
@@ -116,8 +121,7 @@ def name_page(policy: str) -> str:
 
 def describe(policy: str) -> str:
     """Return what a policy is, in a sentence: the first one of its file, without its name."""
-    module = policies.load(policy.partition(":")[0])
-    first = (inspect.getdoc(module) or "").partition("\n\n")[0].replace("\n", " ")
+    first = first_paragraph(policies.load(policy.partition(":")[0]).__doc__)
     return first.partition(": ")[2] or first
 
 
