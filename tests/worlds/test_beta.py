@@ -20,13 +20,6 @@ def grid(values: NDArray[Any]) -> NDArray[Any]:
     return values.reshape(values.shape[1], CELLS, CELLS)
 
 
-def test_the_uniform_distribution_has_equally_spaced_cells() -> None:
-    world = beta(rewards=[0.5], costs=[0.6], concentration=2, cost_min=0.2)
-    middles = (np.arange(CELLS) + 0.5) / CELLS
-    np.testing.assert_allclose(grid(world.tables.rewards)[0, :, 0], middles, rtol=1e-12)
-    assert grid(world.tables.costs)[0, 0].tolist() == np.rint(1e9 * (0.2 + 0.8 * middles)).tolist()
-
-
 def test_cells_of_the_arcsine_distribution() -> None:
     # the integral of its quantiles sin(pi p / 2)^2
     ends = EDGES / 2 - np.sin(np.pi * EDGES) / (2 * np.pi)

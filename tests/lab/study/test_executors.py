@@ -1,20 +1,28 @@
+"""Shards in threads, on a GPU and on a cluster."""
+
 from __future__ import annotations
 
+import sys
 import time
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import purse
+from purse import policies
 from purse.base.progress import Progress
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
-from purse.lab.study import executors, shard
+from purse.errors import InvalidInput, PurseError
+from purse.lab.study import cluster, executors, shard
 from purse.lab.study.shard import (
     Frames,
     JobSpec,
     Shard,
+    key_of,
     play_shard,
     runs_frame,
     shards_of,
@@ -22,7 +30,7 @@ from purse.lab.study.shard import (
 )
 from purse.worlds.two_point import two_point
 from tests.support.fake_gpu import fake_gpu
-from tests.support.paths import SCRIPTED
+from tests.support.paths import EPSILON_GREEDY, SCRIPTED
 
 RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 
@@ -232,3 +240,70 @@ def test_late_reports_are_played_by_threads_where_there_is_a_gpu(
     shards = [*shards_of(late, 10), *shards_of(job(), 8)]
     assert same(played(shards, device="cuda"), played(shards))
     assert [call[:3] for call in calls] == [("uniform", 0, 8)]
+
+
+RECIPE = JobSpec("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, "exit", 4)
+
+
+def test_a_worker_plays_the_shard_that_was_meant() -> None:
+    job = RECIPE.make()
+    (shard,) = shards_of(job, 6)
+    name, frames = cluster.play_there(RECIPE, shard.key, 2, 3)
+    ours = play_shard(Shard(job, shard.key, 2, 3), np.zeros(2), np.zeros(1, np.int64))
+    assert name == f"{shard.key}-2-3"
+    assert frames.runs.equals(ours.runs)
+    assert frames.trace is not None
+    assert ours.trace is not None
+    assert frames.trace.equals(ours.trace)
+
+
+def test_a_worker_with_other_code_refuses() -> None:
+    with pytest.raises(PurseError, match="has other code than this machine"):
+        cluster.play_there(RECIPE, "0" * 20, 0, 1)
+
+
+def test_modules_travel_as_text() -> None:
+    ours = policies.load("exp3.bwk")
+    assert cluster.sendable(RECIPE._replace(policy=ours)).policy == "exp3.bwk"
+    mine = policies.load(str(EPSILON_GREEDY))
+    text = cluster.sendable(RECIPE._replace(policy=mine)).policy
+    assert key_of(RECIPE._replace(policy=text).make()) == key_of(
+        RECIPE._replace(policy=mine).make()
+    )
+    nowhere = ModuleType("nowhere")
+    vars(nowhere).update(NAME="nowhere", __file__=None)
+    with pytest.raises(InvalidInput, match="'nowhere' comes from no file"):
+        cluster.sendable(RECIPE._replace(policy=nowhere))
+
+
+@pytest.mark.parametrize("on", ["spark", "ray://", "dask://", "http://somewhere:80", ""])
+def test_an_address_that_is_none_is_refused(on: str) -> None:
+    with pytest.raises(
+        InvalidInput, match=r"must be one of ray, ray://HOST:PORT, dask or dask://HOST:PORT"
+    ):
+        cluster.parse(on)
+
+
+def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT_S", 0.5)
+    with pytest.raises(PurseError, match=r"cannot reach dask://127\.0\.0\.1:1: "):
+        cluster.play_on_cluster(
+            list(shards_of(RECIPE.make(), 2)),
+            {},
+            "dask://127.0.0.1:1",
+            lambda shard, frames: None,
+            Progress("test"),
+        )
+
+
+@pytest.mark.parametrize(
+    ("on", "module"),
+    [("ray", "ray"), ("ray", "joblib"), ("dask", "distributed"), ("dask", "joblib")],
+)
+def test_a_missing_extra_is_one_line(on: str, module: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(
+        PurseError,
+        match=rf"^a {on.title()} cluster needs \w+: pip install 'purse-bandits\[{on}\]'$",
+    ):
+        cluster.play_on_cluster([], {}, on, lambda shard, frames: None, Progress("test"))

@@ -199,20 +199,6 @@ def test_a_delay_is_in_the_study_file_and_not_in_the_arms_alone(delay: Any, line
     assert (late.delay, prompt.delay.is_late) == (made.delay, False)
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"policies": policies.load("uniform")},
-        {"world": WORLD},
-        {"world": two_arms},
-        {"world": {"a": TEXT, "b": WORLD}},
-    ],
-)
-def test_what_is_not_text_has_no_study_file(changes: dict[str, Any]) -> None:
-    assert plan(**changes).toml is None
-    assert plan(**changes).facts["study"] is None
-
-
 WORDS = st.text(max_size=12) | st.text("\"'\\#=[]\n\r\t\x00\x1f\x7f\x85\u2028é😀", max_size=8)
 
 
