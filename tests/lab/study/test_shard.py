@@ -151,18 +151,6 @@ def test_a_changed_policy_changes_the_key(old: str, new: str, tmp_path: Path) ->
     assert key_of(job(str(path))) != before
 
 
-def test_a_recipe_makes_the_same_job_wherever_it_is_made() -> None:
-    made = [JobSpec("exp3.bwk:gamma=0.5", TEXT, 20.3, 4, "hold", 5).make() for _ in range(2)]
-    assert key_of(made[0]) == key_of(made[1])
-    plain = job("exp3.bwk:gamma=0.5", TEXT, 20.3, seed=4, stop="hold", checkpoints=5)
-    assert len(plain.checkpoints.rounds) > 0
-    assert len(made[0].checkpoints.rounds) == 0
-    assert (made[0].checkpoints.left == plain.checkpoints.left).all()
-    assert key_of(JobSpec("uniform", RANDOM, 20.3, 0, "exit").make()) == key_of(job())
-    late = JobSpec("uniform", RANDOM, 20.3, 0, "exit", 0, "geometric:3").make()
-    assert key_of(late) == key_of(job(delay="geometric:3"))
-
-
 @pytest.mark.parametrize(
     ("world", "budget"),
     [(RANDOM, 20.3), (bernoulli(rewards=[1, 1], costs=[[1, 3], [1, 1]]), [10.5, 12])],
@@ -181,14 +169,6 @@ def test_a_row_for_each_path_has_what_simulate_gives(world: purse.lab.World, bud
     ]
     assert frame["used"].to_list() == (run.spent / run.budget).max(axis=1).tolist()
     assert frame["efficiency"].is_nan().all() == (run.efficiency is None)
-
-
-def kept_runs(folder: Path | None, work: Job, n_paths: int = 5) -> pl.DataFrame:
-    return Store(folder).run(work, n_paths, 1, Progress("test"))
-
-
-def kept_shadows(folder: Path | None, work: Job, runs: pl.DataFrame) -> pl.DataFrame:
-    return Store(folder).counterfactuals(work, runs, 1, Progress("test"))
 
 
 def frame(*numbers: int) -> pl.DataFrame:
@@ -239,25 +219,30 @@ def test_a_shard_is_there_only_when_its_trace_is_too(
     assert Store(tmp_path).get(f"{one.name}-trace").equals(frame(4))
 
 
+def test_a_recipe_makes_the_job_with_marks_at_parts_of_the_budget_alone() -> None:
+    recipe = JobSpec("exp3.bwk:gamma=0.5", TEXT, 20.3, 4, "hold", 5, "geometric:3")
+    told = {"seed": 4, "stop": "hold", "checkpoints": 5, "delay": "geometric:3"}
+    plain = job("exp3.bwk:gamma=0.5", TEXT, **told)
+    assert len(plain.checkpoints.rounds) > 0
+    marks = plain.checkpoints._replace(rounds=plain.checkpoints.rounds[:0])
+    assert key_of(recipe.make()) == key_of(plain._replace(checkpoints=marks))
+
+
 def test_shadows_are_those_of_the_rounds_and_are_found_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    runs = kept_runs(tmp_path, job(seed=4))
-    made = kept_shadows(tmp_path, job(seed=4), runs)
-    assert made.columns == ["shadow"]
-    rounds = runs["rounds"].to_numpy()
-    sums = counterfactual.counterfactual_sums(job(seed=4), rounds, Progress("test"))
-    assert (made["shadow"].to_numpy() == sums).all()
-    again = kept_runs(tmp_path, job(seed=4))
+    work, shown = job(seed=4), Progress("test")
+    runs = Store(tmp_path).run(work, 5, 1, shown)
+    made = Store(tmp_path).counterfactuals(work, runs, 1, shown)
+    sums = counterfactual.counterfactual_sums(work, runs["rounds"].to_numpy(), shown)
+    assert made["shadow"].to_numpy().tolist() == sums.tolist()
+    again = Store(tmp_path).run(work, 5, 1, shown)
     assert again.equals(runs)
     assert again.schema == runs.schema
-    assert runs.schema["pulls"] == pl.Array(pl.Int64, 3)
     monkeypatch.setattr("purse.engine.counterfactual.counterfactual_sums", None)
-    found = kept_shadows(tmp_path, job(seed=4), runs)
-    assert found.equals(made)
-    assert found["shadow"].to_numpy().shape == (5, 3)
+    assert Store(tmp_path).counterfactuals(work, runs, 1, shown).equals(made)
     # they lie beside the shards of their job
-    code, key = counterfactual.compiled_sums(RANDOM).mark, key_of(job(seed=4))
+    code, key = counterfactual.compiled_sums(RANDOM).mark, key_of(work)
     assert names(tmp_path) == [f"{key}-0-5.parquet", f"{key}-5-{code}.parquet"]
 
 
