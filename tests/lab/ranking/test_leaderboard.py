@@ -18,40 +18,22 @@ from purse.lab.ranking.record import read_record, record_of, write_record
 from purse.lab.ranking.scores import Alone, Leaderboard
 from purse.lab.ranking.suites import LONG_GAMES, SUITES, WHAT_USERS_HAVE
 
-PLAYED = {  # a few cases of each kind
-    LONG_GAMES: ("easy gaps", "misleading ratio", "ads", "same costs"),
-    WHAT_USERS_HAVE: (
-        *("easy gaps, 2 pulls, wide bounds", "ten arms, horizon, one bound"),
-        *("ten arms, money", "ten arms, money, wide bounds"),
-        *("outages, money", "auctions, little money", "an arm rises"),
-        *("two worlds, least cost 0.1", "same costs"),
-    ),
-}
-PAGE = {LONG_GAMES: "which-policy.md", WHAT_USERS_HAVE: "what-users-have.md"}
-FILES = {
-    LONG_GAMES: {"scores.csv", "leaderboard.png", "leaderboard.svg", "suite-1.json"},
-    WHAT_USERS_HAVE: {"scores-2.csv", "leaderboard-2.svg", "suite-2.json"},
-}
-Boards = dict[str, tuple[Path, Leaderboard]]
+PLAYED = (  # a few cases of suite 2, with and without a horizon and an adversary
+    *("easy gaps, 2 pulls, wide bounds", "ten arms, horizon, one bound"),
+    *("ten arms, money", "ten arms, money, wide bounds"),
+    *("outages, money", "auctions, little money", "ads, 30 pulls", "an arm rises"),
+    *("two worlds, least cost 0.1", "same costs"),
+)
 
 
 @pytest.fixture(scope="module")
-def boards(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Boards]:
-    """Quick boards of two suites, each with a few of its cases."""
-    few = {
-        version: tuple(case for case in SUITES[version] if case.name in names)
-        for version, names in PLAYED.items()
-    }
+def played(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Leaderboard]]:
+    """A quick board of these cases, and its folder."""
+    few = tuple(case for case in SUITES[WHAT_USERS_HAVE] if case.name in PLAYED)
+    folder = tmp_path_factory.mktemp("board")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaderboard, "SUITES", {**SUITES, **few})
-        folders = {version: tmp_path_factory.mktemp("board") for version in few}
-        yield {
-            version: (
-                folder,
-                purse.lab.leaderboard(["uniform"], suite=version, quick=True, folder=folder),
-            )
-            for version, folder in folders.items()
-        }
+        patch.setattr(leaderboard, "SUITES", {**SUITES, WHAT_USERS_HAVE: few})
+        yield folder, purse.lab.leaderboard(["uniform"], suite="2", quick=True, folder=folder)
 
 
 def by_hand() -> Leaderboard:
@@ -81,17 +63,11 @@ def test_ranks_standings_and_wins_by_hand() -> None:
     assert board.frame().filter(policy="b", case="two")["refused"].item() == "b needs a horizon"
 
 
-@pytest.mark.parametrize(
-    ("version", "name"),
-    [
-        *((LONG_GAMES, name) for name in ("misleading ratio", "ads")),
-        *((WHAT_USERS_HAVE, name) for name in PLAYED[WHAT_USERS_HAVE][:6]),
-    ],
-)
+@pytest.mark.parametrize("name", PLAYED[:7])
 def test_a_score_is_the_share_of_the_optimum_that_was_not_gained(
-    boards: Boards, version: str, name: str
+    played: tuple[Path, Leaderboard], name: str
 ) -> None:
-    board = boards[version][1]
+    board = played[1]
     case = next(case for case in board.cases if case.name == name)
     (world,) = cases.worlds_of(case)
     least, most = cases.declared_bounds(case, world)
@@ -113,8 +89,8 @@ def test_a_score_is_the_share_of_the_optimum_that_was_not_gained(
         assert optimum == pytest.approx(max(alone)) or (optimum > max(alone) and world.outages)
 
 
-def test_arms_alone_on_cases_by_hand(boards: Boards) -> None:
-    alone = boards[WHAT_USERS_HAVE][1].alone
+def test_arms_alone_on_cases_by_hand(played: tuple[Path, Leaderboard]) -> None:
+    alone = played[1].alone
     # always saving earns nothing in one world, always spending 1/9 of 9 B in the other: 1/9 of v
     assert alone["two worlds, least cost 0.1"] == pytest.approx((0, (1 / 9) / (9 / 17)))
     assert alone["same costs"] == pytest.approx((1, 1))
@@ -130,21 +106,29 @@ def test_a_policy_that_cannot_play_a_case_is_left_out_there_and_says_why() -> No
     assert jobs["kube"].keys() >= {"easy gaps", "hard gaps"}
 
 
-@pytest.mark.parametrize("version", PLAYED)
+def test_quick_games_of_suite_1_have_small_budgets() -> None:
+    short = {case.name: leaderboard.shorten(case) for case in SUITES[LONG_GAMES]}
+    assert {case.n_paths for case in short.values()} == {4}
+    assert short["easy gaps"].budget == 1000
+    assert short["ads"].budget == (25, 1000)
+    assert short["routing"].budget == 4000  # as many prompts as before
+
+
 def test_a_second_board_computes_nothing_and_the_command_writes_the_page(
-    boards: Boards, version: str, monkeypatch: pytest.MonkeyPatch
+    played: tuple[Path, Leaderboard], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, board = boards[version]
+    folder, board = played
     monkeypatch.setattr(
         "purse.lab.study.executors.play_shard", lambda *_: pytest.fail("computed again")
     )
-    words = ["lab", "leaderboard", "uniform", "--suite", version, "--quick", "-o"]
+    words = ["lab", "leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
     result = CliRunner().invoke(cli.cli, [*words, str(folder)])
     assert result.exit_code == 0, result.output
     assert str(board) in result.output
-    assert {PAGE[version], *FILES[version]} <= {path.name for path in folder.iterdir()}
-    picture = next(name for name in FILES[version] if name.endswith(".svg"))
-    assert (folder / PAGE[version]).read_text() == markdown(record_of(board), picture)
+    written = {path.name for path in folder.iterdir()}
+    assert {"scores-2.csv", "leaderboard-2.png", "leaderboard-2.svg", "suite-2.json"} <= written
+    page = (folder / "what-users-have.md").read_text()
+    assert page == markdown(record_of(board), "leaderboard-2.svg")
     # the figure is there already
     monkeypatch.setattr("purse.lab.report.charts.export.write_figure", lambda *_, **__: [])
     assert '"standings"' in CliRunner().invoke(cli.cli, [*words, str(folder), "--json"]).output
