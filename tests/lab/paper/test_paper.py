@@ -248,7 +248,7 @@ def test_delta_binds_where_the_inequality_turns(
     n_arms: int, cost: float, gap: float, round_: float
 ) -> None:
     beta = 256 / cost**2
-    t = readings.binds_from(n_arms, cost, gap, beta)
+    t = readings.binds_from(n_arms, gap, beta)
     assert t == pytest.approx(round_, rel=0.03)
     assert beta * np.log(t) / (t * gap**2) == pytest.approx(
         0.5 * np.sqrt(np.log(n_arms) / (t * n_arms)), rel=1e-6

@@ -9,7 +9,6 @@ import numpy as np
 
 from purse import worlds
 from purse.base import amounts
-from purse.errors import InvalidInput
 from purse.lab.paper.finding import Finding, Table, heads
 from purse.lab.paper.runner import FIVE, TEN, Runner
 from purse.lab.theory.bound import Bound
@@ -109,20 +108,21 @@ def shortfall(runner: Runner, policy: str, place: Place, budget: float, paths: i
     return estimate(facts(place, budget)[3] * budget - gains)
 
 
-def plain_worlds() -> list[str]:
-    """Return an example of each shipped world that has own-clock regret."""
-    plain = []
-    for name in worlds.names():
-        text = worlds.example(name)
+def costly_worlds() -> list[str]:
+    """Return an example of each shipped world with efficiencies, without masks and contexts."""
+
+    def is_costly(text: str) -> bool:
         world = worlds.make(text, 1000)
-        if world.outages is None and world.n_features == 0 and world.n_rounds is None:
-            try:
-                block_values(world, 0)
-            except InvalidInput:
-                continue
-            if (world.cost_min > 0).all() and world.horizon is None:
-                plain.append(text)
-    return plain
+        pays = world.n_resources == 1 and bool((world.cost_min > 0).all())
+        return pays and world.outages is None and world.n_features == 0
+
+    return [text for text in map(worlds.example, worlds.names()) if is_costly(text)]
+
+
+def plain_worlds() -> list[str]:
+    """Return those of them that only a budget ends, so that they have own-clock regret."""
+    made = {text: worlds.make(text, 1000) for text in costly_worlds()}
+    return [text for text, world in made.items() if world.horizon is world.n_rounds is None]
 
 
 def stationary_worlds() -> list[str]:

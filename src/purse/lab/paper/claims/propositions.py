@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-from purse import worlds
 from purse.lab.paper.finding import Finding, Table, claim, heads
+from purse.lab.paper.guarantees import costly_worlds
 from purse.lab.paper.runner import CHEAP_ARM, FIVE, PLAYERS, TEN, WORLD_1, WORLD_2, Runner
 from purse.lab.theory import bounds
 from purse.lab.theory.bound import problem_of
 from purse.lab.theory.notions import efficiency_sums
 
 PATHS = 20
-
-
-def pays_always(world: str) -> bool:
-    """Return whether there is one resource, of which every pull takes some."""
-    least = worlds.make(world, 1000).cost_min
-    return least.shape[1] == 1 and bool((least > 0).all())
-
-
-def is_plain(world: str) -> bool:
-    """Return whether there are no masks and no contexts: no theorem covers them."""
-    place = worlds.make(world, 1000)
-    return place.outages is None and place.n_features == 0
 
 
 @claim(
@@ -37,7 +25,7 @@ def proposition_a(runner: Runner) -> Finding:
     """Return regret over its bound, on every shipped world with efficiencies."""
     budgets = runner.budgets(1e3, 1e4, 1e5)
     rows, worst = [], dict.fromkeys(PLAYERS, 0.0)
-    for world in filter(is_plain, filter(pays_always, map(worlds.example, worlds.names()))):
+    for world in costly_worlds():
         cells = []
         for player in PLAYERS:
             for budget in budgets:

@@ -32,7 +32,7 @@ BETAS = {
 }
 
 
-def binds_from(n_arms: int, cost: float, gap: float, beta: float) -> float:
+def binds_from(n_arms: int, gap: float, beta: float) -> float:
     """Return the round from which the third term of eps stays below the second."""
 
     def excess(log_t: float) -> float:
@@ -57,9 +57,9 @@ def delta_binds(runner: Runner) -> Finding:
     rows = []
     for n_arms, cost in itertools.product((2, 10), (1, 0.5, 0.1)):
         for gap in (1, 0.8, 0.5, 0.1) if cost == 1 else (0.5, 0.1):
-            rounds = [binds_from(n_arms, cost, size, 256 / cost**2) for size in (gap, gap / 2)]
+            rounds = [binds_from(n_arms, size, 256 / cost**2) for size in (gap, gap / 2)]
             rows.append([str(n_arms), f"{cost:g}", f"{gap:g}", *map(scientific, rounds)])
-    soonest = binds_from(2, 1, 1, 256)
+    soonest = binds_from(2, 1, 256)
     budgets = runner.budgets(1e3, 1e4, 1e5, 1e6, 1e7)
     table, growths, curves, means = [], {}, [], {}
     for label, policy in BETAS.items():
