@@ -54,22 +54,6 @@ def test_a_quick_study_agrees_with_every_verdict(study: Studied) -> None:
     assert study[1].agrees
 
 
-@needs_whole
-@pytest.mark.parametrize("number", range(1, 7))
-def test_an_inequality_of_ours_is_held_against_eight_worlds_and_three_budgets(
-    study: Studied, number: int
-) -> None:
-    (finding,) = (
-        finding for title, finding in study[1].findings.items() if title.startswith(f"T{number}, ")
-    )
-    tables = [block for block in finding.blocks if isinstance(block, Table)]
-    assert tables
-    for table in tables:
-        assert len(table.rows) >= 8
-        assert len(table.head) == 4
-        assert all(np.isfinite(float(cell)) for row in table.rows for cell in row[1:])
-
-
 def test_a_violation_is_a_mean_beyond_its_bound_by_more_than_four_errors() -> None:
     def measure(place: object, budget: float) -> tuple[Estimate, float]:
         return Estimate(float(str(place)), 1.0, 0.0, 0.0), budget
@@ -171,6 +155,9 @@ def test_the_committed_page_is_of_these_claims() -> None:
             *(f"    {c}\n" for c in commands),
         ]
         assert all(part in text for part in parts), f"{title} has changed: run `make paper`"
+    places = {*guarantees.costly_worlds(), *guarantees.stationary_worlds()}
+    assert [place for place in places if f"| `{place}` |" not in text] == []
+    assert len(guarantees.plain_worlds()) >= 16
     visible = shown(page.html(text, dict.fromkeys(PICTURES, "<svg/>"), "pictures"))
     texts = [*NOTATION, *NOTATION.values(), *(claim.says for claim in CLAIMS)]
     assert [each for each in texts if words(each) not in visible] == []
@@ -290,7 +277,9 @@ def test_a_picture_is_the_same_every_time() -> None:
 
 
 @needs_whole
-def test_the_page_opens_without_complaint_or_network_and_fits(study: Studied, opened: Any) -> None:
+def test_the_page_opens_without_complaint_or_network_fits_and_links_to_its_sections(
+    study: Studied, opened: Any
+) -> None:
     with opened(study[1].page) as (view, complaints):
         assert view.title() == "What the paper claims, what we measured, what is true"
         for width, scheme in product((1280, 390), ("light", "dark")):
@@ -306,17 +295,11 @@ def test_the_page_opens_without_complaint_or_network_and_fits(study: Studied, op
                 "getComputedStyle(document.body).backgroundColor]"
             )
             assert (brightness(ink) > brightness(paper_)) == (scheme == "dark")
-        assert complaints == []
-
-
-@needs_whole
-def test_links_of_the_verdicts_lead_to_their_sections(study: Studied, opened: Any) -> None:
-    with opened(study[1].page) as (view, _):
         for title in study[1].findings:
             view.get_by_role("link", name=title, exact=True).first.click()
-            assert (
-                abs(view.get_by_role("heading", name=title, exact=True).bounding_box()["y"]) < 900
-            )
+            place = view.get_by_role("heading", name=title, exact=True).bounding_box()
+            assert abs(place["y"]) < 900
+        assert complaints == []
 
 
 def brightness(colour: str) -> float:
