@@ -73,9 +73,13 @@ def picture(path: Path) -> dict[str, float]:
     again.
     """
     campaign = opened(path)
-    made = {"first picture (s)": seconds(lambda: FollowedHistory(campaign).follow())}
+    made = {
+        "first picture (s)": seconds(
+            lambda: FollowedHistory(campaign.terms, campaign.storage).follow()
+        )
+    }
     made["first picture after a restart (s)"] = seconds(
-        lambda: FollowedHistory(opened(path)).follow()
+        lambda: FollowedHistory((campaign := opened(path)).terms, campaign.storage).follow()
     )
     return made
 

@@ -64,14 +64,14 @@ def measure(path: str, rows: int) -> dict[str, Any]:
     )
     campaign = opened(path)
     waits["history, for the dashboard"] = seconds(
-        "history", lambda: FollowedHistory(campaign).follow()
+        "history", lambda: FollowedHistory(campaign.terms, campaign.storage).follow()
     )
     waits["audit: fold and compare everything"] = seconds(
         "audit", lambda: checked(campaign, full=True)
     )
     waits["audit, from the last one"] = seconds("audit again", lambda: checked(campaign))
     waits["history, from the checkpoint"] = seconds(
-        "history again", lambda: FollowedHistory(campaign).follow()
+        "history again", lambda: FollowedHistory(campaign.terms, campaign.storage).follow()
     )
     return {"entries": entries, "seconds": waits}
 

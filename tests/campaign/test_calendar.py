@@ -14,9 +14,6 @@ from purse.errors import InvalidInput
 from tests.support.reference_terms import following
 from tests.support.soak import scale
 
-HOUR = 3_600_000  # ms
-
-
 # gaps at midnight, of half an hour, of two hours, at 0:01, and without a 30 December
 ZONES = (
     "UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Asia/Beirut",
@@ -50,14 +47,6 @@ def test_is_what_clocks_on_the_wall_say(every: str, zone: str, after: datetime) 
     instant = round(moment.timestamp() * 1000)
     end = Calendar.of(every, zone).next_end(instant, instant)
     assert end == following(every, zone, instant, instant)
-
-
-@given(st.integers(1, 9999), st.integers(0, 2**42), st.integers(0, 2**42))
-def test_hours_are_elapsed_time(hours: int, known: int, later: int) -> None:
-    instants = Calendar.of(f"{hours}h", "Europe/Berlin").next_end(known, known + later)
-    assert instants > known + later
-    assert (instants - known) % (hours * HOUR) == 0
-    assert instants - (known + later) <= hours * HOUR
 
 
 @pytest.mark.parametrize(

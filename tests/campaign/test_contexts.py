@@ -267,18 +267,6 @@ def test_an_ask_that_cannot_be_is_refused_as_such(edit: dict[str, Any]) -> None:
         Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
 
 
-def test_another_context_in_the_journal_is_found() -> None:
-    lines = exported(played()).getvalue().splitlines()
-    for place, line in enumerate(lines):
-        entry = json.loads(line)
-        if entry.get("kind") == "told":
-            entry["body"]["context"][0] += 0.5
-            lines[place] = json.dumps(entry)
-            break
-    with pytest.raises(PurseError, match="contradicts itself"):
-        Campaign.restore(io.StringIO("\n".join(lines)), storage=MemoryHarness().storage())
-
-
 def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     x = rng.uniform(-1, 1, 300).round(3)

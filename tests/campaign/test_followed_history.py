@@ -38,7 +38,7 @@ def restarted(
     """Return a history that begins where another one leaves a checkpoint."""
     monkeypatch.setattr(history, "CHECKPOINT_EVERY", 1)
     before = followed.follow()
-    other = FollowedHistory(campaign)
+    other = FollowedHistory(campaign.terms, campaign.storage)
     assert other.history.seq == before.seq > 0
     assert other.history.as_dict() == before.as_dict()
     return other
@@ -48,7 +48,7 @@ def test_what_becomes_of_pulls_is_counted_for_their_arm() -> None:
     storage, now = in_memory(), START
     storage.now = lambda: now
     campaign = make(storage, expires_after=5, reward_within=10, missing_reward=0)
-    followed = FollowedHistory(campaign)
+    followed = FollowedHistory(campaign.terms, campaign.storage)
 
     def asked(arm: str) -> Any:
         return campaign.ask(arms=[arm])
@@ -86,7 +86,7 @@ def test_tickets_that_wait_for_ever_take_little_room(monkeypatch: pytest.MonkeyP
     tickets = campaign.ask_many(500)
     for ticket in tickets:
         campaign.settle(ticket, "0.01")
-    followed = FollowedHistory(campaign)
+    followed = FollowedHistory(campaign.terms, campaign.storage)
     assert sum(row["settled"] for row in followed.follow().as_dict()["arms"]) == 500
     assert len(followed.history.to_json()) < 20_000
     assert len(followed.history.level.tickets) <= 100
@@ -99,7 +99,7 @@ def test_arms_that_are_added_have_rows_and_failures_of_their_own(
 ) -> None:
     campaign = make(capacity=4)
     ticket = campaign.ask(arms=["a"])
-    followed = FollowedHistory(campaign)
+    followed = FollowedHistory(campaign.terms, campaign.storage)
     assert list(counts_of(followed.follow())) == ["a", "b"]
     campaign.add_arm("c")
     campaign.fail(ticket)
@@ -115,7 +115,7 @@ def test_open_and_settled_tickets_outlive_a_checkpoint(monkeypatch: pytest.Monke
     campaign = make()
     failing, settling, told = (campaign.ask(arms=["b"]) for _ in range(3))
     campaign.settle(told, "0.01")
-    followed = restarted(campaign, monkeypatch, FollowedHistory(campaign))
+    followed = restarted(campaign, monkeypatch, FollowedHistory(campaign.terms, campaign.storage))
     campaign.fail(failing)
     campaign.settle(settling, "0.01")
     campaign.reward(told, 1)
@@ -131,11 +131,11 @@ def test_a_checkpoint_that_is_damaged_or_of_another_journal_is_not_taken_over(
 ) -> None:
     campaign = make()
     campaign.ask()
-    restarted(campaign, monkeypatch, FollowedHistory(campaign))
+    restarted(campaign, monkeypatch, FollowedHistory(campaign.terms, campaign.storage))
     kept = campaign.storage.checkpoint("c", "history")
     assert kept is not None
     seq, digest, body = kept
     for row in ((seq, digest, bytes(body) + b" "), (seq, "0" * 32, bytes(body)), (9, digest, b"")):
         campaign.storage.keep("c", "history", *row)
-        assert FollowedHistory(campaign).history.seq == 0
-        assert FollowedHistory(campaign).follow().seq == seq
+        assert FollowedHistory(campaign.terms, campaign.storage).history.seq == 0
+        assert FollowedHistory(campaign.terms, campaign.storage).follow().seq == seq

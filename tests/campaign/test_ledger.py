@@ -91,35 +91,6 @@ def told(ticket: int, cost: int, source: str = "held", **more: object) -> tuple[
     return "told", {**report, **more}, ticket
 
 
-def test_each_entry_moves_what_it_says() -> None:
-    rows = [
-        asked(1, 0, 4 * USD),
-        asked(2, 1, 1 * USD),
-        asked(3, 1, 1 * USD),
-        asked(4, 1, 1 * USD),
-        told(1, 3 * USD),
-        ("settled", {"costs": [2 * USD], "from": "held", "over": True}, 2),
-        ("failed", {"costs": [USD // 2], "from": "held", "reason": ""}, 3),
-        ("expired", {}, 4),
-    ]
-    expected = [
-        "10 0 4 0 0 6",
-        "10 0 5 0 0 5",
-        "10 0 6 0 0 4",
-        "10 0 7 0 0 3",
-        "10 3 3 0 0 4",
-        "10 4 2 0 1 4",  # the hold pays 1, and 1 is overrun
-        "10 4.5 1 0 1 4.5",
-        "10 4.5 0 1 1 4.5",
-    ]
-    assert [money(folded(*rows[: end + 1])) for end in range(len(rows))] == expected
-    after = folded(*rows).head
-    assert after.rounds == 4
-    states = {"held": 0, "told": 1, "settled": 1, "failed": 1, "presumed": 1, "tickets": 4}
-    assert after.counts == {**states, "overruns": 1}
-    assert after.alarmed == {"overrun": START + 7}
-
-
 def test_a_fold_books_what_the_entry_says_and_nothing_else() -> None:
     """A forged amount shows in the balances: the fold takes no part of it from elsewhere."""
     for units in (0, 1, USD, 4 * USD, 5 * USD):

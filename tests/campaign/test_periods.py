@@ -297,7 +297,7 @@ def test_terms_of_accounts_are_checked_and_come_back() -> None:
     made: Any = Account.create(
         "x", budget=1, every="month", time_zone="Asia/Tokyo", carry="all", storage=storage
     )
-    assert AccountTerms.from_dict(made.terms.as_dict()).checked() == made.terms
+    assert AccountTerms.from_dict(made.terms.as_dict()) == made.terms
     plain: Any = Account.create("y", budget=1, storage=storage)
     assert set(plain.terms.as_dict()) == {"name", "resources", "budget", "id"}
     head = json.loads(storage.level("y")[-1].text)

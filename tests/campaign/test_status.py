@@ -6,14 +6,13 @@ import json
 
 import pytest
 
-from purse import Conflict
 from purse.campaign import kept as module
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import CampaignTicket, write_time
 from purse.campaign.states import STATES
 from purse.campaign.storage.connect import in_memory
 from tests.support import storages
-from tests.support.campaigns import made, refusal
+from tests.support.campaigns import made
 from tests.support.storages import START
 
 DAY = 86_400_000  # ms
@@ -83,21 +82,6 @@ def test_an_alarm_about_reports_ends_a_day_after_the_last_one() -> None:
     (alarm,) = campaign.status().alarms
     assert "in 3 reports" in alarm.text
     assert campaign.audit(full=True).ok
-
-
-def test_each_kind_of_report_has_its_own_day() -> None:
-    harness = storages.MemoryHarness()
-    campaign = made(harness, cost_min="0.5", reward_range=(0, 10))
-    ticket = campaign.ask()
-    campaign.tell(ticket, 11, "0.1")
-    harness.clock += 1000
-    refusal(Conflict, campaign.tell, ticket, 1, 1)
-    kinds = [alarm.kind for alarm in campaign.status().alarms]
-    assert kinds == ["conflict", "below-minimum", "outside-range"]
-    harness.clock = START + DAY
-    assert [alarm.kind for alarm in campaign.status().alarms] == ["conflict"]
-    harness.clock += 1000
-    assert campaign.status().alarms == ()
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:

@@ -88,15 +88,6 @@ def test_terms_by_name_and_by_position_are_the_same() -> None:
     assert by_name.terms.id != by_position.terms.id
     assert by_name.terms.budget == (10_500_000_000, 3_000_000_000)
     assert by_name.terms.cost_min == ((300_000_000, 400_000_000), (100_000_000, 200_000_000))
-    assert made(arms={"red": 1, "green": "2.5"}).terms.cost_max == (
-        (1_000_000_000,),
-        (2_500_000_000,),
-    )
-    assert (
-        by_name.name,
-        by_name.terms.arms,
-        by_name.terms.expires_after,
-    ) == ("test", ("red", "green"), 3_600_000)
 
 
 def test_the_least_cost_comes_from_the_largest() -> None:

@@ -140,13 +140,9 @@ def forget_the_chance_of_exploration(patch: Patch) -> None:
     """A ticket carries the policy's probability alone."""
     next_round = asks.next_round
 
-    def proud(
-        transaction: Transaction, left: Any, need: Any, allow: Any, context: Any
-    ) -> tuple[int, int, float]:
-        t, arm, _ = next_round(transaction, left, need, allow, context)
-        head = transaction.level.head
-        seen = Seen(t, left, head.open, head.owed, allow, context)
-        return t, arm, transaction.policy.probabilities(seen)[arm]
+    def proud(transaction: Transaction, seen: Seen, explored: Any) -> tuple[int, float]:
+        arm, _ = next_round(transaction, seen, explored)
+        return arm, transaction.policy.probabilities(seen)[arm]
 
     patch.setattr(asks, "next_round", proud)
 

@@ -90,7 +90,7 @@ def test_periods_end_when_clocks_on_the_wall_say_so(
 ) -> None:
     """One after the other, and after one that nobody has made."""
     calendar = Calendar.of(every, zone)
-    end = calendar.first_end(created)
+    end = calendar.next_end(created, created)
     assert end == following(every, zone, created, created)
     for pause in pauses:
         for after in (end, end + pause):

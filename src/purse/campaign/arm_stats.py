@@ -67,11 +67,8 @@ class ArmStats:
         }
 
     def efficiency(self) -> tuple[float | None, list[float] | None]:
-        """Reward per cost of the first resource, e = Σr / Σc, and its 95% interval e ± 1.96 s.
-
-        The delta method for a ratio of means: s² = Σ(r - e·c)² / (n (n - 1) (Σc / n)²), that is,
-        the variance of the mean of r - e·c, whose own mean is 0, over the squared mean cost. There
-        is no ratio before something was paid, and no interval before two reports.
+        """Return the reward per cost of the first resource, and its 95% interval by the delta
+        method: no ratio before something was paid, and no interval before two reports.
         """
         if self.costs[0] == 0:
             return None, None

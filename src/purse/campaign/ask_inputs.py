@@ -12,11 +12,11 @@ import orjson
 from purse.base import amounts
 from purse.campaign.journal import CLIPPED as CLIPPED
 from purse.campaign.journal import CONTEXT as CONTEXT
-from purse.campaign.read_terms import by_name, check_number
+from purse.campaign.read_terms import check_number
 from purse.campaign.records import Balance, Move, moved
 from purse.campaign.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
-from purse.features import LARGEST, Features
+from purse.features import LARGEST
 
 if TYPE_CHECKING:
     from purse.campaign.terms import Terms
@@ -55,8 +55,6 @@ def from_body(body: Mapping[str, Any], n_arms: int) -> Mask:
 def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
     """Return the mask from a list of names, or from {name: the most that this call may cost}.
 
-    names   those of all arms, in order
-
     Raise `InvalidInput` if `arms` names no arm, or one that does not exist.
     """
     if arms is None:
@@ -73,23 +71,10 @@ def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
     allowed = tuple(sorted({places[name] for name in arms}))
     if not isinstance(arms, Mapping):
         return Mask(allowed)
-    given = {places[name]: most_units(terms, name, most) for name, most in arms.items()}
+    given = {
+        places[name]: terms.amounts(f"arms[{name!r}]", most, low=0) for name, most in arms.items()
+    }
     return Mask(allowed, tuple(sorted(given.items())))
-
-
-def most_units(terms: Terms, name: str, most: Any) -> tuple[int, ...]:
-    """(d,) The most that a call of an arm may cost, in units."""
-    field = f"arms[{name!r}]"
-    units = amounts.unit_array(field, by_name(field, most, terms.resources, "resource")).ravel()
-    if units.size != len(terms.resources):
-        raise invalid(
-            field,
-            most,
-            f"must be one amount for each of the resources {', '.join(terms.resources)}",
-        )
-    if units.min() < 0:
-        raise invalid(field, most, "must not be negative")
-    return tuple(units.tolist())
 
 
 def check_most(mask: Mask, names: Sequence[str], cost_max: Sequence[Sequence[int]]) -> None:
@@ -160,13 +145,6 @@ def shortest(numbers: Sequence[float]) -> list[float]:
     return short if (np.array(short, np.float32) == exact).all() else list(numbers)
 
 
-def check_contexts(features: Features, n: int, contexts: Sequence[Context]) -> None:
-    """Refuse contexts of another number or length than an ask needs."""
-    size = features.n_columns
-    if not size or len(contexts) != n or any(len(context.numbers) != size for context in contexts):
-        raise InvalidInput(f"contexts: must be {n} of {size} numbers each")
-
-
 def check_numbers(numbers: Iterable[Any]) -> None:
     """Refuse what no context holds."""
     for number in numbers:
@@ -218,10 +196,7 @@ def is_text(value: Any, longest: int) -> bool:
 
 
 def check_keys(keys: Iterable[str], before: Sequence[str]) -> None:
-    """Raise `InvalidInput` if a campaign would have too many keys of labels.
-
-    before   the keys that it has already
-    """
+    """Raise `InvalidInput` if a campaign would have too many keys of labels."""
     new = [key for key in keys if key not in before]
     if len(before) + len(new) > MOST_KEYS:
         allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"

@@ -111,13 +111,9 @@ def choice(
     level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     check_keys(labels or (), head.labels)
     refuse_stopped(transaction)
-    check_mask(transaction, mask)
-    left, need = level.left(), needs(level, mask)
-    allowed = allowed_arms(transaction, mask, left)
-    if (period := level.period) is not None:
-        transaction.policy.begin_period(period.rounds)
-    numbers = None if context is None else context.numbers
-    t, arm, p = next_round(transaction, left, need, allowed, numbers)
+    need, seen, explored = look(transaction, mask, context)
+    t, left = seen.t, seen.left
+    arm, p = transaction.chosen or next_round(transaction, seen, explored)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
     if not fits(held, left):
         raise shortage(transaction, arm, held)
@@ -135,17 +131,26 @@ def choice(
 
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
     """(K,) Return the probability of each arm in the next round."""
+    _, seen, explored = look(transaction, mask, context)
+    rest, chances = 1 - sum(explored.values()), transaction.policy.probabilities(seen)
+    return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
+
+
+def look(
+    transaction: Transaction, mask: Mask | None, context: Context | None
+) -> tuple[Need, Seen, dict[int, float]]:
+    """Return what each arm may cost in the next round, what the policy sees before it, and the
+    chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
+    """
     level, head = transaction.campaign, transaction.level.head
     check_mask(transaction, mask)
     left, need = level.left(), needs(level, mask)
     allowed = allowed_arms(transaction, mask, left)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
-    explored = explored_arms(transaction, need, allowed) if level.terms.explore else {}
-    rest, numbers = 1 - sum(explored.values()), None if context is None else context.numbers
+    numbers = None if context is None else context.numbers
     seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers)
-    chances = transaction.policy.probabilities(seen)
-    return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
+    return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
 
 def refuse_stopped(transaction: Transaction) -> None:
@@ -168,31 +173,20 @@ def check_mask(transaction: Transaction, mask: Mask | None) -> None:
 
 
 def next_round(
-    transaction: Transaction,
-    left: list[int],
-    need: Need,
-    allowed: list[int] | None,
-    context: Sequence[float] | None,
-) -> tuple[int, int, float]:
-    """Return round, arm and probability of the next ticket: explored, or chosen by the policy."""
-    level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
-    t, period = head.rounds + 1, level.period
-    if transaction.chosen is not None:
-        return t, *transaction.chosen
+    transaction: Transaction, seen: Seen, explored: Mapping[int, float]
+) -> tuple[int, float]:
+    """Return arm and probability of the next ticket: explored, or chosen by the policy."""
+    terms, t, period = transaction.campaign.terms, seen.t, transaction.level.period
     if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
         when = " in this period" if period else ""
         raise HorizonReached(f"all {terms.horizon} rounds of the horizon have been asked for{when}")
-    seen = Seen(t, left, head.open, head.owed, allowed, context)
-    explored = explored_arms(transaction, need, allowed) if terms.explore else {}
     rest = 1 - sum(explored.values())
     drawn = draw(explored, terms.seed, t) if explored else None
     if drawn is not None:
-        return t, drawn, explored[drawn] + rest * transaction.policy.probabilities(seen)[drawn]
+        return drawn, explored[drawn] + rest * transaction.policy.probabilities(seen)[drawn]
     arm, chance = transaction.policy.choose(seen)
     check_choice(transaction, t, arm, chance)
-    if explored and arm >= 0:
-        return t, arm, explored[arm] + rest * chance
-    return t, arm, chance
+    return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
 
 
 def explored_arms(
@@ -222,10 +216,7 @@ def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
 
 
 def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
-    """Return the chance that each arm is drawn by exploration.
-
-    share   of the money, such as 0.05
-    most    the most that each allowed arm may cost
+    """Return the chance of each arm for a share of the money, from the most that each may cost.
 
     >>> chances(0.1, {0: 1.0, 2: 4.0})
     {0: 0.05, 2: 0.0125}

@@ -15,7 +15,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from heapq import merge
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
@@ -27,6 +27,7 @@ from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
 from purse.campaign.records import AUDIT, Balance, Head, opened, sealed
 from purse.campaign.replay_journal import Replay
+from purse.campaign.results import Audit
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.sql import Stored
 from purse.campaign.storage.storage import Storage
@@ -35,20 +36,6 @@ from purse.campaign.ticket import TicketRecord
 from purse.errors import InvalidInput, StorageUnavailable
 
 PAGE_SIZE = 5_000
-
-
-class Audit(NamedTuple):
-    """The findings of an audit."""
-
-    entries: int  # that were decided again, of all levels
-    findings: tuple[str, ...]
-    notes: tuple[str, ...]
-    after: int = 0  # entries of the level up to this one were found right by an earlier audit
-
-    @property
-    def ok(self) -> bool:
-        """Whether everything agrees."""
-        return not self.findings
 
 
 def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
@@ -64,8 +51,9 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     by_name = {stored.level.name: replays[stored.level.key] for stored in tree}
     if not full:
         begin_at_last(storage, by_name)
+    own = next(stored.level for stored in tree if stored.level.name == name)
     after = by_name[name].level.seq
-    count, expected = 0, list[tuple[Level, str]]()
+    expected = list[tuple[Level, str]]()
     journals = [
         lines(storage, place, stored, replays[stored.level.key].level.seq)
         for place, stored in enumerate(tree)
@@ -88,7 +76,6 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
             computed = replay.policy.stored()[1:]
             if computed != (checkpoint[0], checkpoint[1], bytes(checkpoint[2])):
                 replay.find("the policy's checkpoint is not what the journal comes to")
-        count += 1
     else:
         for level, _ in expected[:1]:
             by_name[level.terms.name].check_event(None, expected)
@@ -98,7 +85,7 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     notes = {text for replay in replays.values() for text in replay.notes}
     if not findings:
         keep(storage, by_name)
-    return Audit(count, tuple(findings), tuple(sorted(notes)), after)
+    return Audit(own.seq, tuple(findings), own.head.digest, after, tuple(sorted(notes)))
 
 
 def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:

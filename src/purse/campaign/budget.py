@@ -16,6 +16,7 @@ from purse.base.optional import needs
 from purse.base.plain_validation import flag, integer
 from purse.base.request_ids import request_of
 from purse.campaign import defaults, kinds
+from purse.campaign.alert_rules import read_alerts
 from purse.campaign.journal import Entry, write_as
 from purse.campaign.states import ENDED, PAUSED, RUNNING
 from purse.campaign.verb import of_all, row_of, verb
@@ -137,12 +138,10 @@ class Budget(Generic[S]):
         Raise `CampaignEnded` when the budget has ended.
         Raise `Conflict` when `request_id` was used before for another request.
         """
-        from purse.campaign import operators
-
         units, request = self._kept.terms.amounts("amount", amount), request_of(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._kept.do(lambda change: operators.top_up(change, units, request), requests=(request,))
+        self._kept.operate("top_up", units, request, requests=(request,))
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)
@@ -165,9 +164,7 @@ class Budget(Generic[S]):
         return self._turn("ended", ENDED)
 
     def _turn(self, kind: str, state: str) -> S:
-        from purse.campaign import operators
-
-        self._kept.do(lambda change: operators.set_status(change, kind, state))
+        self._kept.operate("set_status", kind, state)
         return self.status()
 
     @verb("POST", "alerts", "admin")
@@ -176,11 +173,7 @@ class Budget(Generic[S]):
 
         alerts   as for `create`; an empty list ends all alerts
         """
-        from purse.campaign import operators
-        from purse.campaign.alert_rules import read_alerts
-
-        rules = read_alerts(alerts, self.ALERTS)
-        self._kept.do(lambda change: operators.set_alerts(change, rules))
+        self._kept.operate("set_alerts", read_alerts(alerts, self.ALERTS))
         return self.status()
 
     def journal(self, after: int = 0) -> Iterator[Entry]:

@@ -12,7 +12,7 @@ from purse.base import amounts
 from purse.campaign import defaults
 from purse.campaign.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.kinds import checked_name
-from purse.campaign.period import PeriodTerms, is_period_end, read_periods
+from purse.campaign.period import Calendar, data_version, read_periods
 from purse.campaign.read_terms import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
 
@@ -31,14 +31,14 @@ class BudgetTerms:
     time_zone: str
     carry: str
 
-    @property
-    def periods(self) -> PeriodTerms:
-        """When the budget is renewed, and what is kept then."""
-        return PeriodTerms(self.every, self.time_zone, self.carry)
-
     def begun_at(self, now: int) -> Self:
-        """Return the terms of what begins at a time, in ms: with the end of its first period."""
-        return replace(self, **self.periods.begun_at(now))
+        """Return the terms of what begins at a time, in ms: with the end of its first period, and
+        the version of the time-zone data that told it.
+        """
+        if not self.every:
+            return self
+        end = Calendar(self.every, self.time_zone).next_end(now, now)
+        return replace(self, first_end=end, tz=data_version(self.time_zone))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the terms as JSON has them; what is left at its default is left out."""
@@ -68,18 +68,28 @@ class BudgetTerms:
                     "these; open it as it is, or give the new one another name"
                 )
 
-    def amounts(self, field: str, value: Any) -> tuple[int, ...]:
+    def amounts(
+        self, field: str, value: Any, *, zero: bool = False, low: int | None = None
+    ) -> tuple[int, ...]:
         """(d,) One amount of each resource in units, from one number, a list, or a dict of
         resources.
+
+        zero   whether a single 0 stands for all resources
+        low    0 if none may be negative
         """
-        units = amounts.unit_array(field, by_name(field, value, self.resources, "resource"))
-        if units.ndim > 1 or units.size != len(self.resources):
-            raise invalid(
-                field,
-                value,
-                f"must be one amount for each of the resources {', '.join(self.resources)}",
-            )
-        return tuple(units.ravel().tolist())
+        if isinstance(value, (str, int, float)):
+            units = [amounts.to_units(field, value)]
+        else:
+            array = amounts.unit_array(field, by_name(field, value, self.resources, "resource"))
+            units = array.ravel().tolist() if array.ndim <= 1 else []
+        if zero and units == [0]:
+            units *= len(self.resources)
+        if len(units) != len(self.resources):
+            names = ", ".join(self.resources)
+            raise invalid(field, value, f"must be one amount for each of the resources {names}")
+        if low is not None and min(units) < low:
+            raise invalid(field, value, "must not be negative")
+        return tuple(units)
 
 
 def frozen(value: Any) -> Any:
@@ -120,15 +130,6 @@ class AccountTerms(BudgetTerms):
             tuple(amounts.budget_array(budget, len(stuff)).tolist()),
             given.get("id") or secrets.token_hex(8),
             checked_name("account", given["account"]) if given["account"] else "",
-            *read_periods(given["every"], given["time_zone"], given["carry"]),
+            **read_periods(given["every"], given["time_zone"], given["carry"]),
             alerts=read_alerts(given["alerts"], OF_ACCOUNTS),
         )
-
-    def checked(self) -> AccountTerms:
-        """Return the same terms, if they are what `of` would have made of them."""
-        facts = {**asdict(self), "budget": [amounts.text(units) for units in self.budget]}
-        own = {name: facts.pop(name) for name in ("first_end", "tz")}
-        again = replace(AccountTerms.of(facts), **own)
-        if again != self or not ID.fullmatch(self.id) or not is_period_end(self.every, **own):
-            raise InvalidInput("these are not the terms of an account as they were written")
-        return self

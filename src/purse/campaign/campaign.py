@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from purse.campaign.terms import Terms
 
 T = TypeVar("T")
-REASON = 200  # characters of a reason that the journal keeps
 
 
 class Campaign(Budget[Status], SpendingVerb[Spending]):
@@ -283,14 +282,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        from purse.campaign import reports
-        from purse.campaign.reports import read_costs, read_reward
-
-        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost)
-        given = read_reward(self._kept.terms, reward)
-        return self._kept.do(
-            lambda change: reports.tell(change, number, given, costs), tickets=(number,)
-        )
+        return self._kept.report("tell", ticket, cost=cost, reward=reward)
 
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
@@ -352,13 +344,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another cost was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        from purse.campaign import reports
-        from purse.campaign.reports import read_costs
-
-        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost, zero=True)
-        return self._kept.do(
-            lambda change: reports.settle(change, number, costs), tickets=(number,)
-        )
+        return self._kept.report("settle", ticket, cost=cost)
 
     @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
     def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
@@ -373,13 +359,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another reward was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        from purse.campaign import reports
-        from purse.campaign.reports import read_reward
-
-        number, given = number_of(ticket, self.name), read_reward(self._kept.terms, reward)
-        return self._kept.do(
-            lambda change: reports.reward(change, number, given), tickets=(number,)
-        )
+        return self._kept.report("reward", ticket, reward=reward)
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
     def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
@@ -396,17 +376,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         before.
         Raise `TicketError` as `tell` does.
         """
-        from purse.base.text import legible
-        from purse.campaign import reports
-        from purse.campaign.reports import read_costs
-
-        if not isinstance(reason, str):
-            raise invalid("reason", reason, "must be text")
-        number, costs = number_of(ticket, self.name), read_costs(self._kept.terms, cost, zero=True)
-        why = legible(reason, REASON)
-        return self._kept.do(
-            lambda change: reports.fail(change, number, costs, why), tickets=(number,)
-        )
+        return self._kept.report("fail", ticket, reason=reason, cost=cost)
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:
@@ -420,10 +390,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` as `tell` does.
         """
-        from purse.campaign import reports
-
-        number = number_of(ticket, self.name)
-        return self._kept.do(lambda change: reports.void(change, number), tickets=(number,))
+        return self._kept.report("void", ticket)
 
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:
@@ -459,12 +426,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
         from `cost_min` to `cost_ceiling`.
         """
-        from purse.campaign import operators
-        from purse.campaign.read_terms import names
-
-        (name,) = names("name", [name])
-        low, high = self._kept.bound("cost_min", cost_min), self._kept.bound("cost_max", cost_max)
-        self._kept.do(lambda change: operators.add_arm(change, name, low, high))
+        self._kept.change_arm("add_arm", name, cost_min, cost_max)
         return self.status()
 
     @verb("POST", "arms/retire", "admin", CampaignEnded)
@@ -473,11 +435,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         name   of the arm
         """
-        from purse.campaign import operators
-        from purse.campaign.read_terms import names
-
-        (name,) = names("name", [name])
-        self._kept.do(lambda change: operators.retire_arm(change, name))
+        self._kept.change_arm("retire_arm", name)
         return self.status()
 
     @verb("POST", "arms/set", "admin", CampaignEnded)
@@ -492,12 +450,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
         `cost_min` to its `cost_ceiling`.
         """
-        from purse.campaign import operators
-        from purse.campaign.read_terms import names
-
-        (name,) = names("name", [name])
-        low, high = self._kept.bound("cost_min", cost_min), self._kept.bound("cost_max", cost_max)
-        self._kept.do(lambda change: operators.set_arm(change, name, low, high))
+        self._kept.change_arm("set_arm", name, cost_min, cost_max)
         return self.status()
 
     def tickets(
@@ -524,13 +477,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         states, limit, after   as for `tickets`
         """
-        from purse.campaign.make_results import issued
-
         wanted = [choice("states", state, STATES) for state in states]
         limit = integer("limit", limit, low=1, high=MOST)
         after = integer("after", after, low=0, high=LARGEST)
-        tickets, arms = self._kept.tickets(wanted, limit, after), self._kept.arms
-        return [issued(self._kept.terms, arms, ticket) for ticket in tickets]
+        return self._kept.tickets(wanted, limit, after)
 
     @verb("GET", "tickets/{ticket}", "read", TicketError)
     def ticket(self, ticket: kinds.Ticket) -> CampaignTicket:
@@ -540,10 +490,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         Raise `TicketError` when the campaign did not issue it.
         """
-        from purse.campaign.make_results import issued
-
-        record = self._kept.ticket(number_of(ticket, self.name))
-        return issued(self._kept.terms, self._kept.arms, record)
+        return self._kept.ticket(number_of(ticket, self.name))
 
     @verb("GET", "labels", "read", key="labels")
     def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, groupby, zip_longest
+from itertools import chain, groupby
 from operator import sub
 from typing import Any
 
@@ -48,15 +48,11 @@ class Operation:
 
 
 class Committer:
-    """Does operations on one level, in order; those that wait share a transaction.
-
-    terms   of the level
-    above   the terms of the levels above it, from the top down
-    """
+    """Does operations on one level, in order; those that wait share a transaction."""
 
     def __init__(self, terms: Any, above: Sequence[Any], storage: Storage) -> None:
-        self.terms, self.above, self.storage = terms, above, storage
-        self.is_campaign = hasattr(terms, "arms")
+        self.terms, self.storage = terms, storage
+        self.above = above  # the terms of the levels above it, from the top down
         self.renew()
         reset_after_fork(self)
 
@@ -200,18 +196,14 @@ class Committer:
 
     def level(self, levels: Sequence[Found]) -> Level:
         """Return the level and those above it, as they are stored."""
-        level: Level | None = None
         all_terms = (*self.above, self.terms)
-        for terms, stored in zip_longest(all_terms, levels):
-            if terms is None or stored is None or stored.head.id != terms.id:
-                kind = CAMPAIGN if self.is_campaign else ACCOUNT
-                raise NotFound(
-                    f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
-                    "open it again"
-                )
-            make = CampaignLevel if hasattr(terms, "arms") else Level
-            level = make(terms, stored.seq, stored.head, stored.balances, level)
-        assert level is not None
+        level = linked(all_terms, levels)
+        if level is None or [terms.id for terms in all_terms] != [row.head.id for row in levels]:
+            kind = CAMPAIGN if hasattr(self.terms, "arms") else ACCOUNT
+            raise NotFound(
+                f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
+                "open it again"
+            )
         return level
 
     def know(self, level: Level, locked: Locked) -> None:
@@ -222,6 +214,15 @@ class Committer:
                 ticket = folded(entries, self.terms.reward_within)
                 assert ticket is not None
                 level.tickets[number or 0] = ticket
+
+
+def linked(all_terms: Sequence[Any], stored: Sequence[Found]) -> Level | None:
+    """Return the last of some levels with those above it, from the top down; None without any."""
+    level: Level | None = None
+    for terms, row in zip(all_terms, stored, strict=False):
+        make = CampaignLevel if hasattr(terms, "arms") else Level
+        level = make(terms, row.seq, row.head, row.balances, level)
+    return level
 
 
 def learn_given_up(policy: Learner, transaction: Transaction) -> None:

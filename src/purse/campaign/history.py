@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import astuple
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 
@@ -39,6 +39,7 @@ MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
 CHECKPOINT_EVERY = 50_000  # entries
 PAGE_SIZE = 1_000  # entries read at a time
+NUMBERS = ("asks", "tells", "_settled", "_at", "_slot", "_second")  # of a checkpoint
 
 
 class History:
@@ -112,7 +113,7 @@ class History:
     def to_json(self) -> bytes:
         """Return what a checkpoint holds."""
         facts = [
-            [self.asks, self.tells, self._settled, self._at, self._slot, self._second],
+            [getattr(self, name) for name in NUMBERS],
             [vars(self.level.head), self.level.balances, self.level.seq],
             [astuple(arm) for arm in self._arms],
             [self._series.first, self._series.width, self._series.points],
@@ -131,14 +132,8 @@ class History:
         history = cls(terms)
         parts = [Balance(*counters) for counters in balances]
         history.level = CampaignLevel(terms, seq, Head(**head), parts)
-        (
-            history.asks,
-            history.tells,
-            history._settled,
-            history._at,
-            history._slot,
-            history._second,
-        ) = numbers
+        for name, number in zip(NUMBERS, numbers, strict=True):
+            setattr(history, name, number)
         history._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
         history._series = TimeSeries(sample(*first))
@@ -266,44 +261,30 @@ class History:
         return rows
 
 
-class ReadCampaign(Protocol):
-    """A campaign whose storage this process reaches."""
-
-    name: str
-
-    @property
-    def terms(self) -> Terms:
-        """What it was created with."""
-
-    @property
-    def storage(self) -> Storage:
-        """What keeps it."""
-
-
 class FollowedHistory:
     """The history of one campaign as it grows: it begins at the last checkpoint, and leaves
     checkpoints for the next who looks.
     """
 
-    def __init__(self, campaign: ReadCampaign) -> None:
-        self.campaign = campaign
-        self.history = self._kept_history() or History(campaign.terms)
+    def __init__(self, terms: Terms, storage: Storage) -> None:
+        self.terms, self.storage = terms, storage
+        self.history = self._kept_history() or History(terms)
         self._kept = self.history.seq
 
     def _kept_history(self) -> History | None:
         """Return the history at its last checkpoint; None if that is damaged, or of another
         journal.
         """
-        name, storage = self.campaign.name, self.campaign.storage
+        name, storage = self.terms.name, self.storage
         row = storage.checkpoint(name, HISTORY)
         if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
             return None
         body = opened(row.body)
-        return None if body is None else History.from_json(self.campaign.terms, body)
+        return None if body is None else History.from_json(self.terms, body)
 
     def follow(self) -> History:
         """Return the history up to the last entry of the journal."""
-        level, storage, name = self.history.level, self.campaign.storage, self.campaign.name
+        level, storage, name = self.history.level, self.storage, self.terms.name
         read = -1
         while read < level.seq:
             read = level.seq
@@ -316,4 +297,4 @@ class FollowedHistory:
         return self.history
 
     def _load(self, ticket: int) -> list[Entry]:
-        return self.campaign.storage.about(self.campaign.name, ticket)
+        return self.storage.about(self.terms.name, ticket)

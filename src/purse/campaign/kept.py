@@ -7,27 +7,29 @@ does.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from purse.campaign import operators, reports
 from purse.campaign.arms import Arms
 from purse.campaign.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.audit import audit
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.commit import Committer, Operation, written
+from purse.campaign.commit import Committer, Operation, linked, written
 from purse.campaign.entry import Entry
-from purse.campaign.kinds import checked_name
+from purse.campaign.kinds import checked_name, number_of
 from purse.campaign.ledger import Level
-from purse.campaign.make_results import account_status, balances, campaign_status
+from purse.campaign.make_results import account_status, balances, campaign_status, issued
 from purse.campaign.period import Period
-from purse.campaign.read_terms import MOST_GIVEN
+from purse.campaign.read_terms import MOST_GIVEN, names
 from purse.campaign.recommendations import SharedHistory
 from purse.campaign.records import Balance
 from purse.campaign.restore import read_journal, restore
-from purse.campaign.results import Audit, LevelStatus
+from purse.campaign.results import Audit, CampaignTicket, LevelStatus, Receipt
 from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, RUNNING, TOLD, UNFINISHED
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import Found, Overview, Writes
@@ -89,19 +91,19 @@ class Kept:
     @cached_property
     def history(self) -> SharedHistory:
         """The history of a campaign, which all threads share."""
-        return SharedHistory(self)
+        return SharedHistory(self.terms, self.storage)
 
     def mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
         """Return which arms an ask allows; arms that were added later are looked up."""
-        names: Sequence[str] = self.terms.arms
+        all_names: Sequence[str] = self.terms.arms
         if (
             self.terms.capacity
             and isinstance(arms, (Sequence, Mapping))
             and len(arms) <= MOST_GIVEN
-            and any(name not in names for name in arms)
+            and any(name not in all_names for name in arms)
         ):
-            names = self.arms.names
-        return read_mask(self.terms, arms, names)
+            all_names = self.arms.names
+        return read_mask(self.terms, arms, all_names)
 
     def context(self, context: Any) -> Context | None:
         """Return the context of an ask, encoded; None if there are no features."""
@@ -109,19 +111,46 @@ class Kept:
             return None
         return read_context(self.terms, context)
 
-    def bound(self, field: str, given: Any) -> tuple[int, ...] | None:
-        """Return what a pull of an arm costs, in units; None if it is not given."""
-        return None if given is None else cast(tuple[int, ...], self.terms.amounts(field, given))
+    def report(self, rule: str, ticket: CampaignTicket | int, **given: Any) -> Receipt:
+        """Read a report on a ticket, and have it taken by a rule of `reports`."""
+        values: dict[str, Any] = {}
+        if "reason" in given:
+            values["reason"] = reports.read_reason(given["reason"])
+        number = number_of(ticket, self.name)
+        if "cost" in given:
+            values["costs"] = reports.read_costs(self.terms, given["cost"], zero=rule != "tell")
+        if "reward" in given:
+            values["reward"] = reports.read_reward(self.terms, given["reward"])
+        take: Callable[..., Receipt] = getattr(reports, rule)
+        return self.do(lambda change: take(change, number, **values), tickets=(number,))
 
-    def ticket(self, number: int) -> TicketRecord:
+    def operate(self, rule: str, *values: Any, **wants: Any) -> None:
+        """Have a rule of `operators` carried out."""
+        act: Callable[..., None] = getattr(operators, rule)
+        self.do(lambda change: act(change, *values), **wants)
+
+    def change_arm(self, rule: str, name: str, *bounds: Any) -> None:
+        """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
+        (name,) = names("name", [name])
+        units = [
+            None if given is None else self.terms.amounts(field, given)
+            for field, given in zip(("cost_min", "cost_max"), bounds, strict=False)
+        ]
+        self.operate(rule, name, *units)
+
+    def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
         ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
         if ticket is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return ticket
+        return issued(self.terms, self.arms, ticket)
 
-    def tickets(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
+    def tickets(self, states: Sequence[str], limit: int, after: int) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states whose number is above `after`."""
+        records, arms = self._records(states, limit, after), self.arms
+        return [issued(self.terms, arms, ticket) for ticket in records]
+
+    def _records(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
         if set(states) <= set(UNFINISHED):
             return self._folded(self.storage.open_tickets(self.name, states, after, limit))
         matching: list[TicketRecord] = []
@@ -158,9 +187,8 @@ class Kept:
         head = stored.head
         if not head.period or head.status != RUNNING or now < Period(*head.period).ends:
             return stored.balances
-        terms = read_terms(self.storage, stored.name, stored.kind)
-        kind = CampaignLevel if stored.kind == CAMPAIGN else Level
-        level = kind(terms, stored.seq, head, stored.balances)
+        level = linked([read_terms(self.storage, stored.name, stored.kind)], [stored])
+        assert level is not None
         Transaction(level, now).renew()
         return level.balances
 
@@ -174,11 +202,9 @@ class Kept:
         """Decide the entries of the whole tree again, and compare with what is stored, and with
         what others have kept.
         """
-        own = self.storage.level(self.name)[-1]
         outcome = audit(self.storage, self.name, full=full)
-        outside = self._outside(acknowledged, noted)
-        findings = (*outcome.findings, *outside)
-        return Audit(own.seq, findings, own.head.digest, outcome.after, outcome.notes)
+        findings = (*outcome.findings, *self._outside(acknowledged, noted))
+        return replace(outcome, findings=findings)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
         """Yield where what others have kept differs: only that shows what never got here."""
@@ -224,10 +250,7 @@ def created(
     terms = terms.begun_at(storage.now())
 
     def decide(stored: list[Found], _: Any) -> Iterator[Writes]:
-        level: Level | None = None
-        for account, row in zip(above, stored, strict=False):
-            level = Level(account, row.seq, row.head, row.balances, level)
-        new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=level)
+        new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=linked(above, stored))
         transaction = Transaction(new, storage.now())
         for part in new.chain():
             if part.head.status == ENDED:

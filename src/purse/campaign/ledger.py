@@ -22,11 +22,7 @@ OWN = "own"  # the key of a level's own period
 
 
 class Level:
-    """An account: a budget for the levels below it.
-
-    terms   what it was created with
-    above   the level above it
-    """
+    """An account: a budget for the levels below it."""
 
     kind = ACCOUNT
 
@@ -54,20 +50,16 @@ class Level:
         """Return this level and those above it, from below."""
         return [self] if self.above is None else [self, *self.above.chain()]
 
-    def fold(self, entry: Entry, digest: str | None = None) -> int | None:
+    def fold(self, entry: Entry) -> int | None:
         """Take in the next entry; return its place in the order of the whole tree, None if the
         level stands alone.
-
-        digest   of the journal up to the entry; None: computed here
         """
         self.seq, self.head.changed = entry.seq, entry.at
-        self.head.digest = entry.chain(self.head.digest) if digest is None else digest
+        self.head.digest = entry.chain(self.head.digest)
         if entry.request is not None:
             self.requests[entry.request] = entry
         self.apply(entry)
-        top = self
-        while top.above is not None:
-            top = top.above
+        top = self.chain()[-1]
         if top.kind == CAMPAIGN:
             return None
         top.head.turn += 1

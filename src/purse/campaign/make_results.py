@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
 
-from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.allowed import SILENT, SILENT_SHARE
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.ledger import Level, fits
-from purse.campaign.records import ALARMS, Balance, Head, Units
+from purse.campaign.records import ALARMS, Balance, Head, Units, text
 from purse.campaign.results import (
     AccountStatus,
     Alarm,
@@ -33,8 +31,6 @@ from purse.campaign.results import Receipt as Receipt
 from purse.campaign.states import ENDED, HELD, OPEN, RUNNING, STATES, VOID
 from purse.campaign.storage.sql import Overview
 from purse.campaign.ticket import SKIP, TicketRecord
-
-text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
 def texts(units: Units) -> tuple[str, ...]:
@@ -171,16 +167,7 @@ def common(level: Level, look: Overview) -> dict[str, Any]:
 def balances(resources: Sequence[str], units: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
     """Return balances for people, one of each resource."""
     return tuple(
-        BalanceStatus(
-            name,
-            budget=text(part.budget),
-            spent=text(part.spent),
-            held=text(part.held),
-            presumed=text(part.presumed),
-            left=text(part.left),
-            overrun=text(part.overrun),
-        )
-        for name, part in zip(resources, units, strict=True)
+        BalanceStatus(name, **part.in_text()) for name, part in zip(resources, units, strict=True)
     )
 
 

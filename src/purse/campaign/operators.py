@@ -25,10 +25,7 @@ def top_up(transaction: Transaction, units: Units, request: str) -> None:
 
 
 def set_status(transaction: Transaction, kind: str, status: str) -> None:
-    """Pause, resume or end; if that is so already, nothing happens. What has ended stays so.
-
-    kind     of the entry
-    """
+    """Pause, resume or end; if that is so already, nothing happens. What has ended stays so."""
     level = transaction.level
     if level.head.status == status:
         return

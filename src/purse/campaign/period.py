@@ -53,10 +53,6 @@ class Calendar(NamedTuple):
         find_zone(time_zone)
         return cls(every, time_zone)
 
-    def first_end(self, begun: int) -> int:
-        """Return the end of a first period that begins at an instant."""
-        return self.next_end(begun, begun)
-
     def next_end(self, boundary: int, after: int) -> int:
         """Return the first boundary after an instant.
 
@@ -218,33 +214,17 @@ class Period(NamedTuple):
         return self._replace(carried=carried, before=before, held=held), dropped
 
 
-class PeriodTerms(NamedTuple):
-    """The terms of a budget on its periods; all empty if it is not renewed."""
-
-    every: str = ""
-    time_zone: str = TIME_ZONE
-    carry: str = CARRY
-
-    def begun_at(self, now: int) -> dict[str, Any]:
-        """Return what purse says of terms of a budget that begins at a time, in ms: the end of its
-        first period, and the version of the time-zone data that told it.
-        """
-        if not self.every:
-            return {}
-        end = Calendar(self.every, self.time_zone).first_end(now)
-        return {"first_end": end, "tz": data_version(self.time_zone)}
-
-
-def read_periods(every: str | None, time_zone: str | None, carry: str) -> PeriodTerms:
+def read_periods(every: str | None, time_zone: str | None, carry: str) -> dict[str, Any]:
     """Return the terms of periods from what a user gives."""
     zone = TIME_ZONE if time_zone is None else time_zone
     if every is None or every == "":
         for field, value, default in (("time_zone", zone, TIME_ZONE), ("carry", carry, CARRY)):
             if value != default:
                 raise invalid(field, value, "needs every: 'day', 'week', 'month' or such as '6h'")
-        return PeriodTerms()
+        return {}
     Calendar.of(every, zone)
-    return PeriodTerms(every, zone, validation.choice("carry", carry, CARRIES))
+    carry = validation.choice("carry", carry, CARRIES)
+    return {"every": every, "time_zone": zone, "carry": carry}
 
 
 def is_period_end(every: str, first_end: Any, tz: Any) -> bool:

@@ -21,14 +21,11 @@ MOST_RESOURCES = 100
 Table = tuple[tuple[int, ...], ...]
 
 
-def milliseconds(field: str, seconds: float) -> int:
-    """Return a time of at least a millisecond."""
+def milliseconds(field: str, seconds: float | None) -> int | None:
+    """Return a time of at least a millisecond, or None if it is not given."""
+    if seconds is None:
+        return None
     return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
-
-
-def optional_milliseconds(field: str, seconds: float | None) -> int | None:
-    """Return a time, or None if it is not given."""
-    return None if seconds is None else milliseconds(field, seconds)
 
 
 def read_range(reward_range: Any) -> tuple[float, float] | None:

@@ -12,7 +12,8 @@ from purse.campaign.arm_stats import ArmSums
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.fork_safety import reset_after_fork
-from purse.campaign.history import FollowedHistory, ReadCampaign
+from purse.campaign.history import FollowedHistory
+from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.engine.job import make_policy, sees_contexts
 from purse.errors import InvalidInput
@@ -22,11 +23,7 @@ from purse.identification.recommendation import Recommendation
 def recommended(
     level: CampaignLevel, sums: dict[str, ArmSums], by: str, resource: str | None, **wishes: Any
 ) -> Recommendation:
-    """Return which arm of a campaign is best, see `Campaign.recommend`.
-
-    level   the campaign as it is now
-    sums    what the reports of each arm come to, by its name
-    """
+    """Return which arm of a campaign is best, by the sums of each arm's reports."""
     from purse.identification.recommend import recommend
 
     terms, arms, counts = level.terms, level.arms, level.head.counts
@@ -73,8 +70,8 @@ def place_of(terms: Terms, resource: str | None) -> int:
 class SharedHistory:
     """A campaign's history that is kept from one question to the next, for all threads."""
 
-    def __init__(self, campaign: ReadCampaign) -> None:
-        self.campaign = campaign
+    def __init__(self, terms: Terms, storage: Storage) -> None:
+        self.terms, self.storage = terms, storage
         self.renew()
         reset_after_fork(self)
 
@@ -87,7 +84,7 @@ class SharedHistory:
         """Return what the reports of each arm come to, up to the last entry of the journal."""
         with self._lock:
             if self._followed is None:
-                self._followed = FollowedHistory(self.campaign)
+                self._followed = FollowedHistory(self.terms, self.storage)
             return self._followed.follow().arm_sums()
 
 

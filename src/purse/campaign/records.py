@@ -15,11 +15,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import orjson
 
+from purse.base import amounts
 from purse.campaign.states import RUNNING, CampaignState
 
 # alarms about reports, and what `counts` calls these reports
@@ -32,6 +34,7 @@ ALARMS = {
 Units = Sequence[int]  # one amount of each resource
 POLICY, HISTORY, AUDIT = "policy", "history", "audit"  # kinds of checkpoints
 SEAL = 16  # bytes
+text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
 class Balance(NamedTuple):
@@ -47,6 +50,10 @@ class Balance(NamedTuple):
     def left(self) -> int:
         """What can still be held."""
         return self.budget - self.spent - self.held - self.presumed
+
+    def in_text(self) -> dict[str, str]:
+        """Return all counters and what is left, as decimal text."""
+        return {name: text(units) for name, units in (*self._asdict().items(), ("left", self.left))}
 
     def plus(self, part: tuple[int, int, int, int, int]) -> Balance:
         """Return the balance after a move."""

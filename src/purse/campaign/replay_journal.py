@@ -55,15 +55,11 @@ class DryRun(Transaction):
 
 
 class Replay:
-    """The journal of one level being folded.
-
-    above   the level above it, which is folded beside it; None while it stands alone
-    load    finds the entries about a ticket that was finished before
-    """
+    """The journal of one level being folded; `load` finds entries about finished tickets."""
 
     def __init__(self, level: Level, load: Load) -> None:
         self.level, self.load = level, load
-        self.above = level.above
+        self.above = level.above  # which is folded beside it
         self.policy: Learner | None = None
         self.expected: list[tuple[Level, str]] = []  # events that have to come next
         self.findings: list[str] = []

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.base.text import legible
 from purse.campaign.make_results import Receipt, receipt
-from purse.campaign.read_terms import by_name
 from purse.campaign.records import Units
 from purse.campaign.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import TicketRecord
 from purse.campaign.transaction import Transaction, check_counted
 from purse.errors import Conflict, TicketError, invalid
+
+REASON = 200  # characters of a reason that the journal keeps
 
 
 def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
@@ -47,16 +49,16 @@ def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
     return receipt(transaction.find(number))
 
 
-def reward(transaction: Transaction, number: int, given: float) -> Receipt:
+def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
     """Take the reward of a pull; its cost may be known already, or come later."""
     ticket = pulled(transaction, number)
-    if ticket.reward == given:
+    if ticket.reward == reward:
         return receipt(ticket, duplicate=True)
     if ticket.reward is not None:
-        raise conflict(transaction, ticket, {"reward": given}, said(given, None))
+        raise conflict(transaction, ticket, {"reward": reward}, said(reward, None))
     if ticket.state == SETTLED:
-        return complete(transaction, ticket, given, ticket.costs or [])
-    transaction.add("rewarded", {"reward": given}, ticket=number)
+        return complete(transaction, ticket, reward, ticket.costs or [])
+    transaction.add("rewarded", {"reward": reward}, ticket=number)
     return receipt(transaction.find(number))
 
 
@@ -183,19 +185,11 @@ def read_costs(terms: Terms, cost: Any, *, zero: bool = False) -> list[int]:
     Raise `InvalidInput` if an amount is not allowed. A cost has no upper limit here: a true report
     is never refused.
     """
-    if isinstance(cost, (str, int, float)):
-        units = [amounts.to_units("cost", cost)]
-    else:
-        given = amounts.unit_array("cost", by_name("cost", cost, terms.resources, "resource"))
-        units = given.ravel().tolist() if given.ndim <= 1 else []
-    if zero and units == [0]:
-        return [0] * len(terms.resources)
-    if len(units) != len(terms.resources):
-        raise invalid(
-            "cost",
-            cost,
-            f"must be one amount for each of the resources {', '.join(terms.resources)}",
-        )
-    if min(units) < 0:
-        raise invalid("cost", cost, "must not be negative")
-    return units
+    return list(terms.amounts("cost", cost, zero=zero, low=0))
+
+
+def read_reason(reason: Any) -> str:
+    """Return the reason of a failure in one line, cut."""
+    if not isinstance(reason, str):
+        raise invalid("reason", reason, "must be text")
+    return legible(reason, REASON)

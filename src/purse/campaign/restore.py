@@ -11,7 +11,7 @@ import orjson
 
 from purse.base import amounts
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.commit import written
+from purse.campaign.commit import linked, written
 from purse.campaign.entry import Entry
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
@@ -39,9 +39,7 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
     def decide(stored: list[Found], load: Load) -> Iterator[Writes]:
-        level: Level | None = None
-        for account, row in zip(above, stored, strict=False):
-            level = Level(account, row.seq, row.head, row.balances, level)
+        level = linked(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
         yield from pages(replay, transaction, chain([first], entries), own)

@@ -26,8 +26,8 @@ from purse.campaign.read_terms import (
     Table,
     by_name,
     in_order,
+    milliseconds,
     names,
-    optional_milliseconds,
     read_bound,
     read_capacity,
     read_explore,
@@ -99,9 +99,7 @@ class Terms(BudgetTerms):
         most = table(problem.cost_max)
         bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
         declared = Features.of(given["features"], n_arms=places or len(armed))
-        times: dict[str, Any] = {
-            field: optional_milliseconds(field, given[field]) for field in TIMES
-        }
+        times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in TIMES}
         terms = cls(
             name=name,
             arms=armed,
@@ -123,7 +121,7 @@ class Terms(BudgetTerms):
             account=checked_name("account", given["account"]) if given["account"] else "",
             alerts=read_alerts(given["alerts"]),
             **times,
-            **read_periods(given["every"], given["time_zone"], given["carry"])._asdict(),
+            **read_periods(given["every"], given["time_zone"], given["carry"]),
         )
         return terms.with_policy()
 

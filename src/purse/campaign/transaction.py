@@ -57,16 +57,12 @@ class Added(NamedTuple):
 
 
 class Transaction:
-    """Adds entries to the journal of a level and of those above it; each depends on those before.
-
-    now       ms
-    chooser   the policy, if something is asked for
-    """
+    """Adds entries to the journal of a level and of those above; each depends on those before."""
 
     def __init__(self, level: Level, now: int, chooser: Chooser | None = None) -> None:
         self.level = level
-        self.now = now
-        self.chooser = chooser
+        self.now = now  # ms
+        self.chooser = chooser  # the policy, if something is asked for
         self.added: list[Added] = []
         self.chosen: tuple[int, float] | None = None  # arm and probability, if they are known
 
@@ -136,10 +132,7 @@ class Transaction:
         return {"next": end, **({"tz": version} if version else {})}
 
     def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:
-        """Return the entry that answered this request before.
-
-        Raise `Conflict` if that was another request.
-        """
+        """Return the entry that answered this request. Raise `Conflict` if it was another one."""
         entry = self.level.requests.get(request)
         if entry is not None and (
             entry.kind != kind or any(entry.body.get(name) != same[name] for name in same)
@@ -172,11 +165,8 @@ class Transaction:
 def check_counted(
     field: str, what: str, balances: Sequence[Balance], units: Units, place: int
 ) -> None:
-    """Raise `InvalidInput` if a counter would exceed what can be counted.
-
-    field   of the amounts
-    what    the words of the error before the limit
-    place   of the counter in a balance
+    """Raise `InvalidInput` if a counter, by its place in a balance, would exceed what can be
+    counted.
     """
     for balance, more in zip(balances, units, strict=True):
         if balance[place] + more > amounts.LARGEST:

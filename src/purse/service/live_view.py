@@ -54,7 +54,7 @@ class LiveView:
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self._followed = FollowedHistory(campaign)
+        self._followed = FollowedHistory(campaign.terms, campaign.storage)
         self._lock = threading.Lock()
         self._latest: dict[Span, tuple[float, ViewVersion]] = {}  # and when it was taken
         self._summary: tuple[float, dict[str, Any]] | None = None

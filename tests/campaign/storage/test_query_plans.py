@@ -24,7 +24,6 @@ INDEXES = {
     "LEVEL": {}, "BELOW": {}, "NAMES": {}, "JOURNALS": {}, "CHAIN": {}, "TREE": {},
     "BALANCES": {"purse_balances": KEY},
     "LABELS": {"purse_balances": KEY},
-    "LABEL_PAGE": {"purse_balances": KEY},
     "LARGEST": {"purse_balances": "purse_largest"},
     "ENTRIES": {"purse_journal": KEY},
     "DIGESTED": {"purse_journal": KEY},
@@ -49,8 +48,7 @@ EVERYTHING = {"LABELS": ("purse_balances",), "OPEN": ("purse_open_tickets",)}
 INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "ADD_ENTRY", "ADD_OPEN", "PUT_CHECKPOINT")
 VALUES: dict[str, tuple[Any, ...]] = {
     "BELOW": ("c",), "NAMES": ("campaign",), "JOURNALS": (),
-    "LABEL_PAGE": ("c", "team", "x5", 10, "c"),
-    "LARGEST": ("c", "team", 0, 10, "c", "team"), "ENTRIES": ("c", 40_000, 100),
+    "LARGEST": ("c", "team", 10, "c", "team"), "ENTRIES": ("c", 40_000, 100),
     "DIGESTED": ("c", 40_000, 100),
     "TICKETS": ("c", 20_000, 100), "EVENTS": ("c", "c", 1_000, 100), "DUE": ("c", "c", 5),
     "SINCE": ("c", 49_000, 49_000), "REPORTS": ("c", 49_000, 49_000, 100),

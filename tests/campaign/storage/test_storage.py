@@ -72,7 +72,6 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
         lambda: storage.events("x", 0, 1),
         lambda: storage.told("x", 0, 1),
         lambda: storage.about("x", 1),
-        lambda: storage.labels("x", ("", ""), 1),
         lambda: storage.checkpoint("x", "policy"),
         lambda: storage.keep("x", "policy", 1, "", b""),
         lambda: storage.tree("x"),
@@ -148,21 +147,7 @@ def test_an_overview_knows_what_is_late(harness: StorageHarness) -> None:
     assert look.oldest == campaign.storage.about("c", 9)[0].at
 
 
-def test_labels_are_read_by_page_and_by_size(harness: StorageHarness) -> None:
-    campaign = played(harness)
-    storage = campaign.storage
-    rows = [tuple(row) for row in storage.labels("c", ("", ""), 100)]
-    assert [row[:4] for row in rows] == [("team", f"t{n}", 0, 3) for n in range(4)]
-    page = [tuple(row) for row in storage.labels("c", ("team", "t0"), 2)]
-    assert page == rows[1:3]
-    spent = {row[1]: row[4] + row[7] for row in rows}
-    largest = sorted(spent, key=lambda value: (-spent[value], value))[:2]
-    assert {row[1] for row in storage.largest("c", "team", 2)} == set(largest)
-    assert [tuple(row) for row in storage.largest("c", "team", 9)] != []
-    assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
-
-
-def test_a_page_of_labels_has_all_resources(harness: StorageHarness) -> None:
+def test_labels_are_read_by_size_with_all_resources(harness: StorageHarness) -> None:
     campaign = harness.create(
         "c",
         arms={"a": [1, 2]},
@@ -171,12 +156,16 @@ def test_a_page_of_labels_has_all_resources(harness: StorageHarness) -> None:
         cost_min="0.5",
         policy="uniform",
     )
-    for team in "xyz":
-        campaign.tell(campaign.ask(labels={"team": team}), 1, [1, 2])
-    rows = campaign.storage.labels("c", ("", ""), 2)
-    assert [tuple(row[1:3]) for row in rows] == [("x", 0), ("x", 1), ("y", 0), ("y", 1)]
-    rows = campaign.storage.largest("c", "team", 1, 1)
-    assert sorted(tuple(row[1:3]) for row in rows) == [("x", 0), ("x", 1)]
+    for team, cost in (("x", "0.6"), ("y", "0.9"), ("z", 3)):
+        campaign.tell(campaign.ask(labels={"team": team}), 1, [cost, 2])
+    storage, unit = campaign.storage, 10**9
+    assert sorted(tuple(row) for row in storage.largest("c", "team", 2)) == [
+        ("team", "y", 0, 1, 9 * unit // 10, 0, 0, 0),
+        ("team", "y", 1, 1, 2 * unit, 0, 0, 0),
+        ("team", "z", 0, 1, unit, 0, 0, 2 * unit),
+        ("team", "z", 1, 1, 2 * unit, 0, 0, 0),
+    ]
+    assert list(storage.largest("c", "", 9)) == list(storage.largest("c", "who", 9)) == []
 
 
 def test_entries_come_in_order_by_page_with_their_digests(harness: StorageHarness) -> None:

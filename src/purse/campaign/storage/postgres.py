@@ -15,7 +15,7 @@ import psycopg
 from purse.campaign.fork_safety import left_behind, reset_after_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.connection_pool import ConnectionPool
-from purse.campaign.storage.sql import Rows, Statement
+from purse.campaign.storage.sql import Database, Rows, Statement
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 
 LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
@@ -135,7 +135,7 @@ class PostgresSession:
         return self._db.execute(spelt(text), values[0] if isinstance(values, list) else values)
 
 
-class Postgres:
+class Postgres(Database):
     """A database for the processes of several machines."""
 
     lock = " FOR UPDATE"
@@ -254,9 +254,6 @@ class Postgres:
             if not again:
                 raise StorageUnavailable(str(error)) from error
         return self.retried(work, again=False)
-
-    def danger(self) -> None:
-        """Say nothing: the server minds its files."""
 
     def close(self) -> None:
         """Let go of the connections."""

@@ -60,11 +60,8 @@ _SUMS = "sums.key, sums.value, sums.resource, sums.tickets, sums.spent, sums.hel
 _LABEL = f"SELECT {_SUMS}, sums.overrun FROM purse_balances sums"
 LABELS = f"""{_LABEL} WHERE sums.level = {THIS} AND sums.key <> ''
 ORDER BY sums.key, sums.value, sums.resource"""
-LABEL_PAGE = f"""{_LABEL} WHERE sums.level = {THIS} AND (sums.key, sums.value) > (?, ?)
-ORDER BY sums.key, sums.value, sums.resource
-LIMIT ? * (SELECT count(*) FROM purse_balances WHERE level = {THIS} AND key = '' AND value = '')"""
 LARGEST = f"""{_LABEL} JOIN (
-  SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = ?
+  SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = 0
   ORDER BY spent + overrun DESC, tickets DESC, value LIMIT ?
 ) top ON sums.value = top.value WHERE sums.level = {THIS} AND sums.key = ?"""
 ADD_LABEL = """INSERT INTO purse_balances VALUES (?, ?, ?, ?, ?, 0, ?, ?, ?, ?)
@@ -144,10 +141,14 @@ class Database(Protocol):
         """Return the database as it is at one moment."""
 
     def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
-        """Do something, with `again` once more if the connection was lost meanwhile."""
+        """Do something, with `again` once more if the connection was lost meanwhile; here no
+        connection can be lost.
+        """
+        return work()
 
     def danger(self) -> str | None:
         """Say what is wrong with the place itself, for people; None: nothing."""
+        return None
 
     def close(self) -> None:
         """Let go of files and connections."""

@@ -16,7 +16,7 @@ import orjson
 from purse.base.files import sync_folder
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
-from purse.campaign.storage.sql import Rows, Statement
+from purse.campaign.storage.sql import Database, Rows, Statement
 from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 
@@ -47,7 +47,7 @@ class SqliteSession:
             self._executemany(text, rows)
 
 
-class Dialect:
+class Dialect(Database):
     """The common part of a file and of memory."""
 
     lock = ""
@@ -60,12 +60,8 @@ class Dialect:
         """Return values as one parameter."""
         return orjson.dumps(values).decode()
 
-    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
-        """Do something; there is no connection that could be lost."""
-        return work()
 
-
-class Sqlite(Dialect, SqliteFile):
+class Sqlite(SqliteFile, Dialect):
     """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
     create   whether a missing file is made
@@ -186,9 +182,6 @@ class Memory(Dialect):
         return MemoryTransaction(self._db, self._turn, self._translated)
 
     reading = writing
-
-    def danger(self) -> None:
-        """Say nothing: there is no file that could be replaced."""
 
     def close(self) -> None:
         """Hold on to it: others may use it under the same address."""

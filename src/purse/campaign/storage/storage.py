@@ -191,9 +191,9 @@ class Storage:
             raise missing(None, name)
         return rows
 
-    def level(self, name: str, kind: str | None = None) -> list[Found]:
+    def level(self, name: str) -> list[Found]:
         """Return a level and those above it, from the top down."""
-        return self._reading(lambda session: self._chained(session, name, kind, self._look)[0])
+        return self._reading(lambda session: self._chained(session, name, None, self._look)[0])
 
     def overview(self, name: str) -> Overview:
         """Return a level and those above it, and what is late of its tickets."""
@@ -293,17 +293,11 @@ class Storage:
 
         return read_entries(self._reading(look))
 
-    def labels(self, name: str, after: tuple[str, str], limit: int) -> Rows:
-        """Return key, value, resource, tickets and sums of the labels that follow one, in order;
-        `limit` is a number of labels.
+    def largest(self, name: str, key: str, limit: int) -> Rows:
+        """Return key, value, resource, tickets and sums of the values of a key that have spent most
+        of the first resource, overruns included, in no order.
         """
-        return self._rows(name, sql.LABEL_PAGE, *after, limit, name)
-
-    def largest(self, name: str, key: str, limit: int, resource: int = 0) -> Rows:
-        """Return the same of the values of a key that have spent most of a resource, overruns
-        included, in no order.
-        """
-        return self._rows(name, sql.LARGEST, key, resource, limit, name, key)
+        return self._rows(name, sql.LARGEST, key, limit, name, key)
 
     def checkpoint(self, name: str, kind: str) -> Kept | None:
         """Return the last checkpoint of a kind."""

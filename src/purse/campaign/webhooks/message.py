@@ -88,13 +88,7 @@ def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
         **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
         **({"period": said["period"]} if said["period"] else {}),
         "purses": [
-            balance_of(resource, Balance(*units))
+            {"resource": resource, **Balance(*units).in_text()}
             for resource, units in zip(terms["resources"], said["balances"], strict=True)
         ],
     }
-
-
-def balance_of(resource: str, balance: Balance) -> dict[str, str]:
-    """Return the balance of a resource at the moment of the event."""
-    units = {**balance._asdict(), "left": balance.left}
-    return {"resource": resource, **{word: amounts.text(part) for word, part in units.items()}}

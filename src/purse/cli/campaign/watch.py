@@ -78,7 +78,7 @@ def changes(
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
     from purse.campaign.history import FollowedHistory
 
-    followed = FollowedHistory(campaign)
+    followed = FollowedHistory(campaign.terms, campaign.storage)
     while True:
         history = followed.follow()
         now = campaign.storage.now()
