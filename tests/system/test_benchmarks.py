@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import threading
 from pathlib import Path
 from queue import Queue
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -32,33 +30,12 @@ from benchmarks import (
     recovery,
     replan,
 )
-from benchmarks.instance import LIMITS, terms
 from benchmarks.prompt_features import shape_of
 
 import purse
 from tests.support.soak import SOAK, scale
 
 PLAIN = Path(families.__file__).parent / "plain"
-LONG = scale(200, 1_000)
-# writes the probabilities of every round; reads what was left in it, the arm and its report
-DRIVER = """
-#define main play_game
-#include "%s"
-#undef main
-
-int main(int argc, char **argv) {
-  int arm;
-  double left, reward;
-  arms = atoi(argv[1]), budget = atof(argv[2]), horizon = (long)(2 * budget);
-  begin();
-  for (long t = 1; scanf("%%lf %%lf %%d %%lf", &left, &second_left, &arm, &reward) == 4; t++) {
-    plan(t, left);
-    for (int i = 0; i < arms; i++) printf("%%.17g ", chance[i]);
-    if (scanf("%%lf %%lf", cost + arm, second_cost + arm) != 2) return 1;
-    learn(t, arm, 1, reward);
-  }
-}
-"""
 MILLION = 1_000_000
 FEW = 1  # thousands, in a short test
 MOST_MEMORY = 300  # MB
@@ -112,18 +89,7 @@ def test_a_program_and_its_policy_are_held_to_the_same_mean_gain(
         families.check_gain("uniform")
 
 
-def test_without_gcc_there_is_nothing_to_compare_with(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "program", lambda *_: None)
-    assert families.plain_rate("uniform", 3, 10) is None
-    assert families.check_gain("uniform") is None
-
-
 # measuring
-
-
-def test_policies_for_many_arms_are_those_that_say_so() -> None:
-    assert "exp3.bwk" in engine.quick_policies()
-    assert "ucb-bv1" not in engine.quick_policies()
 
 
 def test_ratios_are_rounds_per_second_over_the_rivals() -> None:
@@ -141,38 +107,6 @@ def test_ratios_are_rounds_per_second_over_the_rivals() -> None:
     assert engine.with_ratios({**facts, "arms": 7}, rivals)["plain"] is None
 
 
-def test_the_gpu_is_measured_at_a_million_paths_and_refusals_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked = []
-
-    def simulate(
-        policy: str,
-        place: purse.lab.World,
-        budget: float,
-        *,
-        n_paths: int,
-        device: str,
-        **told: float,
-    ) -> Any:
-        if policy == "kube":
-            raise purse.PurseError("kube does not")
-        asked.append((policy, n_paths, device))
-        return SimpleNamespace(rounds=np.full(4, 1_000_000))
-
-    monkeypatch.setattr("benchmarks.gpu.purse.simulate", simulate)
-    monkeypatch.setattr(gpu, "device_name", lambda: "Tabulator")
-    monkeypatch.setattr(gpu, "plain_rate", lambda *_: 1e6)
-    monkeypatch.setattr(break_even, "measure", lambda: {"cores": 2, "rows": []})
-    found = gpu.measure()
-    assert ("exp3.bwk", 1 << 20, "cuda") in asked
-    assert found["refused"] == {"kube": "kube does not"}
-    assert len(found["rows"]) == len(purse.policies.names()) - 1
-    assert all(each["floor"] == each["rounds_per_second"] / 1e6 for each in found["rows"])
-    assert [each["limits"] for each in found["replan"]] == [1, 2, 3]
-    assert found["break_even"] == {"cores": 2, "rows": []}
-
-
 def test_a_gpu_pays_from_the_first_number_of_paths_at_which_it_is_done_before_the_cores(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -186,10 +120,6 @@ def test_a_gpu_pays_from_the_first_number_of_paths_at_which_it_is_done_before_th
     assert (pays["policy"], pays["paths"]) == ("uniform", 128)
     assert pays["seconds"] == {"cuda": 0.1, "cpu": 0.128}
     assert never == {"policy": "fixed", "paths": None, "seconds": None}
-    card = {**on_record(record.GPU), "break_even": found}
-    text = page.markdown(on_record(record.CPU), card, None, None)
-    assert "| `uniform` | 128 | 100 | 128 |" in text
-    assert "`fixed`: not up to 1,048,576." in text
 
 
 # campaigns
@@ -303,57 +233,6 @@ def test_the_shape_of_a_prompt_is_eight_numbers() -> None:
     found = shape_of("(A) 12, or\nnot?")
     assert found[2:] == pytest.approx([20 / 16, 1 / 5, 1, 1, 1, 0])
     assert np.exp(found[:2]) == pytest.approx([16, 5])
-
-
-@pytest.fixture(scope="module", params=LIMITS)
-def limits(request: pytest.FixtureRequest) -> int:
-    """One limit is a resource, the second are rounds, the third is another resource."""
-    return int(request.param)
-
-
-@pytest.fixture(scope="module")
-def program(gcc: None, limits: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The rule in plain C, for so many limits."""
-    source = tmp_path_factory.mktemp("plain") / "driver.c"
-    source.write_text(DRIVER % (PLAIN / "replan.c"))
-    made = source.with_suffix("")
-    subprocess.run(["gcc", "-O1", f"-DLIMITS={limits}", "-o", made, source, "-lm"], check=True)
-    return made
-
-
-@pytest.mark.parametrize(("n_arms", "budget"), [(2, LONG), (7, LONG), (7, 12)])
-def test_plain_c_makes_the_plans_of_the_policy(
-    program: Path, n_arms: int, budget: int, limits: int
-) -> None:
-    rng = np.random.default_rng(limits)
-    resources = max(1, limits - 1)
-    live = purse.Policy("replan", n_arms=n_arms, n_resources=resources, **terms(limits, budget))
-    plans, lines = [], []
-    grid = np.arange(n_arms) / (n_arms - 1)
-    for t in range(2 * budget):
-        left = np.broadcast_to(live.left, resources)
-        if left.min() < 1:
-            break
-        plans.append(live.probabilities())
-        ticket = live.ask()
-        good = (grid[::-1] if t < budget / 2 else grid)[ticket.arm]
-        reward = float(rng.random() < 0.1 + 0.8 * good)
-        # what is cheap pays more at first, so that the guard has to act with a small budget; of the
-        # second resource arms use more where they use less of the first
-        dear = 0.25 + 0.6 * np.array([grid[ticket.arm] ** 2, (1 - grid[ticket.arm]) ** 2])
-        costs = np.round(dear * rng.uniform(0.8, 1.15, 2), 4)
-        live.tell(ticket, reward, costs[:resources])
-        lines.append([left[0], left[-1], ticket.arm, reward, *costs])
-    done = subprocess.run(
-        [program, str(n_arms), str(budget)],
-        input="\n".join(" ".join(map(str, line)) for line in lines),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    found = np.array(done.stdout.split(), float).reshape(-1, n_arms)
-    assert live.state.changes[0] > 0 or budget < 100
-    np.testing.assert_allclose(found, plans, atol=1e-9)
 
 
 def test_a_long_journal_is_audited_and_used(tmp_path: Path) -> None:

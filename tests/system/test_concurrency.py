@@ -4,7 +4,6 @@ journal holds together.
 
 from __future__ import annotations
 
-import asyncio
 import multiprocessing
 import threading
 from collections.abc import Callable
@@ -70,24 +69,6 @@ def test_threads_with_campaigns_of_their_own(harness: StorageHarness) -> None:
     with ThreadPoolExecutor(THREADS) as pool:
         told = [number for numbers in pool.map(spend, campaigns) for number in numbers]
     check_books(campaigns[0], told)
-
-
-def test_tasks_share_a_campaign(harness: StorageHarness) -> None:
-    campaign = harness.create("test", **TERMS)
-
-    async def everyone() -> list[int]:
-        return [
-            number
-            for numbers in await asyncio.gather(
-                *(asyncio.to_thread(spend, campaign) for _ in range(4))
-            )
-            for number in numbers
-        ]
-
-    # where no event loop runs: a browser's test may have left one in this thread
-    with ThreadPoolExecutor(1) as thread:
-        told = thread.submit(lambda: asyncio.run(everyone())).result()
-    check_books(campaign, told)
 
 
 def test_threads_on_levels_of_one_tree(harness: StorageHarness) -> None:

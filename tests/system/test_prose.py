@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import ast
 import re
-import tokenize
 from collections.abc import Iterator
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -37,6 +35,8 @@ TURNS = re.compile(
     r"|(?:^|[.;:] )Where "
 )
 CLAUSES = {"What", "Who", "How", "Where", "Whether", "When", "Which"}  # no noun phrase
+# beside code, or on lines of its own; formatted code has two spaces before one
+COMMENT = re.compile(r"(?m)(?:^ *|(?<=  ))# .*(?:\n *# .*)*")
 VAGUE = {"each", "found", "kept", "known", "made"}  # a name says what it holds
 FACES = ("__init__", "__main__", "_version")  # of a package
 SHORTEST, LONGEST, LONGEST_CLASS = 15, 400, 750
@@ -84,30 +84,21 @@ def test_pages_avoid_the_words_of_the_list(page: str) -> None:
     assert [f"{page}:{number}: {line}" for number, line in lines if WORDS.search(line)] == []
 
 
-def sentences_of(source: str, tree: ast.Module) -> Iterator[tuple[int, str]]:
+def sentences_of(source: str, nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """The paragraphs of all docstrings and the comments of a module, each on one line, with the
     number of the line where the docstring or the comment begins.
     """
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             for part in (ast.get_docstring(node) or "").split("\n\n"):
                 yield (node.body[0].lineno if node.body else 1), " ".join(part.split())
-    begin, last, words = 0, -1, ""
-    for token in tokenize.generate_tokens(StringIO(source).readline):
-        if token.type == tokenize.COMMENT:
-            line, text = token.start[0], token.string.lstrip("#").strip()
-            if line == last + 1 and token.line.lstrip().startswith("#"):
-                words += f" {text}"
-            else:
-                yield begin, words
-                begin, words = line, text
-            last = line
-    yield begin, words
+    for comment in COMMENT.finditer(source):
+        words = re.sub(r"\n *#", "", comment[0]).strip(" #")
+        yield source.count("\n", 0, comment.start()) + 1, words
 
 
-def names_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+def names_of(nodes: list[ast.AST]) -> Iterator[tuple[int, str]]:
     """The variables and the parameters of a module; a field of a class may belong to a file."""
-    nodes = list(ast.walk(tree))
     bodies = [
         statement for node in nodes if isinstance(node, ast.ClassDef) for statement in node.body
     ]
@@ -121,15 +112,15 @@ def names_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def offences(source: str) -> list[str]:
     """The turns of the list and the names that say nothing, with their lines."""
-    tree = ast.parse(source)
-    turns = ((line, TURNS.search(words)) for line, words in sentences_of(source, tree))
+    nodes = list(ast.walk(ast.parse(source)))
+    turns = ((line, TURNS.search(words)) for line, words in sentences_of(source, nodes))
     found = [f"{line}: {turn[0].strip()}" for line, turn in turns if turn]
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Module | ast.ClassDef):
             first = (ast.get_docstring(node) or "-").split()[0]
             if first in CLAUSES:
                 found.append(f"{node.body[0].lineno}: no noun phrase: {first}")
-    return found + [f"{line}: name {name}" for line, name in names_of(tree) if name in VAGUE]
+    return found + [f"{line}: name {name}" for line, name in names_of(nodes) if name in VAGUE]
 
 
 def test_docstrings_comments_and_names_of_package_and_examples_are_plain() -> None:

@@ -81,59 +81,57 @@ def refuses(campaign: Campaign, ticket: Any, calls: int = 4) -> None:
         assert "\n" not in str(error)
 
 
-def goes_on(campaign: Campaign, ticket: Any) -> None:
-    """Nothing has happened meanwhile, and all goes on."""
+@contextmanager
+def goes_on(address: str) -> Iterator[tuple[Campaign, Any]]:
+    """A campaign with a ticket that is out. In the end nothing has happened, and all goes on."""
+    campaign, ticket = begun(address)
+    yield campaign, ticket
     assert [entry.kind for entry in campaign.journal()] == ["created", "asked"]
     assert campaign.ask("first") == ticket
     assert not campaign.tell(ticket, 1, 1).duplicate
     assert campaign.ask("second").id == 2
     assert campaign.audit().ok
+    campaign.storage.close()
 
 
 def test_another_program_holds_the_lock(tmp_path: Path) -> None:
-    campaign, ticket = begun(f"sqlite:///{tmp_path}/purse.db")
-    foreign = apsw.Connection(f"{tmp_path}/purse.db")
-    foreign.execute("BEGIN IMMEDIATE")
-    refuses(campaign, ticket)
-    assert campaign.status().counts["held"] == 1  # who only reads waits for nobody
-    foreign.execute("ROLLBACK")
-    goes_on(campaign, ticket)
-    foreign.close()
-    campaign.storage.close()
+    with (
+        goes_on(f"sqlite:///{tmp_path}/purse.db") as (campaign, ticket),
+        closing(apsw.Connection(f"{tmp_path}/purse.db")) as foreign,
+    ):
+        foreign.execute("BEGIN IMMEDIATE")
+        refuses(campaign, ticket)
+        assert campaign.status().counts["held"] == 1  # who only reads waits for nobody
 
 
 def test_a_process_stands_still_with_the_lock(tmp_path: Path) -> None:
-    campaign, ticket = begun(f"sqlite:///{tmp_path}/purse.db")
-    lock = FileLock(f"{tmp_path}/purse.db-lock", f"{tmp_path}/purse.db")
-    lock.acquire(1)
-    refuses(campaign, ticket)
-    assert campaign.status().counts["held"] == 1  # who only reads waits for nobody
-    lock.close()
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+    with (
+        goes_on(f"sqlite:///{tmp_path}/purse.db") as (campaign, ticket),
+        closing(FileLock(f"{tmp_path}/purse.db-lock", f"{tmp_path}/purse.db")) as lock,
+    ):
+        lock.acquire(1)
+        refuses(campaign, ticket)
+        assert campaign.status().counts["held"] == 1  # who only reads waits for nobody
 
 
 def test_the_file_may_only_be_read(tmp_path: Path) -> None:
-    with mounted() as disk:
-        address = f"sqlite:///{tmp_path}/purse.db?vfs={disk.name}"
-        campaign, ticket = begun(address)
+    with (
+        mounted() as disk,
+        goes_on(f"sqlite:///{tmp_path}/purse.db?vfs={disk.name}") as (campaign, ticket),
+    ):
         campaign.storage.close()
         disk.read_only = True
         refuses(campaign, ticket)
         campaign.storage.close()
         disk.read_only = False
-        goes_on(campaign, ticket)
-        campaign.storage.close()
 
 
 def test_the_folder_vanishes_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "here").mkdir()
-    campaign, ticket = begun(f"sqlite:///{tmp_path}/here/purse.db")
-    (tmp_path / "here").rename(tmp_path / "elsewhere")
-    refuses(campaign, ticket)
-    (tmp_path / "elsewhere").rename(tmp_path / "here")
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+    with goes_on(f"sqlite:///{tmp_path}/here/purse.db") as (campaign, ticket):
+        (tmp_path / "here").rename(tmp_path / "elsewhere")
+        refuses(campaign, ticket)
+        (tmp_path / "elsewhere").rename(tmp_path / "here")
 
 
 def test_the_file_is_replaced_by_a_copy(tmp_path: Path) -> None:
@@ -170,28 +168,24 @@ def stopped(server: Any) -> Iterator[None]:
 
 
 def test_postgres_is_stopped(postgres_server: Any, postgres_address: str) -> None:
-    campaign, ticket = begun(postgres_address)
-    campaign.status()
-    with stopped(postgres_server):
-        refuses(campaign, ticket)
-        with pytest.raises(StorageUnavailable):
-            campaign.status()
-        with pytest.raises(StorageUnavailable):
-            Campaign.open("test", storage=postgres_address)
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+    with goes_on(postgres_address) as (campaign, ticket):
+        campaign.status()
+        with stopped(postgres_server):
+            refuses(campaign, ticket)
+            with pytest.raises(StorageUnavailable):
+                campaign.status()
+            with pytest.raises(StorageUnavailable):
+                Campaign.open("test", storage=postgres_address)
 
 
 def test_postgres_was_started_anew_while_nobody_looked(
     postgres_server: Any, postgres_address: str
 ) -> None:
-    campaign, ticket = begun(postgres_address)
-    campaign.status()
-    with stopped(postgres_server):
-        pass
-    assert campaign.status().counts["held"] == 1
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+    with goes_on(postgres_address) as (campaign, _):
+        campaign.status()
+        with stopped(postgres_server):
+            pass
+        assert campaign.status().counts["held"] == 1
 
 
 def test_postgres_stands_still(
@@ -199,34 +193,30 @@ def test_postgres_stands_still(
 ) -> None:
     import psutil
 
-    campaign, ticket = begun(postgres_address)
-    server = psutil.Process(postgres_server.get_pid())
-    processes = [server, *server.children()]
-    for process in processes:
-        process.suspend()
-    try:
-        with monkeypatch.context() as patch:
-            patch.setattr(postgres, "QUERY_TIMEOUT_S", 0.3)
-            # one waits for an answer, and all others for two seconds for a new connection
-            refuses(campaign, ticket, scale(2, 4))
-    finally:
+    with goes_on(postgres_address) as (campaign, ticket):
+        server = psutil.Process(postgres_server.get_pid())
+        processes = [server, *server.children()]
         for process in processes:
-            process.resume()
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+            process.suspend()
+        try:
+            with monkeypatch.context() as patch:
+                patch.setattr(postgres, "QUERY_TIMEOUT_S", 0.3)
+                # one waits for an answer, and all others for two seconds for a new connection
+                refuses(campaign, ticket, scale(2, 4))
+        finally:
+            for process in processes:
+                process.resume()
 
 
 def test_another_session_locks_the_campaign_in_postgres(postgres_address: str) -> None:
     import psycopg
 
-    campaign, ticket = begun(postgres_address)
-    campaign.storage.close()
-    with psycopg.connect(postgres_address) as foreign:
-        foreign.execute("SELECT 1 FROM purse_levels FOR UPDATE")
-        refuses(campaign, ticket)
-        assert campaign.status().counts["held"] == 1
-    goes_on(campaign, ticket)
-    campaign.storage.close()
+    with goes_on(postgres_address) as (campaign, ticket):
+        campaign.storage.close()
+        with psycopg.connect(postgres_address) as foreign:
+            foreign.execute("SELECT 1 FROM purse_levels FOR UPDATE")
+            refuses(campaign, ticket)
+            assert campaign.status().counts["held"] == 1
 
 
 def test_a_campaign_that_is_stuck_delays_no_other_in_postgres(
