@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
@@ -177,6 +177,7 @@ def test_several_environments_at_once() -> None:
     several.close()
 
 
+@settings(deadline=None)
 @given(
     actions=st.lists(st.integers(0, 2), max_size=60),
     budget=st.integers(1, 12),

@@ -57,16 +57,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         self, world: str | World, budget: Any, *, horizon: int | None = None, stop: str = "exit"
     ) -> None:
         self.world = worlds.make(world, budget)
-        self.problem = problem_of(
-            self.world,
-            budget,
-            plays=1,
-            horizon=horizon,
-            cost_min=None,
-            cost_max=None,
-            caps=None,
-            stop=stop,
-        )
+        self.problem = problem_of(self.world, budget, horizon=horizon, stop=stop)
         self.stop = validation.choice("stop", stop, RULES)
         self.action_space = spaces.Discrete(self.problem.n_arms)
         self.observation_space = spaces.Box(

@@ -325,17 +325,13 @@ class World:
 
     def __repr__(self) -> str:
         """Return the world in a line."""
-        least, most = (f"{units / amounts.UNIT:g}" for units in self._cost_range)
+        ends = self.cost_min.min(), self.cost_max.max()
+        least, most = (f"{units / amounts.UNIT:g}" for units in ends)
         costs = least if least == most else f"{least} to {most}"
         resources = f", {self.n_resources} resources" if self.n_resources > 1 else ""
         rounds = f", horizon {self.horizon:,}" if self.horizon is not None else ""
         arms = count(self.n_arms, "arm")
         return f"<World {self.name}: {arms}, costs {costs}{resources}{rounds}>"
-
-    @property
-    def _cost_range(self) -> tuple[int, int]:
-        """The least and the largest cost of any arm and resource, in units."""
-        return int(self.cost_min.min()), int(self.cost_max.max())
 
     def _repr_html_(self) -> str:
         """Return the arms as a table, for notebooks: with true means if these do not change."""

@@ -9,7 +9,7 @@ import orjson
 
 def compact(value: Any) -> str:
     """JSON without spaces; tuples with names are lists."""
-    return orjson.dumps(value, default=list).decode()
+    return compact_bytes(value).decode()
 
 
 def compact_bytes(value: Any) -> bytes:

@@ -132,7 +132,7 @@ def hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: Int
         space.arms[0] = UNSET
     outcome = hold(game, space, held)
     if initial and outcome == DONE:
-        settle_owed(space.owed, space.arms)
+        settle_owed(space)
         return INITIAL
     return outcome
 
@@ -178,7 +178,7 @@ def ask(live: LiveGame, t: int, masked: bool) -> int:
     now = see_round(live.game, space, live.path, t, masked)
     if none_allowed(now):
         return NO_ARM
-    initial = INITIAL_PULLS and owed_pull(now, space.owed, space.arms, space.probs)
+    initial = INITIAL_PULLS and owed_pull(now, space)
     if not initial:
         space.arms[0] = UNSET
         play = Play(space.arms, space.probs, space.rewards, space.costs)
@@ -205,12 +205,4 @@ def tell(live: LiveGame, t: int) -> int:
 @kernel
 def replace(game: Game, t: int, attempt: int, short: int, space: Workspace) -> bool:
     """Rule `retry`: replace an arm that cannot be paid; return False if no other is left."""
-    return replace_arm(
-        at(stream(game.seed, 0, REFEREE), t),
-        attempt,
-        short,
-        space.units,
-        space.arms,
-        space.probs,
-        space.excluded,
-    )
+    return replace_arm(at(stream(game.seed, 0, REFEREE), t), attempt, short, space)

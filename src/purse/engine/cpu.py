@@ -79,15 +79,15 @@ def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints)
 
 def bind_policy(job: Job, **parts: Any) -> Any:
     """Return the kernel that plays one path with this policy; `parts` are bound to it, too."""
-    parts = {**world_parts(job), **parts}
-    sizes = {
-        "PLAYS": job.problem.plays,
-        "RESOURCES": job.problem.n_resources,
-        "INITIAL_PULLS": job.game.initial_rounds > 0,
-        "MASKS": job.masks,
-    }
     return attach(
-        loop_module.play, choose=job.policy.choose, update=job.policy.update, **sizes, **parts
+        loop_module.play,
+        choose=job.policy.choose,
+        update=job.policy.update,
+        PLAYS=job.problem.plays,
+        RESOURCES=job.problem.n_resources,
+        INITIAL_PULLS=job.game.initial_rounds > 0,
+        MASKS=job.masks,
+        **{**world_parts(job), **parts},
     )
 
 

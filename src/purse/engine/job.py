@@ -79,27 +79,16 @@ def make_job(
     budget: Any,
     *,
     seed: int = 0,
-    stop: str = "exit",
-    plays: int = 1,
-    horizon: int | None = None,
-    cost_min: Any = None,
-    cost_max: Any = None,
-    caps: Any = None,
     checkpoints: int = 0,
     delay: Any = 0,
+    **told: Any,
 ) -> Job:
-    """Check everything, apply the defaults and put together what the engine needs."""
+    """Check everything, apply the defaults and put together what the engine needs.
+
+    told   what the player is told, as `problem_of` takes it
+    """
     place = worlds.make(world, budget)
-    problem = problem_of(
-        place,
-        budget,
-        plays=plays,
-        horizon=horizon,
-        cost_min=cost_min,
-        cost_max=cost_max,
-        caps=caps,
-        stop=stop,
-    )
+    problem = problem_of(place, budget, **told)
     module, params = make_policy(policy, problem)
     last_round = min(problem.horizon or NEVER, place.n_rounds or NEVER)
     game = make_game(module, problem, seed, last_round, place.outages)
@@ -185,26 +174,23 @@ def problem_of(
     world: World,
     budget: Any,
     *,
-    plays: int,
-    horizon: int | None,
-    cost_min: Any,
-    cost_max: Any,
-    caps: Any,
-    stop: str,
+    plays: int = 1,
+    horizon: int | None = None,
+    cost_min: Any = None,
+    cost_max: Any = None,
+    caps: Any = None,
+    stop: str = "exit",
 ) -> Problem:
     """Return what a player of this world is told; bounds on costs may be declared wider than they
     are.
     """
     n_arms, n_resources = world.n_arms, world.n_resources
-    low = (
-        world.cost_min
-        if cost_min is None
-        else amounts.cost_array("cost_min", cost_min, n_arms, n_resources)
-    )
-    high = (
-        world.cost_max
-        if cost_max is None
-        else amounts.cost_array("cost_max", cost_max, n_arms, n_resources)
+    low, high = (
+        true if declared is None else amounts.cost_array(name, declared, n_arms, n_resources)
+        for name, declared, true in (
+            ("cost_min", cost_min, world.cost_min),
+            ("cost_max", cost_max, world.cost_max),
+        )
     )
     if (low > world.cost_min).any():
         raise invalid("cost_min", cost_min, "must not exceed what the world's arms may cost")

@@ -22,7 +22,6 @@ from purse.engine.workspace import (
     passes,
     pay,
     pull,
-    record_checkpoint,
 )
 from purse.kernels.random import REFEREE, U, at, stream
 from purse.types import STOP, Floats, Ints, Now
@@ -83,9 +82,9 @@ def make_initial_pull(masks: bool, path: Path, now: Now) -> bool:
     """Write the arms of an initial pull; return False if this round has none."""
     space = path.space
     if masks:
-        if not owed_pull(now, space.owed, space.arms, space.probs):
+        if not owed_pull(now, space):
             return False
-        settle_owed(space.owed, space.arms)
+        settle_owed(space)
         return True
     if now.t > path.game.initial_rounds:
         return False
@@ -115,7 +114,7 @@ def retry_arm(path: Path, now: Now, attempt: int, short: int) -> bool:
         for i in range(space.excluded.shape[0]):
             space.excluded[i] = now.masked and not now.allowed[i]
     key = at(stream(path.game.seed, path.number, REFEREE), now.t)
-    return replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded)
+    return replace_arm(key, attempt, short, space)
 
 
 @kernel
@@ -168,16 +167,13 @@ def end_round(path: Path) -> None:
 @kernel
 def record(to: Checkpoints, mark: int, path: Path) -> None:
     """Write the standing of the path at one checkpoint."""
-    record_checkpoint(
-        to,
-        mark,
-        path.row,
-        path.counts[ROUNDS],
-        path.sums[GAIN],
-        path.game.budget,
-        path.space.left_units,
-        path.out.pulls[path.row],
-    )
+    row, budget, pulls = path.row, path.game.budget, path.out.pulls[path.row]
+    to.rounds[row, mark] = path.counts[ROUNDS]
+    to.gain[row, mark] = path.sums[GAIN]
+    for m in range(budget.shape[0]):
+        to.spent[row, mark, m] = budget[m] - path.space.left_units[m]
+    for i in range(pulls.shape[0]):
+        to.pulls[row, mark, i] = pulls[i]
 
 
 @kernel

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from purse.compiler.kernel import kernel
+from purse.engine.workspace import Workspace
 from purse.kernels.random import U, uniform
 from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
 
@@ -44,12 +45,13 @@ def initial_pull(t: int, n_arms: int, arms: Ints, probs: Floats) -> None:
 
 
 @kernel
-def owed_pull(now: Now, owed: Ints, arms: Ints, probs: Floats) -> bool:
+def owed_pull(now: Now, space: Workspace) -> bool:
     """Write the first allowed arms that still owe their initial pull; return False if none does.
 
     If fewer arms owe theirs than there are plays, other allowed arms fill the places, in order; if
     these are too few, the last plays are skipped.
     """
+    owed, arms, probs = space.owed, space.arms, space.probs
     count = 0
     for wanted in (1, 0):
         for i in range(owed.shape[0]):
@@ -67,11 +69,11 @@ def owed_pull(now: Now, owed: Ints, arms: Ints, probs: Floats) -> bool:
 
 
 @kernel
-def settle_owed(owed: Ints, arms: Ints) -> None:
+def settle_owed(space: Workspace) -> None:
     """Record that these arms have had their initial pull."""
-    for k in range(arms.shape[0]):
-        if arms[k] >= 0:
-            owed[arms[k]] = 0
+    for k in range(space.arms.shape[0]):
+        if space.arms[k] >= 0:
+            space.owed[space.arms[k]] = 0
 
 
 @kernel
@@ -128,14 +130,13 @@ def breaks_mask(now: Now, arms: Ints) -> bool:
 
 
 @kernel
-def replace_arm(
-    key: U, attempt: int, short: int, units: Ints, arms: Ints, probs: Floats, excluded: Ints
-) -> bool:
+def replace_arm(key: U, attempt: int, short: int, space: Workspace) -> bool:
     """Rule `retry`: replace the arm that costs most of the short resource by a fresh one.
 
     The new arm is drawn uniformly from those neither excluded nor in play. `excluded` (K,) holds
     the arms that were replaced in this round; return False when no arm is left to draw.
     """
+    units, arms, excluded = space.units, space.arms, space.excluded
     worst = 0
     for k in range(1, arms.shape[0]):
         if units[k, short] > units[worst, short]:
@@ -153,7 +154,7 @@ def replace_arm(
                 arms[worst] = i
                 break
             skip -= 1
-    probs[worst] = 1 / fresh
+    space.probs[worst] = 1 / fresh
     return True
 
 

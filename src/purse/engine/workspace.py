@@ -81,26 +81,6 @@ def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
 
 
 @kernel
-def record_checkpoint(
-    record: Checkpoints,
-    checkpoint: int,
-    path: int,
-    rounds: int,
-    gain: float,
-    budget: Ints,
-    left_units: Ints,
-    pulls: Ints,
-) -> None:
-    """Write the standing of a path at one checkpoint."""
-    record.rounds[path, checkpoint] = rounds
-    record.gain[path, checkpoint] = gain
-    for m in range(budget.shape[0]):
-        record.spent[path, checkpoint, m] = budget[m] - left_units[m]
-    for i in range(pulls.shape[0]):
-        record.pulls[path, checkpoint, i] = pulls[i]
-
-
-@kernel
 def count_rounds(plan: CheckpointPlan, played: int) -> int:
     """Return how many checkpoints by round a path has reached."""
     reached = 0

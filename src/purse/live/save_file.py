@@ -113,7 +113,9 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
         for ticket, issued in facts["tickets"]
     }
     for ticket in policy.tickets:
-        check_ticket(problem, ticket)
+        check_arms(problem, "ticket", ticket.arms, ticket.probabilities, ())
+        if len(ticket.held_units) != problem.n_resources:
+            raise InvalidInput("it holds a ticket that does not fit its problem")
     if policy._sees:
         policy._contexts = {
             number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
@@ -124,7 +126,7 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
     check_budget(policy)
     policy._again = deque(map(Round.read, facts["again"]))
     for again in policy._again:
-        check_round(problem, again)
+        check_arms(problem, "round", again.arms, again.probabilities, again.excluded)
     policy._initial = set(facts["initial"])
     policy._game.workspace.owed[:] = facts["owed"]
     if policy._counts_pending:
@@ -183,25 +185,14 @@ def check_budget(policy: Policy) -> None:
         raise InvalidInput(f"it says that {left} is left and {held} is held of {budget} units")
 
 
-def check_ticket(problem: Problem, ticket: Ticket) -> None:
-    """Refuse a ticket that the compiled steps, which trust arms and sizes, cannot take."""
+def check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, excluded: Any) -> None:
+    """Refuse arms that the compiled steps, which trust arms and sizes, cannot take."""
     if (
-        not 1 <= len(ticket.arms) <= problem.plays
-        or len(ticket.probabilities) != len(ticket.arms)
-        or len(ticket.held_units) != problem.n_resources
-        or not all(arm in range(problem.n_arms) for arm in ticket.arms)
+        not 1 <= len(arms) <= problem.plays
+        or len(probabilities) != len(arms)
+        or not all(arm in range(problem.n_arms) for arm in (*arms, *excluded))
     ):
-        raise InvalidInput("it holds a ticket that does not fit its problem")
-
-
-def check_round(problem: Problem, again: Round) -> None:
-    """Refuse a round to be asked for again whose arms the compiled steps cannot take."""
-    if (
-        not 1 <= len(again.arms) <= problem.plays
-        or len(again.probabilities) != len(again.arms)
-        or not all(arm in range(problem.n_arms) for arm in (*again.arms, *again.excluded))
-    ):
-        raise InvalidInput("it holds a round that does not fit its problem")
+        raise InvalidInput(f"it holds a {what} that does not fit its problem")
 
 
 def check_context(problem: Problem, seen: Sequence[Any]) -> tuple[float, ...]:

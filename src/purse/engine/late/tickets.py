@@ -140,7 +140,7 @@ def find_another(
     for i in range(space.excluded.shape[0]):
         space.excluded[i] = tickets.excluded[place, i] if attempt > 0 else not space.allowed[i]
     key = at(stream(game.seed, path, REFEREE), t)
-    if not replace_arm(key, attempt, short, space.units, space.arms, space.probs, space.excluded):
+    if not replace_arm(key, attempt, short, space):
         return False
     keep_ticket(tickets, place, t, tickets.held[place], space)
     tickets.attempts[place] = attempt + 1
