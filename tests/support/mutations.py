@@ -301,7 +301,7 @@ def keep_the_hold_of_what_failed(patch: Patch) -> None:
     patch.setattr(
         reports,
         "fail",
-        lambda transaction, number, _, reason: fail(
+        lambda transaction, number, costs, reason: fail(
             transaction, number, transaction.find(number).held, reason
         ),
     )

@@ -77,21 +77,6 @@ def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any,
         return end.value
 
 
-class ServerClock:
-    """Ms since 1970 on the server. This machine's clock counts from the server's last answer."""
-
-    def __init__(self) -> None:
-        self._ahead = time.time_ns() // 1_000_000 - monotonic()  # until the server has answered
-
-    def set(self, now: int) -> None:
-        """Take over the server's time."""
-        self._ahead = now - monotonic()
-
-    def now(self) -> int:
-        """Return the server's time, as far as it is known."""
-        return monotonic() + self._ahead
-
-
 def monotonic() -> int:
     """Return ms on a clock that is never set."""
     return time.monotonic_ns() // 1_000_000
@@ -152,8 +137,7 @@ class Postgres(Database):
             ) from None
         # without the password
         self._where = f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
-        self._clock = ServerClock()
-        self.now: Callable[[], int] = self._clock.now
+        self._ahead = time.time_ns() // 1_000_000 - monotonic()  # until the server has answered
         self._writers, self._readers = (
             ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
             for most in (MOST_WRITERS, MOST_READERS)
@@ -164,6 +148,10 @@ class Postgres(Database):
                 make_tables(db)
             self._check(*db.execute(STATE).fetchall()[0])
 
+    def now(self) -> int:
+        """Return ms since 1970 on the server: this machine's clock counts from its last answer."""
+        return monotonic() + self._ahead
+
     def renew(self) -> None:
         """Begin without connections in a child process."""
         for pool in (self._writers, self._readers):
@@ -172,7 +160,7 @@ class Postgres(Database):
 
     def _check(self, now: int, version: int) -> None:
         """Take over the server's time, and refuse tables of another version."""
-        self._clock.set(now)
+        self._ahead = now - monotonic()
         if version != schema.VERSION:
             schema.check_version(version, self._where)
 

@@ -127,9 +127,11 @@ class Database(Protocol):
     safe to use from several threads and after a fork.
     """
 
-    now: Callable[[], int]  # ms since 1970
     lock: str  # what makes a SELECT lock its rows
     among: str  # a condition: a column is one of the values that `several` gives
+
+    def now(self) -> int:
+        """Return ms since 1970."""
 
     def several(self, values: Sequence[Any]) -> Any:
         """Return values as one parameter."""

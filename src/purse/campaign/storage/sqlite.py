@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
@@ -53,8 +53,9 @@ class Dialect(Database):
     lock = ""
     among = "IN (SELECT value FROM json_each(?))"
 
-    def __init__(self) -> None:
-        self.now: Callable[[], int] = wall_clock
+    def now(self) -> int:
+        """Return ms since 1970."""
+        return time.time_ns() // 1_000_000
 
     def several(self, values: Sequence[Any]) -> str:
         """Return values as one parameter."""
@@ -68,10 +69,9 @@ class Sqlite(SqliteFile, Dialect):
     """
 
     def __init__(self, address: str, *, create: bool = True) -> None:
-        Dialect.__init__(self)
         path, vfs = parts_of(address)
         check_library(apsw.sqlite_lib_version())
-        SqliteFile.__init__(self, str(path), vfs)
+        super().__init__(str(path), vfs)
         if not path.parent.is_dir():
             raise StorageUnavailable(f"there is no folder {path.parent}")
         if trouble := self.danger():
@@ -154,7 +154,6 @@ class Memory(Dialect):
     """
 
     def __init__(self) -> None:
-        super().__init__()
         self._db = apsw.Connection(":memory:")
         # otherwise SQLite plans a statement again whenever other values are bound to it
         self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
@@ -185,11 +184,6 @@ class Memory(Dialect):
 
     def close(self) -> None:
         """Hold on to it: others may use it under the same address."""
-
-
-def wall_clock() -> int:
-    """Return ms since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def parts_of(address: str) -> tuple[Path, str | None]:

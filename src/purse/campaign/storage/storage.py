@@ -42,7 +42,7 @@ class Storage:
 
     def __init__(self, database: Database) -> None:
         self.db = database
-        self.now = database.now  # ms since 1970
+        self.now: Callable[[], int] = database.now  # ms since 1970
         self._lock = sql.LEVEL.format(lock=database.lock)
         self._look = sql.LEVEL.format(lock="")
         self._answers, self._about = (
