@@ -10,7 +10,7 @@ import purse
 from purse import worlds
 from purse.base.spec import parse
 from purse.testing import check_world
-from tests.worlds import same_tables
+from purse.types import World
 
 ATOMS = (
     "atoms:probabilities=[[.5,.25,.25],[1,0,0]],rewards=[[1,.5,0],[.2,0,0]],"
@@ -21,6 +21,13 @@ CORRUPTED = "corrupted:rewards=[.9,.1],costs=[.5,.25],rounds=20,fake_rewards=[.1
 ONE_COST = "rewards=[.5],costs=[.3],cost_min=.3,cost_max=.3"
 TWO_PHASES = "rewards=[[1,0],[0,1]],costs=[[1,.25],[.5,.25]]"
 EXAMPLES = {name: worlds.example(name) for name in worlds.names()}
+
+
+def same_tables(one: World, other: World) -> bool:
+    """Whether two worlds draw from equal tables."""
+    return all(
+        np.array_equal(ours, theirs) for ours, theirs in zip(one.tables, other.tables, strict=True)
+    )
 
 
 @pytest.mark.parametrize("text", EXAMPLES.values(), ids=EXAMPLES.keys())

@@ -102,43 +102,42 @@ def test_helpers_get_shares_of_one_size_and_none_gets_nothing(
     assert process.sent == sent
 
 
-@pytest.mark.parametrize("known", [True, False])
-def test_jobs_that_cannot_be_sent_are_compiled_here(process: Process, known: bool) -> None:
-    nowhere = ModuleType("nowhere")
-    nowhere.NAME = "nowhere"  # type: ignore[attr-defined]
-    recipes = {"c": RECIPES["c"]}
-    if known:
-        recipes["d"] = RECIPES["d"]._replace(policy=nowhere)
-    assert process.run(recipes) == ["a", "b", "c", "d"]
-    assert process.sent == [["c"]]
+NOWHERE = RECIPES["d"]._replace(policy=ModuleType("nowhere"))  # which comes from no file
+vars(NOWHERE.policy)["NAME"] = "nowhere"
+SOME = {"c": RECIPES["c"]}
+
+
+@pytest.mark.parametrize(
+    ("changes", "recipes", "n_workers", "sent"),
+    [
+        ({}, SOME, 2, [["c"]]),
+        ({}, {**SOME, "d": NOWHERE}, 2, [["c"]]),
+        ({"PATIENCE_S": 0}, RECIPES, 1, []),
+        ({"PATIENCE_S": 0}, {}, 2, []),
+        ({"PATIENCE_S": 3600}, RECIPES, 2, []),  # all is done before
+        ({"code_folder": lambda: None}, RECIPES, 2, []),
+        ({"sys.executable": ""}, RECIPES, 2, []),
+    ],
+)
+def test_what_no_helper_can_do_is_compiled_here(
+    process: Process,
+    changes: dict[str, Any],
+    recipes: dict[str, JobSpec],
+    n_workers: int,
+    sent: list[list[str]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    process.expects_help = bool(sent)
+    for name, value in changes.items():
+        monkeypatch.setattr(f"purse.lab.study.compile_ahead.{name}", value)
+    assert sorted(process.run(recipes, n_workers)) == [*NAMES]
+    assert process.sent == sent
+    assert process.started.is_set() == bool(sent)
 
 
 def test_if_no_helper_starts_all_is_compiled_here(process: Process) -> None:
     process.can_start = False
     assert sorted(process.run()) == ["a", "b", "c", "d"]
-
-
-@pytest.mark.parametrize("n_workers", [1, 2])
-def test_one_worker_or_jobs_without_recipes_start_no_helper(
-    process: Process, monkeypatch: pytest.MonkeyPatch, n_workers: int
-) -> None:
-    process.expects_help = False
-    monkeypatch.setattr(compile_ahead, "PATIENCE_S", 0)
-    assert sorted(process.run(RECIPES if n_workers == 1 else {}, n_workers)) == [*NAMES]
-    assert not process.started.is_set()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("PATIENCE_S", 3600), ("code_folder", lambda: None), ("sys.executable", "")],
-)
-def test_no_helper_starts_if_all_is_done_soon_or_code_cannot_be_shared_or_run(
-    process: Process, monkeypatch: pytest.MonkeyPatch, name: str, value: Any
-) -> None:
-    process.expects_help = False
-    monkeypatch.setattr(f"purse.lab.study.compile_ahead.{name}", value)
-    assert process.run() == ["a", "b", "c", "d"]
-    assert not process.started.is_set()
 
 
 def test_what_is_compiled_already_is_not_compiled_again(process: Process) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -20,7 +20,6 @@ from purse.lab.study.plan import CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.study.shard import Frames, JobSpec, Shard
 from tests.lab.report.made_up import made_up
-from tests.lab.study.conftest import Played
 from tests.support.paths import EPSILON_GREEDY
 from tests.support.study_runs import contents
 
@@ -37,6 +36,30 @@ def same(one: Study, other: Study) -> bool:
 
 def interrupted(*args: Any) -> Any:
     raise KeyboardInterrupt
+
+
+class Played(NamedTuple):
+    """A shard that was played."""
+
+    policy: str
+    budget: float
+    first: int
+    n_paths: int
+
+
+@pytest.fixture
+def played(monkeypatch: pytest.MonkeyPatch) -> list[Played]:
+    """The shards that are played from now on."""
+    seen: list[Played] = []
+    real = shard.play_shard
+
+    def play(shard: Shard, *args: Any) -> Frames:
+        budget = float(shard.job.problem.budget[0]) / 1e9
+        seen.append(Played(shard.job.name, budget, shard.first, shard.n_paths))
+        return real(shard, *args)
+
+    monkeypatch.setattr("purse.lab.study.executors.play_shard", play)
+    return seen
 
 
 def test_a_study_in_a_folder_is_the_one_in_memory(tmp_path: Path) -> None:
