@@ -123,14 +123,10 @@ def test_the_budget_is_filled_in_where_the_world_depends_on_it(text: str) -> Non
     assert not same_tables(worlds.make(text, budget=400), whole)
 
 
-def test_a_world_is_taken_as_it_is() -> None:
-    world = worlds.misleading_ratio()
-    assert worlds.make(world, budget=5) is world
-
-
-def test_a_function_of_the_budget() -> None:
+def test_a_function_of_the_budget_and_a_world() -> None:
     world = worlds.make(lambda budget: worlds.two_worlds(budget, cost_min=0.5), budget=9)
     assert world.tables.last[0] == 9
+    assert worlds.make(world, budget=5) is world
 
 
 @pytest.mark.parametrize(

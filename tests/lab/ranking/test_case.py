@@ -32,10 +32,8 @@ def test_the_bounds_that_players_are_told(
 
 def test_several_resources_have_a_common_bound_each() -> None:
     world = worlds.ad_slots(clicks=[0.1, 0.2], values=[1, 1], prices=[0.5, 0.1], views=10)
-    case = Case("c", "s", "", (5.0, 10.0), bounds="common")
-    least, most = cases.declared_bounds(case, world)
-    assert least.tolist() == [[0, 1], [0, 1]]
-    assert most.tolist() == [[0.5, 1], [0.5, 1]]
+    least, most = cases.declared_bounds(Case("c", "s", "", (5, 10), bounds="common"), world)
+    assert (least.tolist(), most.tolist()) == ([[0, 1]] * 2, [[0.5, 1]] * 2)
 
 
 def test_constant_costs_are_told_with_the_arms_own_bounds_only() -> None:
@@ -65,12 +63,6 @@ def test_arms_alone_have_own_bounds_and_no_other_rule() -> None:
         assert job.problem.stop == "exit"
         assert (job.problem.cost_max == world.cost_max).all()
         assert job.delay.mean == 0
-
-
-def test_an_adversary_has_several_worlds() -> None:
-    pair = "two_worlds:world=1", "two_worlds:world=2"
-    case = Case("c", "s", pair[0], 100, adversary=pair)
-    assert [world.name for world in cases.worlds_of(case)] == list(pair)
 
 
 def test_the_cheapest_arm_is_that_of_the_smallest_part_of_a_budget() -> None:

@@ -28,19 +28,14 @@ COLUMNS = "world policy budget path gain rounds used ended efficiency left pulls
 
 
 @pytest.fixture(scope="module")
-def both() -> Study:
-    return purse.compare(["fixed:arm=1", "uniform"], {"shop": WORLD}, **SMALL)
-
-
-@pytest.fixture(scope="module")
 def plain() -> Study:
     return purse.compare("uniform", WORLD, **SMALL)
 
 
-def test_a_row_per_world_policy_budget_and_path(both: Study) -> None:
-    frame = both.frame()
+def test_a_row_per_world_policy_budget_and_path(plain: Study) -> None:
+    frame = plain.frame()
     assert " ".join(frame.columns) == COLUMNS
-    assert len(frame) == 2 * 2 * 6
+    assert len(frame) == 2 * 6
     assert (frame["used"] <= 1).all()
 
 

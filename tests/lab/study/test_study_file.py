@@ -116,28 +116,20 @@ def test_what_is_wrong_is_said_with_file_and_line(change: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("text", "missing"),
+    ("text", "message"),
     [
-        (PLAIN.replace("budgets = [20, 50.5]\n", ""), "key: budgets"),
-        ('title = "empty"\n', "keys: policies, budgets, worlds"),
+        (PLAIN.replace("budgets = [20, 50.5]\n", ""), "missing key: budgets; `purse lab init` wr"),
+        (
+            'title = "empty"\n',
+            "missing keys: policies, budgets, worlds; `purse lab init` wr",
+        ),
+        ('policies = ["uniform",]\nbudgets = [1,,2]\n', r".* \(at line 2, column 14\)"),
+        ("seed = 1\nseed = 2\n", r".* \(at line 2, "),
     ],
 )
-def test_missing_keys_are_named_together(text: str, missing: str, tmp_path: Path) -> None:
+def test_missing_keys_and_what_is_not_toml(text: str, message: str, tmp_path: Path) -> None:
     path = written(tmp_path, text)
-    assert complaint(path) == f"{path}: missing {missing}; `purse lab init` writes an example"
-
-
-@pytest.mark.parametrize(
-    ("text", "where"),
-    [
-        ('policies = ["uniform",]\nbudgets = [1,,2]\n', "at line 2, column 14"),
-        ("seed = 1\nseed = 2\n", "at line 2"),
-    ],
-)
-def test_what_is_not_toml_is_said_with_its_line(text: str, where: str, tmp_path: Path) -> None:
-    path = written(tmp_path, text)
-    assert complaint(path).startswith(f"{path}: ")
-    assert where in complaint(path)
+    assert re.match(f"{re.escape(str(path))}: {message}", complaint(path))
 
 
 def test_a_file_that_cannot_be_read_is_one_line(tmp_path: Path) -> None:
