@@ -127,11 +127,6 @@ def test_a_theorem_that_is_about_another_game_does_not_apply_and_says_why(
     assert {policy for (policy, _), row in found.items() if row["applies"]} == about
 
 
-def test_bounds_are_in_the_unit_of_the_user() -> None:
-    plain, dollars = rows_of(), rows_of(replace(FIXED, reward_range=(0.0, 50.0)))
-    assert dollars == {key: {**row, "value": 50 * row["value"]} for key, row in plain.items()}
-
-
 @pytest.mark.parametrize(
     "world",
     [
