@@ -27,18 +27,6 @@ def test_three_rows_go_from_the_last_back_to_the_first() -> None:
     assert world.tables.period == 6
 
 
-def test_costs_between_are_rounded_to_the_nearest_unit() -> None:
-    _, units = draws(drifting(rounds=3, rewards=[[1], [0]], costs=[[1], [0.5]]), 6)
-    assert units[:, 0, 0].tolist() == [
-        1_000_000_000,
-        833_333_333,
-        666_666_667,
-        500_000_000,
-        666_666_667,
-        833_333_333,
-    ]
-
-
 def test_several_resources_drift_apart() -> None:
     world = drifting(rounds=2, rewards=[[1, 0], [0, 1]], costs=[[[1, 0], [3, 4]], [[5, 6], [7, 4]]])
     assert world.n_resources == 2
