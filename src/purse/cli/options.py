@@ -18,19 +18,26 @@ WORLD_HELP = "Name, name:option=value,... or the path of a world file; see `purs
 
 
 def option(flags: str, text: str, **how: Any) -> Callable[[F], F]:
-    """Return an option with its help, which shows the default if there is one."""
-    return click.option(*flags.split(), help=text, **{"show_default": "default" in how, **how})
+    """Return an option with its help, which shows the default if there is one.
+
+    flags   as the help shows them, such as "--rate N", and the parameter if it has another name
+    """
+    words = flags.split()
+    metavar = next((word for word in words if word.isupper()), None)
+    names = [word for word in words if word != metavar]
+    how = {"show_default": "default" in how, "metavar": metavar, **how}
+    return click.option(*names, help=text, **how)
 
 
 policy_argument = click.argument("policy", shell_complete=complete.policies)
 world_option = option(
-    "-w --world", f"{WORLD_HELP}.", required=True, metavar="WORLD", shell_complete=complete.worlds
+    "-w --world WORLD", f"{WORLD_HELP}.", required=True, shell_complete=complete.worlds
 )
 policies_argument = click.argument(
     "policies", nargs=-1, metavar="[POLICY]...", shell_complete=complete.policies
 )
 workers_option = option(
-    "--workers", "Threads, which change no number [default: all cores].", type=int, metavar="N"
+    "--workers N", "Threads, which change no number [default: all cores].", type=int
 )
 json_option = option("--json as_json", "Print JSON instead of a table.", is_flag=True)
 seed_option = option("--seed", "The same seed gives the same numbers.", default=0)
@@ -40,10 +47,9 @@ device_option = option(
     default="cpu",
 )
 delay_option = option(
-    "--delay",
+    "--delay D",
     "Rounds by which reports come late: a whole number, or geometric:MEAN.",
     default="0",
-    metavar="D",
 )
 
 
@@ -71,13 +77,12 @@ sizes_option = option(
 )
 # where campaigns are stored
 stored = option(
-    "--storage",
+    "--storage URL",
     "Storage: sqlite:///FILE, postgresql://USER@HOST/DATABASE, unix:SOCKET or a server's "
     "https://HOST, with its token in PURSE_TOKEN.",
     default=defaults.STORAGE,
     envvar="PURSE_STORAGE",
     show_envvar=True,
-    metavar="URL",
 )
 for_machines = option("--json as_json", "Print JSON.", is_flag=True)
 
@@ -91,9 +96,7 @@ stop_option = option(
     "--stop", "Stop rule when a pull cannot be paid: exit, hold, retry or fit.", default="exit"
 )
 on_option = option(
-    "--on",
-    "Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number.",
-    metavar="ADDRESS",
+    "--on ADDRESS", "Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number."
 )
 # those that `compare` and `simulate` share, and those of verbs that run a study
 common = chained(json_option, workers_option, stop_option, seed_option)

@@ -20,24 +20,16 @@ SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 @click.command()
 @click.argument("name", required=False, shell_complete=complete.campaigns)
 @option(
-    "--by",
+    "--by WHAT",
     f"What the best arm has the most of: {' or '.join(CRITERIA)} (reward per cost).",
     default=REWARD,
-    metavar="WHAT",
     shell_complete=complete.criteria,
 )
-@option("--cap", "The most that a pull of the best arm may cost, on average.", metavar="AMOUNT")
-@option(
-    "--confidence", "How sure the answer has to be.", metavar="SHARE", type=str, default=CONFIDENCE
-)
-@option("--within", "By how much the best arm may be missed.", metavar="X", default="0")
+@option("--cap AMOUNT", "The most that a pull of the best arm may cost, on average.")
+@option("--confidence SHARE", "How sure the answer has to be.", type=str, default=CONFIDENCE)
+@option("--within X", "By how much the best arm may be missed.", default="0")
 @option("--resource", "What costs are counted in [default: the first resource].")
-@option(
-    "-w --world",
-    f"Simulate instead. {WORLD_HELP}.",
-    metavar="WORLD",
-    shell_complete=complete.worlds,
-)
+@option("-w --world WORLD", f"Simulate instead. {WORLD_HELP}.", shell_complete=complete.worlds)
 @option("-b --budget", "With --world: budget of each path.", type=number)
 @option("-n --paths n_paths", "With --world: paths [default: 100].", type=int)
 @option("--seed", "With --world: the same seed gives the same numbers.", type=int)

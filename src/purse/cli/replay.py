@@ -74,11 +74,10 @@ def column_options(function: F) -> F:
     type=number,
 )
 @option(
-    "--horizon",
+    "--horizon T",
     "Rounds, known to the policy; none: no limit, for a log [default: as many as the data "
     "has; a campaign's own].",
     type=horizon_of,
-    metavar="T",
 )
 @option(
     "-n --paths", "Orders of a table's rows, or simulated games for a log [default: 100].", type=int
@@ -91,24 +90,21 @@ def column_options(function: F) -> F:
 )
 @column_options
 @option(
-    "--features",
+    "--features COLUMNS",
     "Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
     "object from names to ranges [low, high], classes, or null: as the data is.",
     type=features_of,
-    metavar="COLUMNS",
 )
 @option("--per-arm", "Each arm has features of its own.", is_flag=True)
 @option(
-    "--decimal",
+    "--decimal MARK",
     "The mark before decimals in a text file, a comma or a point [default: as each column tells].",
-    metavar="MARK",
 )
 @option("--skip-empty", "Leave out rows with an empty cell.", is_flag=True)
 @option(
-    "--save-prior prior",
+    "--save-prior FILE prior",
     "Write what a log teaches to this file, for the option prior of policies; without "
     "--budget nothing else is done.",
-    metavar="FILE",
     type=PATH,
 )
 @out_option("Folder for results and report [default: purse-results/NAME].")

@@ -58,17 +58,13 @@ class Sections(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands, section by section."""
         width = max(map(len, self.commands))
+        room = formatter.width - width - 6
         for title, names in self.sections.items():
+            rows = [
+                (name.ljust(width), self.commands[name].get_short_help_str(room)) for name in names
+            ]
             with formatter.section(title):
-                formatter.write_dl(
-                    [
-                        (
-                            name.ljust(width),
-                            self.commands[name].get_short_help_str(formatter.width - width - 6),
-                        )
-                        for name in names
-                    ]
-                )
+                formatter.write_dl(rows)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the exit codes, if the help has them."""

@@ -29,35 +29,31 @@ tokens_option = option("--tokens", "Tokens file.", type=PATH, default=TOKENS)
 )
 @option("--port", "Port to listen on; 0 takes a free one.", default=8000)
 @option(
-    "--socket",
+    "--socket PATH",
     "Listen on a Unix socket instead, which only its owner can open: who does is an admin.",
     type=PATH,
-    metavar="PATH",
 )
-@option("--tokens", "Answer only requests with a token of this file.", type=PATH, metavar="FILE")
+@option("--tokens FILE", "Answer only requests with a token of this file.", type=PATH)
 @option(
-    "--rate",
+    "--rate N",
     "Most requests per second of one token, or of one address [default: no limit].",
     type=float,
-    metavar="N",
 )
 @option(
-    "--trusted-proxy trusted_proxies",
+    "--trusted-proxy ADDRESS trusted_proxies",
     "Proxy whose X-Forwarded-For says who sent a request; repeat it for several.",
     multiple=True,
-    metavar="ADDRESS",
 )
-@option("--max-body", "Largest body of a request.", default=1_000_000, metavar="BYTES")
+@option("--max-body BYTES", "Largest body of a request.", default=1_000_000)
 @option(
     "--allow-policy-files",
     "Run the .py files that campaigns in the storage name as their policy.",
     is_flag=True,
 )
 @option(
-    "--webhooks",
+    "--webhooks FILE",
     "Send events to the receivers that this file names, as `purse webhook run` does.",
     type=PATH,
-    metavar="FILE",
 )
 @option(
     "--log",
@@ -126,10 +122,9 @@ def token() -> None:
     required=True,
 )
 @option(
-    "--expires expires_after",
+    "--expires TIME expires_after",
     "Time until the token expires: 30m, 12h, 90d, 4w or never.",
     type=duration,
-    metavar="TIME",
     default="90d",
 )
 @tokens_option

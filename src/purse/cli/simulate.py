@@ -25,7 +25,7 @@ from purse.cli.output import print_json, print_notions
 @sizes_option
 @option("-n --paths", "Independent paths.", default=100)
 @option("--plays", "Arms per round.", default=1)
-@option("--horizon", "Rounds after which the game ends.", type=int, metavar="T")
+@option("--horizon T", "Rounds after which the game ends.", type=int)
 @delay_option
 @device_option
 @common

@@ -41,10 +41,9 @@ study_argument = click.argument(
 @click.command()
 @policies_argument
 @option(
-    "-w --world worlds",
+    "-w --world WORLD worlds",
     f"{WORLD_HELP}; repeat it for several [default: four worlds].",
     multiple=True,
-    metavar="WORLD",
     shell_complete=complete.worlds,
 )
 @option(

@@ -114,9 +114,9 @@ def leaderboard(
 
 
 @click.command()
-@option("--arms n_arms", "Number of arms.", type=int, metavar="K")
+@option("--arms K n_arms", "Number of arms.", type=int)
 @option("-b --budget", "Budget B.", required=True, type=number)
-@option("--cost-min", "The least that a pull may cost.", type=float, metavar="C")
+@option("--cost-min C", "The least that a pull may cost.", type=float)
 @option("--cost-max", "The most that a pull may cost.", default=1.0)
 @option(
     "--iid", "Rewards and costs are independent and identically distributed in time.", is_flag=True
@@ -130,9 +130,9 @@ def leaderboard(
     "--gap gaps", "Gap in efficiency of a worse arm; repeat it for each.", type=float, multiple=True
 )
 @option("--alpha", "Theorem 5: costs up to B^alpha.", default=0.5)
-@option("--horizon", "Rounds, for the bounds that need it.", type=int, metavar="T")
+@option("--horizon T", "Rounds, for the bounds that need it.", type=int)
 @option("--all everything", "Add the bounds of all other policies.", is_flag=True)
-@option("-w --world", "Take arms, costs and gaps from this world.", metavar="WORLD")
+@option("-w --world WORLD", "Take arms, costs and gaps from this world.")
 @json_option
 def bounds(
     budget: float,
@@ -180,7 +180,7 @@ def bounds(
 @click.command()
 @world_option
 @sizes_option
-@option("--horizon", "Rounds [default: the world's own].", type=int, metavar="T")
+@option("--horizon T", "Rounds [default: the world's own].", type=int)
 @option("-n --paths", "Paths of the hindsight optimum.", default=20)
 @seed_option
 @json_option

@@ -109,9 +109,8 @@ def ask_for(
 @click.argument("file", type=PATH)
 @option("--name", "Name of the new campaign [default: the name in the journal].")
 @option(
-    "--account",
+    "--account NAME",
     "Account above the new campaign, into which its totals must fit [default: none].",
-    metavar="NAME",
     shell_complete=complete.accounts,
 )
 @stored
@@ -134,8 +133,8 @@ def numbers(path: str) -> list[Any]:
 @click.command()
 @click.argument("of", metavar="NAME", shell_complete=complete.campaigns)
 @click.argument("ticket", metavar="TICKET|-")
-@option("--reward", "Reward, from 0 to 1 or in the campaign's range.", metavar="REWARD")
-@option("--cost", "True cost; for several resources as 0.01,500.", metavar="AMOUNT")
+@option("--reward REWARD", "Reward, from 0 to 1 or in the campaign's range.")
+@option("--cost AMOUNT", "True cost; for several resources as 0.01,500.")
 def tell(
     of: str, ticket: str, reward: str | None, cost: str | None, as_json: bool, storage: str
 ) -> None:

@@ -152,26 +152,18 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
-    for number, title in enumerate(
-        (
-            "arm",
-            "pulls",
-            "reward",
-            *(f"{purse.resource} a pull" for purse in status.purses),
-            "efficiency",
-            "95%",
-            "share",
-        )
-    ):
+    costs = [f"{purse.resource} a pull" for purse in status.purses]
+    titles = ["arm", "pulls", "reward", *costs, "efficiency", "95%", "share"]
+    for number, title in enumerate(titles):
         table.add_column(title, justify="right" if number else "left", no_wrap=True)
     marks = dict.fromkeys(status.retired, " (retired)")
     marks |= {arm.arm: " (cooling down)" for arm in status.cooling}
     for arm in history["arms"]:
-        costs = arm["mean_costs"] or [None] * len(status.purses)
+        means = arm["mean_costs"] or [None] * len(status.purses)
         span = " … ".join(map(format_digits, arm["interval"] or ()))
         numbers = [
             "" if value is None else format_digits(value)
-            for value in (arm["mean_reward"], *costs, arm["efficiency"])
+            for value in (arm["mean_reward"], *means, arm["efficiency"])
         ]
         label = Text(arm["arm"] + marks.get(arm["arm"], ""))  # a name is no markup
         table.add_row(label, f"{arm['pulls']:,}", *numbers, span, f"{arm['share']:.0%}")
