@@ -13,6 +13,7 @@ from purse import Campaign
 from purse.base import exit_codes
 from purse.cli import complete
 from tests.support.cli import WORLD, Command, complaint
+from tests.support.service import PROMPTS
 
 STORAGE = "--storage sqlite:///purse.db"
 
@@ -21,14 +22,7 @@ STORAGE = "--storage sqlite:///purse.db"
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign with eight reports of each arm, which are just enough."""
     monkeypatch.chdir(tmp_path)
-    made = Campaign.create(
-        "prompts",
-        arms={"small": "0.01", "large": "0.05"},
-        budget=25,
-        resources=["USD"],
-        policy="uniform",
-        storage="sqlite:///purse.db",
-    )
+    made = Campaign.create(**PROMPTS, storage="sqlite:///purse.db")
     for arm, reward in (("small", 1), ("large", 0)) * 8:
         made.tell(made.ask(arms=[arm]), reward, "0.001")
     return made
@@ -44,10 +38,7 @@ def test_of_a_campaign(command: Command, campaign: Campaign) -> None:
     assert json.loads(out) == json.loads(json.dumps(found.as_dict()))
     assert code == exit_codes.UNSURE == 8
     code, out, _ = command(f"recommend prompts {STORAGE} --confidence 0.99 --resource USD")
-    assert (code, out.startswith("not sure yet: small leads by reward")) == (
-        exit_codes.UNSURE,
-        True,
-    )
+    assert (code, out[:35]) == (exit_codes.UNSURE, "not sure yet: small leads by reward")
 
 
 MISTAKES = [
@@ -63,10 +54,6 @@ MISTAKES = [
     (f"-w {WORLD} -b 10 --confidence 95", "confidence=95: must be above 0 and below 1"),
     (f"-w {WORLD} -b 10 --by cost", "by='cost': must be one of 'reward', 'ratio'"),
     ("-w outages -b 10", "outages"),
-    ("prompts --cap cheap", "cap='cheap': must be a number"),
-    ("prompts --cap 0", "cap=0.0: must be a number above 0"),
-    ("prompts --confidence 1", "confidence=1: must be above 0 and below 1"),
-    ("prompts --resource EUR", "resource='EUR': must be one of 'USD'"),
     ("promts", "did you mean 'prompts'?"),
 ]
 

@@ -83,25 +83,14 @@ def test_the_token_comes_from_the_argument_or_the_environment(
         assert made.audit().ok
 
 
+NOWHERE = (
+    "http:// https:host http://host:port http://host:99999 http://host/?a=1 https://host#a "
+    "http://host/ü https://[::1 unix: unix:run/purse.sock unix://run/purse.sock"
+)
 WRONG: list[tuple[Any, Any, str]] = [
     *(
         (address, None, r"storage=.*must be https://HOST.* or unix:/PATH")
-        for address in (
-            "http://",
-            "https:host",
-            "http://host:port",
-            "http://host:99999",
-            "http://host/?a=1",
-            "https://host#a",
-            "http://a b",
-            "http://host/ü",
-            "http://host\n",
-            "https://[::1",
-            "unix:",
-            "unix:run/purse.sock",
-            "unix://run/purse.sock",
-            "unix:/a\nb",
-        )
+        for address in (*NOWHERE.split(), "http://a b", "http://host\n", "unix:/a\nb")
     ),
     ("https://me:secret@host", None, "without a name or a password"),
     *(

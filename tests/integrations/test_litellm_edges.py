@@ -229,17 +229,9 @@ def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:
 
 
 def test_embeddings_are_paid_too(lab: Lab) -> None:
-    models = [
-        {
-            "model_name": "auto",
-            "litellm_params": {
-                "model": f"openai/text-embedding-3-{size}",
-                "api_key": "x",
-                "mock_response": [0.1, 0.2],
-            },
-        }
-        for size in ("small", "large")
-    ]
+    given = {"api_key": "x", "mock_response": [0.1, 0.2]}
+    arms = ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
+    models = [{"model_name": "auto", "litellm_params": {"model": arm, **given}} for arm in arms]
     campaign = lab.campaign(models, answer_tokens=None)
     hook = lab.use(campaign, reward=None)
     router = lab.router(models=models)
@@ -249,7 +241,6 @@ def test_embeddings_are_paid_too(lab: Lab) -> None:
         return await hook.flush(60)
 
     assert lab.run(one()) == 0
-    arms = ("openai/text-embedding-3-small", "openai/text-embedding-3-large")
     assert campaign.status().arms == arms
     assert lab.ended(campaign) == {"settled": 1}
 

@@ -4,8 +4,9 @@ import json
 import re
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import apsw
 import httpx
@@ -33,20 +34,9 @@ def pull(campaign: Campaign, cost: str = "0.005") -> None:
     campaign.tell(campaign.ask(), 0.5, cost)
 
 
-class Events:
+def events_of(answer: httpx.Response) -> Iterator[dict[str, Any]]:
     """The events of a stream, one after the other."""
-
-    def __init__(self, answer: httpx.Response) -> None:
-        self.lines = answer.iter_lines()
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> dict[str, Any]:
-        for line in self.lines:
-            if line.startswith("data:"):
-                return dict(json.loads(line[5:]))
-        raise StopIteration
+    return (json.loads(line[5:]) for line in answer.iter_lines() if line.startswith("data:"))
 
 
 @pytest.fixture
@@ -257,7 +247,7 @@ def test_a_viewer_sees_what_happens_and_nobody_waits_for_him(file: str) -> None:
         with client.stream("GET", f"{at.url}/campaigns/prompts/events") as answer:
             assert answer.headers["Content-Type"].startswith("text/event-stream")
             assert answer.headers["Cache-Control"] == "no-store"
-            events = Events(answer)
+            events = events_of(answer)
             assert next(events)["status"]["rounds"] == 0
             begun = time.monotonic()
             for _ in range(20):
@@ -275,7 +265,7 @@ def test_a_viewer_sees_what_happens_and_nobody_waits_for_him(file: str) -> None:
         last = client.send(
             client.build_request("GET", f"{at.url}/campaigns/prompts/events"), stream=True
         )
-        events = Events(last)
+        events = events_of(last)
         next(events)
     list(events)  # a server that stops ends its streams properly: no connection breaks
     client.close()

@@ -12,7 +12,6 @@ import pytest
 
 from purse import Campaign
 from purse.campaign.storage.connect import in_memory
-from purse.client.server import Server
 from purse.errors import InvalidInput, PurseError
 from purse.service.listeners import listening
 from purse.service.settings import Settings
@@ -113,11 +112,8 @@ def test_the_client_sends_its_token_and_many_at_once_never_overspend(
     file, tokens = token_file(tmp_path)
     terms = {**PROMPTS, "budget": "0.5"}
     with served(storage=in_memory(), socket=path, tokens=file) as server:
-        reader = Server(server.url, token=tokens["read"])
         with pytest.raises(PurseError, match="needs the role admin"):
-            Campaign.create(**terms, storage=reader)
-        assert Campaign.names(storage=reader) == []
-        reader.close()
+            Campaign.create(**terms, storage=server.url, token=tokens["read"])
         Campaign.create(**terms, storage=server.url).close()
 
         def play(number: int) -> int:

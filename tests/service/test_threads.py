@@ -10,13 +10,12 @@ import pytest
 
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
-from purse.service import app as app_module
 from purse.service import threads
 from purse.service.app import Service
 from purse.service.settings import Settings
 from tests.support.loops import in_loop
 from tests.support.server import LONG
-from tests.support.service import HERE, PROMPTS, problem, running
+from tests.support.service import HERE, PROMPTS, problem
 
 ASKS = 60
 AT = "/campaigns/prompts"
@@ -77,30 +76,3 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
 
     in_loop(main())
     assert [answer.status_code for answer in answers] == [200] * ASKS
-
-
-def test_verbs_that_write_and_verbs_that_read_have_threads_of_their_kind() -> None:
-    seen: list[str] = []
-
-    class Seen(threads.Threads):
-        async def write(self, work: Callable[[], Any]) -> Any:
-            seen.append("write")
-            return await super().write(work)
-
-        async def read(self, work: Callable[[], Any]) -> Any:
-            seen.append("read")
-            return await super().read(work)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(app_module, "Threads", Seen)
-        client = running()
-    seen.clear()
-    for method, path, kind in (
-        ("GET", "", "read"),
-        ("GET", "/journal", "read"),
-        ("POST", "/asks", "write"),
-        ("POST", "/pause", "write"),
-    ):
-        assert client.request(method, f"/campaigns/prompts{path}").status_code == 200
-        assert seen.pop() == kind
-    assert seen == []

@@ -157,9 +157,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         waited = AsyncCampaign(campaign)
         given.pop(REFUSED, None)  # of an earlier request, if the caller keeps the metadata
         try:
-            offers = await asyncio.to_thread(
-                offers_of, campaign, model, healthy_deployments, messages, request, self
-            )
+            asked = campaign, model, healthy_deployments, messages, request
+            offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
             ticket = await self._ask(waited, offers)
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput
@@ -28,20 +28,14 @@ class Offer(NamedTuple):
     answer_tokens: int | None
 
 
-class Settings(Protocol):
-    """The settings that decide on the maximum of a call."""
-
-    answer_tokens: int | None
-    margin: float
-
-
 def offers_of(
     campaign: Campaign,
     group: str,
     deployments: list[dict[str, Any]],
     messages: Any,
     request: Mapping[str, Any],
-    settings: Settings,
+    answer_tokens: int | None,
+    margin: float,
 ) -> dict[str, Offer]:
     """Return {arm: what it offers} for a request.
 
@@ -51,7 +45,7 @@ def offers_of(
     largest = largest_costs(campaign)
     offers: dict[str, Offer] = {}
     too_dear: list[str] = []
-    prompt_tokens = count_tokens(messages, request, settings.margin)
+    prompt_tokens = count_tokens(messages, request, margin)
     for deployment in deployments:
         arm = arm_of(deployment)
         if arm not in largest:
@@ -66,7 +60,7 @@ def offers_of(
         demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
         tokens, given = demand.answer_tokens, demand.answer_tokens is not None
         if tokens is None:  # what the maximum pays for
-            limits = (settings.answer_tokens, prices.answer_limit, prices.affordable(demand, limit))
+            limits = (answer_tokens, prices.answer_limit, prices.affordable(demand, limit))
             tokens = min(tokens for tokens in limits if tokens is not None)
         most = prices.most(demand, tokens)
         if most > limit or (tokens < 1 and not given):

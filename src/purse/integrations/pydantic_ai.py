@@ -94,7 +94,8 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             response = await model.request(messages, settings, model_request_parameters)
             self._settle(call, model, response)
         await self._rewarded(call, response, messages)
-        return with_ticket(response, call)
+        names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
+        return replace(response, metadata={**(response.metadata or {}), TICKET: names})
 
     @asynccontextmanager
     async def request_stream(
@@ -194,12 +195,6 @@ def price(model: Model, usage: RequestUsage) -> Decimal:
         f"genai-prices knows no price of model {model.model_name!r} of {model.system!r}: use "
         "campaign.spending() and prices of your own"
     )
-
-
-def with_ticket(response: ModelResponse, call: Call) -> ModelResponse:
-    """Return the response with the number of its ticket."""
-    names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
-    return replace(response, metadata={**(response.metadata or {}), TICKET: names})
 
 
 def ticket_of(response: ModelResponse) -> dict[str, Any] | None:
