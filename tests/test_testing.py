@@ -34,11 +34,11 @@ from purse.types import SKIP, STOP
 
 NAME = "chance"
 WAYS = (
-    "sound", "skips", "stops", "zero", "other", "nan", "fickle", "counts", "nan_state", "overflow",
+    "sound", "skips", "stops", "zero", "other", "nan", "counts", "nan_state", "overflow",
     "too_much", "negative", "unmasked", "remembers", "peeks", "biased", "loaded",
 )
-SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, FICKLE, COUNTS, NAN_STATE, OVERFLOW = range(10)
-TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED, LOADED = range(10, len(WAYS))
+SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, COUNTS, NAN_STATE, OVERFLOW = range(9)
+TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED, LOADED = range(9, len(WAYS))
 
 
 class ChanceParams(NamedTuple):
@@ -82,9 +82,6 @@ def choose(params, state, scratch, now, play):
         play.probs[0] = 0.3
     elif params.way == NAN:
         play.probs[0] = np.nan
-    elif params.way == FICKLE:
-        play.arms[0] = int(state.counts[0]) % params.n_arms
-        state.counts[0] += 1
     elif params.way == COUNTS:
         state.counts[0] += 1
     elif params.way == UNMASKED:
@@ -183,13 +180,9 @@ def test_the_yardsticks_pass_with_two_plays_and_with_two_resources(name: str) ->
     check_policy(name, two_resources(), quick=not SOAK)
 
 
-@pytest.mark.parametrize("shuffle", [False, True])
-def test_a_policy_passes_in_a_world_that_ends(shuffle: bool) -> None:
-    check_policy(
-        "uniform",
-        worlds.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=shuffle),
-        quick=not SOAK,
-    )
+def test_a_policy_passes_in_a_world_that_ends() -> None:
+    ending = worlds.function("table")(rewards=[[1, 0]] * 30, costs=[0.5, 0.2], shuffle=True)
+    check_policy("uniform", ending, quick=not SOAK)
 
 
 @pytest.mark.parametrize(("way", "horizon"), [("sound", None), ("skips", 100), ("stops", None)])
@@ -197,12 +190,6 @@ def test_a_policy_from_a_file_passes_that_plays_or_skips_or_stops(
     way: str, horizon: int | None, chance: str
 ) -> None:
     check_policy(f"{chance}:way={way}", horizon=horizon, quick=not SOAK)
-
-
-def test_a_policy_that_cannot_tell_its_probabilities_passes(chance: str, tmp_path: Path) -> None:
-    path = tmp_path / "silent.py"
-    path.write_text(SILENT.format(chance))
-    check_policy(str(path), quick=not SOAK)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +200,6 @@ def test_a_policy_that_cannot_tell_its_probabilities_passes(chance: str, tmp_pat
         ("zero", r"chose arm \d with probability 0\.0 in round 1"),
         ("other", r"arm \d came with 0\.3, its probability was 0\.25"),
         ("nan", r"chose arm \d with probability nan in round 1"),
-        ("fickle", r"choosing changed the state in round 1"),
         ("counts", r"choosing changed the state in round 1"),
         (
             "unmasked",
@@ -234,11 +220,12 @@ def test_a_faulty_policy_is_caught_and_the_fault_is_named(
         check_policy(f"{chance}:way={way}", quick=True)
 
 
-def test_a_wrong_probability_is_caught_in_a_policy_that_cannot_tell_them_all(
+def test_a_policy_that_cannot_tell_its_probabilities_passes_unless_one_is_wrong(
     chance: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "silent.py"
     path.write_text(SILENT.format(chance))
+    check_policy(str(path), quick=not SOAK)
     with pytest.raises(AssertionError, match=r"arms came .* times, their probabilities sum to"):
         check_policy(f"{path}:way=other", quick=True)
 
@@ -248,10 +235,6 @@ def test_a_kernel_that_may_raise_is_caught_with_its_line(chance: str, tmp_path: 
     path.write_text(source.replace("    i = play.arms[0]\n", "    assert now.t > 0\n"))
     with pytest.raises(AssertionError, match=r"raises.py, line \d+: update may raise, and kernels"):
         check_policy(str(path), quick=True)
-
-
-def test_a_world_with_two_resources_passes() -> None:
-    check_world(two_resources())
 
 
 @pytest.mark.parametrize(
@@ -307,7 +290,8 @@ def test_a_world_that_remembers_its_calls_or_pays_too_much_is_caught(
         check_world(replace(plain, name="mine", tables=tables, draw=draw))
 
 
-def test_a_world_with_a_draw_of_its_own_passes() -> None:
+def test_worlds_with_two_resources_or_a_draw_of_their_own_pass() -> None:
+    check_world(two_resources())
     world = replace(standard_world(), draw=shared_draw)
     check_world(world)
     assert purse.simulate("uniform", world, budget=10).n_paths == 100

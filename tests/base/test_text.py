@@ -1,3 +1,5 @@
+"""Numbers and words as text, beyond the examples in the docstrings."""
+
 from __future__ import annotations
 
 import math
@@ -5,21 +7,15 @@ import math
 import pytest
 
 from purse.base.text import (
-    align_columns,
-    count,
-    count_in_words,
     format_budget,
     format_digits,
     format_gain,
-    format_known,
     format_mean,
     format_rough,
     format_time,
-    join_words,
     keep_on_line,
     set_minus,
     split_mean,
-    write_markdown_table,
 )
 
 
@@ -57,11 +53,6 @@ def test_a_mean_has_half_its_interval(mean: float, high: float, rough: str, gain
     assert (format_mean(mean, high), format_gain(mean, high)) == (rough, gain)
 
 
-def test_a_mean_may_have_a_format_of_its_own() -> None:
-    assert format_mean(1234.5, 1300.25, ",.1f") == "1,234.5 ± 65.8"
-    assert format_mean(0.25, math.nan, ".2f") == "0.25"
-
-
 @pytest.mark.parametrize(
     ("mean", "half", "texts"),
     [
@@ -86,14 +77,6 @@ def test_a_mean_is_written_to_the_place_of_two_digits_of_half_its_interval(
     assert split_mean(mean, mean + half) == texts
 
 
-def test_what_is_not_known_has_a_mark() -> None:
-    assert [format_known(0.123, ".1%"), format_known(None, ".1%"), format_known(None, "", "")] == [
-        "12.3%",
-        "—",
-        "",
-    ]
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(-5, "0 s"), (0.4, "0 s"), (119, "119 s"), (120, "2 min"), (7_200, "2 h"), (200_000, "2 d")],
@@ -102,47 +85,6 @@ def test_a_time_is_in_the_largest_unit_that_it_has_two_of(seconds: float, text: 
     assert format_time(seconds) == text
 
 
-def test_one_thing_is_singular() -> None:
-    assert [count(n, "path") for n in (0, 1, 2, 1_000)] == [
-        "0 paths",
-        "1 path",
-        "2 paths",
-        "1,000 paths",
-    ]
-    assert [count_in_words(n, "policy", "policies") for n in (0, 1, 10, 11)] == [
-        "no policies",
-        "one policy",
-        "ten policies",
-        "11 policies",
-    ]
-
-
-def test_a_list_ends_in_and() -> None:
-    assert [join_words(names) for names in (["a"], ["a", "b"], "abc")] == [
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
-
-
 def test_signs_and_spaces_are_those_of_print() -> None:
     assert set_minus("-4") == "−4"
     assert keep_on_line("4 ± 1") == "4\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}1"
-
-
-def test_columns_of_numbers_are_set_to_the_right() -> None:
-    grid = [["policy", "B = 10", "why"], ["a", "7", "so"], ["longer one", "1,234,567", ""]]
-    assert ["|".join(row) for row in align_columns(grid, left=(0, 2))] == [
-        "policy    |   B = 10|why",
-        "a         |        7|so ",
-        "longer one|1,234,567|   ",
-    ]
-
-
-def test_a_markdown_table_says_which_columns_are_numbers() -> None:
-    assert write_markdown_table(["a", "b"], [["x", "1"], ["y", "2"]], right=[1]).splitlines() == [
-        "| a | b |",
-        "| --- | ---: |",
-        "| x | 1 |",
-        "| y | 2 |",
-    ]

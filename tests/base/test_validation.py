@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from purse.base import validation
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, shown
 
 NAN, INF = float("nan"), float("inf")
 
@@ -28,14 +28,12 @@ def test_number_returns_a_float(value: Any) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [True, np.True_, "1", None, [1.0], 1j, Decimal(1), np.array([1.0]), NAN, INF, -INF],
+    [True, np.True_, "1", None, [1.0], 1j, Decimal(1), np.array([1.0]), NAN, INF, -INF, 10**400],
+    ids=lambda value: repr(value)[:20],
 )
 def test_number_refuses_what_is_no_finite_number(value: Any) -> None:
-    assert refusal(validation.number, "beta", value) == f"beta={value!r}: must be a finite number"
-
-
-def test_number_refuses_whole_numbers_beyond_floats() -> None:
-    assert "must be a finite number" in refusal(validation.number, "beta", 10**400)
+    said = refusal(validation.number, "beta", value)
+    assert said == f"beta={shown(value)}: must be a finite number"
 
 
 @pytest.mark.parametrize(
@@ -85,24 +83,15 @@ def test_numbers_returns_a_list_of_floats(values: Any, expected: list[float]) ->
 
 @pytest.mark.parametrize(
     "values",
-    ["0.5", True, None, object(), [0.5, None], [[1], [1, 2]], NAN, [0.5, INF]],
+    [
+        *("0.5", True, None, object(), [0.5, None], [[1], [1, 2]], NAN, [0.5, INF], 10**400),
+        *(["0.5"], [True], [0.5, True], np.True_, np.array(["0.5"])),
+    ],
+    ids=lambda values: repr(values)[:20],
 )
 def test_numbers_refuses_what_is_no_finite_number(values: Any) -> None:
-    assert (
-        refusal(validation.numbers, "reward", values)
-        == f"reward={values!r}: must be a number, or one for each play"
-    )
-
-
-@pytest.mark.parametrize(
-    "values",
-    [["0.5"], [True], [0.5, True], np.True_, np.array(["0.5"]), 10**400],
-    ids=["text", "truth", "mixed", "numpy_truth", "text_array", "too_large"],
-)
-def test_numbers_refuses_text_truth_values_and_what_is_too_large(
-    values: Any,
-) -> None:
-    assert "must be a number, or one for each play" in refusal(validation.numbers, "reward", values)
+    said = refusal(validation.numbers, "reward", values)
+    assert said == f"reward={shown(values)}: must be a number, or one for each play"
 
 
 @pytest.mark.parametrize("value", [3, 3.0, 1e3, np.int8(3), np.float64(4.0), 2**70])
@@ -131,13 +120,8 @@ def test_integer_says_both_limits(value: Any) -> None:
     )
 
 
-def test_choice_returns_the_word() -> None:
-    assert validation.choice("stop", "hold", ("exit", "hold")) == "hold"
-
-
 @pytest.mark.parametrize("value", ["Hold", "", None, 1, ["hold"]])
 def test_choice_names_the_words(value: Any) -> None:
-    assert (
-        refusal(validation.choice, "stop", value, ("exit", "hold"))
-        == f"stop={value!r}: must be one of 'exit', 'hold'"
-    )
+    assert validation.choice("stop", "hold", ("exit", "hold")) == "hold"
+    said = refusal(validation.choice, "stop", value, ("exit", "hold"))
+    assert said == f"stop={value!r}: must be one of 'exit', 'hold'"

@@ -7,26 +7,27 @@ import pytest
 import purse
 from purse.compiler.error_text import explain
 from purse.errors import PurseError
+from tests.support.paths import EPSILON_GREEDY
 
 ALLOCATES = r"a kernel makes an array, a list or a dict, and kernels never allocate"
 WORLD = "bernoulli:rewards=[.5,.5],costs=[.5,.5]"
-EXAMPLE = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
 
 
 @pytest.mark.parametrize(
-    ("line", "instead", "message"),
+    ("value", "message"),
     [
-        ("    best = -1\n", "    best = int(np.zeros(1)[0]) - 1\n", ALLOCATES),
-        ("    best = -1\n", "    best = [-1][0]\n", ALLOCATES),
-        ("    best = -1\n", "    best = {1: -1}\n    best[2] = 1\n", ALLOCATES),
-        ("    best = -1\n", "    best = nothing\n", "NameError: name 'nothing' is not defined"),
-        ("    best = -1\n", "    best = now.round\n", "Now has no field 'round'"),
+        ("int(np.zeros(1)[0]) - 1", ALLOCATES),
+        ("[-1][0]", ALLOCATES),
+        ("{1: -1}\n    best[2] = 1", ALLOCATES),
+        ("nothing", "NameError: name 'nothing' is not defined"),
+        ("now.round", "Now has no field 'round'"),
     ],
 )
 def test_a_policy_that_does_not_compile_names_its_line(
-    line: str, instead: str, message: str, tmp_path: Path
+    value: str, message: str, tmp_path: Path
 ) -> None:
-    path, source = tmp_path / "mine.py", EXAMPLE.read_text()
+    path, source = tmp_path / "mine.py", EPSILON_GREEDY.read_text()
+    line, instead = "    best = -1\n", f"    best = {value}\n"
     path.write_text(source.replace(line, instead, 1))
     number = source[: source.index(line)].count("\n") + 1
     with pytest.raises(PurseError) as caught:
@@ -43,7 +44,7 @@ def test_a_policy_that_does_not_compile_names_its_line(
 
 def test_a_helper_without_the_decorator_is_named(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(EXAMPLE.read_text().replace("@kernel\ndef best_arm", "def best_arm"))
+    path.write_text(EPSILON_GREEDY.read_text().replace("@kernel\ndef best_arm", "def best_arm"))
     with pytest.raises(
         PurseError, match=r"`best = best_arm\(state, now\)`: best_arm lacks @kernel$"
     ):

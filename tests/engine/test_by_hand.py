@@ -18,7 +18,7 @@ from purse.engine.job import make_job
 from purse.types import SKIP, STOP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
-from tests.support.scripts import scripted
+from tests.engine.scripts import scripted
 
 ONE = bernoulli(rewards=[1], costs=[1])
 HALF = bernoulli(rewards=[1], costs=[0.5])

@@ -23,8 +23,8 @@ from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
 from purse.worlds.table import table
+from tests.engine.scripts import scripted
 from tests.support.paths import LEAST_PENDING
-from tests.support.scripts import scripted
 from tests.support.soak import SOAK
 
 WORLD = standard_world()
@@ -167,7 +167,7 @@ def test_machine_code_and_plain_python_play_the_same_late_games() -> None:
 @pytest.mark.parametrize("stop", STOP_RULES)
 @pytest.mark.parametrize(
     ("delay", "budget", "horizon"),
-    [(3, 20.25, None), ("geometric:6", 8.3, None), ("geometric:6", 8.3, 60), (9, 6.1, 40)],
+    [(3, 9.25, None), ("geometric:6", 8.3, None), ("geometric:6", 8.3, 60), (9, 6.1, 40)],
 )
 def test_the_engine_plays_as_a_live_policy(
     policy: str, stop: str, delay: Any, budget: float, horizon: int | None

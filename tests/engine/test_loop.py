@@ -13,7 +13,7 @@ from purse.types import SKIP
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
 from purse.worlds.two_point import two_point
-from tests.support.scripts import scripted
+from tests.engine.scripts import scripted
 
 ONE = bernoulli(rewards=[1], costs=[1])
 SEEN = table(rewards=[[0.5], [0.25], [1]], costs=[[4], [1], [2]])

@@ -16,7 +16,7 @@ import purse
 from purse.engine.draws import draws
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.table import table
-from tests.support.scripts import scripted
+from tests.engine.scripts import scripted
 from tests.support.soak import SOAK, scale
 
 REFEREE, MASK, STEP, SIDE = 2, 2**64 - 1, 0x9E3779B97F4A7C15, 0xDB4F0B9175AE2165

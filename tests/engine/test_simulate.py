@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,8 @@ from purse.testing.games import suitable
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.misleading_ratio import misleading_ratio
 from purse.worlds.two_point import two_point
+from tests.engine.scripts import scripted
 from tests.support.paths import EPSILON_GREEDY
-from tests.support.scripts import scripted
 from tests.support.soak import SOAK
 
 TWO_RESOURCES = "bernoulli:rewards=[1],costs=[[1,1]]"
@@ -51,14 +52,19 @@ def test_golden_numbers_have_not_changed(policy: str) -> None:
     ] == GOLDEN[policy]
 
 
+@cache
+def alone(policy: str, stop: str, horizon: int | None = None) -> purse.lab.Run:
+    """A policy with one arm."""
+    world = bernoulli(rewards=[0.6], costs=[0.5])
+    how: dict[str, Any] = {"n_paths": 2, "seed": 3, "stop": stop, "device": "python"}
+    return purse.simulate(policy, world, 20, horizon=horizon, **how)
+
+
 @pytest.mark.parametrize("policy", policies.names())
 def test_with_a_single_arm_all_policies_play_the_same_game(policy: str) -> None:
     horizon = 40 if needed(policy) else None  # a policy that keeps a pace would skip in more rounds
-    world = bernoulli(rewards=[0.6], costs=[0.5])
     for stop in ("exit", "hold", "retry"):
-        how: dict[str, Any] = {"n_paths": 4, "seed": 1, "stop": stop, "device": "python"}
-        run = purse.simulate(policy, world, 20, horizon=horizon, **how)
-        plain = purse.simulate("fixed", world, 20, **how)
+        run, plain = alone(policy, stop, horizon), alone("fixed", stop)
         assert (run.pulls[:, 0] == run.rounds).all()
         assert (run.gain == plain.gain).all()
         assert (run.spent_units == plain.spent_units).all()

@@ -14,15 +14,18 @@ import pytest
 from purse import Policy
 from purse.engine import steps
 from purse.errors import AskRefused, InvalidInput, PurseError
+from purse.testing import recorder
+from tests.support.paths import EPSILON_GREEDY
 from tests.support.soak import SOAK
 
+RECORDER = str(recorder.__file__)
 GAMES: dict[str, dict[str, Any]] = {
+    RECORDER: {"features": 2},
     "exp3++.bwk": {},
     "lin-ucb.price": {"features": 2},
     "primal-dual-bwk": {"n_resources": 2, "budget": [40, 60], "cost_min": 0.1, "horizon": 200},
 }
-COMPILED = GAMES if SOAK else ["lin-ucb.price"]
-EXAMPLE = Path(__file__, "../../../examples/epsilon_greedy.py").resolve()
+COMPILED = GAMES if SOAK else [RECORDER]  # which compiles in no time
 
 
 def bits_of_a_game(name: str, compiled: bool) -> list[bytes]:
@@ -51,7 +54,7 @@ def bits_of_a_game(name: str, compiled: bool) -> list[bytes]:
     return found
 
 
-@pytest.mark.parametrize("name", COMPILED)
+@pytest.mark.parametrize("name", COMPILED, ids=lambda name: Path(name).stem)
 def test_plain_python_and_machine_code_have_the_same_bits(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -62,7 +65,9 @@ def test_plain_python_and_machine_code_have_the_same_bits(
 
 def test_a_kernel_that_fails_in_python_is_named_in_one_line(tmp_path: Path) -> None:
     path = tmp_path / "mine.py"
-    path.write_text(EXAMPLE.read_text().replace("    best = -1\n", "    best = nothing\n", 1))
+    path.write_text(
+        EPSILON_GREEDY.read_text().replace("    best = -1\n", "    best = nothing\n", 1)
+    )
     policy = Policy(str(path), n_arms=2, budget=10, cost_min=0.1)
 
     def play() -> None:
@@ -117,7 +122,7 @@ STATE = "EpsilonGreedyState(np.zeros(params.n_arms), np.zeros(params.n_arms))"
 def test_a_policy_file_that_breaks_the_contract_is_refused_before_it_is_compiled(
     line: str, instead: str, message: str, tmp_path: Path
 ) -> None:
-    source = EXAMPLE.read_text()
+    source = EPSILON_GREEDY.read_text()
     assert line in source
     path = tmp_path / "mine.py"
     path.write_text(source.replace(line, instead, 1))

@@ -8,8 +8,8 @@ import tomllib
 from pathlib import Path
 
 from purse.base.optional import LAB as CHECKED
-from tests.support.base_only import EXTRAS, LAB, OTHERS, SERVE, commands, printed
 from tests.support.paths import ROOT
+from tests.system.base_only import EXTRAS, LAB, OTHERS, SERVE, commands, printed
 
 MISSING = next(name for name in CHECKED if name in EXTRAS)  # what the lab misses first
 WORDS = f"{MISSING}: pip install 'purse-bandits[lab]'"
@@ -144,7 +144,7 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path) -> None:
     code = f"""
 import purse
 from purse.testing import check_policy
-from tests.support.base_only import run
+from tests.system.base_only import run
 for line in {list(commands_say)!r}:
     run(line)
 for line in {list(python_says)!r}:

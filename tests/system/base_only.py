@@ -43,7 +43,7 @@ def commands(lines: Sequence[str], folder: Path) -> list[list[str]]:
     """Run command lines one after the other in one such process; return for each its exit code and
     the lines that it prints.
     """
-    code = f"from tests.support.base_only import run\nfor line in {list(lines)!r}:\n    run(line)"
+    code = f"from tests.system.base_only import run\nfor line in {list(lines)!r}:\n    run(line)"
     return [json.loads(each) for each in printed(code, folder)]
 
 
