@@ -121,8 +121,8 @@ def costly_worlds() -> list[str]:
 
 def plain_worlds() -> list[str]:
     """Return those of them that only a budget ends, so that they have own-clock regret."""
-    made = {text: worlds.make(text, 1000) for text in costly_worlds()}
-    return [text for text, world in made.items() if world.horizon is world.n_rounds is None]
+    by_text = {text: worlds.make(text, 1000) for text in costly_worlds()}
+    return [text for text, world in by_text.items() if world.horizon is world.n_rounds is None]
 
 
 def stationary_worlds() -> list[str]:
