@@ -9,8 +9,7 @@ from typing import Any
 import altair as alt
 import polars as pl
 
-from purse.lab.report.charts.base import Figure, Panel
-from purse.lab.report.charts.style import LIGHT, NEUTRAL, linear
+from purse.lab.report.charts.base import LIGHT, NEUTRAL, Figure, Panel, linear
 
 MEASURED = Path(__file__).parent / "contexts" / "shares.json"
 BEST, SEEING, BLIND = "best linear policy", "lin-ucb.price", "replan"

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purse import InvalidInput
-from purse.identification.arm_bounds import Arm
-from purse.identification.question import read_question
+from purse.identification.question import Arm, read_question
 from purse.identification.recommend import recommend
 from purse.identification.recommendation import VERDICTS, MeanBounds, Recommendation
 from purse.kernels.mean_bounds import log_term_of

@@ -20,8 +20,7 @@ from collections.abc import Sequence
 
 from purse.base import validation
 from purse.errors import invalid
-from purse.identification.arm_bounds import Arm
-from purse.identification.question import BestArmQuestion, Condition, read_question
+from purse.identification.question import Arm, BestArmQuestion, Condition, read_question
 from purse.identification.recommendation import (
     ABOVE_CAP,
     BEST,

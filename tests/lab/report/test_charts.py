@@ -9,10 +9,7 @@ import pytest
 
 from purse.lab.report import frames
 from purse.lab.report.charts import study as charts
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.export import javascript, version, write_figures
-from purse.lab.report.charts.lines import merge_lines
-from purse.lab.report.charts.style import (
+from purse.lab.report.charts.base import (
     ARMS_DARK,
     ARMS_LIGHT,
     BEST,
@@ -21,12 +18,15 @@ from purse.lab.report.charts.style import (
     LIGHT,
     OTHERS,
     SHAPES,
+    Figure,
     arm_colours,
     colours,
     dark_rules,
     decades,
     shapes,
 )
+from purse.lab.report.charts.export import javascript, version, write_figures
+from purse.lab.report.charts.lines import merge_lines
 from purse.lab.study.results import Study
 from tests.lab.report.made_up import made_up
 from tests.support.charts import checked_spec

@@ -189,15 +189,7 @@ def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> s
         return f"As logged, the budget gained {tight(first)}."
     near = [row["policy"] for row in others if row["high"] >= best["low"]]
     name = code(first["policy"].removeprefix("always "))
-    if kind == "arm":
-        subject = "The best arm alone" if best["kind"] != "arm" else "The next arm"
-        verdict = "less, beyond the intervals"
-        if near:
-            verdict = "the intervals overlap, and this log does not tell them apart"
-        return f"{subject}, {name}, gains {tight(first)}: {verdict}."
-    if best["kind"] == "policy":
-        if not near:
-            return f"The next policy, {name}, gains {tight(first)}: less, beyond the intervals."
+    if kind == best["kind"] == "policy" and near:
         overlap = f"the intervals of {join_words(map(code, near))} overlap"
         if len(near) == 1:
             overlap = f"the interval of {code(near[0])} overlaps"
@@ -205,11 +197,14 @@ def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> s
             f"The next policy, {name}, gains {tight(first)}; {overlap} with its own: this log does "
             "not tell them apart."
         )
-    which = "the policy" if len(rows) == 1 else "the best of the policies"
+    subject = f"The next {kind}"
+    if kind != best["kind"]:
+        policies = "The policy" if len(rows) == 1 else "The best of the policies"
+        subject = "The best arm alone" if kind == "arm" else policies
     verdict = "less, beyond the intervals"
     if near:
         verdict = "the intervals overlap, and this log does not tell them apart"
-    return f"{which.capitalize()}, {name}, gains {tight(first)}: {verdict}."
+    return f"{subject}, {name}, gains {tight(first)}: {verdict}."
 
 
 def method_of(row: Mapping[str, Any]) -> str:

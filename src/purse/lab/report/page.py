@@ -16,9 +16,8 @@ from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import pl
 from purse.lab.offline.log_result import LogResult
 from purse.lab.report import log_content, study_content
-from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.base import GLYPHS, NEUTRAL, Figure, colours, dark_rules, shapes
 from purse.lab.report.charts.export import javascript, write_figures
-from purse.lab.report.charts.style import GLYPHS, NEUTRAL, colours, dark_rules, shapes
 from purse.lab.report.shell import Content, asset, fill, inline, safe
 from purse.lab.study.results import Study, TableStudy
 

@@ -10,9 +10,16 @@ from purse.lab.offline import table_words
 from purse.lab.report import frames
 from purse.lab.report.charts import replays
 from purse.lab.report.charts import study as charts
-from purse.lab.report.charts.base import Figure, names_of, policies_of, worlds_of
+from purse.lab.report.charts.base import (
+    NEUTRAL,
+    Figure,
+    colours,
+    dashes,
+    names_of,
+    policies_of,
+    worlds_of,
+)
 from purse.lab.report.charts.lines import merge_lines
-from purse.lab.report.charts.style import NEUTRAL, colours, dashes
 from purse.lab.report.prose import captions, overview, tables
 from purse.lab.report.prose import replays as replay_prose
 from purse.lab.report.prose import study as prose

@@ -16,8 +16,7 @@ from purse.base.text import align_columns, count, format_digits, join_words
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, invalid
-from purse.identification.arm_bounds import Arm
-from purse.identification.question import BestArmQuestion, read_question
+from purse.identification.question import Arm, BestArmQuestion, read_question
 from purse.identification.recommendation import (
     CONFIDENCE,
     RATIO,

@@ -61,9 +61,13 @@ def theta_of(c: float, cost_max: float, efficiency_max: float | None) -> float:
     return cost_max * validation.number("efficiency_max", efficiency_max, above=0)
 
 
-def block_regret(n_arms: int, b: float, theta: float) -> float:
-    """Return R(B), with the budget in largest costs."""
-    return math.sqrt(2) * theta * (4 * math.sqrt(n_arms) - 2) * math.sqrt(b + 1) + theta
+def block_regret(
+    n_arms: int, budget: float, cost_min: float, cost_max: float, efficiency_max: float | None
+) -> float:
+    """Return R(B)."""
+    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
+    theta = theta_of(c, cost_max, efficiency_max)
+    return math.sqrt(2) * theta * (4 * math.sqrt(arms) - 2) * math.sqrt(b + 1) + theta
 
 
 def own_clock(
@@ -79,8 +83,7 @@ def own_clock(
     >>> round(own_clock(n_arms=2, budget=1e4, cost_min=0.1).value)
     5182
     """
-    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    value = block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
+    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
     what = f"own-clock regret of {COIN}"
     return Bound("T1", "at most", value, what, "always, rows fixed in advance", True, PAGE)
 
@@ -102,9 +105,9 @@ def stationary(
     The best fixed arm gains at most max e(i) (B + c_max), so that regret against it is at most
     theta more.
     """
-    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    lost = validation.number("deviation", deviation, low=0)
-    value = block_regret(arms, b, theta_of(c, cost_max, efficiency_max)) + lost / c
+    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
+    if lost := validation.number("deviation", deviation, low=0):
+        value += lost / (cost_min / cost_max)
     when = "E r = e(i) E c in every round whatever happened before; i.i.d. rounds in particular"
     if lost:
         when = f"independent rounds with E r = e(i) E c up to C = {lost:g} in all"
@@ -122,8 +125,7 @@ def equal_costs(
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
     """Return the upper bound on regret if all arms cost the same in each round, T3."""
-    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    value = block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
+    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
     what = f"regret of {COIN} against the best fixed arm"
     when = "in each round all arms cost the same; `tsallis-inf` has (4√K − 2)√(B/c) there"
     applies = setting.costs == "one" or setting.world == "same_costs"
@@ -145,10 +147,10 @@ def bounded_efficiency(
     best   what the best fixed arm gains
     phi    at least 0: no arm's reward per cost is above 1 + phi times what it is in another round
     """
-    arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
+    regret = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
     most = validation.number("best", best, low=0)
     times = 1 + validation.number("phi", phi, low=0)
-    value = most / times - block_regret(arms, b, theta_of(c, cost_max, efficiency_max))
+    value = most / times - regret
     when = f"rows fixed, each arm's reward per cost within a factor {times:g}"
     return Bound("T3, factor", "at least", value, f"E G of {COIN}", when, True, PAGE)
 

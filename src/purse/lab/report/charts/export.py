@@ -15,8 +15,7 @@ from typing import Any
 from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import alt, extra
 from purse.errors import PurseError
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.style import dark_rules
+from purse.lab.report.charts.base import Figure, dark_rules
 
 SCALE = 2  # pixels of a PNG per unit of its figure
 KINDS = ("png", "svg", "csv")

@@ -12,18 +12,22 @@ from purse.base.text import format_budget
 from purse.lab.offline.log_words import budgets_of, methods_of, quoted
 from purse.lab.offline.table_words import LP_OF, NOTES, standings
 from purse.lab.report.charts.base import (
+    DASHES,
+    NEUTRAL,
+    PERCENT,
     STEP,
     Figure,
     Panel,
+    colours,
     layered,
+    linear,
     policies_of,
     policy_colour,
     policy_shape,
     tips,
     visible,
 )
-from purse.lab.report.charts.rows import intervals, points, policy_rows
-from purse.lab.report.charts.style import DASHES, NEUTRAL, PERCENT, colours, linear
+from purse.lab.report.charts.lines import intervals, points, policy_rows
 
 if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy

@@ -11,10 +11,18 @@ from purse.base.optional import alt, pl
 from purse.base.text import format_mean, set_minus
 from purse.lab.report import frames
 from purse.lab.report.charts.base import (
+    NEUTRAL,
+    PERCENT,
     STEP,
+    WIDE,
     Figure,
     Panel,
+    arm_colours,
+    digits,
+    either,
     layered,
+    linear,
+    logarithmic,
     names_of,
     policies_of,
     policy_colour,
@@ -22,17 +30,14 @@ from purse.lab.report.charts.base import (
     visible,
     worlds_of,
 )
-from purse.lab.report.charts.lines import dash_lines, draw_curves, merge_lines
-from purse.lab.report.charts.rows import intervals, points, policy_rows, rows
-from purse.lab.report.charts.style import (
-    NEUTRAL,
-    PERCENT,
-    WIDE,
-    arm_colours,
-    digits,
-    either,
-    linear,
-    logarithmic,
+from purse.lab.report.charts.lines import (
+    dash_lines,
+    draw_curves,
+    intervals,
+    merge_lines,
+    points,
+    policy_rows,
+    rows,
 )
 
 if TYPE_CHECKING:

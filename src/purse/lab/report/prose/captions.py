@@ -21,6 +21,12 @@ LABELS = {
     "runs": "Single runs",
     "growth": "Slope of log regret against log budget",
 }
+SAID = {
+    "left": "What the runs had not spent when they ended, on average, as a part of the budget. "
+    "What is left earns nothing.",
+    "growth": "The slope of a straight line through log regret against log budget, with its 95% "
+    "interval (a bootstrap over runs): 0.5 is growth like √B, 1 like B.",
+}
 UPRIGHT = (
     "Upright lines are bounds from theorems: in the row of the policy that they are about, or "
     "across all rows."
@@ -34,6 +40,8 @@ HOLLOW = (
 
 def caption(figure: Figure, study: Study) -> str:
     """Write the caption of a figure of a study."""
+    if figure.name in SAID:
+        return SAID[figure.name]
     return " ".join(part for part in PARTS[figure.name](figure, study) if part)
 
 
@@ -75,14 +83,6 @@ def gain(figure: Figure, study: Study) -> list[str]:
     ]
 
 
-def left(figure: Figure, study: Study) -> list[str]:
-    """Return what it means to leave money."""
-    return [
-        "What the runs had not spent when they ended, on average, as a part of the "
-        "budget. What is left earns nothing."
-    ]
-
-
 def shares(figure: Figure, study: Study) -> list[str]:
     """Return how to read the areas."""
     parts = [
@@ -111,14 +111,6 @@ def runs(figure: Figure, study: Study) -> list[str]:
     return parts
 
 
-def growth(figure: Figure, study: Study) -> list[str]:
-    """Return what a slope is."""
-    return [
-        "The slope of a straight line through log regret against log budget, with its "
-        "95% interval (a bootstrap over runs): 0.5 is growth like √B, 1 like B."
-    ]
-
-
 def interval(study: Study, what: str) -> str:
     """Return what the intervals are, if there are any."""
     return f"{what} 95% confidence intervals of the mean." if study.facts.n_paths > 1 else ""
@@ -136,4 +128,4 @@ def budgets(figure: Figure) -> str:
     )
 
 
-PARTS = {writer.__name__: writer for writer in (regret, gain, left, shares, runs, growth)}
+PARTS = {writer.__name__: writer for writer in (regret, gain, shares, runs)}
