@@ -59,12 +59,6 @@ def generator(seed: int, number: int) -> np.random.Generator:
     return np.random.default_rng((seed, number, OURS))
 
 
-def replicate_paths(runs: Sequence[Run]) -> int:
-    """Return how many paths are played on each replicate, from the rounds of those on the log."""
-    rounds = float(np.concatenate([run.rounds for run in runs]).mean())
-    return int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
-
-
 def play_log(
     job: Job,
     world: Callable[[Ints], World],
@@ -133,7 +127,8 @@ def play_log(
     )
     if any(enough(place) for place, _ in main.values()):
         return Played([main[start] for start in starts], [], [])
-    again = replicate_paths([run for _, run in main.values()])
+    rounds = float(np.concatenate([run.rounds for _, run in main.values()]).mean())
+    again = int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
     do([partial(play_again, number, again) for number in range(replicates)], share, 1 - share)
     numbers = range(replicates)
     return Played(

@@ -24,7 +24,14 @@ from purse.lab.offline.context_world import (
 from purse.lab.offline.log import LEAST_ESS, Log, too_little
 from purse.lab.offline.log_result import UNKNOWN, LogEstimate
 from purse.lab.offline.log_words import SHORT
-from purse.lab.offline.log_worlds import WEIGHTED, ModelWorld, QueueReplay, make_model, make_queues
+from purse.lab.offline.log_worlds import (
+    WEIGHTED,
+    ModelWorld,
+    QueueReplay,
+    make_model,
+    make_queues,
+    ratio,
+)
 from purse.lab.offline.logged_rounds import MOST_DRAWS, seat
 from purse.lab.offline.question import Question
 from purse.lab.study.compile_ahead import warm_up_all
@@ -112,13 +119,16 @@ def by_model(
     model: ModelWorld, by_arm: Mapping[str, list[Floats]], job: Job, played: Played
 ) -> dict[str, LogEstimate]:
     """Return what the estimated world says, by each way to estimate mean rewards."""
-    inside, sizes, spent = model.played_means(), model.log.ess, spent_of(played)
+    log, sizes, spent = model.log, model.log.ess, spent_of(played)
+    low, high = log.reward_range  # rewards outside count as its ends
+    within = log.sums(log.weight * (low + (high - low) * log.inside))
+    inside = ratio(within, log.sums(log.weight))
     by_method = {}
     for method, (mean, *again) in by_arm.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
         pairs = zip(played.replicates, again, strict=True)
         gain = with_log_error(values, np.array([run.pulls @ means for run, means in pairs]))
-        by_method[method] = answer(job, method, gain, model.log, played, sizes, spent)
+        by_method[method] = answer(job, method, gain, log, played, sizes, spent)
     return by_method
 
 

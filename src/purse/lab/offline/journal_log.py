@@ -152,7 +152,9 @@ class JournalReader:
         """Count which arms could be chosen for a ticket."""
         level, body = self.level, entry.body
         mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
-        self.add_mask(tuple(level.arms.there if mask is None else mask.allowed))
+        there = tuple(level.arms.there if mask is None else mask.allowed)
+        again = bool(self.masks) and self.masks[-1][0] == there
+        self.masks.append((there, 1 + (self.masks.pop()[1] if again else 0)))
         if self.terms.explore:
             level.above = stand_in(level, body)
             transaction = Transaction(level, entry.at)
@@ -162,13 +164,6 @@ class JournalReader:
             level.above = None
         if body["arm"] != SKIP:
             self.drawn.update([body["arm"]])
-
-    def add_mask(self, there: tuple[int, ...]) -> None:
-        """Add a round with these arms."""
-        count = 1
-        if self.masks and self.masks[-1][0] == there:
-            count += self.masks.pop()[1]
-        self.masks.append((there, count))
 
     def told(self, body: dict[str, Any]) -> None:
         """Keep a report."""

@@ -39,18 +39,13 @@ def budgets_of(frame: pl.DataFrame) -> list[float]:
 
 def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
     """Return the quoted row of each player with one budget: the largest estimate first."""
-    rows = []
-    for (_,), part in here.group_by(["policy"], maintain_order=True):
-        order = sorted(part.to_dicts(), key=lambda row: (bool(row["refused"]), *rank(row)))
-        rows.append(order[0])
+    rows = [
+        min(part.to_dicts(), key=lambda row: (bool(row["refused"]), row["method"] != FIRST))
+        for _, part in here.group_by(["policy"], maintain_order=True)
+    ]
     return sorted(
         rows, key=lambda row: (bool(row["refused"]), 0 if row["refused"] else -row["estimate"])
     )
-
-
-def rank(row: Mapping[str, Any]) -> tuple[bool, ...]:
-    """Return what puts the method that is quoted first."""
-    return (row["method"] != FIRST,)
 
 
 def why_not(refused: str) -> str:
@@ -89,7 +84,7 @@ def reasons(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         if row["refused"]:
             who.setdefault(row["refused"], []).append(row["policy"])
-    return [f"{reason} ({', '.join(unique(players))})" for reason, players in who.items()]
+    return [f"{reason} ({', '.join(dict.fromkeys(players))})" for reason, players in who.items()]
 
 
 def short_reasons(frame: pl.DataFrame) -> list[str]:
@@ -102,11 +97,6 @@ def short_reasons(frame: pl.DataFrame) -> list[str]:
         if row["refused"] and (row["policy"], row["budget"]) in told
     )
     return reasons(rows) + ([f"{SHORT}: {TOO_SHORT}"] if alone else [])
-
-
-def unique(names: Iterable[str]) -> list[str]:
-    """Return the names, each once."""
-    return list(dict.fromkeys(names))
 
 
 def precision(n: int) -> str:
@@ -156,7 +146,8 @@ def finding(here: pl.DataFrame) -> str:
 def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, Any]]]) -> str:
     """Return what is estimated best of all."""
     best = answered[0]
-    amount = f"**{tight(best)}**{method_of(best)}"
+    usual = best["method"] == FIRST or best["kind"] == "log"
+    amount = f"**{tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
     if not by_kind["policy"] and not by_kind["arm"]:
         return f"**This log is too small to tell**: as logged, the budget gained {amount}."
     if all(row["rounds"] == 0 for row in answered):
@@ -205,11 +196,6 @@ def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> s
     if near:
         verdict = "the intervals overlap, and this log does not tell them apart"
     return f"{subject}, {name}, gains {tight(first)}: {verdict}."
-
-
-def method_of(row: Mapping[str, Any]) -> str:
-    """Return the method of an estimate, unless it is the one that is quoted elsewhere."""
-    return "" if row["method"] == FIRST or row["kind"] == "log" else f" (by `{row['method']}`)"
 
 
 def apart(answers: pl.DataFrame) -> bool:

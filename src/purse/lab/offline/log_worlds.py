@@ -74,14 +74,6 @@ class ModelWorld:
         model = ratio(log.sums(counts * log.reward), log.sums(counts))
         return model + ratio(weighted - model * total, rounds)
 
-    def played_means(self) -> Floats:
-        """(K,) The mean reward of each arm in the world of all rows, in the user's unit: rewards
-        outside their declared range count as its ends.
-        """
-        log, (low, high) = self.log, self.log.reward_range
-        inside = log.sums(log.weight * (low + (high - low) * log.inside))
-        return ratio(inside, log.sums(log.weight))
-
 
 def make_model(log: Log) -> ModelWorld:
     """Return the world of a log. It has no true means: a log does not tell them."""

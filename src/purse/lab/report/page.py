@@ -47,10 +47,12 @@ class Page:
             "findings": {name: inline(says) for name, says in content.findings.items()},
             "series": looks,
         }
+        version = f"purse {facts.versions['purse']}" if "purse" in facts.versions else ""
+        made = (facts.made or "").replace("T", " ").replace("+00:00", " UTC")
         return fill(
             "page.html",
             title=facts.title,
-            made=tell_origin(facts),
+            made=" · ".join(filter(None, (version, made))),
             command=facts.command,
             neutral=NEUTRAL,
             style=safe(asset("page.css") + asset("study.css") + dark_rules()),
@@ -85,12 +87,3 @@ def page_of(result: Study | LogResult) -> Page:
     if isinstance(result, TableStudy):
         return Page(result.facts, figures, partial(study_content.table_content, result))
     return Page(result.facts, figures, partial(study_content.content, result))
-
-
-def tell_origin(facts: Facts) -> str:
-    """Say when and with what the page was made."""
-    parts = [
-        f"purse {facts.versions['purse']}" if "purse" in facts.versions else "",
-        (facts.made or "").replace("T", " ").replace("+00:00", " UTC"),
-    ]
-    return " · ".join(part for part in parts if part)

@@ -277,8 +277,11 @@ def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str
     """
     values: dict[str, float] = {}
     if world.n_features == 0:
+        (low, high), means = world.reward_range, world.reward_means
+        in_users_unit = None if means is None else low + (high - low) * means
         with suppress(InvalidInput):  # its means do not stay the same
-            values[BLIND] = lp_optimum(_in_users_unit(world), budget, horizon=horizon).value
+            place = replace(world, reward_means=in_users_unit)
+            values[BLIND] = lp_optimum(place, budget, horizon=horizon).value
         return values
     for name, optimum in (
         (WITHOUT, lp_without_contexts),
@@ -288,9 +291,3 @@ def optima(world: World, budget: Any, *, horizon: int | None = None) -> dict[str
         with suppress(InvalidInput):  # it is no table of rows, or has several resources
             values[name] = optimum(world, budget, horizon=horizon)
     return values
-
-
-def _in_users_unit(world: World) -> World:
-    """Return the world with mean rewards in the user's unit."""
-    (low, high), means = world.reward_range, world.reward_means
-    return world if means is None else replace(world, reward_means=low + (high - low) * means)

@@ -68,7 +68,8 @@ def version() -> str:
 def javascript() -> str:
     """Give the script that draws charts in a page; it takes seconds to make, so it is cached."""
     renderer = extra("vl_convert")
-    cached = cache() / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
+    folder = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"
+    cached = folder / f"vega-lite-{version()}-vl-convert-{renderer.__version__}.js"
     with suppress(OSError, UnicodeDecodeError):
         return cached.read_text(encoding="utf-8")
     script = str(renderer.javascript_bundle(vl_version=version()))
@@ -76,11 +77,6 @@ def javascript() -> str:
         make_folder(cached.parent)
         write_text(cached, script)
     return script
-
-
-def cache() -> Path:
-    """Return the folder in which programs keep what they can make again."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "purse"
 
 
 def themed(svg: str) -> str:

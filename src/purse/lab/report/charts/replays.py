@@ -59,21 +59,16 @@ LOG_TIPS = {
 def gain(study: TableStudy) -> Figure:
     """Mean gain with its interval of every policy and reference."""
     data = standings(study).with_columns(pl.col("gain_low", "gain_high").fill_nan(None))
-    players = without_notes(data)
+    # what stands in brackets after a reference's name is in the table
+    bare = pl.col("player").str.replace(NOTES, "")
+    named = pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
+    players = data.with_columns(named)
     has_row = pl.col("player").is_in(players_of(players))
     panels = [
         panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
         for budget in sorted(data["budget"].unique())
     ]
     return Figure("gain", data, panels)
-
-
-def without_notes(data: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with references' names alone: what stands in brackets is in the table."""
-    bare = pl.col("player").str.replace(NOTES, "")
-    return data.with_columns(
-        pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
-    )
 
 
 def players_of(data: pl.DataFrame) -> list[str]:
