@@ -42,11 +42,8 @@ def test_bounds_by_hand() -> None:
     low = (2 * 10 * 2 / 0.05) ** (-1 / 100)
     assert found.arms[0].reward == MeanBounds(1, pytest.approx(low), 1)
     assert found.arms[1].reward == MeanBounds(0, 0, pytest.approx(1 - low))
-    assert (found.arm, found.certain, verdicts(found)) == (
-        "small",
-        True,
-        {"small": "best", "large": "worse"},
-    )
+    assert (found.arm, found.certain) == ("small", True)
+    assert verdicts(found) == {"small": "best", "large": "worse"}
 
 
 def test_bounds_solve_their_equation_and_share_the_error_among_all_intervals() -> None:
@@ -54,41 +51,34 @@ def test_bounds_solve_their_equation_and_share_the_error_among_all_intervals() -
     for by, n_intervals in (("reward", 3), ("ratio", 6)):
         found = judged(counts, rewards, costs, by=by, confidence=0.9)
         for n, each in zip(counts, found.arms, strict=True):
-            bounds = [each.reward] + [each.cost] * (by == "ratio")
-            for part in bounds:
-                assert part.mean is not None
-                level = math.log(2 * math.sqrt(n) * n_intervals / 0.1)
+            level = math.log(2 * math.sqrt(n) * n_intervals / 0.1)
+            for part in [each.reward] + [each.cost] * (by == "ratio"):
                 for end in (part.low, part.high):
-                    assert end is not None
                     assert n * kl(part.mean, end) == pytest.approx(level)
 
 
 def test_costs_have_bounds_only_where_they_matter_and_are_not_known() -> None:
     plain = judged([50, 50], [0.9, 0.2]).arms[0]
-    assert (plain.cost, plain.ratio.low, plain.ratio.high) == (
-        MeanBounds(0.5, None, None),
-        *[None] * 2,
-    )
+    assert plain.cost == MeanBounds(0.5, None, None)
+    assert (plain.ratio.low, plain.ratio.high) == (None, None)
     known = judged([50, 50], [0.9, 0.2], by="ratio", cost_min=0.5, cost_max=0.5).arms[0]
     assert known.cost == MeanBounds(0.5, 0.5, 0.5)
     assert known.reward == plain.reward  # no part of the error is kept for costs
     one = judged([50, 50], [0.9, 0.2], by="ratio", cost_min=[0.5, 0], cost_max=[0.5, 1])
     level = math.log(2 * math.sqrt(50) * 3 / 0.05)  # two rewards and one cost
-    assert one.arms[0].reward.low is not None
     assert 50 * kl(0.9, one.arms[0].reward.low) == pytest.approx(level)
 
 
 def test_the_ratio_is_bounded_by_the_corners_of_the_box() -> None:
     each = judged([80, 90], [0.8, 0.3], [0.2, 0.6], by="ratio").arms[0]
-    numbers = (each.reward.low, each.reward.high, each.cost.low, each.cost.high)
-    low, high, cheap, dear = (number for number in numbers if number is not None)
-    assert each.ratio == MeanBounds(
-        pytest.approx(4), pytest.approx(low / dear), pytest.approx(high / cheap)
-    )
+    low, high = each.reward.low / each.cost.high, each.reward.high / each.cost.low
+    assert each.ratio == MeanBounds(*map(pytest.approx, (4, low, high)))
+    # by ratio another arm may be best
+    counts, rewards, costs = [900, 900], [0.6, 0.9], [0.1, 0.8]
+    best = judged(counts, rewards, costs, by="ratio")
+    assert (best.arm, best.certain, judged(counts, rewards, costs).arm) == ("small", True, "large")
     # a negative reward is worst where it is cheapest
     lost = judged([80, 90], [-0.5, 0.3], [0.2, 0.6], by="ratio", reward_range=(-1, 1)).arms[0]
-    assert lost.reward.low is not None
-    assert lost.cost.low is not None
     assert lost.ratio.low == pytest.approx(lost.reward.low / lost.cost.low)
 
 
@@ -99,6 +89,9 @@ def test_the_confidence_by_hand() -> None:
     assert found.certain
     assert not judged([10, 10], [1, 0], confidence=0.99).certain
     assert judged([10, 10], [1, 0], confidence=0.99).confidence == found.confidence
+    # places that are not shown share the error
+    many = judged([10, 10], [1, 0], n_arms=20)
+    assert 1 - many.confidence == pytest.approx(10 * (1 - found.confidence))
 
 
 def test_confidence_grows_with_pulls_of_the_same_means_and_never_reaches_one() -> None:
@@ -124,12 +117,6 @@ def test_a_cap_that_excludes_the_best_arm_is_honoured() -> None:
     assert "no arm has cost at most 0.055 cost a pull so far" in str(doubtful)
 
 
-def test_by_ratio_another_arm_may_be_best() -> None:
-    found = judged([900, 900], [0.6, 0.9], [0.1, 0.8], by="ratio")
-    assert (found.arm, found.certain) == ("small", True)
-    assert judged([900, 900], [0.6, 0.9], [0.1, 0.8]).arm == "large"
-
-
 def test_equal_arms_are_never_certain_unless_they_may_be_missed_by_a_little() -> None:
     tie = judged([10_000, 10_000], [0.5, 0.5])
     assert (tie.certain, tie.confidence, tie.more_pulls) == (False, 0, None)
@@ -153,8 +140,8 @@ def test_without_reports_nothing_can_be_said() -> None:
 def test_one_arm_alone_is_best_and_no_arm_is_none() -> None:
     assert judged([1], [0.1]).certain
     assert not judged([1], [0.1], [0.2], cap=0.3).certain
-    assert judged([], []).arm is None
-    assert not judged([], []).certain
+    nothing = judged([], [])
+    assert (nothing.arm, nothing.certain) == (None, False)
 
 
 def test_the_forecast_is_what_it_takes() -> None:
@@ -168,12 +155,6 @@ def test_the_forecast_is_what_it_takes() -> None:
     assert f"about {found.more_pulls:,} more pulls" in str(found)
 
 
-def test_places_that_are_not_shown_share_the_error() -> None:
-    few, many = judged([40, 40], [0.9, 0.3]), judged([40, 40], [0.9, 0.3], n_arms=200)
-    assert many.confidence < few.confidence
-    assert 1 - many.confidence == pytest.approx(100 * (1 - few.confidence))
-
-
 def test_what_is_shown() -> None:
     found = judged([500, 400], [0.9, 0.5], [0.1, 0.8], cap=0.4, notes=["3 calls failed"])
     lines = str(found).splitlines()
@@ -181,16 +162,7 @@ def test_what_is_shown() -> None:
         "small is best by reward among arms of at most 0.4 cost a pull, with more than 99.9% "
         "confidence"
     )
-    assert lines[1].split() == [
-        "arm",
-        "pulls",
-        "reward",
-        "cost",
-        "reward",
-        "per",
-        "cost",
-        "verdict",
-    ]
+    assert " ".join(lines[1].split()) == "arm pulls reward cost reward per cost verdict"
     assert lines[-1] == "  ! 3 calls failed"
     assert repr(found) == f"<Recommendation: {lines[0]}>"
     assert found._repr_html_().startswith(f"<p>{lines[0]}</p><table>")
@@ -205,12 +177,9 @@ def test_what_is_shown() -> None:
     ("wrong", "message"),
     [
         ({"by": "cost"}, "by='cost': must be one of 'reward', 'ratio'"),
-        ({"cap": -1}, "cap=-1: must be a number above 0"),
         ({"cap": 0}, "cap=0: must be a number above 0"),
-        ({"cap": math.nan}, "cap=nan: must be a number above 0"),
         ({"confidence": 95}, "confidence=95: must be above 0 and below 1; 95% is 0.95"),
         ({"confidence": 1}, "confidence=1: must be above 0 and below 1"),
-        ({"confidence": 0.0}, "confidence=0.0: must be above 0 and below 1"),
         ({"confidence": "high"}, "confidence='high': must be a finite number"),
         ({"within": -0.1}, "within=-0.1: must be a number at least 0"),
         ({"cost_max": [1.0]}, "cost_max=[1.0]: must be one number, or one for each of the 2 arms"),

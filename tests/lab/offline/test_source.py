@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -80,22 +79,6 @@ def test_what_cannot_be_read_is_refused_in_one_line(
     assert "\n" not in str(refused.value)
 
 
-def refuses(call: Callable[[], Any], message: str) -> None:
-    with pytest.raises(InvalidInput, match=message):
-        call()
-
-
-def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "folder.csv").mkdir()
-    for data, message in (
-        (tmp_path / "none.csv", r"none\.csv: cannot be read: No such file"),
-        (tmp_path / "folder.csv", r"folder\.csv: cannot be read: Is a directory"),
-        (3, "data='int': must be the path of a file, or a Polars frame"),
-        (pl.DataFrame(), "frame has no rows"),
-    ):
-        refuses(partial(read, data), message)
-
-
 @pytest.mark.parametrize(
     ("cell", "shown"),
     [
@@ -117,39 +100,54 @@ def test_a_bad_number_is_named_with_line_and_column(
     assert str(refused.value) == message
 
 
-def test_rows_of_other_forms_are_named_too(tmp_path: Path) -> None:
-    frame = pl.DataFrame(
-        {"arm": ["a", None], "cost": [1.0, -1.0], "both": [[1], [2]], "yes": [True, False]}
-    )
-    frame.write_parquet(tmp_path / "a.parquet")
-    parquet, made = read(tmp_path / "a.parquet"), read(frame)
-    lines = read(written(tmp_path, "a.jsonl", b'{"cost":1}\n\n{"arm":"x"}\n'))
-    refuses(
-        lambda: parquet.numbers("cost", above=0, high=5),
-        r"a\.parquet, row 2, column 'cost': -1\.0 must be a number above 0 and at most 5",
-    )
-    refuses(
-        lambda: made.labels("arm"),
-        "^frame, row 2, column 'arm': is empty; give a text, or drop such rows with --skip-empty$",
-    )
-    refuses(
-        lambda: made.labels("both"), "^frame, row 1, column 'both': .* must be a text or a number$"
-    )
-    refuses(
-        lambda: made.numbers("yes"), "^frame, row 1, column 'yes': True must be a finite number$"
-    )
-    refuses(
-        lambda: lines.numbers("cost"),
-        r"a\.jsonl, line 3, column 'cost': is empty; give a number, or drop such rows with --skip",
-    )
+MADE = pl.DataFrame(
+    {"arm": ["a", None], "cost": [1.0, -1.0], "both": [[1], [2]], "yes": [True, False]}
+)
+LINES = b'{"cost":1}\n\n{"arm":"x"}\n'
+EMPTY = "is empty; give a {}, or drop such rows with --skip-empty$"
+HAS = "it has arm, cost, both, yes"
 
 
-def test_a_missing_column_is_named_with_those_there_are() -> None:
-    source = read(pl.DataFrame({"arm": ["a"], "reward": [1], "price": [2]}))
-    known = "it has arm, reward, price"
-    refuses(lambda: source.numbers("zzz"), f"^frame has no column 'zzz'; {known}$")
-    hint = rf"{known}; did you mean 'reward'\?"
-    refuses(lambda: source.labels("rewards"), f"^frame has no column 'rewards'; {hint}$")
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: read("none.csv"), r"^none\.csv: cannot be read: No such file"),
+        (lambda: read("folder.csv"), r"^folder\.csv: cannot be read: Is a directory"),
+        (lambda: read(3), "^data='int': must be the path of a file, or a Polars frame"),
+        (lambda: read(pl.DataFrame()), "^frame has no rows"),
+        (
+            lambda: read("a.parquet").numbers("cost", above=0, high=5),
+            r"^a\.parquet, row 2, column 'cost': -1\.0 must be a number above 0 and at most 5",
+        ),
+        (lambda: read(MADE).labels("arm"), f"^frame, row 2, column 'arm': {EMPTY.format('text')}"),
+        (
+            lambda: read(MADE).labels("both"),
+            "^frame, row 1, column 'both': .* must be a text or a number$",
+        ),
+        (
+            lambda: read(MADE).numbers("yes"),
+            "^frame, row 1, column 'yes': True must be a finite number$",
+        ),
+        (
+            lambda: read("a.jsonl").numbers("cost"),
+            rf"^a\.jsonl, line 3, column 'cost': {EMPTY.format('number')}",
+        ),
+        (lambda: read(MADE).numbers("zzz"), f"^frame has no column 'zzz'; {HAS}$"),
+        (
+            lambda: read(MADE).labels("arms"),
+            rf"^frame has no column 'arms'; {HAS}; did you mean 'arm'\?$",
+        ),
+    ],
+)
+def test_what_is_no_file_no_row_or_no_column_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[], Any], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("folder.csv").mkdir()
+    MADE.write_parquet("a.parquet")
+    Path("a.jsonl").write_bytes(LINES)
+    with pytest.raises(InvalidInput, match=message):
+        call()
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_data(tmp_path: Path) -> None:
@@ -221,13 +219,10 @@ def test_what_may_mean_two_things_is_refused(texts: list[str], row: int, message
     assert read_cells(pl.Series(texts)).wrong == (row, message)
 
 
-def test_a_declared_mark_decides() -> None:
+def test_a_declared_mark_decides_and_truth_is_a_number_for_rewards_alone() -> None:
     texts = pl.Series(["7", "1,234", "1.500"])
     assert read_cells(texts, decimal=",").values.to_list() == [7, 1.234, 1500]
     assert read_cells(texts, decimal=".").values.to_list() == [7, 1234, 1.5]
-
-
-def test_truth_is_a_number_for_rewards_alone() -> None:
     assert read_cells(pl.Series(["true", "no"])).values.to_list() == [None, None]
 
 

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 import purse
@@ -22,7 +20,6 @@ from purse.lab.study.facts import StudyFacts, TableFacts
 from purse.lab.theory.fluid import hindsight
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts
-from tests.support.soak import scale
 
 WIDE = "reward_small,cost_small,reward_large,cost_large\n" + "1,1,3,2\n" * 4
 LONG = "round,arm,reward,cost\n" + "".join(f"{t},small,1,1\n{t},large,3,2\n" for t in range(4))
@@ -202,37 +199,16 @@ def test_with_a_shorter_horizon_hindsight_knows_the_rows_of_each_path() -> None:
     assert found["gain_low"] < found["gain"] < found["gain_high"]
 
 
-@settings(max_examples=scale(15, 40), deadline=None)
-@given(
-    st.integers(0, 10**6),
-    st.integers(1, 12),
-    st.sampled_from(["exit", "hold", "retry"]),
-    st.sampled_from(["uniform", "fixed:arm=1"]),
-    st.integers(1, 60),
-)
-def test_a_path_is_what_the_rows_say(
-    seed: int, horizon: int, stop: str, policy: str, tenths: int
-) -> None:
-    table = random_table(seed, n_rounds=12)
+@pytest.mark.parametrize("horizon", [1, 7, 12])
+def test_a_path_meets_rows_of_the_table_each_at_most_once(horizon: int) -> None:
+    table = random_table(horizon, n_rounds=12)
     world = world_of_table(table, horizon=horizon)
-    run = purse.simulate(
-        policy, world, tenths / 10, n_paths=2, seed=seed, stop=stop, checkpoints=200
-    )
-    assert run.by_round is not None
-    assert run.by_round.checkpoints.tolist() == list(range(1, horizon + 1))
     low, high = world.reward_range
-    recorded = sorted(np.hstack([table.rewards, table.costs]).tolist())
-    for path in range(2):
-        inside, units = draws(world, horizon, seed=seed, path=path)
-        rewards = low + (high - low) * inside
-        rows = np.hstack([np.round(rewards, 2), units[:, :, 0]]).tolist()
-        assert all(row in recorded for row in rows)
-        assert horizon < 12 or sorted(rows) == recorded
-        pulls = np.diff(run.by_round.pulls[path], axis=0, prepend=0)
-        assert run.gain[path] == pytest.approx((pulls * rewards).sum())
-        assert run.spent_units[path, 0] == (pulls * units[:, :, 0]).sum() <= tenths * 10**8
-        assert run.pulls[path].sum() <= horizon
-        assert run.gain[path] <= hindsight(rewards, units[:, :, 0], tenths / 10)[0] + 1e-9
+    recorded = np.hstack([table.rewards, table.costs]).tolist()
+    for path in range(3):
+        inside, units = draws(world, horizon, seed=5, path=path)
+        rows = np.hstack([np.round(low + (high - low) * inside, 2), units[:, :, 0]]).tolist()
+        assert {(recorded.count(row), rows.count(row)) for row in rows} == {(1, 1)}
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_threads_and_a_folder_keeps_them(
