@@ -48,11 +48,11 @@ class Page:
             "series": looks,
         }
         version = f"purse {facts.versions['purse']}" if "purse" in facts.versions else ""
-        made = (facts.made or "").replace("T", " ").replace("+00:00", " UTC")
+        date = (facts.made or "").replace("T", " ").replace("+00:00", " UTC")
         return fill(
             "page.html",
             title=facts.title,
-            made=" · ".join(filter(None, (version, made))),
+            made=" · ".join(filter(None, (version, date))),
             command=facts.command,
             neutral=NEUTRAL,
             style=safe(asset("page.css") + asset("study.css") + dark_rules()),
