@@ -82,12 +82,9 @@ def main() -> None:
     except PurseError as error:
         code = complain(of_error(error), kind_of(error).exit_code, as_json)
     except (KeyboardInterrupt, click.Abort):
-        again = (
-            "; the same command continues where it was"
-            if " ".join(words).startswith(CONTINUES)
-            else ""
-        )
-        click.echo(f"purse: interrupted{again}", err=True)
+        again = "; the same command continues where it was"
+        continues = " ".join(words).startswith(CONTINUES)
+        click.echo(f"purse: interrupted{again if continues else ''}", err=True)
         code = exit_codes.INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -120,11 +120,10 @@ def name_of(of: type[Budget[Any]], *, required: bool = True) -> click.Argument:
 
 def alone(argument: Argument) -> click.Argument:
     """Return an argument that needs no flag."""
-    several = bool(argument.kind.one)
-    metavar = f"[{argument.kind.metavar}]..." if several else argument.kind.metavar
-    return click.Argument(
-        [argument.name], metavar=metavar, nargs=-1 if several else 1, required=not several
-    )
+    name, metavar = [argument.name], argument.kind.metavar
+    if argument.kind.one:
+        return click.Argument(name, metavar=f"[{metavar}]...", nargs=-1)
+    return click.Argument(name, metavar=metavar)
 
 
 def flag(argument: Argument) -> str:

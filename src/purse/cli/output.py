@@ -110,10 +110,8 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
         click.echo()
     ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
     if ended:
-        print_hanging(
-            "",
-            f"{ended} of {paths} paths reached the end of their world before the end of the budget",
-        )
+        what = "paths reached the end of their world before the end of the budget"
+        print_hanging("", f"{ended} of {paths} {what}")
 
 
 def print_gains(result: TableStudy) -> None:

@@ -18,6 +18,8 @@ from purse.cli.options import (
 )
 from purse.cli.output import print_json, print_notions
 
+RESULTS = ("gain", "rounds", "spent", "pulls", "ended")  # arrays with a row for each path
+
 
 @click.command()
 @policy_argument
@@ -50,17 +52,9 @@ def simulate(
     if not as_json:
         click.echo(str(run))
         return
-    names = ("policy", "world", "budget", "stop", "seed", "delay")
-    facts = {name: getattr(run, name) for name in names}
-    results = ("gain", "rounds", "spent", "pulls", "ended")
-    print_json(
-        {
-            **facts,
-            "budget": run.budget.tolist(),
-            "n_paths": run.n_paths,
-            **{name: getattr(run, name).tolist() for name in results},
-        }
-    )
+    names = ("policy", "world", "budget", "stop", "seed", "delay", "n_paths")
+    facts = {name: getattr(run, name) for name in (*names, *RESULTS)}
+    print_json(facts | {name: facts[name].tolist() for name in ("budget", *RESULTS)})
 
 
 @click.command()

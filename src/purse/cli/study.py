@@ -164,10 +164,8 @@ def status(study: Path | None, as_json: bool) -> None:
         f"{facts['title']}: {size_of(facts)} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
         f"stop={facts['stop']}{late}"
     )
-    standing = (
-        f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
-    )
-    click.echo(f"{manifest.standing(target)}; {standing}")
+    end = f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
+    click.echo(f"{manifest.standing(target)}; {end}")
     if study is None:
         click.echo(f"in {target}")
     for place, folder in enumerate(others):
