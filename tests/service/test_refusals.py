@@ -90,7 +90,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     (REPORT, b"9" * 10_000, TOO_DEEP),
     ("/asks", {"arms": [1]}, "unknown arm in arms '1'"),
     ("/asks", {"arms": {"small": None}}, "arms['small']=None: must be a number"),
-    ("/asks", {"request_id": "\ud800"}, "request_id"),
+    *(("/asks", {"request_id": name}, "request_id") for name in ("\ud800", "x" * 201, "a\tb")),
     ("/arms", {}, "name: is missing"),
     ("/arms", {"name": "third", "price": 1}, "unknown field of add_arm 'price'"),
     ("/arms/retire", {"name": "small", "cost_max": 1}, "unknown field of retire_arm 'cost_max'"),
@@ -148,14 +148,16 @@ TERMS: list[tuple[dict[str, Any], str]] = [
     ({"resources": [str(n) for n in range(101)]}, "resources='101 entries': must have at most"),
     ({"cost_min": ["0.1"] * 20_000}, "cost_min='20,000 entries': must have at most 1,000"),
     ({"budget": ["1"] * 20_000}, "budget='20,000 entries': must have at most 1,000"),
-    ({"features": 65}, "features"),
-    ({"features": {"a": {"low": "0", "high": 1}}}, "features"),
-    ({"features": {"a": {"range": [1, 2]}}}, "features"),
 ]
+FEATURES: list[Any] = [
+    "length", 1.5, 65, True, ["a"] * 65, [1], {"a": 5}, {"a": {"low": 1}},
+    {"a": {"low": "0", "high": 1}}, {"a": {"low": 0, "high": 1, "optional": "yes"}},
+    {"a": {"classes": [1, 2]}}, {"a": {"range": [1, 2]}},
+]  # fmt: skip
 
 
 def test_terms_that_cannot_be_are_refused_by_name(client: TestClient) -> None:
-    for change, words in TERMS:
+    for change, words in (*TERMS, *(({"features": one}, "features") for one in FEATURES)):
         answer = client.post("/campaigns", json={**PROMPTS, "name": "new", **change})
         assert words in problem(answer, 400, "invalid-input")
     assert client.get("/campaigns").json() == {"names": ["prompts", "seen"]}
