@@ -38,6 +38,8 @@ def test_the_same_call_gives_the_same_numbers_whatever_the_workers_and_another_s
     )
     assert same(first, kept)
     assert not same(first, other)
+    told = {"policy": purse.policies.load("uniform"), "budget": "30"}
+    assert same(first, purse.lab.regrets(**call | told, seed=5))
     row = purse.compare("uniform", PLAIN, budgets=30, n_paths=6, seed=5).table().to_dicts()[0]
     # with a folder nothing is computed twice
     begun = interrupt(monkeypatch, at=1)
