@@ -29,14 +29,7 @@ import math
 from collections.abc import Sequence
 
 from purse.base import validation
-from purse.lab.theory.bound import (
-    ADVERSARIAL,
-    PAGE,
-    SMALLEST,
-    Bound,
-    Setting,
-    scaled,
-)
+from purse.lab.theory.bound import ADVERSARIAL, PAGE, SMALLEST, Bound, Setting, scaled
 from purse.lab.theory.lower_bounds import every_player
 
 __all__ = [

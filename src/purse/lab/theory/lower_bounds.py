@@ -8,16 +8,7 @@ from __future__ import annotations
 import math
 
 from purse.base import amounts, validation
-from purse.lab.theory.bound import (
-    ADVERSARIAL,
-    OURS,
-    PAGE,
-    PAPER,
-    SMALLEST,
-    Bound,
-    Setting,
-    scaled,
-)
+from purse.lab.theory.bound import ADVERSARIAL, OURS, PAGE, PAPER, SMALLEST, Bound, Setting, scaled
 from purse.worlds.theorem5 import stakes
 
 LEAST_BUDGET = 64  # of `every_player`
