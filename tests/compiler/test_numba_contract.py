@@ -17,10 +17,6 @@ from tests.support.processes import fresh_process
 ROOT = Path(__file__).parents[2]
 
 
-def test_nothing_is_missing_here(usual: Any) -> None:
-    assert usual["warnings"] == []
-
-
 @pytest.mark.parametrize(
     ("take", "name"),
     [

@@ -8,7 +8,6 @@ import re
 import runpy
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -24,6 +23,7 @@ from purse.testing import check_policy, check_world
 from tests.support.cli import main
 from tests.support.paths import EXAMPLES, ROOT
 from tests.support.soak import SOAK
+from tests.system.test_studies import free_port
 
 OUTAGE = ("story", "compare", "burst", "hour") if SOAK else ("story", "burst")
 COMPANY = (ROOT / "docs" / "company.md").read_text()
@@ -255,11 +255,6 @@ def check_story(traffic: Any) -> None:
     assert status.counts["failed"] == len(traffic.failures)
     assert status.cooling == ()
     assert traffic.campaign.audit().ok
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
 
 
 def test_the_page_of_a_company_can_be_followed(

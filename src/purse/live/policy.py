@@ -312,8 +312,8 @@ class Policy:
             ticket = Ticket(self._next_id, t, chosen, probs, held)
             if INITIAL <= outcome <= DONE:
                 if masked and again is None and self.stop == "retry":
-                    round_with_mask = Round(t, chosen, probs, self._masked_arms())
-                    self._open[ticket.id] = ticket, round_with_mask
+                    masked_arms = np.flatnonzero(~game.workspace.allowed).tolist()
+                    self._open[ticket.id] = ticket, Round(t, chosen, probs, tuple(masked_arms))
                 else:
                     self._open[ticket.id] = ticket, again
                 if self._sees:
@@ -457,9 +457,6 @@ class Policy:
         """Write the numbers of a context for the policy."""
         if self._sees:
             self._buffer.write_context(numbers)
-
-    def _masked_arms(self) -> tuple[int, ...]:
-        return tuple(np.flatnonzero(~self._game.workspace.allowed).tolist())
 
     def _write_round(self, issued: Round) -> None:
         space, skipped = self._game.workspace, self.problem.plays - len(issued.arms)
