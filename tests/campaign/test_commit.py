@@ -52,6 +52,16 @@ class Slow(Storage):
             raise self.failure
 
 
+@pytest.fixture
+def storage() -> Slow:
+    return Slow()
+
+
+@pytest.fixture
+def campaign(storage: Slow) -> Campaign:
+    return Campaign.create("c", **TERMS, storage=storage)
+
+
 def together(campaign: Any, storage: Slow, acts: list[Callable[[], Any]]) -> list[Any]:
     """Let the acts wait behind one that is under way; return what each returned or raised."""
     results: list[Any] = [None] * (len(acts) + 1)
@@ -79,9 +89,7 @@ def together(campaign: Any, storage: Slow, acts: list[Callable[[], Any]]) -> lis
     return results[1:]
 
 
-def test_those_who_wait_share_the_next_transaction() -> None:
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
+def test_those_who_wait_share_the_next_transaction(storage: Slow, campaign: Any) -> None:
     campaign.ask()
     before = storage.changes
     tickets = together(campaign, storage, [campaign.ask] * 8)
@@ -90,10 +98,10 @@ def test_those_who_wait_share_the_next_transaction() -> None:
     assert campaign.audit().ok
 
 
-def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None:
+def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it(
+    storage: Slow, campaign: Any
+) -> None:
     """The policy has learnt what is in the journal, not the reports beside it."""
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
     first, second = campaign.ask(), campaign.ask()
     together(
         campaign,
@@ -109,9 +117,7 @@ def test_a_report_that_shares_a_transaction_with_an_ask_comes_after_it() -> None
     assert campaign.audit().ok
 
 
-def test_each_gets_its_own_error() -> None:
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
+def test_each_gets_its_own_error(storage: Slow, campaign: Any) -> None:
     ticket = campaign.ask()
     acts = [
         lambda: campaign.tell(99, 1, 1),
@@ -126,9 +132,7 @@ def test_each_gets_its_own_error() -> None:
     assert counts(campaign)["conflicts"] == 2
 
 
-def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
+def test_where_the_commit_fails_nobody_is_told_otherwise(storage: Slow, campaign: Any) -> None:
     campaign.ask()
     storage.failure = StorageUnavailable("the disk is gone")
     results = together(
@@ -140,10 +144,10 @@ def test_where_the_commit_fails_nobody_is_told_otherwise() -> None:
     assert campaign.audit().ok
 
 
-def test_after_a_batch_that_failed_its_operations_are_done_one_by_one() -> None:
+def test_after_a_batch_that_failed_its_operations_are_done_one_by_one(
+    storage: Slow, campaign: Any
+) -> None:
     """No operation suffers from the mistake of another."""
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
     ticket = campaign.ask()
 
     def mistaken(transaction: Any) -> None:
@@ -183,11 +187,9 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path)
 
 
 def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, storage: Slow, campaign: Any
 ) -> None:
     """Otherwise each would wait for as long again."""
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
     campaign.ask()
     before = storage.changes
     storage.failure = StorageUnavailable("another process has held it for 30 seconds")
@@ -199,9 +201,9 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     assert campaign.audit().ok
 
 
-def test_whoever_shared_an_interrupted_transaction_is_told_at_once() -> None:
-    storage = Slow()
-    campaign = Campaign.create("c", **TERMS, storage=storage)
+def test_whoever_shared_an_interrupted_transaction_is_told_at_once(
+    storage: Slow, campaign: Any
+) -> None:
     campaign.ask()
     change, broken = storage.change, threading.Event()
 

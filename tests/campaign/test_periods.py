@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -137,11 +138,8 @@ def test_of_many_threads_one_makes_it(
         barrier.wait()
         campaign.ask()
 
-    threads = [threading.Thread(target=ask, args=(each,)) for each in opened]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(ask, opened))
     assert [entry.body["number"] for entry in renewals(opened[0])] == [2, 3, 4]
     assert opened[0].audit(full=True).ok
 

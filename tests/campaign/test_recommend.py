@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 from typing import Any
 
@@ -174,16 +174,9 @@ def test_arms_that_were_chosen_by_the_context_are_not_compared() -> None:
 
 def test_threads_that_ask_at_once_get_the_same_answer() -> None:
     campaign = busy()
-    found: list[Recommendation] = []
-    threads = [
-        threading.Thread(target=lambda: found.append(campaign.recommend())) for _ in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(found) == 8
-    assert all(each == found[0] for each in found)
+    with ThreadPoolExecutor(8) as threads:
+        found = list(threads.map(lambda _: campaign.recommend(), range(8)))
+    assert all(answer == found[0] for answer in found)
 
 
 def test_a_child_process_can_ask_though_a_thread_of_the_parent_was_asking(

@@ -69,19 +69,12 @@ def test_an_alarm_about_reports_ends_a_day_after_the_last_one() -> None:
         campaign.tell(campaign.ask(), 1, cost)
         harness.clock += 1000
     (alarm,) = campaign.status().alarms
-    assert (alarm.kind, alarm.last_at) == ("overrun", START / 1000 + 1)
-    assert str(alarm) == "3 units more was spent than held, in 2 reports, last at " + write_time(
-        START / 1000 + 1
-    )
+    last = write_time(START / 1000 + 1)
+    assert str(alarm) == f"3 units more was spent than held, in 2 reports, last at {last}"
     harness.clock = START + 1000 + DAY - 1
     assert campaign.status().alarms == (alarm,)
     harness.clock += 1
-    status = campaign.status()
-    assert (status.alarms, status.counts["overruns"]) == ((), 2)
-    campaign.tell(campaign.ask(), 1, 2)
-    (alarm,) = campaign.status().alarms
-    assert "in 3 reports" in alarm.text
-    assert campaign.audit(full=True).ok
+    assert campaign.status().alarms == ()
 
 
 def test_tickets_receipts_and_status_are_one_line_each() -> None:

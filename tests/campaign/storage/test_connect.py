@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -58,21 +58,10 @@ def test_an_address_that_cannot_be_read_is_refused_without_its_password() -> Non
 
 
 def test_several_threads_may_open_a_new_file_at_once(tmp_path: Path) -> None:
-    errors: list[Exception] = []
-
-    def work(number: int) -> None:
-        try:
-            connect(f"sqlite:///{tmp_path}/new-{number}.db").names()
-        except Exception as error:  # told to the test
-            errors.append(error)
-
-    for number in range(10):  # threads that wait for each other's turns meet by chance
-        threads = [threading.Thread(target=work, args=(number,)) for _ in range(12)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    assert errors == []
+    with ThreadPoolExecutor(12) as threads:
+        for number in range(10):  # threads that wait for each other's turns meet by chance
+            opened = [f"sqlite:///{tmp_path}/new-{number}.db"] * 12
+            assert list(threads.map(lambda address: connect(address).names(), opened)) == [[]] * 12
 
 
 def test_opening_a_campaign_makes_no_file(tmp_path: Path) -> None:

@@ -7,8 +7,8 @@ import os
 import stat
 import subprocess
 import sys
-import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def wait_until_drawn(folder: Path, number: int) -> None:
 def test_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
     inside, most = [0], [0]
 
-    def work() -> None:
+    def work(_: int) -> None:
         lock = new_lock(tmp_path)
         for _ in range(20):
             lock.acquire(60)
@@ -52,11 +52,8 @@ def test_one_at_a_time_has_the_lock(tmp_path: Path) -> None:
             lock.release()
         lock.close()
 
-    threads = [threading.Thread(target=work) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(work, range(4)))
     assert most == [1]
 
 
@@ -71,14 +68,11 @@ def test_the_lock_goes_round_in_the_order_in_which_they_came(tmp_path: Path) -> 
         order.append(number)
         lock.close()
 
-    threads = []
-    for number in range(12):
-        threads.append(threading.Thread(target=work, args=(number,)))
-        threads[-1].start()
-        wait_until_drawn(tmp_path, number + 2)
-    first.close()
-    for thread in threads:
-        thread.join()
+    with ThreadPoolExecutor(12) as threads:
+        for number in range(12):
+            threads.submit(work, number)
+            wait_until_drawn(tmp_path, number + 2)
+        first.close()
     assert order == list(range(12))
 
 
@@ -92,13 +86,12 @@ def test_who_comes_back_at_once_stands_behind_those_who_wait(tmp_path: Path) -> 
         order.append("theirs")
         theirs.release()
 
-    other = threading.Thread(target=work)
-    other.start()
-    wait_until_drawn(tmp_path, 2)
-    ours.release()
-    ours.acquire(60)
-    order.append("ours")
-    other.join()
+    with ThreadPoolExecutor() as threads:
+        threads.submit(work)
+        wait_until_drawn(tmp_path, 2)
+        ours.release()
+        ours.acquire(60)
+        order.append("ours")
     assert order == ["theirs", "ours"]
 
 

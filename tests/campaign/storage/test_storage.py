@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -90,24 +91,21 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
 
 def test_one_of_many_who_create_the_same_at_once_succeeds(shared: StorageHarness) -> None:
     shared.storage()
-    start, outcomes = threading.Barrier(6), list[str]()
+    start = threading.Barrier(6)
 
-    def create() -> None:
+    def create(_: int) -> str:
         storage = shared.connect()
         start.wait()
         try:
             Campaign.create("c", **TERMS, storage=storage)
-            outcomes.append("made")
         except CampaignExists:
-            outcomes.append("exists")
-        storage.close()
+            return "exists"
+        finally:
+            storage.close()
+        return "made"
 
-    threads = [threading.Thread(target=create) for _ in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == ["exists"] * 5 + ["made"]
+    with ThreadPoolExecutor(6) as threads:
+        assert sorted(threads.map(create, range(6))) == ["exists"] * 5 + ["made"]
     assert kinds(shared.open("c")) == ["created"]
 
 
