@@ -112,15 +112,6 @@ class Game:
         """Add so many USD to a level's budget."""
         self.do(operators.top_up, [amount * USD], request, level=level)
 
-    def last(self, kind: str = "") -> Entry:
-        """Return the last entry, of a kind."""
-        return next(entry for _, entry in self.entries[::-1] if kind in ("", entry.kind))
-
-    def kinds(self, level: Level | None = None) -> list[str]:
-        """Return the kinds of a level's entries, in order."""
-        wanted = level or self.campaign
-        return [entry.kind for at, entry in self.entries if at is wanted]
-
 
 def money(level: Level) -> str:
     """Return budget, spent, held, presumed and overrun of USD, and what is left."""

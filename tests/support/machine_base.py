@@ -172,18 +172,6 @@ def attempt(call: Callable[[], Any]) -> Any:
         return error
 
 
-def as_text(receipt: Any) -> tuple[Any, ...]:
-    return (
-        receipt.ticket,
-        receipt.state,
-        receipt.duplicate,
-        receipt.late,
-        receipt.spent,
-        receipt.refunded,
-        receipt.overrun,
-    )
-
-
 def in_text(receipt: reference_ledger.Receipt) -> tuple[Any, ...]:
     amounts = (
         tuple(map(written, units)) for units in (receipt.spent, receipt.refunded, receipt.overrun)
@@ -253,6 +241,11 @@ class BaseMachine(RuleBasedStateMachine):
         except Refusal as refusal:
             return self.refuses(call, refusal)
         return call(), promised
+
+    def receives(self, call: Callable[[], Any], expected: Callable[[], Any]) -> None:
+        """A call gets the receipt that the ledger gives, or is refused as the ledger refuses."""
+        if answers := self.same(call, expected):
+            assert answers[0] == in_text(answers[1])
 
     def shaped(self, report: Report) -> tuple[Any, Any]:
         """As a user would write it: one amount where there is one, lists where there are

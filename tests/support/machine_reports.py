@@ -13,7 +13,6 @@ from tests.support.machine_base import (
     BAD_REPORTS,
     OUTSIDE,
     BaseMachine,
-    as_text,
     in_text,
     picks,
     rewards,
@@ -67,18 +66,15 @@ class ReportMachine(BaseMachine):
             ]
         )
         assert [
-            self.refused(answer) if isinstance(answer, PurseError) else as_text(answer)
-            for answer in answers
+            self.refused(answer) if isinstance(answer, PurseError) else answer for answer in answers
         ] == [expected if isinstance(expected, str) else in_text(expected) for expected in promised]
 
     def tell_once(self, ticket: reference_ledger.Ticket, report: Report, by_id: bool) -> None:
         shown = ticket.id if by_id else self.harness.ticket(self.campaign, ticket.id)
-        answers = self.same(
+        self.receives(
             lambda: self.campaign.tell(shown, *self.shaped(report)),
             lambda: self.ledger.tell(ticket.id, report),
         )
-        if answers:
-            assert as_text(answers[0]) == in_text(answers[1])
 
     def tell_what_cannot_be(self, which: int, data: st.DataObject) -> None:
         outside = OUTSIDE if self.terms.range is None else []
@@ -132,9 +128,7 @@ class ReportMachine(BaseMachine):
             "fail": (lambda: self.campaign.fail(ticket.id, costs, "down"), report.costs),
         }
         call, part = calls[verb]
-        answers = self.same(call, lambda: getattr(self.ledger, verb)(ticket.id, part))
-        if answers:
-            assert as_text(answers[0]) == in_text(answers[1])
+        self.receives(call, lambda: getattr(self.ledger, verb)(ticket.id, part))
 
     @precondition(lambda self: self.has_tickets)
     @rule(back=st.integers(1, 3), free=st.booleans(), parts=shares)
@@ -142,15 +136,13 @@ class ReportMachine(BaseMachine):
         """Those that were asked for after a cool-down begin another one; most cost nothing."""
         ticket = self.pick(-back)
         report = self.report(ticket, 0.0, parts)
-        if not free:
-            return self.say("fail", ticket, report)
         nothing = (0,) * len(self.terms.resources)
-        answers = self.same(
-            lambda: self.campaign.fail(ticket.id), lambda: self.ledger.fail(ticket.id, nothing)
-        )
-        if answers:
-            assert as_text(answers[0]) == in_text(answers[1])
-        return None
+        if not free:
+            self.say("fail", ticket, report)
+        else:
+            self.receives(
+                lambda: self.campaign.fail(ticket.id), lambda: self.ledger.fail(ticket.id, nothing)
+            )
 
     @precondition(lambda self: self.has_tickets)
     @rule(which=picks)
@@ -158,8 +150,4 @@ class ReportMachine(BaseMachine):
         self.void_once(self.pick(which))
 
     def void_once(self, ticket: reference_ledger.Ticket) -> None:
-        answers = self.same(
-            lambda: self.campaign.void(ticket.id), lambda: self.ledger.void(ticket.id)
-        )
-        if answers:
-            assert as_text(answers[0]) == in_text(answers[1])
+        self.receives(lambda: self.campaign.void(ticket.id), lambda: self.ledger.void(ticket.id))
