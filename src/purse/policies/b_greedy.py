@@ -8,11 +8,6 @@ The rule (Xia and others, 2017). Each arm once, in order; then
 
 with r, c the arm's mean reward and mean cost so far; ties are broken at random.
 
-| symbol | code |
-|---|---|
-| N(i) r(i), N(i) c(i) | `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i) | `state.ratios[i]`, which changes only with a report on i |
-
 Options: alpha=1; 0 never explores.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs, for an alpha that is large enough for the
@@ -21,9 +16,6 @@ gaps between the arms. At the default some paths stay with a wrong arm for long.
 1,089 with alpha=1, 224 with alpha=16.
 
 Departures from the paper: the default of alpha is a published implementation's, not the paper's.
-
-Under a mask the policy explores the allowed arms only, and takes the largest ratio among them; no
-theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -64,9 +56,9 @@ class BGreedyParams(NamedTuple):
 
 
 class BGreedyState(NamedTuple):
-    rewards: Floats  # (K,)
+    rewards: Floats  # (K,) sums, as the costs
     costs: Floats  # (K,)
-    ratios: Floats  # (K,) `FIRST` without a report
+    ratios: Floats  # (K,) r(i) / c(i), `FIRST` without a report
 
 
 def params(problem: Problem, *, alpha: float = 1.0) -> BGreedyParams:

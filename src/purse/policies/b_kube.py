@@ -1,33 +1,19 @@
 r"""B-KUBE: KUBE with a cap on the pulls of each arm, as for workers with a few tasks each.
 
-The rule (after Rangi and Franceschetti, 2018), with constant costs c(i) and caps L(i) that are
-known. Each arm with L(i) > 0 once, in order; then
+The rule (after Rangi and Franceschetti, 2018), with known constant costs c(i) and caps L(i): that
+of KUBE, whose code it runs, with
 
-    D_t(i) = (r(i) + sqrt(2 ln(t - 1) / N(i))) / c(i)
-    m(i)   = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)     for the arms by falling D_t
-    p_t(i) = m(i) / sum_j m(j)
+    m(i) = min(floor(u / c(i)), L(i) - N(i)),   u <- u - m(i) c(i)     for the arms by falling D_t
 
-with N, r the arm's pulls and mean reward so far, and u what is left. When no arm that has pulls
-left can be paid for, the game ends. Without caps this is KUBE.
-
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
-| c(i), L(i) | `params.prices.costs[i]`, `params.prices.caps[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i), m(i) | `scratch.scores[i]`, `scratch.counts[i]` |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i.
+with N the arm's pulls so far, and u what is left. Arms with L(i) > 0 are pulled once first, in
+order. When no arm that has pulls left can be paid for, the game ends.
 
 Guarantee: the paper states regret O(K log B / min Delta) against the best that the caps allow
 (`knapsack.bounded`), for i.i.d. rewards; not checked for the rule as it stands here.
 
-Departures from the paper: the rule is a reconstruction from its name, its setting and its bound:
-KUBE's bound and draw, with the bounded knapsack for the unbounded one. The initial pulls leave out
-arms that cannot be paid for or whose cap is 0, which the game's own would not; so they are the
-policy's. Of arms with the same D_t the first comes first. Under a mask the policy fills the
-knapsack with allowed arms only, and makes the initial pull of a masked arm later; no theorem covers
-masks.
+Departures from the paper: the rule is a reconstruction from its name, its setting and its bound.
+The initial pulls leave out arms that cannot be paid for or whose cap is 0. Under a mask the initial
+pull of a masked arm comes later.
 
 Needs the costs and the caps, not B. O(K) a round and the number of places that arms move in the
 order. N counts reports: a live policy with several tickets out can hand out more of them than a cap

@@ -15,21 +15,9 @@ v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
                 over the arms j other than a that are not out and have v+(j) > v-(a) + within;
                 b elsewhere. If only c+(a) > cap hinders the stop, a
 
-Why. The widths fall as n^(-1/2). What the end costs, sum_i n(i) c(i), is least under the conditions
-width(a) + width(j) <= gap(j) where the two sides of *pull* are equal: one pull of the leader serves
-all comparisons, one of j serves its own, and both are counted by what they cost. A pull counts for
+Why. The widths fall as n^(-1/2). What the end costs, sum_i n(i) c(i), is least if the two sides of
+*pull* are equal: one pull of the leader serves all comparisons, one of j its own. A pull counts for
 at least 1/10,000 of the largest cost, because a free arm would be pulled for ever.
-
-| symbol | code |
-|---|---|
-| n(i) | `state.pulls[i]`, in *pull* with the open tickets |
-| v(i), v-(i), v+(i) | `state.values[i]`, `state.lower[i]`, `state.upper[i]` |
-| c-(i), c+(i) | `state.least[i]`, `state.most[i]` |
-| c(i) / (v+(i) - v-(i)) | `state.prices[i]` |
-| ln(2 / delta) | `params.log_term` |
-
-All of these change only with a report on i. delta is 1 - confidence, divided by K, or by K plus the
-number of arms whose cost may vary if by="ratio" or there is a cap.
 
 Options: by="reward" or "ratio"; confidence=0.95; cap=None, the most that the best arm may cost a
 pull, on average; within=0, by how much its value may be below the best; sampling="lucb", the rule
@@ -43,16 +31,11 @@ money. If the budget is spent before, it ends without an answer. Means that chan
 guarantee, and so do reports whose delay depends on the reward.
 
 Departures from the paper: LUCB pulls the leader and the challenger in every round, knows no costs,
-and has bounds for each time rather than for all. Track-and-stop follows shares that a program
-finds; here the balance of costs stands in its place, and it is not proved to be asymptotically
-best. Bounds on a ratio are the corners of a box, which are wider than a joint test but move one
-way.
+and has bounds for each time rather than for all.
 
 Under a mask, if the arm is not allowed, the allowed arm with the largest v+ comes that is not
 out; if all are out, any of them. The guarantee holds under masks, because it holds for every way
 to choose arms.
-
-With one arm and no cap there is nothing to find, and it is pulled until the budget ends.
 
 Needs bounds on the costs if these matter. O(K) a round.
 
@@ -104,7 +87,7 @@ class BestArmParams(NamedTuple):
     costly: bool  # whether the answer depends on costs
     uniform: bool
     open: bool  # whether there is anything to find
-    log_term: float
+    log_term: float  # ln(2 / delta), delta shared by all intervals
     cap: float  # in largest costs; infinity without a cap
     within: float
     least: Floats  # (K,) the declared bounds on costs
@@ -112,15 +95,15 @@ class BestArmParams(NamedTuple):
 
 
 class BestArmState(NamedTuple):
-    pulls: Floats  # (K,)
+    pulls: Floats  # (K,) n
     rewards: Floats  # (K,) sums, as the costs
     costs: Floats  # (K,)
-    values: Floats  # (K,)
+    values: Floats  # (K,) v, and v-, v+
     lower: Floats  # (K,)
     upper: Floats  # (K,)
-    least: Floats  # (K,)
+    least: Floats  # (K,) c-, and c+
     most: Floats  # (K,)
-    prices: Floats  # (K,)
+    prices: Floats  # (K,) c / (v+ - v-)
 
 
 def params(

@@ -13,14 +13,6 @@ doing nothing is one more action, which pays and costs nothing. In every round
 where y_t, in [0, 1], is what the action brought. Nothing is done, to the end, once some resource
 cannot pay the largest cost any more.
 
-| symbol | code |
-|---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last |
-| lambda_t(j) | `state.prices[j]` |
-| rho, eta | `params.rho`, `params.eta` |
-
-Behind `state.chances` are `state.gains[i]` and `state.weights[i]`, as in EXP3.P.
-
 Options: eta=None (1 / sqrt T) or a positive number; delta=0.05, as in EXP3.P.
 
 Guarantee: in i.i.d. worlds the gain falls short of the optimum of the linear program on the true
@@ -28,11 +20,8 @@ means by O~((1/rho) sqrt(K T)); against an adversary it is at least rho times th
 distribution over actions, less as much; both with high probability.
 
 Departures from the paper: it leaves the learner of arms open, and takes EXP3.P as an example; eta
-is quoted from memory. A round in which nothing is done brings no report; it is booked with the next
-one, see `purse.kernels.primal_dual`, which moves the prices as if it had been at once. Without a
-horizon T is the most rounds that can be paid for, doing nothing is no action, and play goes on
-until a pull cannot be paid. A late report meets today's prices. Under a mask the masked
-arms' chances go to the other actions, each in proportion to its own; no theorem covers masks.
+is quoted from memory. Without a horizon T is the most rounds that can be paid for, doing nothing is
+no action, and play goes on until a pull cannot be paid. A late report meets today's prices.
 
 Needs B and T, or c_min; takes any number of resources. O(K + d^2) a round with the exps of EXP3.P.
 
@@ -90,10 +79,10 @@ class BobwParams(NamedTuple):
 
 class BobwState(NamedTuple):
     gains: Floats  # (actions,)
-    chances: Floats  # (actions,)
+    chances: Floats  # (actions,) p, doing nothing last
     weights: Floats  # (actions,)
     age: Ints  # (1,) reports
-    prices: Floats  # (d,)
+    prices: Floats  # (d,) lambda
     booked: Ints  # (1,) rounds
 
 

@@ -1,18 +1,11 @@
 r"""Bounded epsilon-first: epsilon-first where each arm may be pulled only so often.
 
 The rule (after Tran-Thanh, Stein, Rogers and Jennings, 2014), with constant costs c(i) and caps
-L(i) that are known, C = sum_i c(i) over the arms with L(i) > 0, and x = max(epsilon B, C) to
-explore with (B, if B is less). In round t
+L(i) that are known: that of epsilon-first, whose code it runs, on the arms with pulls left; C =
+sum_i c(i) over the arms with L(i) > 0.
 
-    explore   while E > 0 arms with pulls left fit into what is left of x:
-              number (t - 1) mod E of these arms, in order
-    exploit   then, among the arms with pulls left that can be paid for:
-              the largest r(i) / c(i)
-
-with r the arm's mean reward over the exploration; ties are broken at random. So the exploitation is
-the greedy bounded knapsack: the best arm until its cap or the budget ends it, then the next. When
-there is no arm left the game ends. Without caps this is epsilon-first, which has the code, the
-table of its names and the default of epsilon.
+So the exploitation is the greedy bounded knapsack: the best arm until its cap or the budget ends
+it, then the next. When there is no arm left the game ends.
 
 Options: epsilon="theory" or a number in [0, 1]; learn="first" (exploration only) or "always" (r
 goes on learning).
@@ -23,8 +16,7 @@ choice of epsilon-first and knows nothing of caps.
 
 Departures from the paper: only its outline is at hand (explore uniformly with epsilon B, then fill
 a bounded knapsack greedily by the estimates), so how exploration passes over arms whose caps are
-reached, and the default of epsilon, are ours. Under a mask the policy explores and exploits the
-allowed arms only; no theorem covers masks.
+reached, and the default of epsilon, are ours.
 
 Needs the costs, the caps and B. O(K) a round. Pulls are counted as they are reported: a live policy
 with several tickets out can hand out more of them than a cap allows; with one ticket out at a time,

@@ -11,23 +11,12 @@ Each arm once, in order; then the arm with the largest
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. If
 neither min nor max cuts anything off, D is exactly (r + x) / (c - x).
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| 1 / (N(i) c(i)), sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
-| N(i) x_t(i), y_t(i) | `width`, `ratio` |
-| D_t(i) | `scratch.scores[i]`, from sums: numerators and denominators times N(i) |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i.
-
 Options: lam=None (c_min) or a number up to the least mean cost.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs.
 
 Departures from the paper: the index is reconstructed, not taken from the printed text; that it
 equals (r + x) / (c - x) if no term is cut off speaks for it.
-
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs lam, not B. O(K) a round.
 
@@ -74,7 +63,7 @@ def score(params: BudgetUcbParams, state: IndexState, now: Now, i: int) -> float
 
 @kernel
 def learn(params: BudgetUcbParams, state: IndexState, i: int) -> None:
-    state.bases[i] = 1 / state.costs[i]
+    state.bases[i] = 1 / state.costs[i]  # a sum, as `score` has them: N times the means
     state.slopes[i] = math.sqrt(state.pulls[i])
 
 

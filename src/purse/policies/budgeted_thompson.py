@@ -10,19 +10,10 @@ and the arm with the largest theta_r(i) / theta_c(i) is pulled. A reward r count
 += 1, with probability r, and as a failure, F_r += 1, otherwise; a cost likewise. So 0 and 1 count
 as they are, and what lies between is made 0 or 1 by a toss.
 
-| symbol | code |
-|---|---|
-| 1 + S_r(i), 1 + F_r(i), 1 + S_c(i), 1 + F_c(i) | `state.shapes[i]` |
-| theta_r(i), theta_c(i) | `paid / (paid + unpaid)`, `dear / (dear + cheap)` |
-
-`paid`, `unpaid`, `dear` and `cheap` are gammas.
-
 Guarantee: regret O(log B) for i.i.d. rewards and costs, with a constant that depends on the gaps
 between the efficiencies.
 
 Departures from the paper: none known.
-
-Under a mask the policy draws for the allowed arms only; no theorem covers masks.
 
 Needs nothing: neither B nor c_min. O(K) a round, with four gammas an arm, so slower than an index.
 It draws its arm without computing probabilities, and each arm comes with probability 1 on its
@@ -57,7 +48,7 @@ class BudgetedThompsonParams(NamedTuple):
 
 
 class BudgetedThompsonState(NamedTuple):
-    shapes: Floats  # (K, 4)
+    shapes: Floats  # (K, 4) 1 + S_r, 1 + F_r, 1 + S_c, 1 + F_c
     moulds: Floats  # (K, 4, 3) of each shape, see `purse.kernels.distributions`
 
 

@@ -8,15 +8,6 @@ the largest
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| alpha sqrt(ln(t - 1)) | `common_width(params.alpha2, t)` |
-| D_t(i) | `scratch.scores[i]` |
-
-`state.bases[i]` and `state.slopes[i]` are renewed with a report on i only.
-
 Options: alpha=0.125, which the paper's experiments are reported to favour.
 
 Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a
@@ -26,8 +17,6 @@ Measured at B = 10^4 on `bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,
 paths: regret 1,356 with alpha=0.125, 29 with alpha=0.5.
 
 Departures from the paper: none known.
-
-Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 

@@ -17,14 +17,6 @@ f(z) counts the reports on class z up to round t. The base is found by 30 bisect
 report at first, and from 64 on with every 8th. Without a horizon no round passes, and the price is
 what was earned per cost.
 
-| symbol | code |
-|---|---|
-| r^(z, i), c^(z, i) | `predict` for z K + i in place of the arm |
-| f(z) | `state.seen[z]` |
-| base | `state.base[0]` |
-| lambda | `scratch.prices[0]` |
-| r+ - lambda u- | `scratch.scores[i]` |
-
 Options: alpha=1, of the bounds; eta=0.3. With alpha=0.5 it gains up to 2% more in some thousand
 rounds, and may leave the best arm of a class for good: on a world of three classes it loses 4% of
 the optimum in 200,000 rounds, and with alpha=1 0.2%.
@@ -34,10 +26,7 @@ left, UCB-ALP loses O(log T) if the optimum is not degenerate, and O(sqrt(T)) el
 memory).
 
 Departures from the paper: costs differ and are learnt, frequencies are counted, and one price takes
-the place of a linear program in each round. Bounds are as wide as the measured noise, where the
-paper has sqrt(ln t / (2 N)).
-
-Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
+the place of a linear program in each round.
 
 Scale: with few and large classes, or hundreds of them. If they are many and small, one-hot
 columns in a linear policy learn faster, since all classes share the constant there.
@@ -108,14 +97,14 @@ class ClassesState(NamedTuple):
     sums: Floats  # (Z K, 2)
     tops: Floats  # (Z K, 2)
     reports: Floats  # (Z K,)
-    seen: Floats  # (Z,)
+    seen: Floats  # (Z,) f
     base: Floats  # (1,)
     paced: Floats  # (3,) see `pace_price`
 
 
 class ClassesScratch(NamedTuple):
-    prices: Floats  # (1,)
-    scores: Floats  # (K,)
+    prices: Floats  # (1,) lambda
+    scores: Floats  # (K,) r+ - lambda u-
     means: Floats  # (Z K, 2) reward, and cost in rounds of pace
     gains: Floats  # (1,) room for the regression
 

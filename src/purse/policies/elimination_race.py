@@ -11,16 +11,6 @@ each with its own active arms (at first all), pulls N_l(i) and mean rewards r_l(
 
 If layer l has no active arm, the next layer that has any draws, and nothing is learnt.
 
-Layer l sees a share 2^-l of the rounds, and of what an adversary corrupts: from l = log2 C on,
-corruption C hardly misleads it.
-
-| symbol | code |
-|---|---|
-| N_l(i), N_l(i) r_l(i) | `state.pulls[l - 1, i]`, `state.rewards[l - 1, i]` |
-| r_l(i) + width_l(i), r_l(i) - width_l(i) | `state.upper[l - 1, i]`, `state.lower[l - 1, i]` |
-| i is active in l, how many are | `state.active[l - 1, i]`, `state.sizes[l - 1]` |
-| the probability of i, over all layers | `state.chances[i]`, which only an elimination changes |
-
 Options: delta=0.05, the probability with which the guarantee may fail.
 
 Guarantee: with probability 1 - delta, for i.i.d. rewards of which an adversary changes C in total,
@@ -29,12 +19,11 @@ Delta_i). Of a budget that says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; T is the horizon if there is one, else
 ceil(B / c_min). Which active arm a layer pulls is reconstructed: any, where others take the one
-pulled least. So is that a round whose layer is empty teaches nothing. The union bound counts the L
-layers, where the paper writes log T.
+pulled least. So is that a round whose layer is empty teaches nothing.
 
 Under a mask each layer draws among its active arms that are allowed; if no layer has any, all
 allowed arms are equally likely. Nothing is learnt from an arm that is not active in the layer that
-came; no theorem covers masks.
+came.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K + L) a round, O(K L) if an
 arm is eliminated.
@@ -80,13 +69,13 @@ class EliminationRaceParams(NamedTuple):
 
 
 class EliminationRaceState(NamedTuple):
-    pulls: Floats  # (L, K)
+    pulls: Floats  # (L, K) N
     rewards: Floats  # (L, K)
-    upper: Floats  # (L, K)
-    lower: Floats  # (L, K)
+    upper: Floats  # (L, K) r + width
+    lower: Floats  # (L, K) r - width
     active: Ints  # (L, K)
-    sizes: Ints  # (L,)
-    chances: Floats  # (K,)
+    sizes: Ints  # (L,) how many are active
+    chances: Floats  # (K,) over all layers; only an elimination changes them
 
 
 class EliminationRaceScratch(NamedTuple):

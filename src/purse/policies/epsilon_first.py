@@ -14,27 +14,17 @@ the arms in order, sweep after sweep. When no arm can be paid for, the game ends
     epsilon  "theory": min(1, (C ln(K B / min c) / (2 B))^(1/3))             (the default)
              or a number in [0, 1]
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i) of the exploration | `state.pulls[i]`, `state.rewards[i]` |
-| x, what of x has been reported | `params.explore`, `state.learnt[0]`, both in units |
-| pulls of each arm | `state.taken[i]` |
-| r(i) / c(i) | `state.ratios[i]`, renewed with a report on i only; `FIRST` before the first |
-
 Options: epsilon; learn="first" (exploration only) or "always" (r goes on learning).
 
 Guarantee: for i.i.d. rewards and epsilon="theory", regret against B max_i e(i) of at most (3
 epsilon B + 1) / min c + 1, up to the rounding of epsilon B to whole sweeps: O(B^(2/3)), with a
-third root of log B. It follows from Hoeffding's inequality: n sweeps leave each mean uncertain by w
-= sqrt(ln(K B / min c) / (2 n)), which costs (epsilon B + 2 B w) / min c, and that is least where
-the two parts are as 1 to 2.
+third root of log B.
 
-Departures from the paper: its bound leaves epsilon to be tuned; "theory" is the choice that the
-calculation above asks for. That r stays as it is after the exploration is recalled, not checked:
-"always" is the other reading. Exploration gets at least one sweep. If reports are late or tickets
-voided (live), r learns from the first reports that cost x together, and from the first report of
-each arm. Under a mask the E arms are the allowed ones that fit, and the policy exploits the best
-allowed arm; no theorem covers masks.
+Departures from the paper: its bound leaves epsilon to be tuned; "theory" is the choice that
+Hoeffding's inequality asks for. That r stays as it is after the exploration is recalled, not
+checked: "always" is the other reading. Exploration gets at least one sweep. If reports are late or
+tickets voided (live), r learns from the first reports that cost x together, and from the first
+report of each arm.
 
 Needs the costs and B. O(K) a round.
 
@@ -80,16 +70,16 @@ LEARN = ("first", "always")
 class EpsilonFirstParams(NamedTuple):
     prices: KnownCosts
     budget: int  # units
-    explore: int  # units
+    explore: int  # x, in units
     frozen: bool  # whether nothing is learnt after the exploration
 
 
 class EpsilonFirstState(NamedTuple):
-    pulls: Floats  # (K,)
+    pulls: Floats  # (K,) N, of the exploration
     rewards: Floats  # (K,)
-    taken: Floats  # (K,)
-    learnt: Ints  # (1,) units
-    ratios: Floats  # (K,)
+    taken: Floats  # (K,) pulls in all
+    learnt: Ints  # (1,) units of x that have been reported
+    ratios: Floats  # (K,) r / c, `FIRST` before the first report
 
 
 class EpsilonFirstScratch(NamedTuple):

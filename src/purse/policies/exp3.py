@@ -12,12 +12,6 @@ The rule (Auer, Cesa-Bianchi, Freund and Schapire, 2002), for T rounds:
 
 This is EXP3.BwK if every pull costs 1, and runs on its kernels.
 
-| symbol | code |
-|---|---|
-| ln w_t(i) | `state.log_weights[i]` |
-| w_t(i), shifted | leaves of `state.tree`, relative to exp(`state.shift[0]`) |
-| gamma / K | `params.rate` |
-
 Options: gamma=None (above) or a number in [0, 1].
 
 Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
@@ -27,8 +21,7 @@ dear one.
 
 Departures from the paper: it has a number of rounds and no budget; here play goes on until the
 budget is gone. gamma is tuned to T, which bounds the best arm's gain, and is 0 for a single arm. A
-pull that cannot be paid is not learnt from. Under a mask the probabilities of the allowed arms are
-scaled up to 1; no theorem covers masks.
+pull that cannot be paid is not learnt from.
 
 Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(log K) a round.
 

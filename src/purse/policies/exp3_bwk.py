@@ -10,12 +10,6 @@ The rule (Rangi, Franceschetti and Tran-Thanh, Algorithm 1), with costs c in [c_
            default) "proof":   min(1, sqrt(c_min K ln K / ((e - 1) B + (e - 2) K)))      (its proof)
            or a number in [0, 1]
 
-| symbol | code |
-|---|---|
-| ln w_t(i) | `state.log_weights[i]` |
-| w_t(i), shifted | leaves of `state.tree`, relative to exp(`state.shift[0]`) |
-| gamma c_min / K | `params.rate` |
-
 Guarantee: for every arm j, summed up to the round sigma in which the game ends,
 E sum e_t(j) - E sum e_t(i_t) <= K ln K / (c_min gamma) + (e - 1) gamma (B + c_min) / c_min^2
 (`bounds.proposition_a`). This is a statement about efficiencies over the player's own rounds.
@@ -25,8 +19,6 @@ constant, or if rewards are i.i.d. and each arm's cost is a constant (`bounds.pr
 
 Departures from the paper: gamma is capped at 1, and is 0 for a single arm; a pull that cannot be
 paid is not learnt from.
-
-Under a mask the probabilities are renormalised over the allowed arms; no theorem covers masks.
 
 Needs B (for gamma) and c_min. O(log K) a round: only the pulled arm's weight changes, so the
 weights live in a sum tree.
@@ -68,8 +60,8 @@ class Exp3BwKParams(NamedTuple):
 
 
 class Exp3BwKState(NamedTuple):
-    log_weights: Floats  # (K,)
-    tree: Floats  # (2 leaf,)
+    log_weights: Floats  # (K,) ln w
+    tree: Floats  # (2 leaf,) w, relative to exp(shift)
     shift: Floats  # (1,)
 
 

@@ -13,14 +13,6 @@ The rule (Neu, 2015), for T rounds, blind to costs, with losses 1 - x:
 
 EXP3-IX.BwK runs the same kernels on another x.
 
-| symbol | code |
-|---|---|
-| L_t(i) | `state.losses[i]` |
-| exp(-eta L_t(i)), shifted | leaves of `state.tree`, relative to the loss `state.low[0]` |
-| the same if anytime | leaves of `scratch.tree`, relative to the smallest loss |
-| eta | `rate(params, t)` |
-| 1 - x_t(i_t) | `loss` in `learn` |
-
 Options: eta="rounds", "anytime" or a number, as above.
 
 Guarantee: with probability 1 - delta, for every delta, the reward over T rounds falls short of any
@@ -29,12 +21,10 @@ delta); anytime: 4 sqrt(K T ln K) + (2 sqrt(K T / ln K) + 1) ln(2 / delta). What
 a budget that says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-The bounds are recalled. Under a mask the probabilities of the allowed arms are scaled up to 1; no
-theorem covers masks.
+The bounds are recalled.
 
-Needs the horizon, or B and c_min, unless eta says otherwise; plays any number of resources.
-O(log K) a round: only the pulled arm's weight changes, so the weights live in a sum tree. Anytime
-all weights change in every round: O(K) with K exps.
+Needs the horizon, or B and c_min, unless eta says otherwise; plays any number of resources. O(log
+K) a round; anytime O(K) with K exps.
 
 >>> import purse
 >>> policy = purse.Policy("exp3-ix", n_arms=2, budget=100, cost_min=0.5, seed=1)
@@ -83,9 +73,9 @@ class Exp3IxParams(NamedTuple):
 
 
 class Exp3IxState(NamedTuple):
-    losses: Floats  # (K,)
-    tree: Floats  # (2 leaf,) not used if anytime
-    low: Floats  # (1,) likewise
+    losses: Floats  # (K,) L
+    tree: Floats  # (2 leaf,) exp(-eta (L - low)); not used if anytime, nor is the next
+    low: Floats  # (1,)
 
 
 class Exp3IxScratch(NamedTuple):

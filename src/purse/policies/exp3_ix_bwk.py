@@ -6,24 +6,16 @@ The rule, with costs c in [c_min, 1], is that of EXP3-IX with
     x_t(i) = c_min r_t(i) / c_t(i)                         in [0, 1]
     T      = ceil(B / c_min), or the horizon if that is less
 
-| symbol | code |
-|---|---|
-| L_t(i) | `state.losses[i]` |
-| exp(-eta L_t(i)), shifted | leaves of `state.tree`; anytime of `scratch.tree` |
-| 1 - x_t(i_t) | `loss` in `learn` |
-
 Options: eta="rounds" (from T), "anytime" or a number from 0 up; see EXP3-IX.
 
 Guarantee: with probability 1 - delta, for every delta, over the rounds that it paid for, its sum of
 efficiencies falls short of any fixed arm's, in the same rounds, by at most 1 / c_min times the
-bound of EXP3-IX for T rounds plus 1, whatever rewards and costs. That is about
-2 sqrt(2 B K ln K / c_min^3) + sqrt(2 B K / (c_min^3 ln K)) ln(2 / delta). (After the round in which
-the game ends let all x be 0: the guarantee of EXP3-IX then covers T rounds, and the last, refused
-one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in general, and the
-same if all costs are one constant.
+bound of EXP3-IX for T rounds plus 1, whatever rewards and costs. That is about 2 sqrt(2 B K ln K /
+c_min^3) + sqrt(2 B K / (c_min^3 ln K)) ln(2 / delta). About reward it says what EXP3.BwK's says:
+nothing in general, and the same if all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3-IX
-is ours. Masks as in EXP3-IX; no theorem covers masks.
+is ours.
 
 Needs B and c_min; anytime only c_min. O(log K) a round, anytime O(K) with K exps.
 

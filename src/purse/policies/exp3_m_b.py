@@ -20,16 +20,6 @@ for the arms that were drawn and are not at the cap, with
 
 or a number in [0, 1]; g is the most that reward less cost can sum to before B is spent.
 
-| symbol | code |
-|---|---|
-| ln w_t(i) | `state.log_weights[i]` |
-| w_t(i), relative to exp(`state.shift[0]`) | `state.weights[i]` |
-| w_t(i), relative to that or to the largest that is not at the cap | `scratch.relative[i]` |
-| p_t(i) | `scratch.marginals[i]` |
-| m gamma / K | `params.rate` |
-
-`scratch.relative` is relative to the largest weight below the cap if that weight is tiny.
-
 Options: gamma=None (the one above) or a number in [0, 1]. If c_min = 1, g is 0 and gamma 1,
 which never learns: give a number.
 
@@ -39,14 +29,10 @@ Omega((1 - m/K)^2 sqrt(K B / m)). If rewards may be below costs nothing is promi
 learnt is which arms have the largest reward less cost, and these may not be the most efficient.
 
 Departures from the paper: gamma is reconstructed, and the paper's may differ in a term under the
-root; it is 0, and all arms come for sure, if m = K. A report that comes late finds the cap of
-the round in which its arm was drawn: p = 1 on the ticket says that it was at the cap. Under a mask
-the rule runs on the allowed arms alone, K of them, with min(m, K) plays; if all of them come for
-sure, it learns nothing. No theorem covers masks.
+root; it is 0, and all arms come for sure, if m = K. Under a mask the rule runs on the allowed arms
+alone, K of them, with min(m, K) plays; if all of them come for sure, it learns nothing.
 
-Needs B and c_min (for gamma). O(m K) a round, with m exps: only the weights of the arms that were
-drawn change. A sum tree would spare nothing, since the rounding that draws m arms looks at every
-arm.
+Needs B and c_min (for gamma). O(m K) a round, with m exps.
 
 >>> import purse
 >>> policy = purse.Policy("exp3.m.b", n_arms=4, plays=2, budget=100, cost_min=0.5, seed=1)
@@ -89,14 +75,14 @@ class Exp3MBParams(NamedTuple):
 
 
 class Exp3MBState(NamedTuple):
-    log_weights: Floats  # (K,)
-    weights: Floats  # (K,)
+    log_weights: Floats  # (K,) ln w
+    weights: Floats  # (K,) w, relative to exp(shift)
     shift: Floats  # (1,)
 
 
 class Exp3MBScratch(NamedTuple):
-    relative: Floats  # (K,)
-    marginals: Floats  # (K,)
+    relative: Floats  # (K,) w, relative to exp(shift) or to the largest below the cap
+    marginals: Floats  # (K,) p
 
 
 def params(problem: Problem, *, gamma: float | None = None) -> Exp3MBParams:
@@ -269,7 +255,7 @@ def update(
 ) -> None:
     for k in range(params.plays):
         i = play.arms[k]
-        if i >= 0 and play.probs[k] < 1.0:
+        if i >= 0 and play.probs[k] < 1.0:  # 1: the arm was at the cap when it was drawn
             gain = params.rate * (play.rewards[k] - play.costs[k, 0]) / play.probs[k]
             state.log_weights[i] += gain
             above = state.log_weights[i] - state.shift[0]

@@ -13,13 +13,6 @@ The rule (Bubeck and Cesa-Bianchi, 2012, after Auer et al., 2002), for T rounds,
 
 EXP3.P.BwK is the same rule on another x. Both run on `purse.kernels.exp3_p`.
 
-| symbol | code |
-|---|---|
-| G_t(i) | `state.gains[i]` |
-| p_t(i) | `state.chances[i]` |
-| exp(eta G_t(i)), relative to some gain | `state.weights[i]` |
-| x_t(i_t) | `gain` in `learn_action` |
-
 Options: delta=0.05, the probability with which the guarantee may fail.
 
 Guarantee: with probability 1 - delta the reward over T rounds falls short of any fixed arm's, in
@@ -27,10 +20,6 @@ the same rounds, by at most 5.15 sqrt(T K ln(K / delta)), whatever the rewards. 
 says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-When a report comes late, the pulled arm's estimate has the probability on its ticket, and the other
-arms' bonus today's probabilities. The constants are recalled; they add up to the bound:
-2 + 1.05 + 1.1 0.95 + 1/0.95 < 5.15. Under a mask the probabilities of the allowed arms are scaled
-up to 1; no theorem covers masks.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K) a round with one exp.
 

@@ -6,24 +6,15 @@ The rule, with costs c in [c_min, 1], is that of EXP3.P with
     x_t(i) = c_min r_t(i) / c_t(i)                         in [0, 1]
     T      = ceil(B / c_min), or the horizon if that is less
 
-| symbol | code |
-|---|---|
-| G_t(i) | `state.gains[i]` |
-| p_t(i) | `state.chances[i]` |
-| exp(eta G_t(i)), relative to some gain | `state.weights[i]` |
-| x_t(i_t) | `gain` in `learn_action` |
-
 Options: delta=0.05, the probability with which the guarantee may fail.
 
 Guarantee: with probability 1 - delta, over the rounds that it paid for, its sum of efficiencies
 falls short of any fixed arm's, in the same rounds, by at most 5.15 sqrt(T K ln(K / delta)) / c_min
-+ 1 / c_min, about 5.15 sqrt(B K ln(K / delta) / c_min^3), whatever rewards and costs. (After the
-round in which the game ends let all x be 0: the guarantee of EXP3.P then covers T rounds, and the
-last, refused one adds at most 1 / c_min.) About reward it says what EXP3.BwK's says: nothing in
-general, and the same if all costs are one constant.
++ 1 / c_min, about 5.15 sqrt(B K ln(K / delta) / c_min^3), whatever rewards and costs. About reward
+it says what EXP3.BwK's says: nothing in general, and the same if all costs are one constant.
 
 Departures from the paper: the paper leaves high probability open; feeding efficiencies to EXP3.P is
-ours. Late reports and masks as in EXP3.P; no theorem covers masks.
+ours.
 
 Needs B and c_min. O(K) a round with one exp, see EXP3.P.
 

@@ -15,13 +15,6 @@ The rule (Seldin and Lugosi, 2017), with losses 1 - r. Each arm once, in order; 
 This is EXP3++.BwK if every pull costs 1, so that nothing is unsure about the cost (lam is
 infinite in `purse.kernels.confidence`), and runs on its kernels.
 
-| symbol | code |
-|---|---|
-| L_t(i) | `state.losses[i]` |
-| N(i), sum of rewards | `state.pulls[i]`, `state.rewards[i]`; `state.costs[i]` is N(i) again |
-| eps_t(i) | `scratch.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
-| p_t(i), not normalised | `scratch.weights[i]` |
-
 Options: alpha=3; beta="theory" (256) or a number.
 
 Guarantee: over T rounds the expected reward falls short of any fixed arm's, in the same rounds, by
@@ -30,12 +23,9 @@ rewards, with Delta the gaps in mean reward. Of a budget that says something onl
 are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-The initial pulls enter N and the means, and not L. An arm whose first report is missing has the
-widest bounds. The constant 4 is recalled. Under a mask the probabilities of the allowed arms are
-scaled up to 1, see `exp3++.bwk`; no theorem covers masks.
+The constant 4 is recalled.
 
-Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a round, see
-`exp3++.bwk`.
+Needs nothing: neither T nor B nor c_min; plays any number of resources. O(K) a round with one exp.
 
 >>> import purse
 >>> policy = purse.Policy("exp3++", n_arms=3, budget=100, cost_min=0.1, seed=0)

@@ -8,21 +8,13 @@ prices when the report came, and V the sum of g_s^2 over the reports:
     eta_t  = rate sqrt(ln K / (K (1 + V)))
     eps_t  = min{1/(2K), (1/2) sqrt(ln K / (t K)) sqrt((1 + V) / (1 + t))}
 
-All else is as in `exp3++.prices`.
-
-| symbol | code |
-|---|---|
-| V | `state.worth[0]` |
-| others | as in `exp3++.prices` |
-
 Options: rate=0.7.
 
 Guarantee: none is proved; for one, V would have to contain the importance weights. Measured: on the
 suite it is better than `exp3++.prices` in nearly all cases, and worse if a player should save
 for later (`spend_or_save`) or if costs mislead.
 
-Departures from the paper: the policy is ours, not the paper's; initial pulls are those of
-EXP3++.BwK, also under a mask; no theorem covers masks.
+Departures from the paper: the policy is ours, not the paper's; all else is as in `exp3++.prices`.
 
 Needs the budgets; no least cost. O(K D) a round with K exps, and D exps a report.
 
@@ -72,7 +64,7 @@ class AdaPricesState(NamedTuple):
     cost_estimates: Floats  # (K, D)
     spent: Floats  # (D,)
     earned: Floats  # (1,)
-    worth: Floats  # (1,)
+    worth: Floats  # (1,) V
 
 
 def params(problem: Problem, *, rate: float = 0.7) -> AdaPricesParams:

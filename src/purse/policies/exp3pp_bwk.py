@@ -12,13 +12,6 @@ once, in order; then
 
 with gap_t as in `purse.kernels.confidence`.
 
-| symbol | code |
-|---|---|
-| L_t(i), less the smallest when the anchor was set | `state.losses[i]` |
-| N, sum r, sum c of an arm | `state.pulls`, `state.rewards`, `state.costs` |
-| eps_t(i) | `scratch.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
-| p_t(i), not normalised | `scratch.weights[i]` |
-
 Options: alpha=3; beta="theory" (256 / c_min^2) or a number; lam=None (c_min) or a number up to
 c_min; width="printed" or "direct" (see `purse.kernels.confidence`); epsilon="lemma" (above),
 "printed" (without the K under the root, which costs a factor sqrt K) or "cmin" (times c_min);
@@ -32,18 +25,12 @@ general (`two_worlds`), and Theorem 3 (`bounds.theorem3`) an order of log^2 B fo
 which is false for random costs (`misleading_ratio`); with the paper's beta the third term of eps
 does not bind before some 10^9 rounds, so that what one sees is a transient plus growth like sqrt B.
 
-Departures from the paper: as its versions of eps, of the sum and of the width contradict each
-other we take the reading that its proofs need, and offer the others as options. An arm whose first
-report is missing has the widest bounds. Reports on the first K rounds, the initial pulls, enter N
-and the means, and not L. Under a mask the probabilities of the allowed arms are scaled up to 1, and
-an initial pull may come later than round K: it enters L, too, with probability 1. No theorem covers
-masks.
+Departures from the paper: as its versions of eps, of the sum and of the width contradict each other
+we take the reading that its proofs need, and offer the others as options. Reports on the first K
+rounds, the initial pulls, enter N and the means, and not L; under a mask one may come later, and
+enters L, too.
 
-Needs c_min, not B. O(K) a round with one exp. An anchor holds the weights of a recent gamma; since
-w_t(i) = anchor(i) exp((gamma_anchor - gamma_t) L(i)) has a small exponent, a short series is exact
-to rounding. Only the pulled arm's anchor changes in a round. The losses are kept relative to the
-one that was the smallest when the anchor was set. Reports that come so late that no anchor is fresh
-cost K exps.
+Needs c_min, not B. O(K) a round with one exp.
 
 >>> import purse
 >>> policy = purse.Policy("exp3++.bwk", n_arms=3, budget=100, cost_min=0.1, seed=0)
@@ -98,17 +85,17 @@ class Exp3PlusPlusBwKParams(NamedTuple):
 
 
 class Exp3PlusPlusBwKState(NamedTuple):
-    losses: Floats  # (K,)
-    pulls: Floats  # (K,)
+    losses: Floats  # (K,) L, less the smallest when the anchor was set
+    pulls: Floats  # (K,) N
     rewards: Floats  # (K,)
     costs: Floats  # (K,)
-    anchor: Floats  # (K,)
+    anchor: Floats  # (K,) exp(-gamma L) for a recent gamma
     memo: Floats  # (3,)
 
 
 class Exp3PlusPlusBwKScratch(NamedTuple):
-    weights: Floats  # (K,)
-    rates: Floats  # (K,)
+    weights: Floats  # (K,) p, not normalised
+    rates: Floats  # (K,) eps, from the round `quiet` on
 
 
 def params(
@@ -155,7 +142,7 @@ def weigh(
     cap = min(0.5 / params.n_arms, params.spread * root)
     gamma = 0.5 * params.c_min * root
     if t <= state.memo[LAST]:
-        fall = state.memo[GAMMA] - gamma
+        fall = state.memo[GAMMA] - gamma  # so small that a series is exact to rounding
         for i in range(params.n_arms):
             scratch.weights[i] = times_exp(state.anchor[i], fall * state.losses[i])
     else:

@@ -14,20 +14,13 @@ in [c_min, 1]. Each arm once, in order; then
 
 with gap_t as in `purse.kernels.confidence`, of direct width.
 
-| symbol | code |
-|---|---|
-| R^(i), C^(i) | `state.reward_estimates[i]`, `state.cost_estimates[i]` |
-| N, sum r, sum c of an arm | `state.pulls`, `state.rewards`, `state.costs` |
-| eps_t(i) | `scratch.rates[i]`, from the round `params.quiet` on; before it, all are `cap` |
-| p_t(i), not normalised | `scratch.weights[i]` |
-
 Options: alpha=3; beta="theory" (256 / c_min^2) or a number.
 
 Guarantee: none is proved. Measured: on `misleading_ratio` its regret is below 1% of the budget at B
 = 10^5, where EXP3.BwK and EXP3++.BwK lose 28%.
 
 Departures from the paper: the policy is ours, not the paper's; its exploration and its initial
-pulls are those of EXP3++.BwK, also under a mask; no theorem covers masks.
+pulls are those of EXP3++.BwK.
 
 Needs c_min (for the gaps), not B. O(K) a round with K exps: the price moves every arm's score in
 every round.
@@ -75,8 +68,8 @@ class Exp3PlusPlusPriceParams(NamedTuple):
 
 
 class Exp3PlusPlusPriceState(NamedTuple):
-    reward_estimates: Floats  # (K,)
-    cost_estimates: Floats  # (K,)
+    reward_estimates: Floats  # (K,) R^
+    cost_estimates: Floats  # (K,) C^
     pulls: Floats  # (K,)
     rewards: Floats  # (K,)
     costs: Floats  # (K,)

@@ -19,19 +19,11 @@ scarcest:
 Each arm once first, in order. At the optimum of the linear program theta v_j is what all of
 resource j is worth.
 
-| symbol | code |
-|---|---|
-| R^(i), C^_j(i) | `state.reward_estimates[i]`, `state.cost_estimates[i, j]` |
-| S_j, reward earned | `state.spent[j]`, `state.earned[0]` |
-| theta_t v_t(j) | `scratch.prices[j]` |
-| p_t(i), not normalised | `scratch.weights[i]` |
-| b / b_j | `params.scale[j]`, time last |
-
 Guarantee: none is proved. Measured: with one resource and no horizon it plays like `exp3++.price`;
 on the suite's cases with a horizon see the leaderboard.
 
 Departures from the paper: the policy is ours, not the paper's; its exploration and its initial
-pulls are those of EXP3++.BwK, without the gaps, also under a mask; no theorem covers masks.
+pulls are those of EXP3++.BwK, without the gaps.
 
 Needs the budgets; no least cost, so it also plays if that is unknown. O(K D) a round with K
 exps.
@@ -71,18 +63,18 @@ class Exp3PlusPlusPricesParams(NamedTuple):
     n_resources: int  # without time
     log_ratio: float  # ln K / K
     kappa: float
-    scale: Floats  # (D,)
+    scale: Floats  # (D,) b / b_j, time last
 
 
 class Exp3PlusPlusPricesState(NamedTuple):
-    reward_estimates: Floats  # (K,)
-    cost_estimates: Floats  # (K, D)
-    spent: Floats  # (D,)
+    reward_estimates: Floats  # (K,) R^
+    cost_estimates: Floats  # (K, D) C^
+    spent: Floats  # (D,) S
     earned: Floats  # (1,)
 
 
 class Exp3PlusPlusPricesScratch(NamedTuple):
-    prices: Floats  # (D,)
+    prices: Floats  # (D,) theta v
     weights: Floats  # (K,)
 
 

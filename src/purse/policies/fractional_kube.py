@@ -9,20 +9,9 @@ largest
 with N, r the arm's pulls and mean reward so far; ties are broken at random. When no arm can be paid
 for, the game ends.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
-| c(i) | `params.costs[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i) | `scratch.scores[i]`, `OUT` if c(i) is more than what is left |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i.
-
 Guarantee: regret O(K log B / min Delta) for i.i.d. rewards.
 
 Departures from the paper: none known.
-
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs the costs, not B. O(K) a round.
 

@@ -11,24 +11,12 @@ Each arm once, in order; then
 with N, r the arm's pulls and mean reward so far, and u what is left. When no arm can be paid for,
 the game ends.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i) | `state.pulls[i]`, `state.rewards[i]` |
-| c(i) | `params.prices.costs[i]`, and exactly `params.prices.units[i]` |
-| r(i) / c(i), 1 / (sqrt(N(i)) c(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i), m(i) | `scratch.scores[i]`, `scratch.counts[i]` |
-| the arms by falling D_t | `scratch.order` |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i. `state.order` is the order of
-a little while ago, from which sorting starts; it decides how long the sorting takes, and no number.
-
 Guarantee: regret O(K log B / min Delta) against the best that a player with known means can do,
 for i.i.d. rewards.
 
 Departures from the paper: of arms with the same D_t the first comes first. While the first report
 of arms that can be paid for is missing (live, reports come late), one of them is pulled, each
-equally likely. Under a mask the policy fills the knapsack with allowed arms only, and lets the
-round pass if no arm can be paid for; no theorem covers masks.
+equally likely.
 
 Needs the costs, not B. O(K) a round and the number of places that arms move in the order.
 
@@ -83,16 +71,16 @@ class KubeState(NamedTuple):
     pulls: Floats  # (K,)
     rewards: Floats  # (K,)
     seen: Ints  # (1,) arms with a report
-    bases: Floats  # (K,) `OUT` without a report
-    slopes: Floats  # (K,) 0 without a report
+    bases: Floats  # (K,) r / c, `OUT` without a report
+    slopes: Floats  # (K,) 1 / (sqrt(N) c), 0 without a report
     order: Ints  # (K,) about the order of the next round: where sorting starts
     width: Floats  # (1,) sqrt(2 ln(t - 1)) of the round in which all of `order` was sorted
 
 
 class KubeScratch(NamedTuple):
-    scores: Floats  # (K,)
-    counts: Floats  # (K,)
-    order: Ints  # (K,)
+    scores: Floats  # (K,) D_t
+    counts: Floats  # (K,) m
+    order: Ints  # (K,) by falling D_t
 
 
 def params(problem: Problem) -> KubeParams:

@@ -18,15 +18,6 @@ with eta = sqrt(8 ln D / T) and
 y is the payoff r + 1 - z c_j of the game between the two, mixed by q and brought into [0, 1]. T_0
 stands for a guess at what can be gained.
 
-| symbol | code |
-|---|---|
-| p_t(i) | `state.chances[i]`, doing nothing last |
-| sum c_{s,j}, q_t(j) | `state.spent[j]`, `scratch.prices[j]`, time last |
-| z | one of `params.stakes` |
-| eta | `params.eta` |
-
-Behind `state.chances` are `state.gains[i]` and `state.weights[i]`, as in EXP3.P.
-
 Options: form="stochastic" or "adversarial"; delta=0.05, as in EXP3.P.
 
 Guarantee: stochastic: in i.i.d. worlds the gain falls short of the optimum of the linear program on
@@ -36,11 +27,8 @@ the true means by at most O(T/B) (sqrt(T K ln(K T / delta)) + sqrt(T ln D)), wit
 policy can do better than 1 / O(ln T).
 
 Departures from the paper: the mixture of resources by q instead of one drawn from it; T_0 in powers
-of d + 1 is quoted from memory. A round in which nothing is done brings no report; its part is
-booked with the next one, at that one's prices, see `purse.kernels.primal_dual`. Without a horizon T
-is the most rounds that can be paid for, and doing nothing is no action. A late report meets the
-prices of its own time and of what has been reported since. Under a mask the masked arms' chances go
-to the other actions, each in proportion to its own; no theorem covers masks.
+of d + 1 is quoted from memory. Without a horizon T is the most rounds that can be paid for, and
+doing nothing is no action.
 
 Needs B and T, or c_min; takes any number of resources. O(K + D) a round with D exps and those of
 EXP3.P.
@@ -103,15 +91,15 @@ class LagrangeParams(NamedTuple):
 
 class LagrangeState(NamedTuple):
     gains: Floats  # (actions,)
-    chances: Floats  # (actions,)
+    chances: Floats  # (actions,) p, doing nothing last
     weights: Floats  # (actions,)
     age: Ints  # (1,) reports
-    spent: Floats  # (d,) rescaled
+    spent: Floats  # (d,) sums of c
     booked: Ints  # (1,) rounds
 
 
 class LagrangeScratch(NamedTuple):
-    prices: Floats  # (D,)
+    prices: Floats  # (D,) q, time last
     chances: Floats  # (K,) used under a mask
 
 

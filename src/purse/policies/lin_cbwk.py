@@ -15,14 +15,6 @@ model="shared" all arms have the same coefficients, each its own context, and N 
 model="arm" each arm has coefficients of its own, as if x(i) stood in the i-th block of a context of
 N = n K numbers.
 
-| symbol | code |
-|---|---|
-| M^-1, mu^ and W^_j | `state.inverse`, `state.coefficients` |
-| theta_j | `scratch.prices[j]` |
-| score(i) | `scratch.scores[i]` |
-| N, Z | `params.numbers`, `params.z` |
-| eta B / T | `params.step` |
-
 Options: radius="theory" or a number (beta); z="theory" or a number (Z); model="arm" or "shared".
 
 Guarantee: in i.i.d. worlds whose means are linear the gain falls short of the optimum OPT with
@@ -31,12 +23,9 @@ OPT / B and a multiple of OPT / B + 1. T / B is never below. At sizes that one c
 of theory explores too much: see `square-cbwk` on the same worlds.
 
 Departures from the paper: Z = T / B, where the paper first spends some rounds to estimate OPT / B;
-bounds are kept within [0, 1] and the declared costs of the arm, which mostly brings more; theta
-follows what is left, so that open tickets count at what is held for them. The constants of beta and
-the power of N in the guarantee are quoted from memory. Without a horizon T = ceil(B / c_min), which
-the budget cannot outlast, and no round passes: that is ours.
-
-Under a mask the largest score among the allowed arms is taken; no theorem covers masks.
+bounds are kept within [0, 1] and the declared costs of the arm; theta follows what is left. The
+constants of beta and the power of N in the guarantee are quoted from memory. Without a horizon T =
+ceil(B / c_min), which the budget cannot outlast, and no round passes: that is ours.
 
 Scale: the radius is in units of the largest cost of any arm. If costs differ by orders of
 magnitude the bounds of cheap arms say nothing for long.
@@ -90,11 +79,11 @@ THEORY = -1.0  # the radius of theory, which grows with t
 
 class LinCBwKParams(NamedTuple):
     pace: Pace
-    radius: float
-    numbers: float
+    radius: float  # beta
+    numbers: float  # N
     rounds: float  # T
     z: float
-    step: float
+    step: float  # eta B / T
     shared: bool
     factors: Floats  # (d,) of the costs
     least: Floats  # (K, d) rescaled
@@ -112,7 +101,7 @@ class LinCBwKState(NamedTuple):
 
 
 class LinCBwKScratch(NamedTuple):
-    prices: Floats  # (d,)
+    prices: Floats  # (d,) theta
     scores: Floats  # (K,)
     gains: Floats  # (n,) room for the regression
 

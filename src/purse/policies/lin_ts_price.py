@@ -4,12 +4,8 @@ The rule (ours). In the place of the upper bound on the reward of an arm with a 
 
     r^ + g width          g standard normal, drawn for each arm and each number
 
-and likewise for its costs. Arms without a report, the price, skipped rounds and the guard are those
-of `lin-ucb.price`. The number that is sampled is the prediction in this context, not each
-coefficient: that is the same for one arm, and no matrix has to be factored.
-
-Why. Sampling tries arms in proportion to the chance that they are best, and two rounds at the same
-time are not sure to try the same arm, which helps if many tickets are open.
+and likewise for its costs. All else is as in `lin-ucb.price`. Two rounds at the same time are not
+sure to try the same arm, which helps if many tickets are open.
 
 Options: scale=0.125 (of the optimism: half the width of `lin-ucb.price`), eta=0.2, ridge=1,
 guard=0.05, and a prior as `lin-ucb.price` has it.

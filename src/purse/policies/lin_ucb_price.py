@@ -12,17 +12,6 @@ prices lambda_j, in rounds of pace, from what is overspent so far.
 
 Without a horizon no round passes, and the price is what was earned per cost so far.
 
-Why. Regression shares what is learnt between contexts that are alike. Bounds follow the noise that
-was measured, in each arm's own scale of costs, and widen with what is left to use the knowledge on,
-so that a dear arm is not tried when the money would not last. The price needs no step size that
-depends on the unit of money, and falls again if rounds pass.
-
-| symbol | code |
-|---|---|
-| u(i), l_j(i) | `scratch.gains[i]`, `scratch.uses[i, j]` |
-| lambda_j | `scratch.prices[j]` |
-| T / b_j | `params.pace.rates[j]` |
-
 Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.05 (0: none);
 prior='prior.npz' (what a log has taught, see `purse.lab.prior_from_log`), prior_most (reports of an
 arm that it counts at most), prior_hash (the SHA-256 that the file must have).
@@ -34,10 +23,8 @@ Departures from the paper: there is no paper. Linear bounds are LinUCB's (Li et 
 Yadkori et al., 2011), the price is dual averaging (Xiao, 2010) with AdaGrad's scale (Duchi et al.,
 2011), as in primal-dual contextual bandits with knapsacks (Agrawal and Devanur, 2016).
 
-Under a mask only allowed arms count. Of these only arms whose largest cost is left, if there are
-any. Open tickets count as reports in the optimism.
-
-Without features it is a blind policy, close to `replan`, which also knows changes.
+Only arms whose largest cost is left are played, if there are any. Open tickets count as reports in
+the optimism.
 
 Needs the budgets; a horizon, declared features and bounds on each arm's own costs if they are
 known. O(K n^2) a round, n numbers of a context with the constant.

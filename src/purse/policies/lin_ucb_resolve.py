@@ -11,10 +11,6 @@ the least price at which these arms cost the pace on average: by 30 bisections f
 would overprice. Rounds that passed have no report and cost nothing, so the average counts N / t for
 N reports in t rounds.
 
-Why. A price of 0 at the beginning buys too much, and has to be learnt by overspending. On a sample
-of contexts it can be computed. If contexts are few or none, two arms are worth the same at the
-solved price, and what is overspent so far decides between them.
-
 Options: scale=0.5, eta=0.2, ridge=1, guard=0.05, prior, prior_most, prior_hash: those of
 `lin-ucb.price`.
 

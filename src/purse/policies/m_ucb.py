@@ -8,13 +8,6 @@ the largest
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| sqrt(N(i)) | `state.slopes[i]`, which changes only with a report on i |
-| N(i) x_t(i) | `width`: `common_width(params.alpha2, now.t)` times sqrt(N(i)) |
-| D_t(i) | `scratch.scores[i]`, by `ratio_bound` |
-
 Options: alpha=0.25.
 
 Guarantee: the paper proves regret sublinear in B for i.i.d. rewards and costs, and O(log B) for a
@@ -25,11 +18,8 @@ regret 37 with alpha=0.25, 1,943 with alpha=0.0625.
 
 Departures from the paper: its experiments are reported to favour alpha=0.0625.
 
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
-
-Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. If costs differ by orders of magnitude that is what it loses by: 77% of the optimum in
-suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
+Scale: loses 77% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm, and each arm is bought once whatever it costs.
 
 Needs nothing. O(K) a round.
 
@@ -65,6 +55,7 @@ def params(problem: Problem, *, alpha: float = 0.25) -> MUcbParams:
 
 @kernel
 def score(params: MUcbParams, state: IndexState, now: Now, i: int) -> float:
+    # sums: N times the means and the radius
     width = common_width(params.alpha2, now.t) * state.slopes[i]
     return ratio_bound(state.pulls[i], state.rewards[i], state.costs[i], width)
 

@@ -1,14 +1,7 @@
 r"""MRCB: a cautious m-UCB; truncated confidence bounds of reward over cost, with a radius close to
 nothing.
 
-The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round, with costs in (0, 1]. Each arm once,
-in order; then the arm with the largest
-
-    x_t(i) = sqrt(kappa ln(t - 1) / N(i))
-    D_t(i) = min(r(i) + x_t(i), 1) / max(c(i) - x_t(i), 0)        infinite if that divides by 0
-
-with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random. This is
-m-UCB with alpha = sqrt(kappa).
+The rule (Xia, Qin, Ma, Yu and Liu, 2016) for one play a round: m-UCB with alpha = sqrt(kappa).
 
 Options: kappa=2e-4, which a published implementation uses.
 
@@ -20,8 +13,6 @@ kappa=2e-4, 37 with kappa=0.0625.
 
 Departures from the paper: the paper pulls the set of L arms with the largest sum of upper bounds
 per sum of lower bounds; here L = 1.
-
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 

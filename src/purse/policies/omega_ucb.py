@@ -15,26 +15,12 @@ and w- are bounds on a mean whose N values sum to s. w+ never exceeds 1. Multipl
 
 which has no difference that could cancel, and is positive because costs are.
 
-| symbol | code |
-|---|---|
-| N(i), R(i), C(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| s (N - s) / N of R(i) and of C(i) | `state.reward_parts[i]`, `state.cost_parts[i]` |
-| N(i) / C(i)^2 | `state.factors[i]` |
-| 2 rho | `params.rho2` |
-| z^2 | `z2` |
-| D_t(i) | `scratch.scores[i]` |
-
-`state.reward_parts[i]`, `state.cost_parts[i]` and `state.factors[i]` change only with a report on
-i.
-
 Options: rho=1, the least with the guarantee; 0.25 is often better in practice.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs if rho >= 1; sublinear for a smaller rho.
 
 Departures from the paper: none known in this policy; the paper's variant that estimates the
 variances is not here.
-
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
 
 Needs nothing. O(K) a round.
 
@@ -67,11 +53,11 @@ class OmegaUcbParams(NamedTuple):
 
 class OmegaUcbState(NamedTuple):
     pulls: Floats  # (K,)
-    rewards: Floats  # (K,)
-    costs: Floats  # (K,)
-    reward_parts: Floats  # (K,)
-    cost_parts: Floats  # (K,)
-    factors: Floats  # (K,)
+    rewards: Floats  # (K,) R
+    costs: Floats  # (K,) C
+    reward_parts: Floats  # (K,) s (N - s) / N of R
+    cost_parts: Floats  # (K,) of C
+    factors: Floats  # (K,) N / C^2
 
 
 def params(problem: Problem, *, rho: float = 1.0) -> OmegaUcbParams:

@@ -16,15 +16,6 @@ with N, r, c the arm's pulls, mean reward and mean costs so far; ties are broken
 resource without a horizon the price does not matter, and the rule is the ratio of an upper to a
 lower bound.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c_j(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i, j]` |
-| u(i), l_j(i) | `state.upper[i]`, `state.lower[i, j]`, time last |
-| v_j, relative to the largest | `state.prices[j]` |
-| D_t(i) | `state.scores[i]` |
-| ln v_j / ln(1 + eps) | `state.used[j]` |
-| C | `params.c_rad` |
-
 Options: c_rad=1 (C), or "theory" (C = ln(D K T), T the horizon or the most rounds that can be paid
 for). The paper leaves the constant open; 1 measures far better on the suite.
 
@@ -34,18 +25,13 @@ best possible up to logarithms, with C of that order. Smaller C is often better 
 play, at the risk of leaving the best arm for good: with 20,000 prompts and a budget of 4,000 on the
 world of the suite, `routing`, it loses 11% of OPT with the C of theory and 0.2% with C = 0.5.
 
-Departures from the paper: C is its ln(D K T) with constant 1, where the paper leaves the constant
-open; prices move after the initial pulls; a late report moves them by today's bounds.
-If T is the least of the budgets it takes part as B, too.
+Departures from the paper: prices move after the initial pulls; a late report moves them by today's
+bounds. If T is the least of the budgets it takes part as B, too.
 
-Under a mask the largest index among the allowed arms is taken; no theorem covers masks.
+Scale: loses 87% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm, and each arm is bought once whatever it costs.
 
-Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. If costs differ by orders of magnitude that is what it loses by: 87% of the optimum in
-suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
-
-Needs B and, for C, T or c_min. O(K D) a round with D exps: bounds change only with a report on
-their arm, and with one resource so do indices.
+Needs B and, for C, T or c_min. O(K D) a round with D exps.
 
 >>> import purse
 >>> world = purse.worlds.routing(
@@ -92,10 +78,10 @@ class PrimalDualState(NamedTuple):
     pulls: Floats  # (K,)
     rewards: Floats  # (K,)
     costs: Floats  # (K, d) rescaled
-    upper: Floats  # (K,)
-    lower: Floats  # (K, D)
-    used: Floats  # (D,)
-    prices: Floats  # (D,)
+    upper: Floats  # (K,) u
+    lower: Floats  # (K, D) l, time last
+    used: Floats  # (D,) ln v / ln(1 + eps)
+    prices: Floats  # (D,) v, relative to the largest
     scores: Floats  # (K,) used with one price
 
 

@@ -33,29 +33,15 @@ share their part of the plan. Then:
 
 Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
-use it on: L is half of ln(1 + N / n), as in indices for games of known length, so nothing is
-explored when the money is nearly gone, and a dear arm is explored little. N is a K-th of what is
-left, as in MOSS: with many arms no arm can be learnt well. Bounds in an arm's own scale are what
-costs over several decades need. The guard serves small budgets, looks and fading serve an arm that
-gets better while no pull of it comes, the test serves worlds that change.
-
-| symbol | code |
-|---|---|
-| n | `state.weights[i]`, faded |
-| r and c_j | `state.means[i, 0]` and `state.means[i, 1 + j]` |
-| (n + 1) v, without the added observation | `state.spreads[i, s]` |
-| top | `state.tops[i, s]` |
-| u(i), l_j(i), x(i) | `lp.gains[i]`, `lp.uses[i, j]`, `lp.pulls[i]` |
-| s, k | `state.last[i]`, `state.changes[0]` |
-
-The parts are in `purse.kernels`: bounds, looks, equal shares and the guard in `plan`, the program
-in `small_lp`, fading and the test for changes in `fading_means`.
+use it on: nothing is explored when the money is nearly gone, and a dear arm is explored little.
+Bounds in an arm's own scale are what costs over several decades need. The guard serves small
+budgets, looks and fading serve an arm that gets better while no pull of it comes, the test serves
+worlds that change.
 
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.15, looks=0.2,
 guard=0.05 (0: none).
 
-Guarantee: none is proved. Its parts have theory: indices of finite games, the program on what is
-left, the likelihood test. Nothing protects it from an adversary that expects it: apart from looks
+Guarantee: none is proved. Nothing protects it from an adversary that expects it: apart from looks
 and mixtures its plans are no secret. Such an adversary is met by `exp3++.bwk`.
 
 Departures from the paper: there is no paper. The index of an untried arm and L follow finite-game
@@ -137,7 +123,7 @@ class ReplanParams(NamedTuple):
 
 
 class ReplanState(NamedTuple):
-    weights: Floats  # (K,) this and the next four: see `FadingMeans`
+    weights: Floats  # (K,) n, faded; this and the next four: see `FadingMeans`
     means: Floats  # (K, 1 + d) of the reward and the costs
     spreads: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
@@ -145,7 +131,7 @@ class ReplanState(NamedTuple):
     taken: Floats  # (K,) reports in all
     earned: Floats  # (1,)
     first: Floats  # (2,) sum of ln(cost / most) over first reports, and their number
-    changes: Ints  # (1,)
+    changes: Ints  # (1,) k
     reports: Ints  # (K,) this and the next two: see `ChangeTest`
     sums: Floats  # (K, 1 + d)
     before: Floats  # (K, SIZES, 1 + d)

@@ -17,15 +17,6 @@ that arm i paid, M = max H~ over the active arms and
 EXP3.P starts, with the constants of `exp3.p` for the T - n rounds that remain and delta =
 min(1, K / beta).
 
-| symbol | code |
-|---|---|
-| n H~(i), after the switch EXP3.P's estimated gain | `state.gains[i]` |
-| N(i), N(i) H(i), H(i) | `state.pulls[i]`, `state.rewards[i]`, `state.means[i]` |
-| tau(i), q(i) tau(i) | `state.stops[i]` (0 while active), `state.floors[i]` |
-| how many arms are not active | `state.stopped[0]` |
-| p(i) | `state.chances[i]` |
-| n; sqrt(T / (T - n)) at the switch, 0 before | `state.memo` |
-
 Options: delta=0.05; beta="theory" (above) or a number above 1.
 
 Guarantee: with probability 1 - delta, over T rounds, regret at most 260 K (1 + ln K) ln^2(beta) /
@@ -36,15 +27,12 @@ rounds, close to a million for 10 arms, and until the first is, all arms are equ
 beta shows the mechanism.
 
 Departures from the paper: it has rounds and no budget; T is the horizon if there is one, else
-ceil(B / c_min), and n counts reports. A report that comes late counts with the probability on its
-ticket, one from before the switch for EXP3.P. The confidence that EXP3.P is given is implicit in
-the paper; tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its
-constants are taken from accounts of the paper. Under a mask the probabilities of the allowed arms
-are scaled up to 1; no theorem covers masks.
+ceil(B / c_min), and n counts reports. The confidence that EXP3.P is given is implicit in the paper;
+tests that would divide by 0 (N(i) = 0, tau(i) = 1) are taken as passed. The rule and its constants
+are taken from accounts of the paper.
 
 Needs the horizon, or B and c_min; plays any number of resources. O(K) a round, after the switch
-with K exps. While all arms are active, which is for long, one pass without roots and divisions
-finds that every test is passed.
+with K exps.
 
 >>> import purse
 >>> world = purse.worlds.switching(
@@ -85,7 +73,7 @@ from purse.kernels import (
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS = "sao", 1
-REPORTS, STRETCH = range(2)  # state.memo
+REPORTS, STRETCH = range(2)  # places in `memo`
 
 
 class SaoParams(NamedTuple):
@@ -96,17 +84,17 @@ class SaoParams(NamedTuple):
 
 
 class SaoState(NamedTuple):
-    gains: Floats  # (K,)
-    pulls: Floats  # (K,)
+    gains: Floats  # (K,) n H~, after the switch EXP3.P's
+    pulls: Floats  # (K,) N
     rewards: Floats  # (K,)
-    means: Floats  # (K,)
-    stops: Floats  # (K,)
-    floors: Floats  # (K,)
-    chances: Floats  # (K,)
+    means: Floats  # (K,) H
+    stops: Floats  # (K,) tau, 0 while active
+    floors: Floats  # (K,) q tau
+    chances: Floats  # (K,) p
     weights: Floats  # (K,) of EXP3.P
     age: Ints  # (1,) likewise
-    stopped: Ints  # (1,)
-    memo: Floats  # (2,)
+    stopped: Ints  # (1,) how many arms are not active
+    memo: Floats  # (2,) n; sqrt(T / (T - n)) at the switch, 0 before
 
 
 def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory") -> SaoParams:

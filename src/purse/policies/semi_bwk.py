@@ -14,17 +14,7 @@ fewer are worth it, or none. With groups, sum_i x(i) <= 1 holds in each group in
 condition, and at most one arm of a group is drawn.
 
 For a price p of cost the best x has the m largest of the u(i) - p l(i) that are positive, or the
-largest of each group; arms with equal numbers share. The price is bisected to where the pace is
-met, and the two neighbours are mixed. The set is drawn by `purse.kernels.dependent_rounding`, with
-one more atom for nothing; with groups, each group draws by itself.
-
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| u(i), l(i) | `state.upper[i]`, `state.lower[i]` |
-| x(i) | `state.shares[i]` |
-| (1 - eps) B / T | `params.pace` |
-| C | `params.c_rad` |
+largest of each group; arms with equal numbers share.
 
 Options: groups=None or the group of each arm, whole numbers from 0 up, as in groups=[0,0,1]; there
 may be as many groups as plays. eps=0, a number in [0, 1), or "theory" (sqrt(C K / B) + C K / B +
@@ -35,7 +25,7 @@ the linear program on the true means by at most O(sqrt(K)) (OPT / sqrt(B) + sqrt
 logarithms, for B above 3 (C K + sqrt(C K T)); its form is quoted from memory.
 
 Departures from the paper: eps = 0 and C = 1 unless asked for; the paper's experiments have eps = 0
-and C = 5. Under a mask the program knows the allowed arms only; no theorem covers masks.
+and C = 5.
 
 Needs B and T. O(50 m K) a report, O(K) a round.
 

@@ -13,25 +13,15 @@ bounds. In rounds of pace, u_j = c_j T / b_j, with prices lambda of `purse.kerne
 with K' = K + 1 actions, nothing among them, and n numbers in a context, its constant among them.
 Without a horizon no round passes, K' = K, and gamma = g sqrt(K t / n).
 
-| symbol | code |
-|---|---|
-| r^(i), c^_j(i) | `predict` of `purse.kernels.regression` |
-| lambda | `scratch.prices` |
-| L(i), p(i) | `scratch.scores[i]`, `scratch.chances[i]` |
-| gamma | `params.gamma`, times sqrt(t) without a horizon |
-
 Options: g=16; eta=0.3, the step of the prices; ridge=1.
 
 Guarantee: with prices by the multiplicative law, b of the order of T and means linear in x, the
 gain falls short of the optimum with contexts by O((T / b + 1) sqrt(K T n)) up to logarithms. None
 is proved for the prices here.
 
-Departures from the paper: prices are a function of what is left (the papers step a stored price);
-the papers estimate OPT / b first or take T / b, which the unit u contains; g = 16 where theory has
-a constant near 1: on worlds of 10,000 rounds g = 1 loses 3 to 19% more. The case without a horizon
-is ours.
-
-Under a mask the probabilities are renormalised over the allowed arms; no theorem covers masks.
+Departures from the paper: prices are a function of what is left (the papers step a stored price); g
+= 16 where theory has a constant near 1: on worlds of 10,000 rounds g = 1 loses 3 to 19% more. The
+case without a horizon is ours.
 
 Needs the budgets; a horizon or not. O(K n d) to choose, O(n^2) to learn.
 
@@ -96,9 +86,9 @@ class SquareCBwKState(NamedTuple):
 
 
 class SquareCBwKScratch(NamedTuple):
-    prices: Floats  # (d,)
-    scores: Floats  # (K,)
-    chances: Floats  # (K,)
+    prices: Floats  # (d,) lambda
+    scores: Floats  # (K,) L
+    chances: Floats  # (K,) p
     gains: Floats  # (n,) room for the regression
 
 

@@ -11,17 +11,6 @@ with N, r, c the arm's pulls, mean reward and mean cost over the last w rounds, 
 included. `purse.kernels.concave_hull` solves it. Without a horizon T = ceil(B / c_min), and no
 round passes, as in UCB-BwK.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| arm of round s | `state.ring_arms[s % w]` (-1: no report) |
-| reward and cost of round s | `state.ring_rewards[s % w]`, `state.ring_costs[s % w]` |
-| the last round with a report | `state.head[0]`, which ends the window of the sums |
-| u(i), l(i), x(i) | `state.upper[i]`, `state.lower[i]`, `state.shares[i]` |
-
-`state.rewards` and `state.costs` are in units of 2^-40. If rounds passed since the last report,
-the scratch holds the sums, bounds and x of the window that ends with the round before this one.
-
 Options: window=None (w = K^(1/3) T^(2/3), rounded up, for means that change by 1 in all) or a
 number of rounds, at most T and 2^22; c_rad="theory" (C = 2 ln(12 K T^3)) or a positive number.
 
@@ -33,19 +22,14 @@ C is so large that for T < 10^5 hardly anything is learnt within a window; small
 there.
 
 Departures from the paper: one window for rewards and costs, where the paper has two; C, w and the +
-1 are quoted from memory; the paper takes several resources. Sums over the window are whole numbers
-of 2^-40, so that a report takes away exactly what it had brought. A report that comes when its
-round has left the window is not learnt from. What is done without a horizon is ours.
+1 are quoted from memory; the paper takes several resources. A report that comes when its round has
+left the window is not learnt from. What is done without a horizon is ours.
 
-Under a mask the policy mixes the allowed arms only; no theorem covers masks.
+Scale: loses 92% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm.
 
-Scale: radii are in units of the largest cost of any arm. If costs differ by orders of magnitude
-that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
-in each arm's own scale, loses 4%.
-
-Needs B and T, or c_min, and an idea of how fast means change. One linear program a report, O(K) for
-each edge of a hull, and one more in each round before which old reports have left the window since
-the last report; O(w + K) numbers a path.
+Needs B and T, or c_min, and an idea of how fast means change. O(K) a round for each edge of a hull;
+O(w + K) numbers a path.
 
 >>> import purse
 >>> world = "switching:segments=[1500],rewards=[[.9,.1],[.1,.9]],costs=[.5,.5]"
@@ -92,14 +76,14 @@ class SwUcbBwKParams(NamedTuple):
 
 
 class SwUcbBwKState(NamedTuple):
-    pulls: Ints  # (K,)
-    rewards: Ints  # (K,)
-    costs: Ints  # (K,)
-    upper: Floats  # (K,)
-    lower: Floats  # (K,)
+    pulls: Ints  # (K,) N
+    rewards: Ints  # (K,) in units of 2^-40, so that a report takes away what it had brought
+    costs: Ints  # (K,) likewise
+    upper: Floats  # (K,) u
+    lower: Floats  # (K,) l
     shares: Floats  # (K,) the x that follow from the bounds
-    head: Ints  # (1,)
-    ring_arms: Ints  # (w,)
+    head: Ints  # (1,) the last round with a report
+    ring_arms: Ints  # (w,) of round s at s % w; -1: no report
     ring_rewards: Ints  # (w,)
     ring_costs: Ints  # (w,)
 

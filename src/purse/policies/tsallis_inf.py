@@ -8,12 +8,6 @@ The rule (Zimmert and Seldin, 2021, for the Tsallis entropy of power 1/2), with 
     rv     L_t(i) = L_{t-1}(i) + 1{i = i_t} (l_t(i) - b_t(i)) / w_t(i) + b_t(i),
            eta_t = 4 / sqrt t,     b_t(i) = 1/2 if w_t(i) >= eta_t^2, else 0
 
-| symbol | code |
-|---|---|
-| L_t(i) | `state.losses[i]` |
-| w_t(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
-| eta_t | `params.scale` / sqrt t |
-
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance.
 
 Guarantee: over any T rounds the expected reward falls short of any fixed arm's, in the same rounds,
@@ -22,9 +16,7 @@ rewards with one best arm; for "rv" by half of either, and O(K ln T) more. For a
 this bound says something only if all costs are one constant.
 
 Departures from the paper: it has rounds and no budget; here play goes on until the budget is gone.
-With "rv" a report that comes late finds the other arms' b from the weights of its round, recomputed
-with what is known by then (see `purse.kernels.tsallis`). The constants of "rv" are recalled. Under
-a mask the policy renormalises the weights over the allowed arms; no theorem covers masks.
+The constants of "rv" are recalled.
 
 Needs nothing; plays any number of resources. O(K) a round and some four passes over the arms to
 find x_t; twice that for "rv".

@@ -4,12 +4,6 @@ The rule of `tsallis-inf` (Zimmert and Seldin, 2021) with costs c in [c_min, 1] 
 
     l_t(i) = 1 - c_min r_t(i) / c_t(i)          in [0, 1]
 
-| symbol | code |
-|---|---|
-| L_t(i), the sum of estimated losses | `state.losses[i]` |
-| w_t(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
-| eta_t | `params.scale` / sqrt t |
-
 Options: estimator="iw", importance-weighted, or "rv", with reduced variance. On the five Bernoulli
 arms of `purse.compare`, B = 10^4, the regret is about 420 with "iw" and 190 with "rv" (EXP3++.BwK:
 980).
@@ -20,9 +14,7 @@ of EXP3.BwK. It is a statement about the sum of r / c. With random costs that is
 buys (`misleading_ratio`), and for the reward that a fixed arm would have earned in rounds of its
 own no such bound holds (`two_worlds`).
 
-Departures from the paper: Tsallis-INF has no costs; the losses are ours. See `tsallis-inf` for late
-reports. Under a mask the policy renormalises the weights over the allowed arms; no theorem covers
-masks.
+Departures from the paper: Tsallis-INF has no costs; the losses are ours.
 
 Needs c_min, not B. O(K) a round and some four passes over the arms; twice that for "rv".
 

@@ -18,14 +18,6 @@ the player earned per cost in the blocks before, unless their arm is unlikely:
     theta(i) = theta_b if w_b(i) >= (eta_b (2 l + 1) (1 + 2 ln b))^2, else theta
     L(i)    += 1{i = i_b} (theta(i) S - X) / w_b(i) - (theta(i) - theta_b)     for all i, at heads
 
-| symbol | code |
-|---|---|
-| L(i) | `state.losses[i]` |
-| w_b(i_b), X, S | `state.block` |
-| earned, paid | `state.earned` |
-| i_b or -1 between blocks, b | `state.held` |
-| w_b(i) | `scratch.weights[i]`, from `purse.kernels.tsallis.tsallis_weights` |
-
 Options: efficiency_max=None, a bound on the reward per cost of every pull, in the user's unit;
 price_max=None, the bound above, likewise.
 
@@ -46,9 +38,8 @@ Several open tickets: a block needs the cost of a pull before the next, so no th
 They are handled: the first report opens the block, reports on its arm join it until heads, and all
 others teach nothing. A pull above efficiency_max voids the guarantee and nothing else.
 
-Departures from the paper: the policy is ours. Under a mask the weights are renormalised over the
-allowed arms; a block whose arm is not allowed waits, and pulls of other arms teach nothing then,
-nor does the pull of an arm that alone was allowed. No theorem covers masks.
+Departures from the paper: the policy is ours. Under a mask a block whose arm is not allowed waits,
+and pulls of other arms teach nothing then, nor does the pull of an arm that alone was allowed.
 
 Needs c_min above 0; a horizon is ignored, and voids the guarantee. O(K) a block, O(1) within it.
 
@@ -98,7 +89,7 @@ class TsallisInfCoinParams(NamedTuple):
 
 
 class TsallisInfCoinState(NamedTuple):
-    losses: Floats  # (K,)
+    losses: Floats  # (K,) L
     block: Floats  # (3,) the probability of the block's arm, its reward and its cost so far
     earned: Floats  # (2,) reward and cost of the blocks before
     held: Ints  # (2,) the block's arm, or NOBODY; the number of the block

@@ -10,14 +10,6 @@ arm with the largest
 
 with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
-| D_t(i) | `scratch.scores[i]` |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i.
-
 Options: lam=None (c_min) or a number up to the least mean cost.
 
 Guarantee: regret O(K log B / min Delta) for i.i.d. rewards and costs. Until an arm has ln(t - 1) /
@@ -26,11 +18,8 @@ time: some 700 to 1,000 times each for lam = 0.1.
 
 Departures from the paper: none known.
 
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
-
-Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. If costs differ by orders of magnitude that is what it loses by: 92% of the optimum in
-suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
+Scale: loses 92% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm, and each arm is bought once whatever it costs.
 
 Needs lam, not B. O(K) a round.
 

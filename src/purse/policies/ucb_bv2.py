@@ -1,24 +1,10 @@
-r"""UCB-BV2: UCB-BV1 without knowledge of the costs; the smallest mean cost seen stands for
-their lower bound.
+r"""UCB-BV2: UCB-BV1 without knowledge of the costs; the smallest mean cost seen stands for their
+lower bound.
 
-The rule (Ding, Qin, Zhang and Liu, 2013), with costs in (0, 1]. Each arm once, in order; then the
-arm with the largest
+The rule (Ding, Qin, Zhang and Liu, 2013) is that of UCB-BV1 with
 
-    lam_t    = min_j c(j)
-    eta_t(i) = sqrt(ln(t - 1) / N(i))
+    lam_t    = min_j c(j)                       of all arms, also under a mask
     D_t(i)   = r(i) / c(i) + (1 / lam_t) (1 + 1 / (lam_t - eta_t(i))) eta_t(i)
-             infinite if eta_t(i) >= lam_t
-
-with N, r, c the arm's pulls, mean reward and mean cost so far; ties are broken at random.
-
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)), c(i) | `state.bases[i]`, `state.slopes[i]`, `state.mean_costs[i]` |
-| lam_t | `lam`, from the arms that have reported |
-| D_t(i) | `scratch.scores[i]` |
-
-`state.bases[i]`, `state.slopes[i]` and `state.mean_costs[i]` change only with a report on i.
 
 Guarantee: regret O(log B) for i.i.d. rewards and costs, with a larger constant than UCB-BV1's.
 Until an arm has ln(t - 1) / lam_t^2 pulls its index is infinite, so with one cheap arm all arms are
@@ -26,12 +12,8 @@ pulled equally often for a long time.
 
 Departures from the paper: none known.
 
-Under a mask the policy takes the largest index among the allowed arms, with lam_t from all arms; no
-theorem covers masks.
-
-Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. If costs differ by orders of magnitude that is what it loses by: 92% of the optimum in
-suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
+Scale: loses 92% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm, and each arm is bought once whatever it costs.
 
 Needs nothing. O(K) a round.
 
@@ -77,7 +59,7 @@ class UcbBv2State(NamedTuple):
     costs: Floats  # (K,)
     bases: Floats  # (K,) `FIRST` without a report
     slopes: Floats  # (K,) 0 without a report
-    mean_costs: Floats  # (K,) 1 without a report
+    mean_costs: Floats  # (K,) c, 1 without a report
 
 
 def params(problem: Problem) -> UcbBv2Params:

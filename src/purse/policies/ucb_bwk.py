@@ -17,14 +17,6 @@ Without a horizon T = ceil(B / c_min), which the budget cannot outlast, and no r
 arms come with probability x(i) / sum_j x(j). Once every l(i) is at
 least c_min, that is the arm with the largest u(i) / l(i).
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| u(i), l(i) | `state.upper[i]`, `state.lower[i]` |
-| x(i) | `state.shares[i]` |
-| (1 - eps) B / T | `params.pace` |
-| C | `params.c_rad` |
-
 Options: eps=0, "theory" (sqrt(C K / B) + (C K / B) ln T) or a number in [0, 1); c_rad="theory" (C =
 ln(K T)) or a positive number.
 
@@ -37,11 +29,8 @@ Departures from the paper: eps = 0 unless asked for; the factor 2 and N + 1 in t
 from memory, and so is eps="theory", with constants of 1 where the paper leaves them open; arms that
 stand at the same point share its probability; what is done without a horizon is ours.
 
-Under a mask the policy mixes the allowed arms only; no theorem covers masks.
-
-Scale: radii are in units of the largest cost of any arm. If costs differ by orders of magnitude
-that is what it loses by: 92% of the optimum in suite 2, costs over three decades, where `replan`,
-in each arm's own scale, loses 4%.
+Scale: loses 92% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm.
 
 Needs B and T, or c_min. One linear program a report, O(K) for each edge of a hull; O(K) a round.
 
@@ -91,8 +80,8 @@ class UcbBwKState(NamedTuple):
     pulls: Floats  # (K,)
     rewards: Floats  # (K,)
     costs: Floats  # (K,)
-    upper: Floats  # (K,)
-    lower: Floats  # (K,)
+    upper: Floats  # (K,) u
+    lower: Floats  # (K,) l
     shares: Floats  # (K,) the x that follow from the bounds
 
 

@@ -11,14 +11,6 @@ once, m in a round, in order; then the m arms with the largest
 with N, r, c the arm's pulls, mean reward and mean cost so far, and t the number of the round. If
 the m-th and the next largest are equal, all arms that share this value are equally likely to come.
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| r(i) / c(i), 1 / sqrt(N(i)) | `state.bases[i]`, `state.slopes[i]` |
-| U_t(i) | `scratch.scores[i]` |
-
-`state.bases[i]` and `state.slopes[i]` change only with a report on i.
-
 Guarantee: regret O(K m^4 log B) for i.i.d. rewards and costs, against the m arms with the best
 efficiencies. Until an arm has (m + 1) ln t / c_min^2 pulls its index is infinite, so for small
 c_min or many plays all arms are pulled equally often for a long time.
@@ -26,8 +18,7 @@ c_min or many plays all arms are pulled equally often for a long time.
 Departures from the paper: the factor m + 1 under the root is known for m = 1 and reconstructed for
 more plays. If m does not divide K, the last of the initial rounds pulls some arms again.
 
-Under a mask the policy takes the largest indices among the allowed arms, and if fewer than m are
-allowed it takes them all; no theorem covers masks.
+If fewer than m arms are allowed, all of them come.
 
 Needs c_min, not B. O(m K) a round.
 

@@ -14,22 +14,13 @@ D^2 (c^2 - a) - 2 D r c + r^2 - a = 0 it needs one square root and one division:
 
     D_t(i) = (r c + sqrt(a (r^2 + c^2 - a))) / (c^2 - a)
 
-| symbol | code |
-|---|---|
-| N(i), N(i) r(i), N(i) c(i) | `state.pulls[i]`, `state.rewards[i]`, `state.costs[i]` |
-| N(i)^2 a_t(i) | `area` |
-| D_t(i) | `scratch.scores[i]`, from sums: numerator and denominator times N(i)^2 |
-
 Guarantee: asymptotically optimal, so regret O(log B), for Bernoulli rewards and costs with means
 around 1/2.
 
 Departures from the paper: none known.
 
-Under a mask the policy takes the largest index among the allowed arms; no theorem covers masks.
-
-Scale: radii are in units of the largest cost of any arm, and each arm is bought once whatever it
-costs. If costs differ by orders of magnitude that is what it loses by: 91% of the optimum in
-suite 2, costs over three decades, where `replan`, in each arm's own scale, loses 4%.
+Scale: loses 91% of the optimum in suite 2, costs over three decades, where `replan` loses 4%: radii
+are in units of the largest cost of any arm, and each arm is bought once whatever it costs.
 
 Needs nothing. O(K) a round.
 
@@ -66,6 +57,7 @@ def params(problem: Problem) -> UcbScParams:
 @kernel
 def score(params: UcbScParams, state: IndexState, now: Now, i: int) -> float:
     reward, cost = state.rewards[i], state.costs[i]
+    # sums: numerator and denominator times N^2
     area = 0.5 * log(now.t) * state.pulls[i]
     below = cost * cost - area
     if below > 0:
