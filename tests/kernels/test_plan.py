@@ -14,20 +14,22 @@ from hypothesis import strategies as st
 from purse.kernels.fading_means import FadingMeans, new_means
 from purse.kernels.plan import (
     GuardStakes,
-    add_looks,
-    bound_width,
     expected_reward,
     find_safe,
     lower_cost,
-    open_arms,
     optimism,
-    play_cheapest,
-    share_equally,
     sure_reward,
     too_risky,
     untried_reward,
 )
 from purse.kernels.small_lp import SmallLp, new_lp
+from purse.policies.replan import (
+    add_looks,
+    bound_width,
+    open_arms,
+    play_cheapest,
+    share_equally,
+)
 from purse.types import Floats, Now
 
 EXACT = {"rel": 1e-15, "abs": 1e-15}

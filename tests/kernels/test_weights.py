@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.compiler.jit import bind
-from purse.kernels.weights import largest, mixed_arm, pick, smallest, total
+from purse.kernels.weights import (
+    Mixture,
+    largest,
+    mixed_arm,
+    mixed_probability,
+    pick,
+    smallest,
+    total,
+)
 
 STEADY = settings(deadline=None, derandomize=True, max_examples=200)
 UNIT = st.floats(0, 1, exclude_max=True)
@@ -65,17 +72,16 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
     shares = [(i + 1) * 2 / (n * (n + 1)) for i in range(n)]
     cap = explore / n if equal else 1.0
     rates = [explore * share for share in shares]
-    got = mixed_arm(u, cap, explore, equal, np.array(rates), np.array(weights), float(sum(weights)))
+    mixture = Mixture(cap, explore, equal, float(sum(weights)))
+    got = mixed_arm(u, mixture, np.array(rates), np.array(weights))
     assert got == plain_mixed_arm(u, cap, explore, equal, rates, weights)
 
 
 @pytest.mark.parametrize("equal", [True, False])
 def test_mixed_arm_comes_with_its_probability(equal: bool) -> None:
-    weights, explore, n = np.array([1.0, 0.0, 3.0]), 0.3, 60_000
+    weights, mixture, n = np.array([1.0, 0.0, 3.0]), Mixture(0.1, 0.3, equal, 4.0), 2000
     rates = np.array([0.1, 0.1, 0.1]) if equal else np.array([0.05, 0.2, 0.05])
-    draw = bind(mixed_arm)
-    drawn = np.bincount(
-        [draw((i + 0.5) / n, 0.1, explore, equal, rates, weights, 4.0) for i in range(n)],
-        minlength=3,
-    )
-    assert drawn / n == pytest.approx(rates + (1 - explore) * weights / 4, abs=3 / n)
+    drawn = [mixed_arm((i + 0.5) / n, mixture, rates, weights) for i in range(n)]
+    chances = [mixed_probability(i, mixture, rates, weights) for i in range(3)]
+    assert np.bincount(drawn, minlength=3) / n == pytest.approx(chances, abs=3 / n)
+    assert chances == pytest.approx(rates + 0.7 * weights / 4)

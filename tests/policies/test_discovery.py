@@ -107,7 +107,7 @@ def test_no_two_named_tuples_of_the_package_share_a_name() -> None:
                     and value.__module__.startswith("purse.")
                 ):
                     homes[value.__name__].add(value.__module__)
-    assert {"Exp3BwKParams", "Exp3PlusPlusBwKState", "GapBounds", "Ticket"} <= set(homes)
+    assert {"Exp3BwKParams", "Exp3PPBwKState", "GapBounds", "Ticket"} <= set(homes)
     assert {name: where for name, where in homes.items() if len(where) > 1} == {}
 
 

@@ -12,9 +12,9 @@ import pytest
 import purse
 from purse import worlds
 from purse.compiler.plain import plain as in_python
-from purse.kernels import greedy_knapsack
+from purse.kernels.known_costs import known_costs
 from purse.lab.theory import knapsack
-from purse.policies import bounded_epsilon_first, epsilon_first
+from purse.policies import bounded_epsilon_first, epsilon_first, kube
 from purse.testing import check_policy
 from purse.types import Problem
 from tests.support.known_costs import (
@@ -134,7 +134,7 @@ def test_rounds_by_hand() -> None:
 
 @pytest.mark.parametrize("capped", [False, True])
 def test_the_filling_is_the_greedy_knapsack_wherever_the_sorting_starts(capped: bool) -> None:
-    rank, fill = in_python(greedy_knapsack.rank), in_python(greedy_knapsack.fill)
+    rank, fill = in_python(kube.rank_from), in_python(kube.fill)
     seen = set()
     for seed in range(300):
         random = Random(seed)
@@ -144,13 +144,11 @@ def test_the_filling_is_the_greedy_knapsack_wherever_the_sorting_starts(capped: 
         caps = [random.choice([0, 3, 100, 10**4, 10**18]) for _ in range(n_arms)]
         pulls = [random.choice([0, 1, 3, 200]) for _ in range(n_arms)]
         told = {"costs": [cost / 1e9 for cost in costs], "caps": caps if capped else None}
-        priced = greedy_knapsack.known_costs(
-            Problem.of(n_arms=n_arms, budget=1, cost_min=1e-9, **told), "a test"
-        )
+        priced = known_costs(Problem.of(n_arms=n_arms, budget=1, cost_min=1e-9, **told), "a test")
         assert priced.units.tolist() == costs
         room = [cap - pulled if capped else 10**18 for cap, pulled in zip(caps, pulls, strict=True)]
         order, counts = np.array(random.sample(range(n_arms), n_arms)), np.ones(n_arms)
-        rank(np.array(scores), order)
+        rank(np.array(scores), order, order)
         total = fill(priced, order, np.array(pulls, float), left, counts)
         assert order.tolist() == sorted(range(n_arms), key=lambda i: (-scores[i], i))
         assert counts.tolist() == greedy(scores, costs, room, left)
@@ -342,10 +340,8 @@ def test_caps_survive_a_file(tmp_path: Any) -> None:
 
 @pytest.mark.parametrize("policy", ["b-kube", BOUNDED])
 def test_passes_the_checks_with_caps(policy: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    costs_of = greedy_knapsack.known_costs
-
     def capped(problem: Problem, name: str) -> Any:
-        return costs_of(problem, name)._replace(caps=np.resize([40, 30, 20, 0], problem.n_arms))
+        return known_costs(problem, name)._replace(caps=np.resize([40, 30, 20, 0], problem.n_arms))
 
     for module in ("b_kube", "epsilon_first"):
         monkeypatch.setattr(f"purse.policies.{module}.known_costs", capped)

@@ -4,19 +4,13 @@ an upper hull.
     max  sum_i rewards(i) x(i)
     subject to    sum_i costs(i) x(i) <= limit,   sum_i x(i) <= 1,   x >= 0
 
-Doing nothing is the point (0, 0), arm i the point (costs(i), rewards(i)). What mixtures reach at a
-cost is the upper concave hull of these points, so that an optimum lies on the hull at `limit`:
-between two neighbours on it, or at its top if the limit does not bind. The walk starts at the
-best point that costs nothing and takes the steepest way up, edge by edge (gift wrapping), until an
-edge ends beyond the limit or nothing is higher. O(K) an edge and no memory: the hull is never
-built, nothing is sorted. At most K edges, so O(K^2) if all arms lie on the hull below the limit;
-few do, and for the K at which that would count a sort would be better.
+Doing nothing is the point (0, 0), arm i the point (costs(i), rewards(i)); an optimum lies on the
+upper hull of these points at `limit`. The walk starts at the best point that costs nothing and
+takes the steepest way up, edge by edge, until an edge ends beyond the limit or nothing is higher:
+O(K) an edge, and no memory.
 
-Arms that share a corner share its weight equally: with bounds cut off at 0 and 1 many arms stand at
-the same point, and the first of them must not be favoured. Of several corners that are equally good
-the cheapest is taken.
-
-Under a mask the mixture is one of the allowed arms: a masked arm becomes a point that no hull has.
+Arms that share a corner share its weight equally. Of several corners that are equally good the
+cheapest is taken. Under a mask a masked arm becomes a point that no hull has.
 """
 
 from __future__ import annotations
@@ -68,23 +62,6 @@ def best_mixture(limit: float, costs: Floats, rewards: Floats, shares: Floats) -
             break
         low_cost = high_cost
         low_reward = high_reward
-    return share_corners(
-        low_cost, low_reward, high_cost, high_reward, weight, costs, rewards, shares
-    )
-
-
-@kernel
-def share_corners(
-    low_cost: float,
-    low_reward: float,
-    high_cost: float,
-    high_reward: float,
-    weight: float,
-    costs: Floats,
-    rewards: Floats,
-    shares: Floats,
-) -> float:
-    """Write the weights of the arms at two corners, equal at each; return their sum."""
     n_low = 0
     n_high = 0
     for i in range(costs.shape[0]):

@@ -3,12 +3,12 @@
 For an arm with N pulls, mean reward r, mean cost c and e = r / c, the paper's eqs. (ucb), (lcb)
 with natural logarithms:
 
-    eta = sqrt((alpha ln t + ln K) / (2 N))
-    UCB = min(1/c_min, e + width),   LCB = max(0, e - width)
-    width = (1 + 1/lam) eta / (lam - eta)   "printed": infinite if eta >= lam, where the printed
-    formula turns negative width = (1 + 1/lam) eta / c             "direct": valid for every eta,
-    because c >= c_min >= lam gap_i = max(0, max_{j != i} LCB_j - UCB_i) rate_i = min(cap, beta ln t
-    / (t gap_i^2))
+    eta    = sqrt((alpha ln t + ln K) / (2 N))
+    width  = (1 + 1/lam) eta / (lam - eta)     "printed": infinite if eta >= lam
+             (1 + 1/lam) eta / c               "direct": valid for every eta, as c >= c_min >= lam
+    UCB    = min(1/c_min, e + width),   LCB = max(0, e - width)
+    gap_i  = max(0, max_{j != i} LCB_j - UCB_i)
+    rate_i = min(cap, beta ln t / (t gap_i^2))
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 from purse.base import validation
 from purse.compiler.kernel import cold, kernel
-from purse.errors import invalid
 from purse.kernels.fastmath import log
+from purse.kernels.horizon import theory_or
 from purse.types import Floats
 
 
@@ -39,13 +39,9 @@ def gap_bounds(
     """Return the constants from a policy's options; beta="theory" is the paper's 256 / c_min^2,
     lam=None is c_min.
     """
-    if isinstance(beta, str):
-        if beta != "theory":
-            raise invalid("beta", beta, "must be 'theory' or a positive number")
-        beta = 256 / c_min**2
     return GapBounds(
         validation.number("alpha", alpha, above=0),
-        validation.number("beta", beta, above=0),
+        theory_or("beta", beta, "a positive number", lambda: 256 / c_min**2, above=0),
         c_min,
         c_min if lam is None else validation.number("lam", lam, above=0, high=c_min),
         validation.choice("width", width, ("printed", "direct")) == "direct",

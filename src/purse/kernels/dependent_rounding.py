@@ -10,9 +10,8 @@ with s = p(i) + p(j),
     s >= 1    one of them is in for good, the other keeps s - 1:        i is in with probability (1
               - p(j)) / (2 - s)
 
-Neither changes the expected mass of an arm, and at least one of the two is settled, so n - 1 such
-steps settle all. The arms settle in order: the one that is still open against the next. No two arms
-help each other in: the indicators are negatively correlated.
+Neither changes the expected mass of an arm, and at least one of the two is settled. The arms settle
+in order: the one that is still open against the next. The indicators are negatively correlated.
 
 Reference: R. Gandhi, S. Khuller, S. Parthasarathy, A. Srinivasan. Dependent rounding and its
 applications to approximation algorithms. Journal of the ACM 53(3), 2006.

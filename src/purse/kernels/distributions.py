@@ -2,13 +2,11 @@ r"""Normal and gamma variates from the counter-based random numbers; two gammas 
 Beta posterior.
 
 Each kernel takes a key and returns, after what it drew, the key moved on past the numbers that it
-used: one number further is `key + SIDE`, so that `uniform(key + SIDE, 0)` is `uniform(key, 1)`.
-Whoever hands the key on from draw to draw never uses a number twice, however many were rejected.
+used: one number further is `key + SIDE`.
 
 Normal: the ziggurat. Under exp(-x^2 / 2) lie LAYERS slabs of one area, the lowest with the tail
-beyond TAIL. Of one word of 64 bits, 8 pick the slab and 48 a point across it, which lies under the
-density for sure 985 times of 1,000; else an exp decides. The 8 bits that are left are the first
-digits of a uniform number if a caller needs one.
+beyond TAIL. Of one word of 64 bits, 8 pick the slab and 48 a point across it. The 8 bits that are
+left are the first digits of a uniform number if a caller needs one.
 
 Gamma of shape a >= 1: with d = a - 1/3, spread = 1 / (3 sqrt(d)), a normal x, and s = spread x >
 -1,
@@ -16,12 +14,10 @@ Gamma of shape a >= 1: with d = a - 1/3, spread = 1 / (3 sqrt(d)), a normal x, a
     d (1 + s)^3    is accepted with probability    h = exp(d (9/2 s^2 + 1 - (1 + s)^3 + 3 ln(1 +
                    s)))
 
-The exponent is near -3/4 d s^4 = -x^4 / (108 d), and above -SQUEEZE d s^4 for all s > -1/2. So h >=
-1 - SQUEEZE d s^4, and a uniform number of at least SQUEEZE d s^4 = (edge x^2)^2, with edge =
-sqrt(SQUEEZE) spread / 3, accepts without a logarithm: nearly always, unless d is small. Both
-methods are exact. So one word nearly always makes a gamma, in a few operations; all else is behind
-one call. d, spread and edge are the mould that a gamma is cast in, kept for as long as its shape
-stays the same.
+The exponent is above -SQUEEZE d s^4 for all s > -1/2, so that a uniform number of at least (edge
+x^2)^2, with edge = sqrt(SQUEEZE) spread / 3, accepts without a logarithm: nearly always, unless d
+is small. d, spread and edge are the mould that a gamma is cast in, kept for as long as its shape
+stays the same. Both methods are exact.
 
 If X and Y are independent gammas of shapes a and b, X / (X + Y) is Beta(a, b).
 

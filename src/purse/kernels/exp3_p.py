@@ -4,11 +4,10 @@ The rule is in `purse.policies.exp3_p`. A learner has n actions: the K arms and,
 doing nothing, which comes last. A policy with a state of its own repeats the four arrays of
 `Exp3PState` and puts them together for `learn_action`.
 
-`learn_action` is O(n). The bonus moves every action in every round, but by little: since
-eta n / gamma = 0.95 / 1.05, a weight grows by exp(x) with x <= 0.91 beta, for which a short series
-is exact to rounding. Only the action that was drawn takes an exp. All weights are computed again
-in three cases: after `RENEW` reports, before rounding adds up; with every report if beta is not
-small; and with a report of a smaller probability than the rule gives (`sao` has such).
+`learn_action` is O(n): the bonus moves a weight by so little that a short series is exact to
+rounding, and only the action that was drawn takes an exp. All weights are computed again in three
+cases: after `RENEW` reports, before rounding adds up; with every report if beta is not small; and
+with a report of a smaller probability than the rule gives (`sao` has such).
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from purse.kernels.fastmath import exp, times_exp
 from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform
 from purse.kernels.weights import largest, pick, total
-from purse.types import SKIP, Floats, Ints, Now, Play, Problem
+from purse.types import SKIP, Floats, Ints, Now, Play
 
 SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
 RENEW = 256  # reports; until then weights grow by at most exp((1 + beta) RENEW), far from overflow
@@ -78,11 +77,6 @@ def new_learner(n_actions: int) -> Exp3PState:
         np.ones(n_actions),
         np.zeros(1, np.int64),
     )
-
-
-def room_for_chances(problem: Problem) -> Exp3PScratch:
-    """Allocate room for the chance of each arm."""
-    return Exp3PScratch(np.zeros(problem.n_arms))
 
 
 @kernel

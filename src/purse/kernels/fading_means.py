@@ -13,9 +13,8 @@ their mean ab, the means differ if
 
     n_a kl(a, ab) + n_b kl(b, ab) > threshold + ln(n),
 
-the generalised likelihood ratio of two coins. A test costs four logarithms, at every eighth report
-or less often. After a change the arm keeps the block of reports that differs, and other arms keep
-little.
+the generalised likelihood ratio of two coins. After a change the arm keeps the block of reports
+that differs, and other arms keep little.
 """
 
 from __future__ import annotations

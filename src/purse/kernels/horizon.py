@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 from purse.base.validation import number
-from purse.errors import invalid
+from purse.errors import InvalidInput, invalid
 from purse.types import Problem
 
 
@@ -24,10 +25,37 @@ def most_paid(problem: Problem) -> int:
     return min((-(-budget // least) for budget, least in pairs if least > 0), default=0)
 
 
+def theory_or(
+    name: str, value: float | str, rule: str, theory: Callable[[], float], **limits: float
+) -> float:
+    """Return what "theory" stands for, or a number within the limits that `rule` tells of."""
+    if value == "theory":
+        return theory()
+    if isinstance(value, str):
+        raise invalid(name, value, f"must be 'theory' or {rule}")
+    return number(name, value, **limits)
+
+
 def c_rad_of(c_rad: float | str, problem: Problem, n_resources: int, policy: str) -> float:
     """Return C of a radius sqrt(C x / N) + C / N: ln(D K T), or the number that is given."""
-    if c_rad == "theory":
-        return math.log(n_resources * problem.n_arms * rounds_of(problem, policy))
-    if isinstance(c_rad, str):
-        raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
-    return number("c_rad", c_rad, above=0)
+    return theory_or(
+        "c_rad",
+        c_rad,
+        "a positive number",
+        lambda: math.log(n_resources * problem.n_arms * rounds_of(problem, policy)),
+        above=0,
+    )
+
+
+def pace_of(eps: float | str, problem: Problem, rounds: int, theory: Callable[[], float]) -> float:
+    """Return (1 - eps) B / T; refuse an eps that would leave the whole budget unspent."""
+    rule = "a number from 0 to below 1"
+    part = theory_or("eps", eps, rule, theory, low=0, high=1)
+    if part < 1:
+        return (1 - part) * problem.b / rounds
+    if eps != "theory":
+        raise invalid("eps", eps, f"must be 'theory' or {rule}")
+    raise InvalidInput(
+        f"eps='theory' is {part:.3g} here, which would leave the whole budget "
+        "unspent; give a number below 1, or a larger budget"
+    )

@@ -9,11 +9,9 @@ counts the reports that speak of x. What is left pays for N pulls of the arm, se
     u(i)   = r^ + width                      between 0 and 1, top = 1
     l_j(i) = c^_j / (1 + width_j / c^_j)     between the declared bounds, top the largest cost seen
 
-An arm without a report has the u and l_j of `replan`: the reward of a rival that makes one look
-break even, and a guess at its cost from those of others. Two things differ from a game without
-contexts. What is learnt of n coefficients serves each context only in part, so that N counts an
-n^2-th: with the whole of N, 12 to 30 features cost up to 2% more. And a prediction of a cost may be
-0 or less, so that it counts as a hundredth of the arm's mean cost at least.
+An arm without a report has the u and l_j of `replan`. What is learnt of n coefficients serves each
+context only in part, so that N counts an n^2-th. A prediction of a cost counts as a hundredth of
+the arm's mean cost at least.
 
 An arm is worth u(i) - sum_j price_j l_j(i). The best one is played, unless `guard` finds it too
 risky: then the safe arm is.
@@ -22,7 +20,7 @@ risky: then the safe arm is.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -47,7 +45,7 @@ from purse.kernels.plan import (
     usual_share,
 )
 from purse.kernels.prior import start_of
-from purse.kernels.regression import Regression, add_report, leverage, predict
+from purse.kernels.regression import Regression, add_report, leverage, predict, regression_of
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 THIRD = 1 / 3
@@ -147,21 +145,13 @@ def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
 
 
 @kernel
-def regression_of(state: LinearState) -> Regression:
-    """Return the part of the state that `regression` keeps."""
-    return Regression(
-        state.inverse, state.coefficients, state.squares, state.sums, state.tops, state.reports
-    )
-
-
-@kernel
 def context_row(now: Now, i: int) -> int:
     """Return the row of `now.context` that arm i sees."""
     return min(i, now.context.shape[0] - 1)
 
 
 @kernel
-def open_fitting(params: LinearParams, scratch: LinearScratch, now: Now) -> None:
+def open_fitting(params: LinearParams, scratch: Any, now: Now) -> None:
     """Open the allowed arms, and of these only those that fit, if any does."""
     n_arms, d = params.most.shape
     some = False
@@ -177,7 +167,7 @@ def open_fitting(params: LinearParams, scratch: LinearScratch, now: Now) -> None
 
 
 @kernel
-def affordable(params: LinearParams, scratch: LinearScratch, i: int, round_part: float) -> float:
+def affordable(params: LinearParams, scratch: Any, i: int, round_part: float) -> float:
     """N: the pulls of arm i, at its mean cost, that a K-th of what is left pays for.
 
     `round_part` is the part of the rounds left that one takes; `prices` has 1 / left.
@@ -190,9 +180,7 @@ def affordable(params: LinearParams, scratch: LinearScratch, i: int, round_part:
 
 
 @kernel
-def linear_bounds(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, sampled: bool
-) -> None:
+def linear_bounds(params: LinearParams, state: Any, scratch: Any, now: Now, sampled: bool) -> None:
     """Write u and l of each arm, and its mean reward and costs.
 
     If `sampled`, each width is multiplied by a standard normal number: Thompson sampling.
@@ -226,7 +214,7 @@ def linear_bounds(
 
 @kernel
 def set_levels(
-    params: LinearParams, model: Regression, scratch: LinearScratch, now: Now, share: float
+    params: LinearParams, model: Regression, scratch: Any, now: Now, share: float
 ) -> None:
     """Write the means of each arm, N to `gains`, its leverage to `scores`, and L.
 
@@ -269,14 +257,14 @@ def signal_width(
 
 
 @kernel
-def predicted_cost(model: Regression, scratch: LinearScratch, i: int, j: int, x: Floats) -> float:
+def predicted_cost(model: Regression, scratch: Any, i: int, j: int, x: Floats) -> float:
     """Return the cost of resource j that is predicted for an arm with a report."""
     return max(predict(model, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
 
 
 @kernel
 def untried_bounds(
-    params: LinearParams, scratch: LinearScratch, now: Now, i: int, pulls: float, share: float
+    params: LinearParams, scratch: Any, now: Now, i: int, pulls: float, share: float
 ) -> None:
     """Write u and l of an arm without a report."""
     level = optimism(params.scale, pulls, float(now.pending[i]))
@@ -287,7 +275,7 @@ def untried_bounds(
 
 
 @kernel
-def score_open(params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now) -> None:
+def score_open(params: LinearParams, state: Any, scratch: Any, now: Now) -> None:
     """Write what each open arm is worth; others are `OUT`. The base of the prices must be there."""
     pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
     for i in range(scratch.scores.shape[0]):
@@ -298,9 +286,7 @@ def score_open(params: LinearParams, state: LinearState, scratch: LinearScratch,
 
 
 @kernel
-def safe_instead(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, arm: int
-) -> int:
+def safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm: int) -> int:
     """Return the safe arm if `arm` is too risky, else `arm`."""
     if params.guard == 0:
         return arm
@@ -322,9 +308,7 @@ def safe_instead(
 
 
 @kernel
-def take_best(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
+def take_best(params: LinearParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Write the arm with the largest score, or the safe one; let the round pass if no arm is
     worth its price and it may.
     """
@@ -339,9 +323,7 @@ def take_best(
 
 
 @kernel
-def show_best(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, out: Floats
-) -> None:
+def show_best(params: LinearParams, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     """Write the probabilities of `take_best`."""
     arm, _ = find_largest(now, scratch.scores)
     for i in range(out.shape[0]):
@@ -351,9 +333,7 @@ def show_best(
 
 
 @kernel
-def learn_linear(
-    params: LinearParams, state: LinearState, scratch: LinearScratch, now: Now, play: Play
-) -> None:
+def learn_linear(params: LinearParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Learn from a report."""
     i = play.arms[0]
     if state.reports[i] == 0:

@@ -5,12 +5,8 @@ After n values with mean p the bounds are the ends of all m with
     n kl(p, m) < ln(2 sqrt(n) / delta),   kl(p, m) = p ln(p / m) + (1 - p) ln((1 - p) / (1 - m)).
 
 The probability that the true mean EVER lies outside is at most delta, so the bounds may be looked
-at after each report, and a decision may wait until they allow it. Why: let m be the true mean. For
-every q the factor (q / m)^x ((1 - q) / (1 - m))^(1 - x) of a value x in [0, 1] has an expectation
-of at most 1, because the weighted geometric mean is at most the arithmetic one. So the product of
-the factors, averaged over q with weights Beta(1/2, 1/2), is a supermartingale that begins at 1, and
-exceeds 1 / delta at some time with probability delta at most (Ville, 1939). The average is at least
-exp(n kl(p, m)) / (2 sqrt n), for sums that are no integers, too.
+at after each report, and a decision may wait until they allow it: likelihood ratios of [0, 1]
+values, mixed with weights Beta(1/2, 1/2), are a supermartingale (Ville, 1939).
 
 One delta serves both sides. `log_term` is ln(2 / delta); the bounds add ln(sqrt n) themselves.
 """

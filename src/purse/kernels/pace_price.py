@@ -9,9 +9,8 @@ optimum, and that is at most T.
     Q      = 1 + sum over reports of sum_j (u_j - 1)^2 + d (t - 1 - reports)
     lambda = the point of that set next to base + eta S / sqrt(Q)
 
-A price that moves with reports would not fall in rounds that pass. This one falls with t. It knows
-what open tickets hold and what was added to the budget, and asking twice gives it twice. It is dual
-averaging with AdaGrad's scale; of Q only one sum is kept.
+This price falls in rounds that pass, knows what open tickets hold and what was added to the budget,
+and asking twice gives it twice. It is dual averaging with AdaGrad's scale.
 
 The multiplicative law has one weight for each resource and one, 1, for no price:
 

@@ -58,14 +58,11 @@ def uniform(key: U, index: int) -> float:
 
 @kernel
 def shuffled(stream: U, position: int, size: int) -> int:
-    """Return the place to which a random permutation of 0 .. size-1 sends `position`.
-
-    The stream fixes the permutation.
+    """Return the place to which the stream's permutation of 0 .. size-1 sends `position`.
 
     Feistel rounds permute the smallest even number of bits that holds `size`; walking the cycle
-    until it is back below `size` restricts that to a permutation of the range (fewer than four
-    steps on average). On a few bits four rounds are visibly uneven (up to 30% at size 5); twelve
-    are not.
+    until it is back below `size` restricts that to the range. On a few bits four rounds are
+    visibly uneven; twelve are not.
     """
     half = 1
     while (1 << (2 * half)) < size:

@@ -8,8 +8,7 @@ each cost, and what is needed to measure the noise. A report with context x chan
 
 for the reward and every cost with the same z; the mean of k e^2 is the variance of the noise. This
 is recursive least squares, O(n^2). Sums run from left to right, without fused operations: the bits
-are the same everywhere. After 100,000 reports with two features that correlate to 0.999999 the
-relative error of V is about 1e-11, so nothing is ever solved again.
+are the same everywhere.
 
 The constant, the last number of a context, starts at 1/2 for the reward. For a cost it starts at
 the arm's first cost: a prior of 0 would make every new arm look cheap.
@@ -23,14 +22,13 @@ context of leverage w^2 = x'Vx:
     r+      = r^ + alpha sigma_r w + 1 / (4 (1 + N))                             between 0 and 1
     c-_j    = c^_j - alpha sigma_j w - h / (4 (1 + N))             between the declared bounds
 
-The last terms have Bernstein's shape: from alpha = 1/2 on an arm without a report has r+ = 1,
-however many features there are. h makes declared bounds harmless that are too wide.
+h makes declared bounds harmless that are too wide.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -64,6 +62,14 @@ def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) ->
         np.zeros(signals),
         np.zeros(signals),
         np.zeros(n_arms),
+    )
+
+
+@kernel
+def regression_of(state: Any) -> Regression:
+    """Return the part of a policy's state that is kept here."""
+    return Regression(
+        state.inverse, state.coefficients, state.squares, state.sums, state.tops, state.reports
     )
 
 

@@ -3,11 +3,9 @@
     maximise  sum_i gains(i) x(i)   subject to   sum_i uses(i, j) x(i) <= limits(j),
                                                  0 <= x(i) <= caps(i)
 
-The simplex method with bounded variables, from doing nothing. A row is measured in its limit, and
-each column is scaled to take all of the row that it uses most. So the first column to enter is the
-best one alone, and about one pivot for each row and each cap that binds follows. The rule of the
-largest gain comes first; should it take too long, the rule of the first index, which cannot cycle.
-Nothing is drawn: equal numbers give equal bits everywhere.
+The simplex method with bounded variables, from doing nothing. Each column is scaled to take all of
+the row that it uses most, so that the first to enter is the best one alone. The rule of the largest
+gain comes first; should it take too long, the rule of the first index, which cannot cycle.
 """
 
 from __future__ import annotations

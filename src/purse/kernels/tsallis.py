@@ -15,12 +15,10 @@ is a power mean, increasing and concave, and a straight line if all d are equal.
     b = -(u / 2) g'' / g' = (3/2) (sqrt(S_2) - 1) (S_2 S_4 / S_3^2 - 1)
     y <- y + u (1 + min(1, b))
 
-It starts at y = 1, where g <= 1. Two or three steps suffice for ten arms, a handful for any K and
-any losses; Newton's alone would need one more, and what a step costs is a division an arm. The
-error after a step is of the order of its cube: after one below `CLOSE` nothing is left to gain, and
-a series brings 1 / (d(i) + y) to the new y without a division. No call uses the last one, so a
-round's weights are a function of its losses alone, to the last bit, whatever was asked before; a
-start near the last root would save a step and lose that.
+It starts at y = 1, where g <= 1, and takes a handful of steps for any K and any losses. The error
+after a step is of the order of its cube: after one below `CLOSE` nothing is left to gain, and a
+series brings 1 / (d(i) + y) to the new y without a division. No call uses the last one, so a
+round's weights are a function of its losses alone, to the last bit.
 
 A policy whose losses are sums over reports writes one kernel, `loss(params, play)`, the loss that a
 report tells of; `tsallis_rule(loss)` makes the rest of the module from it. Its params hold `scale`,
@@ -31,10 +29,7 @@ for eta_t = scale / sqrt t, and `reduced`, for the estimator
               else 0
 
 A ticket carries the probability of its own arm only: for the others' b the weights of round t are
-computed again from the reports so far, which gives the same numbers unless reports are late. Any b
-that does not look at the draw leaves the estimate unbiased.
-
-Under a mask the weights are those of all arms, renormalised over the allowed ones.
+computed again from the reports so far.
 """
 
 from __future__ import annotations

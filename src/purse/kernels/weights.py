@@ -4,12 +4,15 @@ weights.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
-from purse.compiler.kernel import cold, kernel
+from purse.compiler.kernel import attach, cold, kernel
 from purse.kernels.masks import draw_allowed, restrict
 from purse.kernels.random import uniform
 from purse.types import Floats, Now, Play
+
+weigh: Any = None  # bound by `mixed_rule`
 
 
 class Mixture(NamedTuple):
@@ -93,18 +96,11 @@ def total(values: Floats) -> float:
 
 
 @kernel
-def mixed_arm(
-    u: float,
-    cap: float,
-    explore: float,
-    equal: bool,
-    rates: Floats,
-    weights: Floats,
-    sum_weights: float,
-) -> int:
+def mixed_arm(u: float, mixture: Mixture, rates: Floats, weights: Floats) -> int:
     """Return the arm for a uniform u: below `explore` by the exploration rates (all `cap` if
     `equal`), else by weight.
     """
+    cap, explore, equal, sum_weights = mixture
     arm = pick((u - explore) * (1 / (1 - explore)) * sum_weights, weights)
     if u < explore:
         arm = min(int(u / cap), weights.shape[0] - 1) if equal else pick(u, rates)
@@ -112,16 +108,9 @@ def mixed_arm(
 
 
 @kernel
-def mixed_probability(
-    arm: int,
-    cap: float,
-    explore: float,
-    equal: bool,
-    rates: Floats,
-    weights: Floats,
-    sum_weights: float,
-) -> float:
+def mixed_probability(arm: int, mixture: Mixture, rates: Floats, weights: Floats) -> float:
     """Return the probability with which `mixed_arm` draws this arm."""
+    cap, explore, equal, sum_weights = mixture
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]
 
 
@@ -131,11 +120,8 @@ def draw_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, play:
     if now.masked:
         draw_mixed_allowed(now, mixture, rates, weights, play)
         return
-    cap, explore, equal, sum_weights = mixture
-    play.arms[0] = mixed_arm(uniform(now.key, 0), cap, explore, equal, rates, weights, sum_weights)
-    play.probs[0] = mixed_probability(
-        play.arms[0], cap, explore, equal, rates, weights, sum_weights
-    )
+    play.arms[0] = mixed_arm(uniform(now.key, 0), mixture, rates, weights)
+    play.probs[0] = mixed_probability(play.arms[0], mixture, rates, weights)
 
 
 @cold
@@ -143,17 +129,32 @@ def draw_mixed_allowed(
     now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play
 ) -> None:
     """Do the same under a mask; the weights become the chances."""
-    cap, explore, equal, sum_weights = mixture
     for i in range(weights.shape[0]):
-        weights[i] = mixed_probability(i, cap, explore, equal, rates, weights, sum_weights)
+        weights[i] = mixed_probability(i, mixture, rates, weights)
     draw_allowed(now, weights, play)
 
 
 @kernel
 def show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out: Floats) -> None:
     """Write the probabilities of `draw_mixed`."""
-    cap, explore, equal, sum_weights = mixture
     for i in range(weights.shape[0]):
-        out[i] = mixed_probability(i, cap, explore, equal, rates, weights, sum_weights)
+        out[i] = mixed_probability(i, mixture, rates, weights)
     if now.masked:
         restrict(now, out)
+
+
+def choose_mixed(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+    """Weigh the arms and draw one."""
+    draw_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, play)
+
+
+def share_mixed(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    """Write the probabilities of `choose_mixed`."""
+    show_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, out)
+
+
+def mixed_rule(weigh: Callable[..., Mixture]) -> Any:
+    """Return choose and probabilities of a rule that writes the weights, and rates if they differ,
+    by `weigh(params, state, scratch, t)`.
+    """
+    return attach(choose_mixed, weigh=weigh), attach(share_mixed, weigh=weigh)

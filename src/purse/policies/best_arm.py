@@ -70,11 +70,9 @@ from purse.kernels import (
     cold,
     is_allowed,
     kernel,
-    log_term_of,
-    lower_between,
     number,
-    upper_between,
 )
+from purse.kernels.mean_bounds import log_term_of, lower_between, upper_between
 from purse.types import STOP, Floats, Now, Play, Problem
 
 NAME, PLAYS, INITIAL_PULLS, PENDING = "best-arm", 1, True, True

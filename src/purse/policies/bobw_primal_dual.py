@@ -57,15 +57,16 @@ from purse.kernels import (
     new_learner,
     number,
     project,
-    room_for_chances,
     rounds_of,
     rounds_passed,
     show_actions,
     tuned,
 )
+from purse.policies import exp3_p
 from purse.types import SKIP, Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS = "bobw-primal-dual", 1
+scratch = exp3_p.scratch
 ONE_PULL = 1 - 1e-12  # the largest cost, as a policy may see it of a purse that holds just that
 
 
@@ -100,10 +101,6 @@ def params(problem: Problem, *, eta: float | None = None, delta: float = 0.05) -
 def init(params: BobwParams, problem: Problem) -> BobwState:
     learner = new_learner(params.primal.n_arms)
     return BobwState(*learner, np.zeros(problem.n_resources), np.zeros(1, np.int64))
-
-
-def scratch(params: BobwParams, problem: Problem) -> Exp3PScratch:
-    return room_for_chances(problem)
 
 
 @kernel

@@ -35,7 +35,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.kernels import SIDE, U, cold, gamma, gamma_setup, kernel, prepare_gamma, uniform
+from purse.kernels import SIDE, U, cold, kernel, uniform
+from purse.kernels.distributions import gamma, gamma_setup, prepare_gamma
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "budgeted-thompson", 1, 1
@@ -43,28 +44,28 @@ REWARD, COST = 0, 2  # where the shapes of an arm's two distributions begin
 TOSSES = 2  # the first numbers of a round, which `update` uses
 
 
-class BudgetedThompsonParams(NamedTuple):
+class ThompsonParams(NamedTuple):
     n_arms: int
 
 
-class BudgetedThompsonState(NamedTuple):
+class ThompsonState(NamedTuple):
     shapes: Floats  # (K, 4) 1 + S_r, 1 + F_r, 1 + S_c, 1 + F_c
     moulds: Floats  # (K, 4, 3) of each shape, see `purse.kernels.distributions`
 
 
-def params(problem: Problem) -> BudgetedThompsonParams:
+def params(problem: Problem) -> ThompsonParams:
     """Return no options."""
-    return BudgetedThompsonParams(problem.n_arms)
+    return ThompsonParams(problem.n_arms)
 
 
-def init(params: BudgetedThompsonParams, problem: Problem) -> BudgetedThompsonState:
+def init(params: ThompsonParams, problem: Problem) -> ThompsonState:
     sizes = params.n_arms, 4
-    return BudgetedThompsonState(np.ones(sizes), np.tile(gamma_setup(1.0), (*sizes, 1)))
+    return ThompsonState(np.ones(sizes), np.tile(gamma_setup(1.0), (*sizes, 1)))
 
 
 @kernel
 def choose(
-    params: BudgetedThompsonParams, state: BudgetedThompsonState, scratch: Any, now: Now, play: Play
+    params: ThompsonParams, state: ThompsonState, scratch: Any, now: Now, play: Play
 ) -> None:
     if now.masked:
         play.arms[0] = best_allowed_draw(now, state.moulds)
@@ -116,7 +117,7 @@ def best_allowed_draw(now: Now, moulds: Floats) -> int:
 
 
 @kernel
-def count(state: BudgetedThompsonState, arm: int, first: int, success: bool) -> None:
+def count(state: ThompsonState, arm: int, first: int, success: bool) -> None:
     k = first if success else first + 1
     state.shapes[arm, k] += 1
     prepare_gamma(state.shapes[arm, k], state.moulds[arm, k])
@@ -124,7 +125,7 @@ def count(state: BudgetedThompsonState, arm: int, first: int, success: bool) -> 
 
 @kernel
 def update(
-    params: BudgetedThompsonParams, state: BudgetedThompsonState, scratch: Any, now: Now, play: Play
+    params: ThompsonParams, state: ThompsonState, scratch: Any, now: Now, play: Play
 ) -> None:
     count(state, play.arms[0], REWARD, uniform(now.key, 0) < play.rewards[0])
     count(state, play.arms[0], COST, uniform(now.key, 1) < play.costs[0, 0])

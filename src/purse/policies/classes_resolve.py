@@ -67,12 +67,12 @@ from purse.kernels import (
     total,
 )
 from purse.kernels.regression import (
-    Regression,
     add_report,
     least_cost,
     leverage,
     new_regression,
     predict,
+    regression_of,
     upper_reward,
 )
 from purse.types import Floats, Now, Play, Problem
@@ -136,18 +136,6 @@ def scratch(params: ClassesParams, problem: Problem) -> ClassesScratch:
 
 
 @kernel
-def known_means(state: ClassesState) -> Regression:
-    return Regression(
-        state.inverse,
-        state.coefficients,
-        state.squares,
-        state.sums,
-        state.tops,
-        state.reports,
-    )
-
-
-@kernel
 def class_of(context: Floats) -> int:
     """Return the class of a context (1, n): its first column that is 1, and the constant is the
     last.
@@ -161,7 +149,7 @@ def class_of(context: Floats) -> int:
 @kernel
 def score(params: ClassesParams, state: ClassesState, scratch: ClassesScratch, now: Now) -> None:
     """Write the index of each arm."""
-    model = known_means(state)
+    model = regression_of(state)
     scratch.prices[0] = state.base[0]
     pace_prices(params.pace, state.paced, now, params.eta, scratch.prices)
     price = scratch.prices[0] * params.pace.rates[0]
@@ -193,7 +181,7 @@ def update(
     z = class_of(now.context)
     one = now.context[0, now.context.shape[1] - 1 :]
     at = z * n_arms + play.arms[0]
-    add_report(known_means(state), at, one, scratch.gains, play.rewards[0], play.costs[0])
+    add_report(regression_of(state), at, one, scratch.gains, play.rewards[0], play.costs[0])
     add_to_pace(params.pace, state.paced, play.rewards[0], play.costs[0])
     state.seen[z] += 1
     reports = int(total(state.seen))
@@ -207,7 +195,7 @@ def set_means(
     params: ClassesParams, state: ClassesState, scratch: ClassesScratch, one: Floats
 ) -> None:
     """Write r^(z, i) and u^(z, i)."""
-    model = known_means(state)
+    model = regression_of(state)
     n_arms = scratch.scores.shape[0]
     for at in range(scratch.means.shape[0]):
         i = at % n_arms

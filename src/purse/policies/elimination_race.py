@@ -62,13 +62,13 @@ NAME, PLAYS = "elimination-race", 1
 LAYER, ARM = range(2)  # what is drawn with which number of a round
 
 
-class EliminationRaceParams(NamedTuple):
+class RaceParams(NamedTuple):
     n_arms: int
     n_layers: int
     log_term: float  # ln(4 K T L / delta)
 
 
-class EliminationRaceState(NamedTuple):
+class RaceState(NamedTuple):
     pulls: Floats  # (L, K) N
     rewards: Floats  # (L, K)
     upper: Floats  # (L, K) r + width
@@ -78,21 +78,21 @@ class EliminationRaceState(NamedTuple):
     chances: Floats  # (K,) over all layers; only an elimination changes them
 
 
-class EliminationRaceScratch(NamedTuple):
+class RaceScratch(NamedTuple):
     chances: Floats  # (K,) used under a mask
 
 
-def params(problem: Problem, *, delta: float = 0.05) -> EliminationRaceParams:
+def params(problem: Problem, *, delta: float = 0.05) -> RaceParams:
     """Options: delta, the probability with which the guarantee may fail."""
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
     n_layers = max(1, (rounds - 1).bit_length())
-    return EliminationRaceParams(n_arms, n_layers, math.log(4 * n_arms * rounds * n_layers / delta))
+    return RaceParams(n_arms, n_layers, math.log(4 * n_arms * rounds * n_layers / delta))
 
 
-def init(params: EliminationRaceParams, problem: Problem) -> EliminationRaceState:
+def init(params: RaceParams, problem: Problem) -> RaceState:
     shape = params.n_layers, params.n_arms
-    return EliminationRaceState(
+    return RaceState(
         np.zeros(shape),
         np.zeros(shape),
         np.full(shape, FIRST),
@@ -103,8 +103,8 @@ def init(params: EliminationRaceParams, problem: Problem) -> EliminationRaceStat
     )
 
 
-def scratch(params: EliminationRaceParams, problem: Problem) -> EliminationRaceScratch:
-    return EliminationRaceScratch(np.zeros(params.n_arms))
+def scratch(params: RaceParams, problem: Problem) -> RaceScratch:
+    return RaceScratch(np.zeros(params.n_arms))
 
 
 @kernel
@@ -118,11 +118,7 @@ def layer_of(u: float, n_layers: int) -> int:
 
 @kernel
 def choose(
-    params: EliminationRaceParams,
-    state: EliminationRaceState,
-    scratch: EliminationRaceScratch,
-    now: Now,
-    play: Play,
+    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, play: Play
 ) -> None:
     layer = layer_of(uniform(now.key, LAYER), params.n_layers)
     if now.masked:
@@ -142,9 +138,7 @@ def choose(
 
 
 @cold
-def draw_active(
-    params: EliminationRaceParams, state: EliminationRaceState, now: Now, layer: int
-) -> int:
+def draw_active(params: RaceParams, state: RaceState, now: Now, layer: int) -> int:
     """Draw an allowed arm that is active in this layer or, if it has none, in a later one."""
     u = uniform(now.key, ARM)
     for later in range(layer, params.n_layers):
@@ -167,11 +161,7 @@ def count_active(active: Ints, masked: bool, allowed: Bools) -> int:
 
 @cold
 def share_layers(
-    params: EliminationRaceParams,
-    state: EliminationRaceState,
-    masked: bool,
-    allowed: Bools,
-    chances: Floats,
+    params: RaceParams, state: RaceState, masked: bool, allowed: Bools, chances: Floats
 ) -> None:
     """Write the probability of each arm, over all layers."""
     share = 0.5
@@ -197,11 +187,7 @@ def share_layers(
 
 @kernel
 def update(
-    params: EliminationRaceParams,
-    state: EliminationRaceState,
-    scratch: EliminationRaceScratch,
-    now: Now,
-    play: Play,
+    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     layer = layer_of(uniform(now.key, LAYER), params.n_layers)  # the draw of this round again
@@ -226,9 +212,7 @@ def update(
 
 
 @cold
-def eliminate(
-    params: EliminationRaceParams, state: EliminationRaceState, layer: int, bar: float
-) -> None:
+def eliminate(params: RaceParams, state: RaceState, layer: int, bar: float) -> None:
     for i in range(params.n_arms):
         if state.active[layer, i] == 1 and state.upper[layer, i] < bar:
             for below in range(layer + 1):
@@ -238,11 +222,7 @@ def eliminate(
 
 @kernel
 def probabilities(
-    params: EliminationRaceParams,
-    state: EliminationRaceState,
-    scratch: EliminationRaceScratch,
-    now: Now,
-    out: Floats,
+    params: RaceParams, state: RaceState, scratch: RaceScratch, now: Now, out: Floats
 ) -> None:
     for i in range(params.n_arms):
         out[i] = state.chances[i]

@@ -46,19 +46,19 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.errors import invalid
 from purse.kernels import (
     FIRST,
     OUT,
     KnownCosts,
+    Scores,
     choice,
     fits,
     is_allowed,
     kernel,
     known_costs,
-    number,
     share_largest,
     take_largest,
+    theory_or,
     units_left,
 )
 from purse.types import Floats, Ints, Now, Play, Problem
@@ -82,10 +82,6 @@ class EpsilonFirstState(NamedTuple):
     ratios: Floats  # (K,) r / c, `FIRST` before the first report
 
 
-class EpsilonFirstScratch(NamedTuple):
-    scores: Floats  # (K,)
-
-
 def params(
     problem: Problem, *, epsilon: float | str = "theory", learn: str = "first"
 ) -> EpsilonFirstParams:
@@ -103,12 +99,9 @@ def params_for(
 
 
 def epsilon_of(epsilon: float | str, costs: Floats, b: float) -> float:
-    if isinstance(epsilon, str):
-        if epsilon != "theory":
-            raise invalid("epsilon", epsilon, "must be 'theory' or a number from 0 to 1")
-        log = math.log(max(1.0, len(costs) * b / float(costs.min())))
-        epsilon = min(1.0, (float(costs.sum()) * log / (2 * b)) ** (1 / 3))
-    return number("epsilon", epsilon, low=0, high=1)
+    log = math.log(max(1.0, len(costs) * b / float(costs.min())))
+    theory = min(1.0, (float(costs.sum()) * log / (2 * b)) ** (1 / 3))
+    return theory_or("epsilon", epsilon, "a number from 0 to 1", lambda: theory, low=0, high=1)
 
 
 def init(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstState:
@@ -118,14 +111,12 @@ def init(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstState:
     )
 
 
-def scratch(params: EpsilonFirstParams, problem: Problem) -> EpsilonFirstScratch:
-    return EpsilonFirstScratch(np.zeros(problem.n_arms))
+def scratch(params: EpsilonFirstParams, problem: Problem) -> Scores:
+    return Scores(np.zeros(problem.n_arms))
 
 
 @kernel
-def weigh(
-    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: EpsilonFirstScratch, now: Now
-) -> None:
+def weigh(params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now) -> None:
     purse = units_left(params.prices, now.left)
     rest = params.explore - (params.budget - purse)
     exploring = 0
@@ -145,11 +136,7 @@ def weigh(
 
 @kernel
 def choose(
-    params: EpsilonFirstParams,
-    state: EpsilonFirstState,
-    scratch: EpsilonFirstScratch,
-    now: Now,
-    play: Play,
+    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now, play: Play
 ) -> None:
     weigh(params, state, scratch, now)
     take_largest(now, scratch.scores, play)
@@ -157,11 +144,7 @@ def choose(
 
 @kernel
 def update(
-    params: EpsilonFirstParams,
-    state: EpsilonFirstState,
-    scratch: EpsilonFirstScratch,
-    now: Now,
-    play: Play,
+    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     state.taken[i] += 1
@@ -176,11 +159,7 @@ def update(
 
 @kernel
 def probabilities(
-    params: EpsilonFirstParams,
-    state: EpsilonFirstState,
-    scratch: EpsilonFirstScratch,
-    now: Now,
-    out: Floats,
+    params: EpsilonFirstParams, state: EpsilonFirstState, scratch: Scores, now: Now, out: Floats
 ) -> None:
     weigh(params, state, scratch, now)
     share_largest(now, scratch.scores, out)

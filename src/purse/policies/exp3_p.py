@@ -37,6 +37,10 @@ bandit problems. Foundations and Trends in Machine Learning 5, 2012, section 3.2
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from purse.kernels import (
     Exp3PParams,
     Exp3PScratch,
@@ -45,7 +49,6 @@ from purse.kernels import (
     kernel,
     learn_action,
     new_learner,
-    room_for_chances,
     rounds_of,
     show_actions,
     tuned,
@@ -64,14 +67,12 @@ def init(params: Exp3PParams, problem: Problem) -> Exp3PState:
     return new_learner(params.n_arms)
 
 
-def scratch(params: Exp3PParams, problem: Problem) -> Exp3PScratch:
-    return room_for_chances(problem)
+def scratch(params: Any, problem: Problem) -> Exp3PScratch:
+    return Exp3PScratch(np.zeros(problem.n_arms))
 
 
 @kernel
-def choose(
-    params: Exp3PParams, state: Exp3PState, scratch: Exp3PScratch, now: Now, play: Play
-) -> None:
+def choose(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     draw_action(now, state.chances, scratch.chances, play)
 
 
@@ -83,7 +84,5 @@ def update(
 
 
 @kernel
-def probabilities(
-    params: Exp3PParams, state: Exp3PState, scratch: Exp3PScratch, now: Now, out: Floats
-) -> None:
+def probabilities(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
     show_actions(now, state.chances, out)

@@ -45,9 +45,9 @@ import math
 from purse.kernels import gap_bounds, kernel, quiet_until
 from purse.policies import exp3pp_bwk
 from purse.policies.exp3pp_bwk import (
-    Exp3PlusPlusBwKParams,
-    Exp3PlusPlusBwKScratch,
-    Exp3PlusPlusBwKState,
+    Exp3PPBwKParams,
+    Exp3PPBwKScratch,
+    Exp3PPBwKState,
     learn,
 )
 from purse.types import Now, Play, Problem
@@ -60,22 +60,18 @@ SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
-) -> Exp3PlusPlusBwKParams:
+) -> Exp3PPBwKParams:
     """Options: alpha, beta ("theory" or a number)."""
     n_arms = problem.n_arms
     bounds = gap_bounds(1.0, alpha=alpha, beta=beta, lam=None, width="direct")
     bounds = bounds._replace(lam=math.inf)
     quiet = quiet_until(n_arms, bounds, SPREAD)
     log_ratio = math.log(n_arms) / n_arms
-    return Exp3PlusPlusBwKParams(n_arms, 1.0, log_ratio, SPREAD, False, quiet, bounds)
+    return Exp3PPBwKParams(n_arms, 1.0, log_ratio, SPREAD, False, quiet, bounds)
 
 
 @kernel
 def update(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
-    scratch: Exp3PlusPlusBwKScratch,
-    now: Now,
-    play: Play,
+    params: Exp3PPBwKParams, state: Exp3PPBwKState, scratch: Exp3PPBwKScratch, now: Now, play: Play
 ) -> None:
     learn(params, state, now.t, play.arms[0], play.probs[0], play.rewards[0], 1.0)

@@ -37,17 +37,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import Mixture, draw_mixed, kernel, number, show_mixed
+from purse.kernels import Mixture, kernel, mixed_rule, number
 from purse.policies import exp3pp_prices
-from purse.policies.exp3pp_prices import (
-    Exp3PlusPlusPricesScratch,
-    add_report,
-    mix_scores,
-    set_prices,
-)
+from purse.policies.exp3pp_prices import PricesScratch, mix_scores, set_prices
+from purse.policies.exp3pp_prices import update as add_report
 from purse.types import Floats, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS = "exp3++.ada-prices", True, 1
+scratch = exp3pp_prices.scratch
 
 
 class AdaPricesParams(NamedTuple):
@@ -79,13 +76,9 @@ def init(params: AdaPricesParams, problem: Problem) -> AdaPricesState:
     )
 
 
-def scratch(params: AdaPricesParams, problem: Problem) -> Exp3PlusPlusPricesScratch:
-    return Exp3PlusPlusPricesScratch(np.zeros(len(params.scale)), np.zeros(params.n_arms))
-
-
 @kernel
 def weigh(
-    params: AdaPricesParams, state: AdaPricesState, scratch: Exp3PlusPlusPricesScratch, t: int
+    params: AdaPricesParams, state: AdaPricesState, scratch: PricesScratch, t: int
 ) -> Mixture:
     """Write prices and weights."""
     theta = set_prices(params, state, scratch)
@@ -95,24 +88,8 @@ def weigh(
 
 
 @kernel
-def choose(
-    params: AdaPricesParams,
-    state: AdaPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    play: Play,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    draw_mixed(now, mixture, scratch.weights, scratch.weights, play)  # all rates are equal
-
-
-@kernel
 def update(
-    params: AdaPricesParams,
-    state: AdaPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    play: Play,
+    params: AdaPricesParams, state: AdaPricesState, scratch: PricesScratch, now: Now, play: Play
 ) -> None:
     if now.t > params.n_arms:
         theta = set_prices(params, state, scratch)
@@ -121,16 +98,7 @@ def update(
             share = params.scale[j] * (play.costs[0, j] if j < params.n_resources else 1.0)
             worth -= scratch.prices[j] * share
         state.worth[0] += (worth / (1 + theta)) ** 2
-    add_report(params, state, now, play)
+    add_report(params, state, scratch, now, play)
 
 
-@kernel
-def probabilities(
-    params: AdaPricesParams,
-    state: AdaPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    out: Floats,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    show_mixed(now, mixture, scratch.weights, scratch.weights, out)
+choose, probabilities = mixed_rule(weigh)

@@ -56,13 +56,12 @@ from purse.kernels import (
     U,
     choice,
     cold,
-    draw_mixed,
     exp,
     gap_bounds,
     gap_rates,
     kernel,
+    mixed_rule,
     quiet_until,
-    show_mixed,
     smallest,
     times_exp,
     total,
@@ -74,7 +73,7 @@ NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.bwk", True, 1, 1
 GAMMA, LAST, REPORTS = range(3)
 
 
-class Exp3PlusPlusBwKParams(NamedTuple):
+class Exp3PPBwKParams(NamedTuple):
     n_arms: int
     c_min: float
     log_ratio: float  # ln K / K
@@ -84,7 +83,7 @@ class Exp3PlusPlusBwKParams(NamedTuple):
     bounds: GapBounds
 
 
-class Exp3PlusPlusBwKState(NamedTuple):
+class Exp3PPBwKState(NamedTuple):
     losses: Floats  # (K,) L, less the smallest when the anchor was set
     pulls: Floats  # (K,) N
     rewards: Floats  # (K,)
@@ -93,7 +92,7 @@ class Exp3PlusPlusBwKState(NamedTuple):
     memo: Floats  # (3,)
 
 
-class Exp3PlusPlusBwKScratch(NamedTuple):
+class Exp3PPBwKScratch(NamedTuple):
     weights: Floats  # (K,) p, not normalised
     rates: Floats  # (K,) eps, from the round `quiet` on
 
@@ -107,7 +106,7 @@ def params(
     epsilon: str = "lemma",
     mixing: str = "all",
     width: str = "printed",
-) -> Exp3PlusPlusBwKParams:
+) -> Exp3PPBwKParams:
     """Options: alpha, beta ("theory" or a number), lam, epsilon (lemma | printed | cmin), mixing
     (all | printed), width (printed | direct).
     """
@@ -118,24 +117,21 @@ def params(
     printed = choice("mixing", mixing, ("all", "printed")) == "printed"
     quiet = quiet_until(n_arms, bounds, spread)
     log_ratio = math.log(n_arms) / n_arms
-    return Exp3PlusPlusBwKParams(n_arms, c_min, log_ratio, spread, printed, quiet, bounds)
+    return Exp3PPBwKParams(n_arms, c_min, log_ratio, spread, printed, quiet, bounds)
 
 
-def init(params: Exp3PlusPlusBwKParams, problem: Problem) -> Exp3PlusPlusBwKState:
+def init(params: Exp3PPBwKParams, problem: Problem) -> Exp3PPBwKState:
     losses, pulls, rewards, costs, anchor = (np.zeros(params.n_arms) for _ in range(5))
-    return Exp3PlusPlusBwKState(losses, pulls, rewards, costs, anchor, np.zeros(3))
+    return Exp3PPBwKState(losses, pulls, rewards, costs, anchor, np.zeros(3))
 
 
-def scratch(params: Exp3PlusPlusBwKParams, problem: Problem) -> Exp3PlusPlusBwKScratch:
-    return Exp3PlusPlusBwKScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
+def scratch(params: Exp3PPBwKParams, problem: Problem) -> Exp3PPBwKScratch:
+    return Exp3PPBwKScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
 @kernel
 def weigh(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
-    scratch: Exp3PlusPlusBwKScratch,
-    t: int,
+    params: Exp3PPBwKParams, state: Exp3PPBwKState, scratch: Exp3PPBwKScratch, t: int
 ) -> Mixture:
     """Write weights and, from the quiet round on, rates."""
     root = math.sqrt(params.log_ratio / t)
@@ -185,24 +181,8 @@ def mix_as_printed(
 
 
 @kernel
-def choose(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
-    scratch: Exp3PlusPlusBwKScratch,
-    now: Now,
-    play: Play,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    draw_mixed(now, mixture, scratch.rates, scratch.weights, play)
-
-
-@kernel
 def update(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
-    scratch: Exp3PlusPlusBwKScratch,
-    now: Now,
-    play: Play,
+    params: Exp3PPBwKParams, state: Exp3PPBwKState, scratch: Exp3PPBwKScratch, now: Now, play: Play
 ) -> None:
     arm, prob, reward, cost = play.arms[0], play.probs[0], play.rewards[0], play.costs[0, 0]
     learn(params, state, now.t, arm, prob, reward, cost)
@@ -210,8 +190,8 @@ def update(
 
 @kernel
 def learn(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
+    params: Exp3PPBwKParams,
+    state: Exp3PPBwKState,
     t: int,
     arm: int,
     prob: float,
@@ -234,7 +214,7 @@ def learn(
 
 
 @cold
-def set_anchor(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: int) -> None:
+def set_anchor(params: Exp3PPBwKParams, state: Exp3PPBwKState, t: int) -> None:
     gamma = 0.5 * params.c_min * math.sqrt(params.log_ratio / t)
     low = smallest(state.losses)
     for i in range(params.n_arms):
@@ -245,13 +225,4 @@ def set_anchor(params: Exp3PlusPlusBwKParams, state: Exp3PlusPlusBwKState, t: in
     state.memo[LAST] = t + state.memo[REPORTS]
 
 
-@kernel
-def probabilities(
-    params: Exp3PlusPlusBwKParams,
-    state: Exp3PlusPlusBwKState,
-    scratch: Exp3PlusPlusBwKScratch,
-    now: Now,
-    out: Floats,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    show_mixed(now, mixture, scratch.rates, scratch.weights, out)
+choose, probabilities = mixed_rule(weigh)

@@ -44,14 +44,13 @@ from purse.kernels import (
     GapBounds,
     Mixture,
     add_report,
-    draw_mixed,
     exp,
     gap_bounds,
     gap_rates,
     kernel,
     largest,
+    mixed_rule,
     quiet_until,
-    show_mixed,
     total,
 )
 from purse.types import Floats, Now, Play, Problem
@@ -60,14 +59,14 @@ NAME, INITIAL_PULLS, PLAYS, RESOURCES = "exp3++.price", True, 1, 1
 SPREAD = 0.5  # eps_t is at most SPREAD sqrt(ln K / (t K))
 
 
-class Exp3PlusPlusPriceParams(NamedTuple):
+class Exp3PriceParams(NamedTuple):
     n_arms: int
     log_ratio: float  # ln K / K
     quiet: int  # the first round in which a gap could matter
     bounds: GapBounds
 
 
-class Exp3PlusPlusPriceState(NamedTuple):
+class Exp3PriceState(NamedTuple):
     reward_estimates: Floats  # (K,) R^
     cost_estimates: Floats  # (K,) C^
     pulls: Floats  # (K,)
@@ -76,36 +75,33 @@ class Exp3PlusPlusPriceState(NamedTuple):
     earned: Floats  # (2,) the player's reward and cost
 
 
-class Exp3PlusPlusPriceScratch(NamedTuple):
+class Exp3PriceScratch(NamedTuple):
     weights: Floats  # (K,)
     rates: Floats  # (K,)
 
 
 def params(
     problem: Problem, *, alpha: float = 3.0, beta: float | str = "theory"
-) -> Exp3PlusPlusPriceParams:
+) -> Exp3PriceParams:
     """Options: alpha, beta ("theory" or a number)."""
     n_arms = problem.n_arms
     bounds = gap_bounds(problem.c_min, alpha=alpha, beta=beta, lam=None, width="direct")
     quiet = quiet_until(n_arms, bounds, SPREAD)
-    return Exp3PlusPlusPriceParams(n_arms, math.log(n_arms) / n_arms, quiet, bounds)
+    return Exp3PriceParams(n_arms, math.log(n_arms) / n_arms, quiet, bounds)
 
 
-def init(params: Exp3PlusPlusPriceParams, problem: Problem) -> Exp3PlusPlusPriceState:
+def init(params: Exp3PriceParams, problem: Problem) -> Exp3PriceState:
     estimates, cost_estimates, pulls, rewards, costs = (np.zeros(params.n_arms) for _ in range(5))
-    return Exp3PlusPlusPriceState(estimates, cost_estimates, pulls, rewards, costs, np.zeros(2))
+    return Exp3PriceState(estimates, cost_estimates, pulls, rewards, costs, np.zeros(2))
 
 
-def scratch(params: Exp3PlusPlusPriceParams, problem: Problem) -> Exp3PlusPlusPriceScratch:
-    return Exp3PlusPlusPriceScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
+def scratch(params: Exp3PriceParams, problem: Problem) -> Exp3PriceScratch:
+    return Exp3PriceScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
 @kernel
 def weigh(
-    params: Exp3PlusPlusPriceParams,
-    state: Exp3PlusPlusPriceState,
-    scratch: Exp3PlusPlusPriceScratch,
-    t: int,
+    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PriceScratch, t: int
 ) -> Mixture:
     """Write weights and, from the quiet round on, rates."""
     root = math.sqrt(params.log_ratio / t)
@@ -126,24 +122,8 @@ def weigh(
 
 
 @kernel
-def choose(
-    params: Exp3PlusPlusPriceParams,
-    state: Exp3PlusPlusPriceState,
-    scratch: Exp3PlusPlusPriceScratch,
-    now: Now,
-    play: Play,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    draw_mixed(now, mixture, scratch.rates, scratch.weights, play)
-
-
-@kernel
 def update(
-    params: Exp3PlusPlusPriceParams,
-    state: Exp3PlusPlusPriceState,
-    scratch: Exp3PlusPlusPriceScratch,
-    now: Now,
-    play: Play,
+    params: Exp3PriceParams, state: Exp3PriceState, scratch: Exp3PriceScratch, now: Now, play: Play
 ) -> None:
     i, prob, reward, cost = play.arms[0], play.probs[0], play.rewards[0], play.costs[0, 0]
     add_report(state, i, reward, cost)
@@ -154,13 +134,4 @@ def update(
         state.cost_estimates[i] += cost / prob
 
 
-@kernel
-def probabilities(
-    params: Exp3PlusPlusPriceParams,
-    state: Exp3PlusPlusPriceState,
-    scratch: Exp3PlusPlusPriceScratch,
-    now: Now,
-    out: Floats,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    show_mixed(now, mixture, scratch.rates, scratch.weights, out)
+choose, probabilities = mixed_rule(weigh)

@@ -45,12 +45,11 @@ import numpy as np
 
 from purse.kernels import (
     Mixture,
-    draw_mixed,
     earned_prices,
     exp,
     kernel,
     largest,
-    show_mixed,
+    mixed_rule,
     total,
 )
 from purse.types import Floats, Now, Play, Problem
@@ -58,7 +57,7 @@ from purse.types import Floats, Now, Play, Problem
 NAME, INITIAL_PULLS, PLAYS = "exp3++.prices", True, 1
 
 
-class Exp3PlusPlusPricesParams(NamedTuple):
+class PricesParams(NamedTuple):
     n_arms: int
     n_resources: int  # without time
     log_ratio: float  # ln K / K
@@ -66,26 +65,27 @@ class Exp3PlusPlusPricesParams(NamedTuple):
     scale: Floats  # (D,) b / b_j, time last
 
 
-class Exp3PlusPlusPricesState(NamedTuple):
+class PricesState(NamedTuple):
     reward_estimates: Floats  # (K,) R^
     cost_estimates: Floats  # (K, D) C^
     spent: Floats  # (D,) S
     earned: Floats  # (1,)
 
 
-class Exp3PlusPlusPricesScratch(NamedTuple):
+class PricesScratch(NamedTuple):
     prices: Floats  # (D,) theta v
     weights: Floats  # (K,)
+    rates: Floats  # (1,) not read: all rates are equal
 
 
-def params(problem: Problem) -> Exp3PlusPlusPricesParams:
+def params(problem: Problem) -> PricesParams:
     """Return no options."""
     n_arms = problem.n_arms
     budgets = (problem.budget * problem.unit_scale).tolist()
     if problem.horizon is not None:
         budgets.append(float(problem.horizon))
     least = min(budgets)
-    return Exp3PlusPlusPricesParams(
+    return PricesParams(
         n_arms,
         problem.n_resources,
         math.log(n_arms) / n_arms,
@@ -94,34 +94,24 @@ def params(problem: Problem) -> Exp3PlusPlusPricesParams:
     )
 
 
-def init(params: Exp3PlusPlusPricesParams, problem: Problem) -> Exp3PlusPlusPricesState:
+def init(params: PricesParams, problem: Problem) -> PricesState:
     n_arms, d = params.n_arms, len(params.scale)
-    return Exp3PlusPlusPricesState(
-        np.zeros(n_arms), np.zeros((n_arms, d)), np.zeros(d), np.zeros(1)
-    )
+    return PricesState(np.zeros(n_arms), np.zeros((n_arms, d)), np.zeros(d), np.zeros(1))
 
 
-def scratch(params: Exp3PlusPlusPricesParams, problem: Problem) -> Exp3PlusPlusPricesScratch:
-    return Exp3PlusPlusPricesScratch(np.zeros(len(params.scale)), np.zeros(params.n_arms))
+def scratch(params: Any, problem: Problem) -> PricesScratch:
+    return PricesScratch(np.zeros(len(params.scale)), np.zeros(params.n_arms), np.zeros(1))
 
 
 @kernel
-def set_prices(
-    params: Any,
-    state: Any,
-    scratch: Exp3PlusPlusPricesScratch,
-) -> float:
+def set_prices(params: Any, state: Any, scratch: PricesScratch) -> float:
     """Write theta v_j; return theta. Any params and state with these fields will do, as below."""
     return earned_prices(params.kappa, state.earned[0], state.spent, scratch.prices)
 
 
 @kernel
 def mix_scores(
-    params: Any,
-    state: Any,
-    scratch: Exp3PlusPlusPricesScratch,
-    slope: float,
-    explore: float,
+    params: Any, state: Any, scratch: PricesScratch, slope: float, explore: float
 ) -> Mixture:
     """Write the weights of the scores times `slope`; explore each arm at half of `explore`."""
     for i in range(params.n_arms):
@@ -137,12 +127,7 @@ def mix_scores(
 
 
 @kernel
-def weigh(
-    params: Exp3PlusPlusPricesParams,
-    state: Exp3PlusPlusPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    t: int,
-) -> Mixture:
+def weigh(params: PricesParams, state: PricesState, scratch: PricesScratch, t: int) -> Mixture:
     """Write prices and weights."""
     root = math.sqrt(params.log_ratio / t)
     theta = set_prices(params, state, scratch)
@@ -150,30 +135,7 @@ def weigh(
 
 
 @kernel
-def choose(
-    params: Exp3PlusPlusPricesParams,
-    state: Exp3PlusPlusPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    play: Play,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    draw_mixed(now, mixture, scratch.weights, scratch.weights, play)  # all rates are equal
-
-
-@kernel
-def update(
-    params: Exp3PlusPlusPricesParams,
-    state: Exp3PlusPlusPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    play: Play,
-) -> None:
-    add_report(params, state, now, play)
-
-
-@kernel
-def add_report(params: Any, state: Any, now: Now, play: Play) -> None:
+def update(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Add a report to the estimates, and its costs to what was spent."""
     i = play.arms[0]
     counts = now.t > params.n_arms
@@ -187,13 +149,4 @@ def add_report(params: Any, state: Any, now: Now, play: Play) -> None:
             state.cost_estimates[i, j] += share / play.probs[0]
 
 
-@kernel
-def probabilities(
-    params: Exp3PlusPlusPricesParams,
-    state: Exp3PlusPlusPricesState,
-    scratch: Exp3PlusPlusPricesScratch,
-    now: Now,
-    out: Floats,
-) -> None:
-    mixture = weigh(params, state, scratch, now.t)
-    show_mixed(now, mixture, scratch.weights, scratch.weights, out)
+choose, probabilities = mixed_rule(weigh)

@@ -42,21 +42,16 @@ from purse.kernels import (
     KnownCosts,
     cold,
     common_width,
-    draw_counted,
-    fill,
     fits,
     is_allowed,
-    keep_allowed,
     kernel,
     known_costs,
-    move_arm,
-    rank,
-    rank_from,
+    pick,
     score_lines,
-    show_counted,
+    uniform,
     units_left,
 )
-from purse.types import Floats, Ints, Now, Play, Problem
+from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 NAME, INITIAL_PULLS, PLAYS, RESOURCES = "kube", True, 1, 1
 SORT_EVERY = 32  # rounds after which all of `state.order` is sorted; else only one arm moves
@@ -173,7 +168,7 @@ def sort(state: KubeState, scratch: KubeScratch, t: int) -> None:
     """Let the next rounds start from the order of this one; no number depends on the start."""
     state.width[0] = common_width(2.0, t)
     score_lines(state.width[0], state.bases, state.slopes, scratch.scores)
-    rank(scratch.scores, state.order)
+    rank_from(scratch.scores, state.order, state.order)
 
 
 @kernel
@@ -181,3 +176,101 @@ def probabilities(
     params: KubeParams, state: KubeState, scratch: KubeScratch, now: Now, out: Floats
 ) -> None:
     show_counted(scratch.counts, weigh(params, state, scratch, now), out)
+
+
+@kernel
+def rank_from(scores: Floats, start: Ints, order: Ints) -> None:
+    """Write the arms by falling score, equal ones by index; quick if `start` is nearly that."""
+    least = math.inf  # the score of the last arm so far
+    for j in range(start.shape[0]):
+        i = start[j]
+        order[j] = i
+        if scores[i] < least:
+            least = scores[i]
+        else:
+            insert(scores, order, j)
+            least = scores[order[j]]
+
+
+@kernel
+def insert(scores: Floats, order: Ints, j: int) -> None:
+    """Move the arm at place j to its place among those before it, which are sorted."""
+    i = order[j]
+    while j > 0 and (
+        scores[order[j - 1]] < scores[i] or (scores[order[j - 1]] == scores[i] and order[j - 1] > i)
+    ):
+        order[j] = order[j - 1]
+        j -= 1
+    order[j] = i
+
+
+@kernel
+def move_arm(i: int, width: float, bases: Floats, slopes: Floats, order: Ints) -> None:
+    """Move arm i alone to its place by falling base + width slope."""
+    k = 0
+    while order[k] != i:
+        k += 1
+    score = bases[i] + width * slopes[i]
+    while k > 0:
+        j = order[k - 1]
+        if bases[j] + width * slopes[j] >= score:
+            break
+        order[k] = j
+        k -= 1
+    while k < order.shape[0] - 1:
+        j = order[k + 1]
+        if bases[j] + width * slopes[j] <= score:
+            break
+        order[k] = j
+        k += 1
+    order[k] = i
+
+
+@kernel
+def fill(prices: KnownCosts, order: Ints, pulls: Floats, purse: int, counts: Floats) -> float:
+    """Write how often each arm is in the greedy knapsack of `purse` units; return the sum."""
+    for i in range(counts.shape[0]):
+        counts[i] = 0.0
+    total = 0.0
+    for k in range(order.shape[0]):
+        if purse < prices.least:
+            break
+        i = order[k]
+        if fits(prices, pulls, i, purse):
+            count = min(purse // prices.units[i], prices.caps[i] - int(pulls[i]))
+            purse -= count * prices.units[i]
+            counts[i] = count
+            total += count
+    return total
+
+
+@cold
+def keep_allowed(now: Now, order: Ints) -> int:
+    """Move the allowed arms to the front, in the same order; return how many there are."""
+    count = 0
+    for k in range(order.shape[0]):
+        if now.allowed[order[k]]:
+            order[count] = order[k]
+            count += 1
+    return count
+
+
+@kernel
+def draw_counted(now: Now, counts: Floats, total: float, play: Play) -> None:
+    """Draw an arm by its count with the round's first number.
+
+    If there is no such arm, end the game; under a mask, let the round pass.
+    """
+    if total == 0:
+        play.arms[0] = SKIP if now.masked else STOP
+        play.probs[0] = 1.0
+        return
+    play.arms[0] = pick(uniform(now.key, 0) * total, counts)
+    play.probs[0] = counts[play.arms[0]] / total
+
+
+@kernel
+def show_counted(counts: Floats, total: float, out: Floats) -> None:
+    """Write the probabilities of `draw_counted`."""
+    for i in range(counts.shape[0]):
+        out[i] = counts[i] / total if total > 0 else 0.0

@@ -61,7 +61,6 @@ from purse.kernels import (
     at,
     choice,
     common_budget,
-    draw_action,
     exp,
     kernel,
     largest,
@@ -69,14 +68,15 @@ from purse.kernels import (
     new_learner,
     rounds_of,
     rounds_passed,
-    show_actions,
     total,
     tuned,
     uniform,
 )
+from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS = "lagrange-bwk", 1
+choose, probabilities = exp3_p.choose, exp3_p.probabilities
 FORMS = ("stochastic", "adversarial")
 
 
@@ -135,13 +135,6 @@ def scratch(params: LagrangeParams, problem: Problem) -> LagrangeScratch:
 
 
 @kernel
-def choose(
-    params: LagrangeParams, state: LagrangeState, scratch: LagrangeScratch, now: Now, play: Play
-) -> None:
-    draw_action(now, state.chances, scratch.chances, play)
-
-
-@kernel
 def stake(key: U, params: LagrangeParams, t: int) -> float:
     """Return z, the same in all rounds of a path.
 
@@ -187,10 +180,3 @@ def update(
     apply_skipped_rounds(passed, nothing, params.n_arms, params.primal, learner)
     gain = (play.rewards[0] + worth) / (1 + z)
     learn_action(params.primal, learner, play.arms[0], play.probs[0], gain)
-
-
-@kernel
-def probabilities(
-    params: LagrangeParams, state: LagrangeState, scratch: LagrangeScratch, now: Now, out: Floats
-) -> None:
-    show_actions(now, state.chances, out)

@@ -58,17 +58,17 @@ from purse.kernels import (
     log,
     multiplicative_prices,
     new_pace,
-    number,
     rounds_of,
     show_worthwhile,
     take_worthwhile,
+    theory_or,
 )
 from purse.kernels.regression import (
-    Regression,
     add_plain_report,
     leverage,
     new_regression,
     predict,
+    regression_of,
 )
 from purse.types import Floats, Now, Play, Problem
 
@@ -129,24 +129,16 @@ def params(
     even = budget / rounds
     return LinCBwKParams(
         pace,
-        number_of("radius", radius, THEORY),
+        theory_or("radius", radius, "a positive number", lambda: THEORY, above=0),
         float(numbers if shared else numbers * problem.n_arms),
         float(rounds),
-        number_of("z", z, 1 / even),
+        theory_or("z", z, "a positive number", lambda: 1 / even, above=0),
         math.sqrt(math.log(problem.n_resources + 1) / rounds) / (1 + even) * even,
         shared,
         factors,
         problem.cost_min * problem.unit_scale * factors,
         problem.cost_max * problem.unit_scale * factors,
     )
-
-
-def number_of(name: str, value: float | str, theory: float) -> float:
-    if value == "theory":
-        return theory
-    if isinstance(value, str):
-        raise invalid(name, value, "must be 'theory' or a positive number")
-    return number(name, value, above=0)
 
 
 def init(params: LinCBwKParams, problem: Problem) -> LinCBwKState:
@@ -165,18 +157,6 @@ def scratch(params: LinCBwKParams, problem: Problem) -> LinCBwKScratch:
 
 
 @kernel
-def known_arms(state: LinCBwKState) -> Regression:
-    return Regression(
-        state.inverse,
-        state.coefficients,
-        state.squares,
-        state.sums,
-        state.tops,
-        state.reports,
-    )
-
-
-@kernel
 def radius_at(params: LinCBwKParams, t: int, n_resources: int) -> float:
     """Return beta."""
     if params.radius >= 0:
@@ -188,7 +168,7 @@ def radius_at(params: LinCBwKParams, t: int, n_resources: int) -> float:
 @kernel
 def score(params: LinCBwKParams, state: LinCBwKState, scratch: LinCBwKScratch, now: Now) -> None:
     """Write the score of each arm."""
-    model = known_arms(state)
+    model = regression_of(state)
     n_resources = scratch.prices.shape[0]
     multiplicative_prices(params.pace, now, params.step, scratch.prices)
     radius = radius_at(params, now.t, n_resources)
@@ -219,7 +199,7 @@ def update(
     i = play.arms[0]
     x = now.context[min(i, now.context.shape[0] - 1)]
     group = 0 if params.shared else i
-    add_plain_report(known_arms(state), group, x, scratch.gains, play.rewards[0], play.costs[0])
+    add_plain_report(regression_of(state), group, x, scratch.gains, play.rewards[0], play.costs[0])
 
 
 @kernel

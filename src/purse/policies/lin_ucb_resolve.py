@@ -40,9 +40,6 @@ import numpy as np
 
 from purse.kernels import (
     LinearParams,
-    LinearScratch,
-    LinearState,
-    Pace,
     cold,
     kernel,
     learn_linear,
@@ -51,13 +48,12 @@ from purse.kernels import (
     new_linear,
     open_fitting,
     project,
-    regression_of,
     score_open,
     show_best,
     take_best,
     uniform,
 )
-from purse.kernels.regression import Regression, predict
+from purse.kernels.regression import predict, regression_of
 from purse.policies import lin_ucb_price
 from purse.types import Floats, Ints, Now, Play, Problem
 
@@ -66,34 +62,6 @@ SIZE = 64  # contexts in the sample
 EVERY, EARLY, OFTEN = 64, 256, 17  # reports between two solutions; before `EARLY` reports `OFTEN`
 STEPS = 30
 params = lin_ucb_price.params
-
-
-class PriceSample(NamedTuple):
-    """The sample and the solution; a part of a policy's state."""
-
-    memory: Floats  # (M, A, n)
-    base: Floats  # (d,) in rounds of pace
-    seen: Floats  # (1,) reports
-
-
-class SampleRoom(NamedTuple):
-    """Room to work in; a part of a policy's scratch."""
-
-    rewards: Floats  # (M, K) predicted
-    costs: Floats  # (M, K, d) predicted, in rounds of pace
-    spent: Floats  # (d,)
-
-
-def new_sample(problem: Problem) -> PriceSample:
-    """Return an empty sample."""
-    memory = np.zeros((SIZE, *problem.context_shape))
-    return PriceSample(memory, np.zeros(problem.n_resources), np.zeros(1))
-
-
-def sample_room(problem: Problem) -> SampleRoom:
-    """Allocate the room to work in."""
-    k, d = problem.n_arms, problem.n_resources
-    return SampleRoom(np.zeros((SIZE, k)), np.zeros((SIZE, k, d)), np.zeros(d))
 
 
 class ResolveState(NamedTuple):
@@ -106,9 +74,9 @@ class ResolveState(NamedTuple):
     earned: Floats  # (1,)
     first: Floats  # (2,)
     paced: Floats  # (2 + d,)
-    memory: Floats  # (M, A, n) this and the next two: see `PriceSample`
-    base: Floats  # (d,)
-    seen: Floats  # (1,)
+    memory: Floats  # (M, A, n) the sample
+    base: Floats  # (d,) in rounds of pace
+    seen: Floats  # (1,) reports
 
 
 class ResolveScratch(NamedTuple):
@@ -120,152 +88,122 @@ class ResolveScratch(NamedTuple):
     prices: Floats  # (d,)
     open: Ints  # (K,)
     room: Floats  # (n,)
-    rewards: Floats  # (M, K) this and the next two: see `SampleRoom`
-    costs: Floats  # (M, K, d)
+    rewards: Floats  # (M, K) predicted
+    costs: Floats  # (M, K, d) predicted, in rounds of pace
     spent: Floats  # (d,)
 
 
 def init(params: LinearParams, problem: Problem) -> ResolveState:
-    return ResolveState(*new_linear(params, problem), *new_sample(problem))
+    memory = np.zeros((SIZE, *problem.context_shape))
+    linear = new_linear(params, problem)
+    return ResolveState(*linear, memory, np.zeros(problem.n_resources), np.zeros(1))
 
 
 def scratch(params: LinearParams, problem: Problem) -> ResolveScratch:
-    return ResolveScratch(*linear_scratch(params, problem), *sample_room(problem))
+    k, d = problem.n_arms, problem.n_resources
+    linear = linear_scratch(params, problem)
+    return ResolveScratch(*linear, np.zeros((SIZE, k)), np.zeros((SIZE, k, d)), np.zeros(d))
 
 
 @kernel
-def add_to_sample(sample: PriceSample, now: Now) -> bool:
+def add_to_sample(state: ResolveState, now: Now) -> bool:
     """Take the context of a report in, perhaps; return whether it is time to solve."""
-    seen = int(sample.seen[0])
+    seen = int(state.seen[0])
     slot = seen if seen < SIZE else int(uniform(now.key, 0) * (seen + 1))
     if slot < SIZE:
         for i in range(now.context.shape[0]):
             for k in range(now.context.shape[1]):
-                sample.memory[slot, i, k] = now.context[i, k]
-    sample.seen[0] += 1
+                state.memory[slot, i, k] = now.context[i, k]
+    state.seen[0] += 1
     return seen % EVERY == 0 or (seen < EARLY and seen % OFTEN == 0)
 
 
 @cold
 def solve_prices(
-    model: Regression,
-    sample: PriceSample,
-    room: SampleRoom,
-    pace: Pace,
-    least: Floats,
-    most: Floats,
-    now: Now,
+    params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now
 ) -> None:
-    """Write the base; least, most: the declared bounds on costs, shape (K, d)."""
-    size = min(SIZE, int(sample.seen[0]))
-    n_arms, d = most.shape
+    """Write the base."""
+    model = regression_of(state)
+    size = min(SIZE, int(state.seen[0]))
+    n_arms, d = params.most.shape
     for m in range(size):
         for i in range(n_arms):
-            x = sample.memory[m, min(i, sample.memory.shape[1] - 1)]
-            room.rewards[m, i] = min(1.0, max(0.0, predict(model, i, 0, x)))
+            x = state.memory[m, min(i, state.memory.shape[1] - 1)]
+            scratch.rewards[m, i] = min(1.0, max(0.0, predict(model, i, 0, x)))
             for j in range(d):
-                cost = min(most[i, j], max(least[i, j], predict(model, i, 1 + j, x)))
+                cost = min(params.most[i, j], max(params.least[i, j], predict(model, i, 1 + j, x)))
                 tried = model.reports[i] > 0
-                room.costs[m, i, j] = pace.rates[j] * (cost if tried else most[i, j])
-    part = sample.seen[0] / now.t
+                scratch.costs[m, i, j] = params.pace.rates[j] * (
+                    cost if tried else params.most[i, j]
+                )
+    part = state.seen[0] / now.t
     if d == 1:
-        bisect(sample, room, size, part)
+        bisect(state, scratch, size, part)
     else:
-        descend(sample, room, size, part)
+        descend(state, scratch, size, part)
 
 
 @kernel
-def spend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+def spend(state: ResolveState, scratch: ResolveScratch, size: int, part: float) -> None:
     """Write what the arms that are best at the base cost on average, shape (d,)."""
-    d = room.spent.shape[0]
+    d = scratch.spent.shape[0]
     for j in range(d):
-        room.spent[j] = 0.0
+        scratch.spent[j] = 0.0
     for m in range(size):
         best = 0.0
         arm = -1
-        for i in range(room.rewards.shape[1]):
-            value = room.rewards[m, i]
+        for i in range(scratch.rewards.shape[1]):
+            value = scratch.rewards[m, i]
             for j in range(d):
-                value -= sample.base[j] * room.costs[m, i, j]
+                value -= state.base[j] * scratch.costs[m, i, j]
             if value > best:
                 best = value
                 arm = i
         if arm >= 0:
             for j in range(d):
-                room.spent[j] += room.costs[m, arm, j] * part / size
+                scratch.spent[j] += scratch.costs[m, arm, j] * part / size
 
 
 @kernel
-def bisect(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+def bisect(state: ResolveState, scratch: ResolveScratch, size: int, part: float) -> None:
     """Find the least price in [0, 1] at which the mean cost is at most the pace: one resource."""
-    sample.base[0] = 0.0
-    spend(sample, room, size, part)
-    if room.spent[0] <= 1:
+    state.base[0] = 0.0
+    spend(state, scratch, size, part)
+    if scratch.spent[0] <= 1:
         return
     low = 0.0
     high = 1.0
     for _ in range(STEPS):
-        sample.base[0] = 0.5 * (low + high)
-        spend(sample, room, size, part)
-        if room.spent[0] <= 1:
-            high = sample.base[0]
+        state.base[0] = 0.5 * (low + high)
+        spend(state, scratch, size, part)
+        if scratch.spent[0] <= 1:
+            high = state.base[0]
         else:
-            low = sample.base[0]
-    sample.base[0] = high
+            low = state.base[0]
+    state.base[0] = high
 
 
 @kernel
-def descend(sample: PriceSample, room: SampleRoom, size: int, part: float) -> None:
+def descend(state: ResolveState, scratch: ResolveScratch, size: int, part: float) -> None:
     """Take subgradient steps from the last base, scaled by those so far: several resources."""
     squares = 1.0
     for _ in range(STEPS):
-        spend(sample, room, size, part)
-        for j in range(room.spent.shape[0]):
-            squares += (room.spent[j] - 1) * (room.spent[j] - 1)
-        for j in range(room.spent.shape[0]):
-            sample.base[j] += (room.spent[j] - 1) / math.sqrt(squares)
-        project(sample.base, 1.0)
-
-
-@kernel
-def learnt(state: ResolveState) -> LinearState:
-    """Return the part of the state that `lin-ucb.price` has, too."""
-    return LinearState(
-        state.inverse,
-        state.coefficients,
-        state.squares,
-        state.sums,
-        state.tops,
-        state.reports,
-        state.earned,
-        state.first,
-        state.paced,
-    )
-
-
-@kernel
-def common(scratch: ResolveScratch) -> LinearScratch:
-    """Return the part of the scratch that `lin-ucb.price` has, too."""
-    return LinearScratch(
-        scratch.gains,
-        scratch.uses,
-        scratch.means,
-        scratch.scores,
-        scratch.levels,
-        scratch.prices,
-        scratch.open,
-        scratch.room,
-    )
+        spend(state, scratch, size, part)
+        for j in range(scratch.spent.shape[0]):
+            squares += (scratch.spent[j] - 1) * (scratch.spent[j] - 1)
+        for j in range(scratch.spent.shape[0]):
+            state.base[j] += (scratch.spent[j] - 1) / math.sqrt(squares)
+        project(state.base, 1.0)
 
 
 @kernel
 def value(params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now) -> None:
     """Write what each arm is worth."""
-    open_fitting(params, common(scratch), now)
-    linear_bounds(params, learnt(state), common(scratch), now, False)
+    open_fitting(params, scratch, now)
+    linear_bounds(params, state, scratch, now, False)
     for j in range(scratch.prices.shape[0]):
         scratch.prices[j] = state.base[j]
-    score_open(params, learnt(state), common(scratch), now)
+    score_open(params, state, scratch, now)
 
 
 @kernel
@@ -273,7 +211,7 @@ def choose(
     params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now, play: Play
 ) -> None:
     value(params, state, scratch, now)
-    take_best(params, learnt(state), common(scratch), now, play)
+    take_best(params, state, scratch, now, play)
 
 
 @kernel
@@ -281,16 +219,13 @@ def probabilities(
     params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now, out: Floats
 ) -> None:
     value(params, state, scratch, now)
-    show_best(params, learnt(state), common(scratch), now, out)
+    show_best(params, state, scratch, now, out)
 
 
 @kernel
 def update(
     params: LinearParams, state: ResolveState, scratch: ResolveScratch, now: Now, play: Play
 ) -> None:
-    learn_linear(params, learnt(state), common(scratch), now, play)
-    sample = PriceSample(state.memory, state.base, state.seen)
-    if add_to_sample(sample, now) and params.pace.skips:
-        room = SampleRoom(scratch.rewards, scratch.costs, scratch.spent)
-        model = regression_of(learnt(state))
-        solve_prices(model, sample, room, params.pace, params.least, params.most, now)
+    learn_linear(params, state, scratch, now, play)
+    if add_to_sample(state, now) and params.pace.skips:
+        solve_prices(params, state, scratch, now)

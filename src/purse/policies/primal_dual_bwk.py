@@ -54,6 +54,7 @@ import numpy as np
 
 from purse.kernels import (
     FIRST,
+    Scores,
     c_rad_of,
     common_budget,
     exp,
@@ -83,10 +84,6 @@ class PrimalDualState(NamedTuple):
     used: Floats  # (D,) ln v / ln(1 + eps)
     prices: Floats  # (D,) v, relative to the largest
     scores: Floats  # (K,) used with one price
-
-
-class PrimalDualScratch(NamedTuple):
-    scores: Floats  # (K,) used with several prices
 
 
 def params(problem: Problem, *, c_rad: float | str = 1.0) -> PrimalDualParams:
@@ -119,8 +116,8 @@ def init(params: PrimalDualParams, problem: Problem) -> PrimalDualState:
     )
 
 
-def scratch(params: PrimalDualParams, problem: Problem) -> PrimalDualScratch:
-    return PrimalDualScratch(np.zeros(problem.n_arms))
+def scratch(params: PrimalDualParams, problem: Problem) -> Scores:
+    return Scores(np.zeros(problem.n_arms))
 
 
 @kernel
@@ -132,18 +129,14 @@ def score(state: PrimalDualState, i: int) -> float:
 
 
 @kernel
-def score_all(state: PrimalDualState, scratch: PrimalDualScratch) -> None:
+def score_all(state: PrimalDualState, scratch: Scores) -> None:
     for i in range(scratch.scores.shape[0]):
         scratch.scores[i] = score(state, i)
 
 
 @kernel
 def choose(
-    params: PrimalDualParams,
-    state: PrimalDualState,
-    scratch: PrimalDualScratch,
-    now: Now,
-    play: Play,
+    params: PrimalDualParams, state: PrimalDualState, scratch: Scores, now: Now, play: Play
 ) -> None:
     scores = state.scores  # with one price, a score changes only with a report on its arm
     if state.prices.shape[0] > 1:
@@ -154,11 +147,7 @@ def choose(
 
 @kernel
 def update(
-    params: PrimalDualParams,
-    state: PrimalDualState,
-    scratch: PrimalDualScratch,
-    now: Now,
-    play: Play,
+    params: PrimalDualParams, state: PrimalDualState, scratch: Scores, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     if now.t > state.pulls.shape[0] and state.prices.shape[0] > 1:
@@ -186,11 +175,7 @@ def raise_prices(params: PrimalDualParams, state: PrimalDualState, arm: int) -> 
 
 @kernel
 def probabilities(
-    params: PrimalDualParams,
-    state: PrimalDualState,
-    scratch: PrimalDualScratch,
-    now: Now,
-    out: Floats,
+    params: PrimalDualParams, state: PrimalDualState, scratch: Scores, now: Now, out: Floats
 ) -> None:
     scores = state.scores
     if state.prices.shape[0] > 1:

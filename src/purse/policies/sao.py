@@ -53,26 +53,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.errors import invalid
 from purse.kernels import (
     Exp3PParams,
     Exp3PScratch,
     Exp3PState,
     cold,
-    draw_action,
     kernel,
     largest,
     learn_action,
     new_learner,
     number,
-    room_for_chances,
     rounds_of,
-    show_actions,
+    theory_or,
     tuned,
 )
+from purse.policies import exp3_p
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS = "sao", 1
+scratch, choose, probabilities = exp3_p.scratch, exp3_p.choose, exp3_p.probabilities
 REPORTS, STRETCH = range(2)  # places in `memo`
 
 
@@ -103,11 +102,8 @@ def params(problem: Problem, *, delta: float = 0.05, beta: float | str = "theory
     """
     n_arms, rounds = problem.n_arms, rounds_of(problem, NAME)
     delta = number("delta", delta, above=0, high=1)
-    if beta == "theory":
-        beta = 10 * n_arms * float(rounds) ** 3 / delta
-    elif isinstance(beta, str):
-        raise invalid("beta", beta, "must be 'theory' or a number above 1")
-    beta = number("beta", beta, above=1)
+    most = 10 * n_arms * float(rounds) ** 3 / delta
+    beta = theory_or("beta", beta, "a number above 1", lambda: most, above=1)
     later = tuned(n_arms, 1.0, rounds, min(1.0, n_arms / beta))
     return SaoParams(n_arms, rounds, math.log(beta), later)
 
@@ -119,15 +115,6 @@ def init(params: SaoParams, problem: Problem) -> SaoState:
     return SaoState(
         gains, pulls, rewards, means, stops, floors, chances, weights, age, stopped, memo
     )
-
-
-def scratch(params: SaoParams, problem: Problem) -> Exp3PScratch:
-    return room_for_chances(problem)
-
-
-@kernel
-def choose(params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, play: Play) -> None:
-    draw_action(now, state.chances, scratch.chances, play)
 
 
 @kernel
@@ -243,10 +230,3 @@ def learn_later(params: SaoParams, state: SaoState, arm: int, prob: float, rewar
     )
     learner = Exp3PState(state.gains, state.chances, state.weights, state.age)
     learn_action(rest, learner, arm, prob, reward)
-
-
-@kernel
-def probabilities(
-    params: SaoParams, state: SaoState, scratch: Exp3PScratch, now: Now, out: Floats
-) -> None:
-    show_actions(now, state.chances, out)

@@ -47,7 +47,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.errors import InvalidInput, invalid
+from purse.errors import invalid
 from purse.kernels import (
     add_report,
     c_rad_of,
@@ -55,7 +55,7 @@ from purse.kernels import (
     dependent_round,
     integer,
     kernel,
-    number,
+    pace_of,
     total,
     uniform,
 )
@@ -105,10 +105,16 @@ def params(
     rounds = problem.known_horizon(NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
     of_arms = groups_of(groups, problem)
+
+    def theory() -> float:
+        share = radius * problem.n_arms / problem.b
+        extra = math.sqrt(radius * problem.n_arms * rounds) / problem.b
+        return math.sqrt(share) + share + extra
+
     return SemiBwKParams(
         problem.plays,
         radius,
-        (1 - eps_of(eps, problem, radius, rounds)) * problem.b / rounds,
+        pace_of(eps, problem, rounds, theory),
         0 if groups is None else int(of_arms.max()) + 1,
         of_arms,
     )
@@ -121,21 +127,6 @@ def groups_of(groups: Sequence[int] | None, problem: Problem) -> Ints:
         raise invalid("groups", groups, f"must have a number for each of {problem.n_arms} arms")
     most = problem.plays - 1
     return np.array([integer("groups", group, low=0, high=most) for group in groups])
-
-
-def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> float:
-    if eps != "theory":
-        if isinstance(eps, str) or number("eps", eps, low=0, high=1) == 1:
-            raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
-        return float(eps)
-    share = c_rad * problem.n_arms / problem.b
-    part = math.sqrt(share) + share + math.sqrt(c_rad * problem.n_arms * rounds) / problem.b
-    if part >= 1:
-        raise InvalidInput(
-            f"eps='theory' is {part:.3g} here, which would leave the whole budget "
-            "unspent; give a number below 1, or a larger budget"
-        )
-    return part
 
 
 def init(params: SemiBwKParams, problem: Problem) -> SemiBwKState:

@@ -60,13 +60,13 @@ from purse.kernels import (
     restrict,
     show_shares,
 )
-from purse.kernels.regression import Regression, add_report, new_regression, predict
+from purse.kernels.regression import add_report, new_regression, predict, regression_of
 from purse.types import Floats, Now, Play, Problem
 
 NAME, PLAYS, CONTEXT = "square-cbwk", 1, True
 
 
-class SquareCBwKParams(NamedTuple):
+class SquareParams(NamedTuple):
     pace: Pace
     gamma: float
     eta: float
@@ -75,7 +75,7 @@ class SquareCBwKParams(NamedTuple):
     most: Floats  # (K, d)
 
 
-class SquareCBwKState(NamedTuple):
+class SquareState(NamedTuple):
     inverse: Floats  # (K, n, n) this and the next five: see `Regression`
     coefficients: Floats  # (K, 1 + d, n)
     squares: Floats  # (K, 1 + d)
@@ -85,7 +85,7 @@ class SquareCBwKState(NamedTuple):
     paced: Floats  # (2 + d,) see `pace_price`
 
 
-class SquareCBwKScratch(NamedTuple):
+class SquareScratch(NamedTuple):
     prices: Floats  # (d,) lambda
     scores: Floats  # (K,) L
     chances: Floats  # (K,) p
@@ -94,11 +94,11 @@ class SquareCBwKScratch(NamedTuple):
 
 def params(
     problem: Problem, *, g: float = 16.0, eta: float = 0.3, ridge: float = 1.0
-) -> SquareCBwKParams:
+) -> SquareParams:
     """Options: g, eta and ridge, positive."""
     _, numbers = problem.context_shape
     rounds = 1 if problem.horizon is None else problem.horizon
-    return SquareCBwKParams(
+    return SquareParams(
         new_pace(problem),
         number("g", g, above=0) * math.sqrt(problem.n_arms * rounds / numbers),
         number("eta", eta, above=0),
@@ -108,15 +108,15 @@ def params(
     )
 
 
-def init(params: SquareCBwKParams, problem: Problem) -> SquareCBwKState:
+def init(params: SquareParams, problem: Problem) -> SquareState:
     _, numbers = problem.context_shape
     model = new_regression(problem.n_arms, 1 + problem.n_resources, numbers, params.ridge)
-    return SquareCBwKState(*model, new_paced(params.pace, problem))
+    return SquareState(*model, new_paced(params.pace, problem))
 
 
-def scratch(params: SquareCBwKParams, problem: Problem) -> SquareCBwKScratch:
+def scratch(params: SquareParams, problem: Problem) -> SquareScratch:
     _, numbers = problem.context_shape
-    return SquareCBwKScratch(
+    return SquareScratch(
         np.zeros(problem.n_resources),
         np.zeros(problem.n_arms),
         np.zeros(problem.n_arms),
@@ -125,21 +125,7 @@ def scratch(params: SquareCBwKParams, problem: Problem) -> SquareCBwKScratch:
 
 
 @kernel
-def known_arms(state: SquareCBwKState) -> Regression:
-    return Regression(
-        state.inverse,
-        state.coefficients,
-        state.squares,
-        state.sums,
-        state.tops,
-        state.reports,
-    )
-
-
-@kernel
-def weigh(
-    params: SquareCBwKParams, state: SquareCBwKState, scratch: SquareCBwKScratch, now: Now
-) -> None:
+def weigh(params: SquareParams, state: SquareState, scratch: SquareScratch, now: Now) -> None:
     """Write the probability of each arm; what is missing to 1 is for nothing."""
     for j in range(scratch.prices.shape[0]):
         scratch.prices[j] = 0.0
@@ -169,11 +155,9 @@ def weigh(
 
 
 @kernel
-def value(
-    params: SquareCBwKParams, state: SquareCBwKState, scratch: SquareCBwKScratch, now: Now
-) -> None:
+def value(params: SquareParams, state: SquareState, scratch: SquareScratch, now: Now) -> None:
     """Write L(i)."""
-    model = known_arms(state)
+    model = regression_of(state)
     for i in range(scratch.scores.shape[0]):
         x = now.context[min(i, now.context.shape[0] - 1)]
         score = min(1.0, max(0.0, predict(model, i, 0, x)))
@@ -185,11 +169,7 @@ def value(
 
 @kernel
 def choose(
-    params: SquareCBwKParams,
-    state: SquareCBwKState,
-    scratch: SquareCBwKScratch,
-    now: Now,
-    play: Play,
+    params: SquareParams, state: SquareState, scratch: SquareScratch, now: Now, play: Play
 ) -> None:
     weigh(params, state, scratch, now)
     if now.masked:
@@ -200,25 +180,17 @@ def choose(
 
 @kernel
 def update(
-    params: SquareCBwKParams,
-    state: SquareCBwKState,
-    scratch: SquareCBwKScratch,
-    now: Now,
-    play: Play,
+    params: SquareParams, state: SquareState, scratch: SquareScratch, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     x = now.context[min(i, now.context.shape[0] - 1)]
-    add_report(known_arms(state), i, x, scratch.gains, play.rewards[0], play.costs[0])
+    add_report(regression_of(state), i, x, scratch.gains, play.rewards[0], play.costs[0])
     add_to_pace(params.pace, state.paced, play.rewards[0], play.costs[0])
 
 
 @kernel
 def probabilities(
-    params: SquareCBwKParams,
-    state: SquareCBwKState,
-    scratch: SquareCBwKScratch,
-    now: Now,
-    out: Floats,
+    params: SquareParams, state: SquareState, scratch: SquareScratch, now: Now, out: Floats
 ) -> None:
     weigh(params, state, scratch, now)
     show_shares(params.pace.skips, scratch.chances, out)

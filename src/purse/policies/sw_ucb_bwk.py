@@ -49,7 +49,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from purse.errors import invalid
 from purse.kernels import (
     best_mixture,
     cold,
@@ -57,9 +56,9 @@ from purse.kernels import (
     integer,
     kernel,
     mask_points,
-    number,
     rounds_of,
     show_shares,
+    theory_or,
 )
 from purse.types import Floats, Ints, Now, Play, Problem
 
@@ -107,15 +106,9 @@ def params(
     longest = min(rounds, LONGEST)
     if window is None:
         window = min(longest, math.ceil(problem.n_arms ** (1 / 3) * rounds ** (2 / 3)))
-    if isinstance(c_rad, str) and c_rad != "theory":
-        raise invalid("c_rad", c_rad, "must be 'theory' or a positive number")
-    radius = (
-        2 * math.log(12 * problem.n_arms * rounds**3)
-        if isinstance(c_rad, str)
-        else number("c_rad", c_rad, above=0)
-    )
+    most = 12 * problem.n_arms * rounds**3
     return SwUcbBwKParams(
-        radius,
+        theory_or("c_rad", c_rad, "a positive number", lambda: 2 * math.log(most), above=0),
         problem.b / rounds,
         problem.horizon is not None,
         integer("window", window, low=1, high=longest),

@@ -70,17 +70,20 @@ from purse.kernels import (
     log,
     number,
     show_weighted,
+    tsallis,
     tsallis_weights,
     uniform,
 )
+from purse.kernels.tsallis import TsallisScratch
 from purse.types import Floats, Ints, Now, Play, Problem
 
 NAME, PLAYS, RESOURCES = "tsallis-inf.coin", 1, 1
+scratch = tsallis.scratch
 NOBODY = -1  # the arm between blocks
 COIN = 1  # the round's second number; the first draws the arm
 
 
-class TsallisInfCoinParams(NamedTuple):
+class CoinParams(NamedTuple):
     n_arms: int
     theta: float  # at least the reward per cost of every pull, in largest costs
     price_max: float  # l, likewise; 0: blocks are charged theta
@@ -88,20 +91,16 @@ class TsallisInfCoinParams(NamedTuple):
     slope: float
 
 
-class TsallisInfCoinState(NamedTuple):
+class CoinState(NamedTuple):
     losses: Floats  # (K,) L
     block: Floats  # (3,) the probability of the block's arm, its reward and its cost so far
     earned: Floats  # (2,) reward and cost of the blocks before
     held: Ints  # (2,) the block's arm, or NOBODY; the number of the block
 
 
-class TsallisInfCoinScratch(NamedTuple):
-    weights: Floats  # (K,)
-
-
 def params(
     problem: Problem, *, efficiency_max: float | None = None, price_max: float | None = None
-) -> TsallisInfCoinParams:
+) -> CoinParams:
     """Options: efficiency_max, at least the reward per cost of every pull, by default 1 / cost_min;
     price_max, at least the best mean reward per mean cost. Both are in the user's unit.
     """
@@ -110,39 +109,31 @@ def params(
     if efficiency_max is not None:
         theta = cost_max * number("efficiency_max", efficiency_max, above=0)
     if price_max is None:
-        return TsallisInfCoinParams(problem.n_arms, theta, 0.0, 0.0, 2 * theta * theta)
+        return CoinParams(problem.n_arms, theta, 0.0, 0.0, 2 * theta * theta)
     top = cost_max * number("price_max", price_max, above=0)
     variance = top + 3 * top * top
-    return TsallisInfCoinParams(problem.n_arms, theta, top, 4 * theta * theta, 2 * variance)
+    return CoinParams(problem.n_arms, theta, top, 4 * theta * theta, 2 * variance)
 
 
-def init(params: TsallisInfCoinParams, problem: Problem) -> TsallisInfCoinState:
+def init(params: CoinParams, problem: Problem) -> CoinState:
     held = np.array([NOBODY, 1])
-    return TsallisInfCoinState(np.zeros(params.n_arms), np.zeros(3), np.zeros(2), held)
-
-
-def scratch(params: TsallisInfCoinParams, problem: Problem) -> TsallisInfCoinScratch:
-    return TsallisInfCoinScratch(np.zeros(params.n_arms))
+    return CoinState(np.zeros(params.n_arms), np.zeros(3), np.zeros(2), held)
 
 
 @kernel
-def rate(params: TsallisInfCoinParams, state: TsallisInfCoinState) -> float:
+def rate(params: CoinParams, state: CoinState) -> float:
     return 2 / math.sqrt(params.start + params.slope * state.held[1])
 
 
 @kernel
-def is_held(state: TsallisInfCoinState, now: Now) -> bool:
+def is_held(state: CoinState, now: Now) -> bool:
     """Return whether a block goes on in this round."""
     return state.held[0] != NOBODY and is_allowed(now, state.held[0])
 
 
 @kernel
 def choose(
-    params: TsallisInfCoinParams,
-    state: TsallisInfCoinState,
-    scratch: TsallisInfCoinScratch,
-    now: Now,
-    play: Play,
+    params: CoinParams, state: CoinState, scratch: TsallisScratch, now: Now, play: Play
 ) -> None:
     if is_held(state, now):
         play.arms[0] = state.held[0]
@@ -154,11 +145,7 @@ def choose(
 
 @kernel
 def update(
-    params: TsallisInfCoinParams,
-    state: TsallisInfCoinState,
-    scratch: TsallisInfCoinScratch,
-    now: Now,
-    play: Play,
+    params: CoinParams, state: CoinState, scratch: TsallisScratch, now: Now, play: Play
 ) -> None:
     arm = play.arms[0]
     if state.held[0] == NOBODY and play.probs[0] < 1:  # 1: left over from a block before
@@ -173,9 +160,7 @@ def update(
 
 
 @kernel
-def learn(
-    params: TsallisInfCoinParams, state: TsallisInfCoinState, scratch: TsallisInfCoinScratch
-) -> None:
+def learn(params: CoinParams, state: CoinState, scratch: TsallisScratch) -> None:
     """Learn from the block at its end, and be ready for the next."""
     arm = state.held[0]
     chance, reward, cost = state.block[0], state.block[1], state.block[2]
@@ -201,11 +186,7 @@ def learn(
 
 @kernel
 def probabilities(
-    params: TsallisInfCoinParams,
-    state: TsallisInfCoinState,
-    scratch: TsallisInfCoinScratch,
-    now: Now,
-    out: Floats,
+    params: CoinParams, state: CoinState, scratch: TsallisScratch, now: Now, out: Floats
 ) -> None:
     if is_held(state, now):
         for i in range(params.n_arms):

@@ -46,42 +46,37 @@ from purse.types import Floats, Now, Play, Problem
 NAME, PLAYS, RESOURCES = "tsallis-inf.price", 1, 1
 
 
-class TsallisInfPriceParams(NamedTuple):
+class PricedParams(NamedTuple):
     n_arms: int
     scale: float
 
 
-class TsallisInfPriceState(NamedTuple):
+class PricedState(NamedTuple):
     reward_estimates: Floats  # (K,) R^
     cost_estimates: Floats  # (K,) C^
     earned: Floats  # (2,) the player's reward and cost
 
 
-class TsallisInfPriceScratch(NamedTuple):
+class PricedScratch(NamedTuple):
     losses: Floats  # (K,)
     weights: Floats  # (K,)
 
 
-def params(problem: Problem, *, scale: float = 4.0) -> TsallisInfPriceParams:
+def params(problem: Problem, *, scale: float = 4.0) -> PricedParams:
     """Options: scale, of the learning rate."""
-    return TsallisInfPriceParams(problem.n_arms, number("scale", scale, above=0))
+    return PricedParams(problem.n_arms, number("scale", scale, above=0))
 
 
-def init(params: TsallisInfPriceParams, problem: Problem) -> TsallisInfPriceState:
-    return TsallisInfPriceState(np.zeros(params.n_arms), np.zeros(params.n_arms), np.zeros(2))
+def init(params: PricedParams, problem: Problem) -> PricedState:
+    return PricedState(np.zeros(params.n_arms), np.zeros(params.n_arms), np.zeros(2))
 
 
-def scratch(params: TsallisInfPriceParams, problem: Problem) -> TsallisInfPriceScratch:
-    return TsallisInfPriceScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
+def scratch(params: PricedParams, problem: Problem) -> PricedScratch:
+    return PricedScratch(np.zeros(params.n_arms), np.zeros(params.n_arms))
 
 
 @kernel
-def weigh(
-    params: TsallisInfPriceParams,
-    state: TsallisInfPriceState,
-    scratch: TsallisInfPriceScratch,
-    t: int,
-) -> float:
+def weigh(params: PricedParams, state: PricedState, scratch: PricedScratch, t: int) -> float:
     price = state.earned[0] / state.earned[1] if state.earned[1] > 0 else 0.0
     unit = 1 / (1 + price)
     for i in range(params.n_arms):
@@ -91,22 +86,14 @@ def weigh(
 
 @kernel
 def choose(
-    params: TsallisInfPriceParams,
-    state: TsallisInfPriceState,
-    scratch: TsallisInfPriceScratch,
-    now: Now,
-    play: Play,
+    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, play: Play
 ) -> None:
     draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
 
 
 @kernel
 def update(
-    params: TsallisInfPriceParams,
-    state: TsallisInfPriceState,
-    scratch: TsallisInfPriceScratch,
-    now: Now,
-    play: Play,
+    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, play: Play
 ) -> None:
     i = play.arms[0]
     scale = 1 / (play.probs[0] + 1 / now.t)
@@ -118,10 +105,6 @@ def update(
 
 @kernel
 def probabilities(
-    params: TsallisInfPriceParams,
-    state: TsallisInfPriceState,
-    scratch: TsallisInfPriceScratch,
-    now: Now,
-    out: Floats,
+    params: PricedParams, state: PricedState, scratch: PricedScratch, now: Now, out: Floats
 ) -> None:
     show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)

@@ -53,7 +53,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.errors import InvalidInput, invalid
 from purse.kernels import (
     HullScratch,
     best_allowed_mixture,
@@ -61,7 +60,7 @@ from purse.kernels import (
     c_rad_of,
     draw_shares,
     kernel,
-    number,
+    pace_of,
     rounds_of,
     show_shares,
 )
@@ -91,27 +90,9 @@ def params(
     """Options: eps, a number in [0, 1) or "theory"; c_rad, "theory" or a positive number."""
     rounds = rounds_of(problem, NAME)
     radius = c_rad_of(c_rad, problem, 1, NAME)
-    return UcbBwKParams(
-        radius,
-        (1 - eps_of(eps, problem, radius, rounds)) * problem.b / rounds,
-        problem.horizon is not None,
-    )
-
-
-def eps_of(eps: float | str, problem: Problem, c_rad: float, rounds: int) -> float:
-    if isinstance(eps, str):
-        if eps != "theory":
-            raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
-        share = c_rad * problem.n_arms / problem.b
-        eps = math.sqrt(share) + share * math.log(rounds)
-        if eps >= 1:
-            raise InvalidInput(
-                f"eps='theory' is {eps:.3g} here, which would leave the whole budget "
-                "unspent; give a number below 1, or a larger budget"
-            )
-    elif number("eps", eps, low=0, high=1) == 1:
-        raise invalid("eps", eps, "must be 'theory' or a number from 0 to below 1")
-    return float(eps)
+    share = radius * problem.n_arms / problem.b
+    pace = pace_of(eps, problem, rounds, lambda: math.sqrt(share) + share * math.log(rounds))
+    return UcbBwKParams(radius, pace, problem.horizon is not None)
 
 
 def init(params: UcbBwKParams, problem: Problem) -> UcbBwKState:
