@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from purse.kernels.concave_hull import best_mixture, draw_shares
-from purse.types import SKIP, Floats
-from tests.support.rounds import new_now, new_play
+from purse.kernels.concave_hull import best_mixture
+from purse.types import Floats
 
 
 def solved(limit: float, costs: list[float], rewards: list[float]) -> Floats:
@@ -45,16 +44,6 @@ def test_linear_programs_of_all_kinds(n_arms: int, grain: int | None) -> None:
         assert len({(costs[i], rewards[i]) for i in np.flatnonzero(shares)}) <= 2
 
 
-def test_arms_on_an_arc_all_lie_on_the_hull() -> None:
-    angles = np.linspace(0.01, np.pi / 2, 200)
-    costs, rewards = 1 - np.cos(angles), np.sin(angles)
-    for limit in (0.001, 0.3, 0.999, 1.5):
-        shares = solved(limit, costs, rewards)
-        assert rewards @ shares == pytest.approx(optimum(limit, costs, rewards), abs=1e-12)
-        around = np.searchsorted(costs, limit)
-        assert set(np.flatnonzero(shares)) <= {around - 1, around}
-
-
 @pytest.mark.parametrize(
     ("limit", "costs", "rewards", "shares"),
     [
@@ -82,26 +71,3 @@ def test_shares_by_hand(
     found = solved(limit, costs, rewards)
     assert found == pytest.approx(shares)
     assert (found == 0).tolist() == [share == 0 for share in shares]
-
-
-def drawn(skips: bool, shares: list[float], n: int) -> tuple[Floats, set[tuple[int, float]]]:
-    play = new_play()
-    counts, seen = np.zeros(len(shares) + 1), set()
-    for t in range(1, n + 1):
-        draw_shares(new_now(t, len(shares), seed=7), skips, np.array(shares), play)
-        counts[play.arms[0]] += 1
-        seen.add((int(play.arms[0]), float(play.probs[0])))
-    return counts / n, seen
-
-
-@pytest.mark.parametrize(
-    ("skips", "chances"),
-    [(True, {0: 0.25, 2: 0.5, SKIP: 0.25}), (False, {0: 0.25 / 0.75, 2: 0.5 / 0.75})],
-)
-def test_what_is_missing_to_one_lets_rounds_pass_or_is_drawn_again(
-    skips: bool, chances: dict[int, float]
-) -> None:
-    frequencies, seen = drawn(skips, [0.25, 0, 0.5], 20_000)
-    expected = [chances.get(arm, 0) for arm in (0, 1, 2, SKIP)]
-    assert frequencies == pytest.approx(expected, abs=4 * np.sqrt(0.25 / 20_000))
-    assert seen == set(chances.items())

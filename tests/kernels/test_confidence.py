@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import purse
 from purse.kernels.confidence import GapBounds, gap_bounds, gap_rates, quiet_until
 from purse.types import Floats
 
@@ -73,37 +72,6 @@ def plain_rates(
     return rates
 
 
-@pytest.mark.parametrize("width", ["printed", "direct"])
-def test_an_arm_without_a_report_is_explored_at_the_cap_and_lowers_no_other(width: str) -> None:
-    bounds = bounds_of(0.5, alpha=0.1, beta=1e-6, width=width)
-    assert rates_of(bounds, 1000, 0.01, [0, 1000], [0, 0], [0, 1000]).tolist() == [0.01, 0.01]
-    assert rates_of(bounds, 1000, 0.01, [0, 0], [0, 0], [0, 0]).tolist() == [0.01, 0.01]
-    assert rates_of(bounds, 1000, 0.01, [0, 1000], [0, 1000], [0, 500]).tolist() == [0.01, 0.01]
-
-
-def test_the_printed_width_says_nothing_where_it_would_turn_negative() -> None:
-    few = [40.0, 40.0]
-    eta = math.sqrt((3 * math.log(1000) + math.log(2)) / 80)
-    assert eta > 0.5
-    assert rates_of(bounds_of(0.5, beta=1e-6), 1000, 0.01, few, [40, 0], [20, 40]).tolist() == [
-        0.01,
-        0.01,
-    ]
-
-
-def test_the_best_arm_is_compared_with_the_second_best_and_not_with_itself() -> None:
-    rates = rates_of(
-        bounds_of(1.0, beta=1e-6, width="direct"),
-        10**6,
-        0.01,
-        [10**6] * 3,
-        [9e5, 8e5, 1e5],
-        [1e6] * 3,
-    )
-    assert rates[0] == 0.01
-    assert rates[2] < rates[1] < 0.01
-
-
 @given(st.data())
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_rates_are_the_plain_ones(data: st.DataObject) -> None:
@@ -161,48 +129,8 @@ def test_quiet_until_never_with_one_arm() -> None:
     assert quiet_until(1, bounds_of(0.5, beta=0.01), 0.5) >= 2**60
 
 
-@given(st.data())
-@settings(max_examples=200, deadline=None, derandomize=True)
-def test_before_the_quiet_round_no_data_lower_a_rate(data: st.DataObject) -> None:
-    draw = data.draw
-    n_arms, c_min = draw(st.integers(2, 5)), draw(st.floats(0.1, 1.0))
-    bounds = bounds_of(
-        c_min,
-        alpha=draw(st.floats(1e-6, 3)),
-        beta=draw(st.floats(0.1, 20)),
-        width=draw(st.sampled_from(["printed", "direct"])),
-    )
-    quiet = quiet_until(n_arms, bounds, 0.5)
-    if quiet == n_arms + 1:
-        return
-    t = draw(st.integers(n_arms + 1, quiet - 1))
-    pulls = [10.0 ** draw(st.integers(0, 12)) for _ in range(n_arms)]
-    costs = [n * c_min for n in pulls]
-    rewards = [n * draw(st.sampled_from([0.0, 1.0])) for n in pulls]
-    cap = cap_of(t, n_arms, 0.5)
-    assert rates_of(bounds, t, cap, pulls, rewards, costs) == pytest.approx(
-        [cap] * n_arms, rel=1e-9
-    )
-
-
 def test_constants_default_to_the_papers() -> None:
     assert bounds_of(0.5) == GapBounds(alpha=3.0, beta=1024.0, c_min=0.5, lam=0.5, direct=False)
     assert bounds_of(0.5, width="direct", lam=0.25, beta=2, alpha=1) == GapBounds(
         alpha=1.0, beta=2.0, c_min=0.5, lam=0.25, direct=True
     )
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"alpha": 0}, r"alpha=0: must be a number above 0"),
-        ({"alpha": math.inf}, r"alpha=inf: must be a number above 0"),
-        ({"beta": -1}, r"beta=-1: must be a number above 0"),
-        ({"beta": "theorem"}, r"beta='theorem': must be 'theory' or a positive number"),
-        ({"lam": 0.75}, r"lam=0.75: must be a number above 0 and at most 0.5"),
-        ({"width": "wide"}, r"width='wide': must be one of 'printed', 'direct'"),
-    ],
-)
-def test_constants_are_checked(options: dict[str, Any], message: str) -> None:
-    with pytest.raises(purse.InvalidInput, match=message):
-        bounds_of(0.5, **options)

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import math
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -39,21 +38,8 @@ def fill_gammas(key: Any, mould: Any, out: Any) -> None:
         out[i], key = gamma(key, mould)
 
 
-@bind
-def fill_betas(keys: Any, a: Any, b: Any, out: Any) -> None:
-    for i in range(out.shape[0]):
-        x, key = gamma(keys[i], a)
-        y, key = gamma(key, b)
-        out[i] = x / (x + y)
-
-
 def key_of(seed: int, t: int = 1) -> U:
     return U(at(U(stream(seed, 0, POLICY)), t))
-
-
-@cache
-def keys_of_rounds(n: int) -> np.ndarray:
-    return np.array([key_of(7, t) for t in range(n)])
 
 
 def normals(seed: int, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -134,10 +120,6 @@ def test_slabs_have_one_area_and_end_at_the_top() -> None:
     assert EDGES[1:-1] * np.diff(heights) == pytest.approx(AREA, rel=1e-10)
 
 
-def test_a_point_lies_under_the_density_for_sure_nearly_always() -> None:
-    assert (EDGES[1:] / EDGES[:-1]).mean() == pytest.approx(0.985, abs=0.0005)
-
-
 def test_normals_follow_the_method_number_by_number() -> None:
     key = key_of(4)
     plain, here = Plain(key), key
@@ -193,14 +175,6 @@ def test_gammas_are_gammas(shape: float) -> None:
     assert distance(sample, stats.gamma.cdf(sample, shape)) < SURPRISE
     assert abs(sample.mean() - shape) < BAND * math.sqrt(shape / len(sample))
     assert abs(sample.var() / shape - 1) < BAND * math.sqrt((2 + 6 / shape) / len(sample))
-
-
-@pytest.mark.parametrize(("a", "b"), [(1, 1), (1, 50), (2, 3), (40, 1), (200, 800), (3, 100_000)])
-def test_two_gammas_make_a_beta(a: float, b: float) -> None:
-    sample, keys = np.zeros(100_000), keys_of_rounds(100_000)
-    fill_betas(keys, np.array(gamma_setup(a)), np.array(gamma_setup(b)), sample)
-    assert ((sample > 0) & (sample < 1)).all()
-    assert distance(sample, stats.beta.cdf(sample, a, b)) < SURPRISE
 
 
 def test_the_quick_test_accepts_nothing_that_the_full_one_would_not() -> None:

@@ -22,12 +22,10 @@ from purse.kernels.fading_means import (
     keep_block,
     new_change_test,
     new_means,
-    restart,
     weigh,
 )
 from purse.types import Floats
 
-THRESHOLD = 1.5  # of `replan`
 ONE = np.ones(1)
 
 
@@ -121,7 +119,7 @@ def feed(
     *,
     arm: int = 0,
     tops: Floats = ONE,
-    threshold: float = THRESHOLD,
+    threshold: float = 1.5,
 ) -> tuple[int, int]:
     """How many reports were told until a block differs, and its place; (-1, -1) where none does."""
     reports = np.array(series, float).reshape(-1, test.sums.shape[1])
@@ -136,13 +134,6 @@ def kl(p: float, q: float) -> float:
 def ratio(old: Floats, new: Floats) -> float:
     both = float(np.concatenate([old, new]).mean())
     return len(old) * kl(float(old.mean()), both) + len(new) * kl(float(new.mean()), both)
-
-
-def test_a_block_of_ones_after_one_of_zeros() -> None:
-    # 8 kl(0, 1/2) + 8 kl(1, 1/2) = 16 ln 2 = 11.09, and 1.5 + ln 16 = 4.27
-    test = new_change_test(1, 1)
-    assert feed(test, [0] * 8 + [1] * 8) == (16, 0)
-    assert block_mean(test, 0, 0, 0) == 1
 
 
 @pytest.mark.parametrize("ones", [1, 4, 7])
@@ -187,6 +178,8 @@ def test_nothing_changes_in_a_constant_series(value: float) -> None:
     for top in (1.0, 2.5):
         test = new_change_test(1, 1)
         assert feed(test, [value] * 20_000, tops=np.array([top]), threshold=1e-6) == (-1, -1)
+    two = new_change_test(1, 2)  # a signal that is always 0 is left out
+    assert feed(two, [value, 0.0] * 64, tops=np.array([1.0, 0.0])) == (-1, -1)
 
 
 def test_each_signal_counts_in_its_own_scale_and_each_arm_for_itself() -> None:
@@ -201,51 +194,3 @@ def test_each_signal_counts_in_its_own_scale_and_each_arm_for_itself() -> None:
     assert feed(test, [*jump * 8], arm=0, tops=tops) == (8, 0)
     assert [block_mean(test, 0, 0, s) for s in (0, 1)] == [0.5, 4]
     assert feed(test, [*jump * 8], arm=1, tops=tops) == (-1, -1)  # it never was otherwise
-
-
-def test_a_signal_that_is_always_nothing_is_left_out() -> None:
-    test = new_change_test(1, 2)
-    assert feed(test, [1.0, 0.0] * 64, tops=np.array([1.0, 0.0])) == (-1, -1)
-
-
-def test_to_restart_forgets_all_arms() -> None:
-    test = new_change_test(2, 1)
-    feed(test, [0, 1] * 40, arm=0)
-    assert feed(test, [0] * 8 + [1] * 8, arm=1) == (16, 0)
-    restart(test)
-    assert not any(array.any() for array in test)
-    assert feed(test, [1] * 4000, arm=1) == (-1, -1)
-
-
-def test_a_jump_is_found_soon() -> None:
-    """From 0.2 to 0.8 after 200 reports; a block of 8 after the jump has a ratio of 6 to 9."""
-    delays = []
-    for seed in range(100):
-        order = np.random.default_rng(seed)
-        test = new_change_test(1, 1)
-        if feed(test, order.random(200) < 0.2) != (-1, -1):
-            continue  # a false alarm
-        found, place = feed(test, order.random(200) < 0.8)
-        delays.append(found)
-        assert abs(block_mean(test, 0, place, 0) - 0.8) < 0.45
-    assert len(delays) >= 90
-    assert max(delays) <= 64
-    assert np.mean(delays) < 16
-
-
-@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
-def test_false_alarms_are_rare(chance: float) -> None:
-    """Coins that do not change, 2,000 reports on each of 200 arms, which begin afresh at an
-    alarm.
-    """
-    coins = np.random.default_rng(0).random((200, 2000)) < chance
-    alarms = 0
-    for series in coins:
-        rest = series
-        test = new_change_test(1, 1)
-        while (found := feed(test, rest)[0]) >= 0:
-            alarms += 1
-            restart(test)
-            rest = rest[found:]
-    # 7, 7 and 4 in 400,000 reports: one in 65,000, give or take four standard errors
-    assert 0 < alarms <= 6 + 4 * math.sqrt(6)

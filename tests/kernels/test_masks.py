@@ -7,13 +7,22 @@ import pytest
 
 from purse.kernels.index_rules import FIRST, OUT, share_largest, take_largest
 from purse.kernels.masks import draw_allowed, restrict
-from purse.types import SKIP, STOP, Now
-from tests.support.rounds import new_now, new_play
+from purse.kernels.random import POLICY, at, stream
+from purse.types import SKIP, STOP, Now, Play
 from tests.support.soak import scale
 
 
 def now_with(allowed: list[int], t: int = 1) -> Now:
-    return new_now(t, 4, allowed)
+    """Round t of a game of four arms."""
+    mask = np.isin(np.arange(4), allowed)
+    key = np.uint64(int(at(stream(0, 0, POLICY), t)) % 2**64)  # called from Python, it is signed
+    zeros, context = np.zeros(4, np.int64), np.zeros((4, 0))
+    return Now(key, t, np.inf, np.ones(1), not mask.all(), mask, zeros, context)
+
+
+def new_play() -> Play:
+    """Room for a play of one resource."""
+    return Play(np.zeros(1, np.int64), np.zeros(1), np.zeros(1), np.zeros((1, 1)))
 
 
 @pytest.mark.parametrize(

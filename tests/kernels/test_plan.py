@@ -16,18 +16,22 @@ from purse.kernels.plan import (
     GuardStakes,
     expected_reward,
     find_safe,
+    learn_share,
     lower_cost,
     optimism,
     sure_reward,
     too_risky,
+    untried_cost,
     untried_reward,
+    usual_share,
 )
-from purse.kernels.small_lp import SmallLp, new_lp
+from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.policies.replan import (
     add_looks,
     bound_width,
     open_arms,
     play_cheapest,
+    set_bounds,
     share_equally,
 )
 from purse.types import Floats, Now
@@ -46,14 +50,7 @@ def test_a_look_at_a_new_arm_breaks_even(pulls: float) -> None:
     means = (np.arange(1_000_000) + 0.5) / 1_000_000
     looked = 0.5 + (pulls - 1) * np.maximum(means, x).mean()
     assert looked == pytest.approx(pulls * x, rel=1e-9)
-
-
-def test_values_of_untried_arms_by_hand() -> None:
-    # 1 - 1 / (1 + sqrt(N)): the last pull is worth a look at what pays as much as it
     assert untried_reward(0.0) == 0
-    assert untried_reward(1.0) == 0.5
-    assert untried_reward(9.0) == 0.75
-    assert untried_reward(99.0**2) == pytest.approx(0.99, rel=1e-15)
 
 
 def test_optimism_by_hand() -> None:
@@ -112,6 +109,43 @@ def test_more_to_win_and_fewer_pulls_make_wider_bounds(
     assert 0 <= level <= optimism(0.5, affordable + more, pulls)
     assert optimism(0.5, affordable, pulls + further) <= level
     assert bound_width(level, 0.0, 1.0, pulls + further) <= bound_width(level, 0.0, 1.0, pulls)
+
+
+def test_what_an_untried_arm_may_cost_by_hand() -> None:
+    first = np.zeros(2)
+    assert usual_share(first) == 0.5
+    learn_share(first, np.array([0.25, 0]), np.array([1.0, 2]))  # a cost of 0 is left out
+    learn_share(first, np.array([1.0, 1]), np.array([1.0, 4]))
+    assert usual_share(first) == pytest.approx((0.25 * 1 * 0.25) ** (1 / 3), **EXACT)
+    # sqrt(max(least, guess / 100) guess), divided by 1 + sqrt(L) + L
+    assert untried_cost(0.0, 0.4, 0.0) == pytest.approx(0.04, **EXACT)
+    assert untried_cost(0.0, 0.4, 4.0) == pytest.approx(0.04 / 7, **EXACT)
+    assert untried_cost(0.1, 0.4, 0.0) == pytest.approx(0.2, **EXACT)
+    assert untried_cost(0.1, 0.4, 4.0) == 0.1
+    assert untried_cost(0.5, 0.4, 0.0) == 0.5
+
+
+def test_bounds_of_a_tried_and_of_an_untried_arm_by_hand() -> None:
+    lp, known = new_lp(2, 2), new_means(2, 2)
+    set_limit(lp, 0, 10.0)
+    set_limit(lp, 1, 60.0)  # rounds
+    lp.chances[:] = 0.5, 1  # half of the first arm's weight has faded
+    known.weights[0], known.means[0], known.spreads[0], known.tops[0] = (
+        8,
+        [0.5, 0.2],
+        [2, 0.04],
+        [1, 0.4],
+    )
+    least, most = np.array([[0.1], [0.001]]), np.array([[1.0], [0.5]])
+    set_bounds(lp, known, least, most, np.array([0, 1]), 0.5, 0.4)
+    # both may cost 0.2, the second by its share of the most: 50 pulls, of which each gets a half
+    level = 0.5 * math.log(1 + 25 / 4)
+    widths = [bound_width(level, spread, top, 4.0) for spread, top in ((1.0, 1.0), (0.02, 0.4))]
+    one_look = untried_reward(25 / 2)  # an open ticket counts
+    assert lp.gains == pytest.approx([0.5 + widths[0], one_look], **EXACT)
+    low = untried_cost(0.001, 0.2, 0.5 * math.log(26))
+    assert lp.uses[:, 0] == pytest.approx([lower_cost(0.2, widths[1]), low], **EXACT)
+    assert lp.uses[:, 1].tolist() == [1, 1]
 
 
 def plan(uses: Any, pulls: Any = 0, gains: Any = 1, open: Any = 1) -> SmallLp:
@@ -174,12 +208,6 @@ def test_the_scarcest_row_decides_on_looks_and_closed_arms_get_none() -> None:
     lp = plan(uses, pulls=[10, 30, 0, 0, 0], open=[1, 1, 1, 1, 0])
     assert add_looks(lp, 0.1, 40.0) == pytest.approx(0.19, **EXACT)
     assert lp.chances == pytest.approx([0.04, 0.1, 0.025, 0.025, 0], **EXACT)
-
-
-def test_a_rate_of_nothing() -> None:
-    lp = plan([[1], [0.5]], pulls=[0, 20])
-    assert add_looks(lp, 0.0, 20.0) == 0
-    assert lp.chances.tolist() == [0, 0]
 
 
 def test_equal_arms_share_their_part() -> None:
@@ -258,31 +286,6 @@ def test_the_safe_arm_takes_the_smallest_part_of_a_budget() -> None:
         ([0, 0, 0, 0], -1),
     ):
         assert find_safe(known, parts, np.array(able)) == safe
-
-
-def test_a_dear_arm_may_be_tried_where_little_is_at_risk() -> None:
-    """The cheap arm paid nothing 11 times: rho = 1 / 48, and 200 of it from the start would bring
-    4.17. One pull of the other for 1/2, and the 93.5 that are left then, are 0.5 + 187 / 48 = 4.40.
-    For 95% of 4.17 it takes 83 after the pull.
-    """
-    known = arms([0, 11], [0, 0], [0, 0.5])
-    for guard, left, found in (
-        (0.05, 94.5, False),
-        (0.0, 94.5, False),
-        (0.05, 84 + 1e-9, False),
-        (0.05, 84 - 1e-9, True),
-    ):
-        assert risky(known, stakes(guard, [100], [left]), [1, 0.5]) is found
-
-
-@pytest.mark.parametrize(("guard", "found"), [(0.0, True), (0.16, True), (0.17, False)])
-def test_little_money_is_kept_together(guard: float, found: bool) -> None:
-    """The cheap arm paid 0.1 twice: rho = 0.15, and 20 of it from the start would bring 3. A pull
-    of the other leaves 1.2 of 2.2, for 12 of the cheap one: 0.2 + 1/2 + 12 * 0.15 = 2.5.
-    """
-    known = arms([0, 2], [0, 0.1], [0, 0.1])
-    rounds = {"horizon": 20.0, "rounds_left": 18.0}
-    assert risky(known, stakes(guard, [2.4], [2.2], earned=0.2, **rounds), [1, 0.1]) is found
 
 
 def test_what_a_pull_costs_is_the_mean_or_for_an_untried_arm_the_bound() -> None:

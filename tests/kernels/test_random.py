@@ -176,8 +176,3 @@ def test_shuffled_sends_each_position_everywhere_alike(size: int) -> None:
     counts = np.array([np.bincount(orders[:, i], minlength=size) for i in range(size)])
     error = np.sqrt(n / size * (1 - 1 / size))
     assert np.abs(counts - n / size).max() < BAND * error
-
-
-def test_shuffles_of_different_streams_differ() -> None:
-    orders = permutations(np.array([stream(0, path, WORLD) for path in range(100)], np.uint64), 50)
-    assert len({order.tobytes() for order in orders}) == 100

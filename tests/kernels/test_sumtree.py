@@ -46,13 +46,6 @@ def test_ones_weigh_every_arm_alike(n_arms: int) -> None:
     assert [find(tree, leaf, x + 0.5) for x in range(n_arms)] == list(range(n_arms))
 
 
-def test_a_single_arm_is_always_found() -> None:
-    tree, leaf = tree_of([2.5])
-    assert [find(tree, leaf, x) for x in (0.0, 1.0, 2.4999)] == [0, 0, 0]
-    put(tree, leaf, 0, 7.0)
-    assert tree[1] == 7.0
-
-
 def walk(tree: np.ndarray, leaf: int, x: float) -> int:
     """Go down level by level, as the tree is meant."""
     n = 1
@@ -87,29 +80,16 @@ def test_find_agrees_with_cumulative_sums(weights: list[int], data: st.DataObjec
 
 
 @STEADY
-@given(WHOLE, st.lists(st.tuples(st.integers(0, 69), st.integers(0, 2**20)), max_size=20))
+@given(REAL, st.lists(st.tuples(st.integers(0, 69), st.floats(0, 1e12)), max_size=20))
 def test_put_leaves_the_tree_that_a_rebuild_would(
-    weights: list[int], changes: list[tuple[int, int]]
+    weights: list[float], changes: list[tuple[int, float]]
 ) -> None:
     tree, leaf = tree_of(weights)
     for i, weight in changes:
         weights[i % len(weights)] = weight
-        put(tree, leaf, i % len(weights), float(weight))
-    assert tree.tobytes() == tree_of(weights)[0].tobytes()
-    assert tree[1] == sum(weights)
-
-
-@STEADY
-@given(REAL, st.lists(st.tuples(st.integers(0, 69), st.floats(0, 1e12)), max_size=20))
-def test_parents_are_exact_sums_of_their_children(
-    weights: list[float], changes: list[tuple[int, float]]
-) -> None:
-    tree, leaf = tree_of(weights)
-    assert parents_are_exact_sums(tree, leaf)
-    for i, weight in changes:
         put(tree, leaf, i % len(weights), weight)
-        assert tree[leaf + i % len(weights)] == weight
-        assert parents_are_exact_sums(tree, leaf)
+    assert parents_are_exact_sums(tree, leaf)
+    assert tree.tobytes() == tree_of(weights)[0].tobytes()
 
 
 @STEADY
@@ -120,15 +100,3 @@ def test_only_arms_with_weight_are_found(weights: list[float], share: float) -> 
     for x in (0.0, share * tree[1], np.nextafter(tree[1], 0)):
         if x < tree[1]:
             assert tree[leaf + find(tree, leaf, x)] > 0
-
-
-def test_nothing_drifts_in_many_changes() -> None:
-    random = np.random.default_rng(4)
-    weights = random.uniform(size=37)
-    tree, leaf = tree_of(weights.tolist())
-    for i, weight in zip(
-        random.integers(37, size=5_000), 10.0 ** random.uniform(-12, 12, 5_000), strict=True
-    ):
-        weights[i] = weight
-        put(tree, leaf, i, weight)
-    assert tree.tobytes() == tree_of(weights.tolist())[0].tobytes()

@@ -90,18 +90,6 @@ def test_an_arm_far_behind_keeps_a_weight_that_falls_with_the_square() -> None:
     assert w[1:] == pytest.approx([1e-6, 1e-12, 1e-18], rel=0.01)
 
 
-def test_what_was_asked_before_leaves_no_trace() -> None:
-    random = np.random.default_rng(1)
-    first, second = 100 * random.random(8), 1e6 * random.random(8)
-    out = np.zeros(8)
-    tsallis_weights(0.1, first, out)
-    expected = out.tobytes()
-    tsallis_weights(0.003, second, out)
-    tsallis_weights(0.1, first, out)
-    tsallis_weights(0.1, first, out)
-    assert out.tobytes() == expected
-
-
 def test_the_scale_of_the_rate_belongs_to_the_estimator() -> None:
     assert scale_of("iw") == 2
     assert scale_of("rv") == 4

@@ -5,12 +5,11 @@ import math
 import numpy as np
 import pytest
 
-import purse
 from purse import worlds
 from purse.kernels.random import POLICY, U, at, stream, uniform
 from purse.policies import elimination_race
 from purse.types import Floats, Problem
-from tests.support.policies import follows, frequency_surprise, make_live
+from tests.support.policies import follows
 from tests.support.soak import SOAK, scale
 
 
@@ -58,21 +57,6 @@ class PlainRace:
             self.active[below] -= out
 
 
-def test_an_elimination_by_hand() -> None:
-    live = purse.Policy("elimination-race", n_arms=2, budget=500, cost_min=0.5, seed=0)
-    # T = 1,000, L = 10, ln(4 * 2 * 1000 * 10 / 0.05) = 14.29: with rewards 1 and 0 layer 1 needs
-    # widths that sum to less than 1,
-    # which is 14.29 / n + sqrt(14.29 / n) < 1/2 for both: n = 107
-    assert math.log(4 * 2 * 1000 * 10 / 0.05) / 107 == pytest.approx(0.1335, abs=1e-4)
-    while live.state.sizes[0] == 2:
-        ticket = live.ask()
-        live.tell(ticket, float(ticket.arm == 0), 0.5)
-    assert live.state.pulls[0].sum() == pytest.approx(2 * 107, abs=6)
-    assert live.state.active.tolist() == [[1, 0]] + [[1, 1]] * 9
-    # arm 1 now comes only when another layer does: (1/2 - 2^-10) / 2
-    assert live.probabilities() == pytest.approx([1 - 511 / 2048, 511 / 2048], abs=1e-15)
-
-
 def test_layers_come_with_their_probabilities() -> None:
     drawn = np.bincount([elimination_race.layer_of(i / 1024, 4) for i in range(1024)], minlength=4)
     assert drawn.tolist() == [512 + 64, 256, 128, 64]
@@ -100,26 +84,6 @@ def test_follows_the_formula_where_a_layer_is_left_with_no_arm(out: int) -> None
     assert live.state.sizes[0] == 0
     assert live.state.sizes[-1] > 0
     assert live.probabilities()[1] > 0.5
-
-
-def test_arms_come_as_often_as_their_probabilities_say() -> None:
-    world = worlds.function("bernoulli")([0.9, 0.5, 0.1], [0.5, 0.5, 0.5])
-    assert (
-        frequency_surprise(
-            make_live(world, "elimination-race", budget=3000), world, scale(1000, 5000)
-        )
-        < 4
-    )
-
-
-def test_recovers_from_corruption_that_successive_elimination_would_not() -> None:
-    # for 600 of 20,000 rounds the arms are swapped: the fast layers are fooled, the slow ones put
-    # that right
-    world = worlds.function("switching")(
-        segments=[600, 10**9], rewards=[[1, 0], [0, 1]], costs=[0.5, 0.5]
-    )
-    run = purse.simulate("elimination-race:delta=1", world, 10_000, n_paths=20)
-    assert (run.pulls[:, 1] > 0.6 * run.rounds).all()
 
 
 def test_horizon_and_budget_give_the_rounds() -> None:

@@ -22,19 +22,17 @@ from tests.support.exp3_learners import (
     PlainExp3,
     PlainExp3Ix,
     PlainExp3P,
+    PlainExp3PlusPlus,
+    PlainPrice,
     blind_to_costs,
-    finds_efficiency,
     ix_rates,
     play,
     problem,
-    random_edges,
     same_pulls,
-    table_regrets,
-    table_shortfalls,
     two_arms,
     world_of,
+    written,
 )
-from tests.support.exp3pp_learners import PlainExp3PlusPlus, PlainPrice, written
 from tests.support.policies import (
     EXACT,
     compile_steps,
@@ -184,20 +182,19 @@ def test_exp3pp_follows_the_formula_after_many_reports_came_at_once(order: str) 
 
 
 def test_exp3_bwk_follows_the_formula_while_the_shift_moves() -> None:
-    world, plain = worlds.function("bernoulli")([1, 0], [0.5, 0.5]), PlainExp3(2, 0.5, 1.0)
+    world, plain = worlds.function("bernoulli")([1, 0.5, 0], [0.5] * 3), PlainExp3(3, 0.5, 1.0)
     live = compile_steps(make_live(world, "exp3.bwk:gamma=0.5"))
-    assert largest_deviation(live, plain, world, 4000) < EXACT
+    assert largest_deviation(live, plain, world, 6000) < EXACT
     assert plain.eta * plain.sums.max() > 3 * exp3_bwk.HIGHEST
     assert live.state.shift[0] > 2 * exp3_bwk.HIGHEST
     # an arm that never pays keeps its share of exploration
-    assert live.probabilities() == pytest.approx([0.75, 0.25], abs=1e-15)
+    assert live.probabilities() == pytest.approx([2 / 3, 1 / 6, 1 / 6], abs=1e-15)
 
 
 def test_exp3_ix_follows_the_formula_while_the_lowest_loss_moves() -> None:
     world = worlds.function("two_point")([0.3, 0.25, 0.2], [0.5, 0.6, 0.7], cost_min=0.2)
-    plain = PlainExp3Ix(3, lambda t: 0.4)
-    live = follows("exp3-ix:eta=0.4", plain, world, scale(2000, 6000))
-    assert 0.4 * live.state.low[0] > scale(1, 3) * -math.log(exp3_ix.LEAST)
+    live = follows("exp3-ix:eta=2", PlainExp3Ix(3, lambda t: 2.0), world, 2400)
+    assert 2 * live.state.low[0] > 3 * -math.log(exp3_ix.LEAST)
 
 
 def test_exp3_p_follows_the_formula_if_the_learning_rate_is_large() -> None:
@@ -236,34 +233,6 @@ def test_rounds_of_exp3pp_bwk_by_hand() -> None:
         ((0, 0.5), 1, 0.5119279),  # L(1) = (1 / 0.5 - 0) / p(1) = 3.7342787
         ((1, 1), 0, 0.4889445),  # L(0) += (1 / 0.5 - 1) / p(0) = 1.9534002
     )
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "cap"),
-    [("lemma", math.log(3) / 3), ("printed", math.log(3)), ("cmin", 0.5**2 * math.log(3) / 3)],
-)
-def test_least_probability_of_exp3pp_bwk_by_hand(epsilon: str, cap: float) -> None:
-    policy = f"exp3++.bwk:epsilon={epsilon}"
-    live = compile_steps(purse.Policy(policy, n_arms=3, budget=10_000, cost_min=0.5))
-    tell_all(live, *[(0, 1)] * 3)
-    for _ in range(1500):
-        ticket = live.ask()
-        live.tell(ticket, float(ticket.arm == 1), 0.5)
-    eps = min(1 / 6, 0.5 * math.sqrt(cap / 1504))
-    assert eps < live.probabilities().min() < 1.01 * eps
-
-
-def test_printed_mixing_sums_to_more_than_one_and_ours_does_not() -> None:
-    live = purse.Policy("exp3++.bwk:mixing=printed", n_arms=5, budget=1000, cost_min=0.5)
-    tell_all(live, *[(1, 0.5)] * 5)
-    eps = min(1 / 10, 0.5 * math.sqrt(math.log(5) / (6 * 5)))
-    as_printed = [(1 - 4 * eps) * 0.2 + eps] * 5
-    assert sum(as_printed) == pytest.approx(1.1)
-    assert live.probabilities().sum() == pytest.approx(1, abs=1e-15)
-    for _ in range(200):
-        ticket = live.ask()
-        live.tell(ticket, float(ticket.arm == 0), 0.5)
-        assert live.probabilities().sum() == pytest.approx(1, abs=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -380,64 +349,6 @@ def test_some_never_learn(policy: str, told: dict[str, int]) -> None:
     assert live.probabilities() == pytest.approx([1 / 3] * 3, abs=1e-15)
 
 
-@pytest.mark.parametrize(
-    ("policy", "bound"),
-    [
-        # 2 sqrt((e - 1) 10^4 4 ln 4), and 4 sqrt(10^4 4 ln 4) + 4
-        ("exp3", 617),
-        ("exp3++", 946),
-    ],
-)
-def test_regret_over_a_fixed_number_of_rounds_is_within_the_bound(
-    policy: str, bound: float
-) -> None:
-    world = worlds.function("bernoulli")([0.5, 0.8, 0.5, 0.5], [1, 1, 1, 1])
-    run = purse.simulate(policy, world, 10_000, n_paths=50)
-    error = 5 * run.gain.std(ddof=1) / math.sqrt(50)
-    assert 8000 - run.gain.mean() < bound + error  # to learn nothing loses 2250
-
-
-# of 20,000 rounds with three arms, with delta = 0.01: 3013, 2483 and 3509, which may fail on one
-# path of a hundred
-@pytest.mark.parametrize(
-    ("policy", "lead", "rest"),
-    [
-        ("exp3-ix:eta=rounds", math.sqrt(8), math.sqrt(2)),
-        ("exp3-ix:eta=anytime", 4, 2),
-        ("exp3.p:delta=0.01", 5.15 * math.sqrt(math.log(300) / math.log(3)), 0),
-    ],
-)
-def test_regret_is_within_the_bound_on_every_path(policy: str, lead: float, rest: float) -> None:
-    bound = lead * math.sqrt(60_000 * math.log(3)) + (
-        rest * math.sqrt(60_000 / math.log(3)) + 1
-    ) * math.log(200)
-    assert (table_regrets(policy) < bound).all()
-
-
-# T = 10^5, delta = 0.01: bounds of 6355 and 6628
-@pytest.mark.parametrize(
-    ("policy", "bound"),
-    [
-        (
-            "exp3-ix.bwk",
-            2 * math.sqrt(4e5 * math.log(2)) + (math.sqrt(4e5 / math.log(2)) + 1) * math.log(200),
-        ),
-        ("exp3.p.bwk:delta=0.01", 5.15 * math.sqrt(1e5 * 2 * math.log(200))),
-    ],
-)
-def test_efficiency_is_within_the_bound_on_every_path(policy: str, bound: float) -> None:
-    assert (table_shortfalls(policy) < (bound + 1) / 0.8).all()
-
-
-def test_a_price_finds_what_a_budget_buys_most_of_if_the_mean_ratio_misleads() -> None:
-    world = worlds.function("misleading_ratio")()
-    ours = purse.simulate("exp3++.price", world, budget=10_000, n_paths=20)
-    paper = purse.simulate("exp3++.bwk", world, budget=10_000, n_paths=20)
-    assert (ours.pulls[:, 1] > ours.pulls[:, 0]).all()
-    assert (paper.pulls[:, 0] > paper.pulls[:, 1]).all()
-    assert ours.gain.min() > paper.gain.max()
-
-
 @pytest.mark.parametrize("policy", BLIND)
 def test_is_blind_to_costs_and_plays_several_resources(policy: str) -> None:
     blind_to_costs(policy)
@@ -454,30 +365,8 @@ def test_is_blind_to_costs_and_plays_several_resources(policy: str) -> None:
         ("exp3.p", "exp3.p.bwk"),
     ],
 )
-def test_a_blind_policy_and_one_on_efficiency(one: str, other: str) -> None:
+def test_at_one_cost_a_blind_policy_is_one_on_efficiency(one: str, other: str) -> None:
     same_pulls(one, other)
-    if "ix" in one or ".p" in one:
-        finds_efficiency(other, one)
-
-
-@pytest.mark.parametrize(
-    "policy",
-    [
-        "exp3:gamma=0.3",
-        *(f"exp3.bwk:gamma={gamma}" for gamma in ("theorem", "proof", "1", "0")),
-        *(f"exp3-ix:eta={eta}" for eta in ("rounds", "anytime", "0", "1")),
-        *(f"exp3-ix.bwk:eta={eta}" for eta in ("rounds", "anytime")),
-        "exp3.p",
-        "exp3.p.bwk",
-        "exp3++:beta=0.01,alpha=0.2",
-        "exp3++.price:beta=0.01,alpha=0.2",
-        written("exp3++.bwk", DIRECT),
-        written("exp3++.bwk", {**DIRECT, "mixing": "printed"}),
-        "exp3++.bwk:mixing=printed,epsilon=printed",
-    ],
-)
-def test_edges(policy: str) -> None:
-    random_edges(policy, **({"horizon": 4000} if ".p" in policy and "price" not in policy else {}))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.lab.theory import fluid
 from purse.types import Floats
 from tests.support.exp3_learners import softmax
 from tests.support.policies import EXACT, largest_deviation, make_live, passes
@@ -105,28 +104,6 @@ def test_with_one_resource_it_is_the_price_policy_while_no_gap_is_clear() -> Non
         for policy in ("exp3++.price", "exp3++.prices")
     )
     assert one.pulls.tolist() == many.pulls.tolist()
-
-
-def test_it_mixes_models_where_no_single_one_is_best() -> None:
-    world = worlds.make("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=5000", 1)
-    optimum = fluid.lp_optimum(world, 250).value
-    gains = {
-        policy: purse.simulate(policy, world, 250, n_paths=10).gain.mean()
-        for policy in ("exp3++.prices", "fixed:arm=0", "fixed:arm=1", "fixed:arm=2")
-    }
-    assert gains["exp3++.prices"] > 0.95 * optimum
-    assert all(
-        gains["exp3++.prices"] > gain for policy, gain in gains.items() if policy != "exp3++.prices"
-    )
-
-
-def test_it_learns_from_small_rewards() -> None:
-    ads = "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=4000"
-    gains = [
-        purse.simulate(policy, ads, [60, 2400], n_paths=10).gain
-        for policy in ("exp3++.ada-prices", "exp3++.prices")
-    ]
-    assert gains[0].mean() > 1.1 * gains[1].mean()
 
 
 def test_passes_the_checks_with_two_resources_and_free_pulls() -> None:

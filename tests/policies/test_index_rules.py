@@ -7,24 +7,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import numpy as np
 import pytest
 
 import purse
-from purse import policies, worlds
+from purse import policies
 from purse.kernels.index_rules import FIRST
 from purse.types import Floats, Problem
-from tests.support.knapsack_learners import three_arms
 from tests.support.policies import (
     EXACT,
-    frequency_surprise,
     index_deviation,
     index_edges,
-    make_live,
     refuses,
     tell_all,
 )
-from tests.support.soak import scale
 
 ABOVE_0, PART = "must be a number above 0", "must be a number above 0 and at most 1"
 
@@ -166,74 +161,9 @@ def test_rounds_by_hand() -> None:
     assert live.probabilities().tolist() == [0.5, 0.5]
 
 
-def test_m_ucb_takes_an_arm_that_may_cost_nothing_first() -> None:
-    live = purse.Policy("m-ucb:alpha=1", n_arms=2, budget=100, cost_min=0.5, seed=0)
-    assert tell_all(live, (1, 1), (0, 0.5)) == [0, 1]
-    # t = 3: x = sqrt(ln 2) = 0.83255, D_0 = 1 / 0.16745, and 0.5 < x
-    assert scores(live) == pytest.approx([5.97201, FIRST], rel=1e-4)
-    assert live.probabilities().tolist() == [0, 1]
-
-
-def after_100_reports(policy: str) -> float:
-    """The index of an arm that paid 0.5 for 0.8 in a hundred rounds."""
-    live = purse.Policy(policy, n_arms=1, budget=1000, cost_min=0.1)
-    tell_all(live, *[(0.5, 0.8)] * 100)
-    return scores(live)[0]
-
-
-def test_budget_ucb_is_upper_reward_per_lower_cost_if_nothing_is_cut_off() -> None:
-    x = math.sqrt(2 * math.log(100) / 100)
-    assert after_100_reports("budget-ucb") == pytest.approx((0.5 + x) / (0.8 - x), rel=1e-12)
-
-
-def test_ucb_sc_is_the_largest_ratio_on_a_disc() -> None:
-    radius, angles = math.sqrt(math.log(101) / 200), np.linspace(0, 2 * math.pi, 100_001)
-    ratios = (0.5 + radius * np.sin(angles)) / (0.8 + radius * np.cos(angles))
-    assert after_100_reports("ucb-sc") == pytest.approx(ratios.max(), rel=1e-8)
-
-
 def test_omega_ucb_cancels_nothing_at_a_tiny_cost() -> None:
     live = purse.Policy("omega-ucb", n_arms=1, budget=10, cost_min=1e-9)
     tell_all(live, *[(1, 1e-9)] * 3)
     # w+ = 1, and w-(s) = s^2 / N / (s + z^2 / 2 + z sqrt(s (N - s) / N + z^2 / 4)) is s^2 / N / z^2
     # for s = 3e-9, up to 1e-8
     assert scores(live) == pytest.approx([2 * math.log(4) * 3 / 9e-18], rel=1e-7)
-
-
-def test_mrcb_is_m_ucb_by_another_scale() -> None:
-    one, other = (
-        purse.simulate(policy, three_arms(), 500, n_paths=5)
-        for policy in ("mrcb:kappa=0.0625", "m-ucb:alpha=0.25")
-    )
-    assert (one.pulls == other.pulls).all()
-
-
-def test_ucb_bv2_explores_all_arms_for_long_if_one_is_cheap() -> None:
-    # lam = 0.1, so every arm gets ln(t) / lam^2 pulls before any index is finite: some 700; with
-    # c = 0.8 everywhere a few are enough
-    for least, low, high in ((0.8, 0, 250), (0.08, 600, math.inf)):
-        world = worlds.function("bernoulli")([0.9, 0.1, 0.1], [0.8, 0.8, least])
-        pulls = purse.simulate("ucb-bv2", world, 1500, n_paths=5).pulls[:, 1]
-        assert ((low < pulls) & (pulls < high)).all()
-
-
-@pytest.mark.parametrize("alpha", [1, 50])
-def test_b_greedy_plays_arms_as_often_as_their_probabilities_say(alpha: float) -> None:
-    live = make_live(three_arms(), f"b-greedy:alpha={alpha}")
-    tell_all(live, *[(0.5, 0.5)] * 3)
-    assert frequency_surprise(live, three_arms(), scale(1000, 5000)) < 4
-
-
-def test_b_greedy_breaks_ties_at_random() -> None:
-    world = worlds.function("bernoulli")([1, 1, 1], [0.5, 0.5, 0.5])
-    run = purse.simulate("b-greedy:alpha=0", world, budget=1500, n_paths=4)
-    n = run.pulls.sum()
-    assert n == 12_000
-    assert (abs(run.pulls.sum(axis=0) - n / 3) < 4 * (n * (1 / 3) * (2 / 3)) ** 0.5).all()
-
-
-def test_b_greedy_without_exploration_never_comes_back_on_some_paths() -> None:
-    world = worlds.function("bernoulli")([0.5, 0.4], [0.5, 0.5])
-    run = purse.simulate("b-greedy:alpha=0", world, budget=500, n_paths=50)
-    assert ((run.pulls == 1).any(axis=1)).any()
-    assert (purse.simulate("b-greedy:alpha=4", world, budget=500, n_paths=50).pulls > 1).all()

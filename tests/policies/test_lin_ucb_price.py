@@ -114,32 +114,6 @@ def test_each_choice_by_the_formula_written_out() -> None:
     assert 0 < skipped < 20
 
 
-def test_money_in_another_unit_makes_the_same_choices() -> None:
-    def chosen(unit: int) -> list[int]:
-        live = purse.Policy(
-            NAME, n_arms=2, budget=20 * unit, cost_min=0.125 * unit, cost_max=unit, horizon=80,
-            features=1,
-        )  # fmt: skip
-        arms = []
-        for t in range(40):
-            ticket = live.ask(context=[math.sin(t)])
-            arms.append(ticket.arm)
-            if not ticket.skipped:
-                live.tell(ticket, float(ticket.arm == (t % 3 > 0)), [0.25, 0.75][ticket.arm] * unit)
-        return arms
-
-    assert chosen(1) == chosen(4)
-
-
-def test_with_money_for_all_rounds_there_is_no_price_and_no_round_passes() -> None:
-    world = rows_of(100)
-    live, answers = live_on(NAME, world, 100, 100), Answers(world, 100)
-    for t in range(1, 60):
-        ticket = live.ask(context=context_of(world, t))
-        assert live._game.scratch.prices.tolist() == [0]
-        answers.tell(live, ticket)
-
-
 @pytest.mark.parametrize(
     ("policy", "least"), [(NAME, 0.965), ("lin-ts.price", 0.965), ("lin-ucb.resolve", 0.97)]
 )
@@ -149,30 +123,6 @@ def test_share_of_the_optimum_in_a_linear_world(policy: str, least: float) -> No
     assert shares.mean() > least, shares
     blind = lp_without_contexts(world, budget_of(world, 0.2))
     assert shares.mean() > 1.25 * blind / lp_with_contexts(world, budget_of(world, 0.2))
-
-
-def test_share_of_the_optimum_in_a_logistic_world() -> None:
-    assert share_of_optimum(NAME, worlds.function("logistic_contexts")(), 0.1).mean() > 0.95
-
-
-def test_regret_grows_more_slowly_than_the_root_of_the_rounds() -> None:
-    regrets = []
-    for horizon in (1_000, 16_000):
-        world = worlds.function("linear_contexts")(horizon=horizon)
-        best = lp_with_contexts(world, budget_of(world, 0.2))
-        regrets.append(best * (1 - share_of_optimum(NAME, world, 0.2).mean()))
-    exponent = math.log(regrets[1] / regrets[0]) / math.log(16)
-    assert exponent < 0.5, regrets
-
-
-def test_no_random_world_is_played_badly() -> None:
-    worst = 1.0
-    for seed in range(8):
-        rng = np.random.default_rng(seed)
-        arms, features = rng.integers(2, 9, 2).tolist()
-        world = worlds.function("linear_contexts")(arms, features, 1024, 5000, seed)
-        worst = min(worst, share_of_optimum(NAME, world, rng.uniform(0.03, 0.6), 4).mean())
-    assert worst > 0.88
 
 
 def test_a_dear_arm_is_not_tried_where_the_money_would_not_last() -> None:

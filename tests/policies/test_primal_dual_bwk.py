@@ -8,7 +8,6 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.lab.theory.fluid import lp_optimum
 from purse.policies import primal_dual_bwk
 from purse.testing import check_policy
 from purse.types import Floats, Problem
@@ -90,23 +89,6 @@ def test_rounds_by_hand() -> None:
     assert tell_all(live, (0.25, 0.25)) == [1]
 
 
-def test_rounds_by_hand_with_a_horizon() -> None:
-    live = purse.Policy(
-        "primal-dual-bwk:c_rad=0.01", n_arms=2, budget=20, cost_min=0.1, horizon=40, seed=0
-    )
-    assert tell_all(live, (1, 0.49), (0.25, 0.25)) == [0, 1]
-    # time takes 20/40 = 0.5 a round, and all prices are 1: 1 / (0.41 + 0.5) = 1.0989 and 0.31 /
-    # (0.19 + 0.5) = 0.4493
-    assert tell_all(live, (0, 1)) == [0]
-    assert live._game.scratch.scores == pytest.approx([1.0989, 0.44928], abs=1e-5)
-    # eps = sqrt(ln 2 / 20) = 0.18616: prices 1.18616^0.41 = 1.07251 and 1.18616^0.5 = 1.08911, so
-    # 0.98475 and 1 relative to the larger
-    assert live.state.prices == pytest.approx([0.98475, 1], abs=1e-5)
-    # 0.555 / (0.98475 * 0.67897 + 0.5) = 0.47492 and 0.31 / (0.98475 * 0.19 + 0.5) = 0.45117
-    assert tell_all(live, (0, 1)) == [0]
-    assert live._game.scratch.scores == pytest.approx([0.47492, 0.45117], abs=1e-5)
-
-
 @pytest.mark.parametrize(("out", "horizon"), [(30, None), (1, 20_000), (30, 4000)])
 def test_follows_the_formula(out: int, horizon: int | None) -> None:
     plain, told = Plain(3, 0.1, [6000], horizon), {"budget": 6000, "horizon": horizon}
@@ -144,25 +126,6 @@ def test_budgets_are_rescaled_to_the_scarcest() -> None:
     assert (scarce.pace, scarce.factors.tolist()) == (1, [0.4])
 
 
-@pytest.mark.parametrize(
-    ("world", "budget", "most"),
-    [
-        ("routing:quality=[.55,.75,.9],prices=[.02,.1,.6],prompts=20000", 4e3, 0.02),
-        ("pricing:prices=[2,4,6,8],chances=[.8,.6,.4,.15],customers=20000", 6e3, 0.05),
-        (
-            "ad_slots:clicks=[.1,.05,.2],values=[.6,1,.2],prices=[.5,.9,.1],views=20000",
-            (300, 12000),
-            0.05,
-        ),
-    ],
-)
-def test_comes_near_to_one_who_knows_the_means(
-    world: str, budget: float | tuple[float, float], most: float
-) -> None:
-    run = purse.simulate("primal-dual-bwk:c_rad=0.5", world, budget, n_paths=10)
-    assert 0 < 1 - run.gain.mean() / lp_optimum(world, budget).value < most
-
-
 def test_prices_stay_finite_where_one_resource_is_hardly_used() -> None:
     world = worlds.function("atoms")(
         probabilities=[[1], [1]], rewards=[[1], [0.5]], costs=[[[1, 0]], [[0.5, 1]]]
@@ -178,10 +141,3 @@ def test_prices_stay_finite_where_one_resource_is_hardly_used() -> None:
 def test_passes_the_checks_with_two_resources(horizon: int | None, c_rad: float) -> None:
     policy = f"primal-dual-bwk:c_rad={c_rad}"
     check_policy(policy, two_resources(), horizon=horizon, quick=not SOAK)
-
-
-def test_all_reports_missing_leaves_all_arms_equal() -> None:
-    live = purse.Policy("primal-dual-bwk", n_arms=4, budget=100, cost_min=0.5, horizon=100)
-    for _ in range(50):
-        live.ask()
-    assert live.probabilities().tolist() == [0.25] * 4

@@ -7,14 +7,10 @@ import pytest
 
 import purse
 from purse import worlds
-from purse.engine import cpu
-from purse.engine.job import make_job
 from purse.policies import sao
 from purse.types import Floats, Problem
 from tests.support.policies import (
     follows,
-    frequency_surprise,
-    make_live,
     plays_two_resources,
 )
 from tests.support.soak import SOAK, scale
@@ -158,33 +154,6 @@ def test_the_theorys_beta() -> None:
         assert known.later.beta == pytest.approx(math.sqrt(log_beta / (2 * rounds)))
         assert sao.params(problem, beta=2).log_beta == math.log(2)
     assert sao.params(problem) == known
-
-
-def test_the_theorys_beta_leaves_arms_alone_for_a_long_time() -> None:
-    run = purse.simulate(
-        "sao", worlds.function("bernoulli")([0.9, 0.1], [0.5, 0.5]), 5000, n_paths=3
-    )
-    assert run.pulls / run.rounds[:, None] == pytest.approx(
-        np.full((3, 2), 0.5), abs=4 * 0.5 / math.sqrt(10_000)
-    )
-
-
-def test_deactivates_what_is_worse_and_never_switches_where_rewards_are_iid() -> None:
-    world = worlds.function("bernoulli")([0.9, 0.1, 0.1], [0.5, 0.5, 0.5])
-    results, state = cpu.play_block(make_job("sao:beta=1000", world, 20_000), 20)
-    assert (results.pulls[:, 0] > 0.5 * results.rounds).all()
-    assert (state.stops[:, 1:] > 0).all()
-    assert (state.memo[:, sao.STRETCH] == 0).all()
-
-
-def test_arms_come_as_often_as_their_probabilities_say() -> None:
-    world = worlds.function("switching")(
-        segments=[2000, 10**6], rewards=[[0.95, 0.1], [0.1, 0.95]], costs=[0.5, 0.5]
-    )
-    assert (
-        frequency_surprise(make_live(world, "sao:beta=10", budget=2500), world, scale(2500, 4500))
-        < 4
-    )
 
 
 def test_plays_several_resources_and_needs_rounds_to_count() -> None:

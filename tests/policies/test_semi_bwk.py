@@ -79,20 +79,6 @@ def test_shares_solve_the_linear_program_and_sets_keep_to_it(groups: list[int] |
     assert sizes == {0, 1, 2}
 
 
-def test_the_budget_lasts_to_the_horizon() -> None:
-    world = worlds.function("two_point")(
-        [0.9, 0.6, 0.3, 0.5, 0.8], [0.6, 0.3, 0.9, 0.5, 0.7], cost_min=0.1
-    )
-    run = purse.simulate("semi-bwk", world, 3000, horizon=5000, plays=2, n_paths=10)
-    means = world.reward_means, world.cost_means
-    assert means[0] is not None
-    assert means[1] is not None
-    best = 5000 * best_value(0.6, means[0], means[1][:, 0], None)
-    assert 0.96 < run.gain.mean() / best < 1
-    assert run.rounds.mean() > 4500
-    assert (run.pulls.sum(axis=1) <= 2 * run.rounds).all()
-
-
 def test_the_mask_leaves_the_program_of_the_others() -> None:
     live = five_arms()
     assert live.probabilities([1, 3, 4]) == pytest.approx([0, 2 / 3, 0, 2 / 3, 2 / 3])

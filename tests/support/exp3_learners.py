@@ -13,8 +13,7 @@ from scipy.optimize import brentq
 import purse
 from purse import worlds
 from purse.types import Floats, Problem, World
-from tests.support.policies import frequency_surprise, make_live, tell_all
-from tests.support.soak import scale
+from tests.support.policies import tell_all
 
 
 def problem(**changes: object) -> Problem:
@@ -44,21 +43,6 @@ def play(live: purse.Policy, *rounds: tuple[tuple[float, float], int, float]) ->
         assert live.probabilities() == pytest.approx([p0, 1 - p0], abs=1e-7)
 
 
-def random_edges(policy: str, **told: Any) -> None:
-    """One arm is certain; arms come as often as their probabilities say; without any report all
-    arms are equal.
-    """
-    alone = purse.Policy(policy, n_arms=1, budget=20, cost_min=0.5)
-    assert tell_all(alone, *[(1, 0.5), (0, 1), (1, 0.5), (0.5, 0.5)] * 6) == [0] * 24
-    assert alone.probabilities().tolist() == [1.0]
-    world = world_of(5)
-    assert frequency_surprise(make_live(world, policy, **told), world, scale(600, 4000)) < 4
-    waiting = purse.Policy(policy, n_arms=4, budget=100, cost_min=0.5)
-    for _ in range(50):
-        waiting.ask()
-    assert waiting.probabilities() == pytest.approx([0.25] * 4)
-
-
 def blind_to_costs(policy: str) -> None:
     """Neither the costs that are told nor their bounds change what a policy does."""
     cheap, dear = (
@@ -77,35 +61,6 @@ def same_pulls(one: str, other: str, *, cost: float = 1) -> None:
     world = worlds.function("bernoulli")([0.9, 0.6, 0.3], [cost] * 3)
     runs = [purse.simulate(policy, world, 1000 * cost, n_paths=5) for policy in (one, other)]
     assert (runs[0].pulls == runs[1].pulls).all()
-
-
-def finds_efficiency(policy: str, blind: str) -> None:
-    """A policy finds the efficient arm where a blind one finds the arm that pays most."""
-    world = worlds.function("bernoulli")([0.9, 0.7], [0.9, 0.3])
-    ours, other = (purse.simulate(name, world, 2000, n_paths=10) for name in (policy, blind))
-    assert (ours.pulls[:, 1] > 2 * ours.pulls[:, 0]).all()
-    assert (other.pulls[:, 0] > 2 * other.pulls[:, 1]).all()
-
-
-def table_regrets(policy: str) -> Floats:
-    """What each of 20 paths loses against the best of three arms; chance alone loses some 6700."""
-    rewards = 1.0 * (np.random.default_rng(0).random((20_000, 3)) < [0.3, 0.8, 0.3])
-    world = worlds.function("table")(rewards, [1, 1, 1])
-    run = purse.simulate(policy, world, 20_000, n_paths=20)
-    assert (run.rounds == 20_000).all()
-    return rewards[:, 1].sum() - run.gain
-
-
-def table_shortfalls(policy: str) -> Floats:
-    """By how much the efficiency of each of 20 paths falls short of the better of two arms in the
-    same rounds, at most 10^5; chance alone loses some 12,000.
-    """
-    rewards = 1.0 * (np.random.default_rng(0).random((100_000, 2)) < [0.5, 0.9])
-    costs = np.array([0.8, 1.0])
-    run = purse.simulate(policy, worlds.function("table")(rewards, costs), 80_000, n_paths=20)
-    assert run.efficiency is not None
-    each: Floats = np.cumsum(rewards / costs, axis=0)[run.rounds - 1]
-    return each.max(axis=1) - run.efficiency
 
 
 def softmax(scores: Floats) -> Floats:
@@ -210,3 +165,98 @@ def tsallis_weights(eta: float, losses: Floats) -> Floats:
     x = brentq(lambda x: (4 / (eta * (above + x)) ** 2).sum() - 1, *ends, xtol=1e-14)
     weights = 4 / (eta * (above + x)) ** 2
     return weights / weights.sum()
+
+
+class PlainExp3PlusPlus(Plain):
+    """The rule as its paper has it, and with `scale`, which is c_min, Algorithm 2 as
+    docs/readings.md reads it.
+    """
+
+    def __init__(
+        self,
+        n_arms: int,
+        scale: float | None = None,
+        *,
+        alpha: float = 3.0,
+        beta: float | None = None,
+        lam: float | None = None,
+        epsilon: str = "lemma",
+        mixing: str = "all",
+        width: str = "printed",
+    ) -> None:
+        super().__init__(n_arms, scale)
+        self.c_min = scale or 1.0
+        self.alpha, self.beta, self.lam = alpha, beta or 256 / self.c_min**2, lam or self.c_min
+        self.epsilon, self.mixing, self.width = epsilon, mixing, width
+        self.pulls, self.rewards, self.costs = (np.zeros(n_arms) for _ in range(3))
+        self.rounds_with_a_gap = 0
+
+    def scores(self) -> Floats:
+        return -0.5 * self.sums
+
+    def bounds(self, i: int, radius: float) -> tuple[float, float]:
+        """What arm i is worth by its means, and the half-width of the interval about it."""
+        reward, cost = self.rewards[i] / self.pulls[i], self.costs[i] / self.pulls[i]
+        if self.scale is None:
+            return reward, radius
+        if self.width == "direct":
+            return reward / cost, (1 + 1 / self.lam) * radius / cost
+        room = self.lam - radius
+        return reward / cost, (1 + 1 / self.lam) * radius / room if room > 0 else math.inf
+
+    def rates(self, t: int, cap: float) -> Floats:
+        high, low = np.full(self.n_arms, 1 / self.c_min), np.zeros(self.n_arms)
+        for i in np.flatnonzero(self.pulls):
+            log = self.alpha * math.log(t) + math.log(self.n_arms)
+            mean, width = self.bounds(i, math.sqrt(log / (2 * self.pulls[i])))
+            high[i], low[i] = min(high[i], mean + width), max(0.0, mean - width)
+        gaps = np.maximum(0, low.max() - high)
+        each = [self.beta * math.log(t) / (t * gap**2) if gap > 0 else cap for gap in gaps]
+        return np.minimum(cap, each)
+
+    def probabilities(self, t: int) -> Floats:
+        k = self.n_arms
+        if t <= k:
+            return np.eye(k)[t - 1]
+        root = math.sqrt(math.log(k) / (t * k))
+        factor = {"lemma": 1, "printed": math.sqrt(k), "cmin": self.c_min}[self.epsilon]
+        cap = min(1 / (2 * k), 0.5 * factor * root)
+        p, eps = softmax(root * self.scores()), self.rates(t, cap)
+        self.rounds_with_a_gap += bool((eps < cap).any())
+        if self.mixing == "all":
+            return (1 - eps.sum()) * p + eps
+        mixed = (1 - (eps.sum() - eps)) * p + eps
+        return mixed / mixed.sum()
+
+    def learn(self, t: int, arm: int, probability: float, reward: float, cost: float) -> None:
+        self.pulls[arm] += 1
+        self.rewards[arm] += reward
+        self.costs[arm] += cost
+        if t > self.n_arms:
+            self.estimate(arm, probability, reward, cost)
+
+    def estimate(self, arm: int, probability: float, reward: float, cost: float) -> None:
+        self.sums[arm] += (1 - self.gain(reward, cost)) / probability
+
+
+class PlainPrice(PlainExp3PlusPlus):
+    """Algorithm D7: every score with today's price."""
+
+    def __init__(
+        self, n_arms: int, c_min: float, *, alpha: float = 3.0, beta: float | None = None
+    ) -> None:
+        super().__init__(n_arms, c_min, alpha=alpha, beta=beta, width="direct")
+        self.cost_sums = np.zeros(n_arms)
+
+    def scores(self) -> Floats:
+        theta = self.rewards.sum() / self.costs.sum() if self.costs.any() else 0.0
+        return (self.sums - theta * self.cost_sums) / (1 + theta)
+
+    def estimate(self, arm: int, probability: float, reward: float, cost: float) -> None:
+        self.sums[arm] += reward / probability
+        self.cost_sums[arm] += cost / probability
+
+
+def written(name: str, options: dict[str, Any]) -> str:
+    """A policy with options as users write it."""
+    return f"{name}:" + ",".join(f"{option}={value}" for option, value in options.items())

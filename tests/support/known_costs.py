@@ -14,7 +14,7 @@ import pytest
 import purse
 from purse import worlds
 from purse.types import Floats
-from tests.support.policies import EXACT, tell_all
+from tests.support.policies import EXACT
 
 REWARDS, COSTS = [0.42, 0.5, 0.4, 0.3, 0.6], [0.3, 0.5, 0.6, 0.4, 0.9]
 COSTS_10 = [0.37, 0.91, 0.23, 0.55, 0.49, 0.83, 0.71, 0.29, 0.61, 0.97]
@@ -166,8 +166,8 @@ def play_out(live: purse.Policy, plain: Plain, costs: list[float], seed: int = 0
 
 
 def caps_hold(policy: str, rules: tuple[str, ...] = ("exit", "hold", "retry")) -> None:
-    """The caps hold and all that they allow is spent, under each rule; one arm stops at its cap,
-    and caps of nothing end the game at once.
+    """The caps hold and all that they allow is spent, under each rule; caps of nothing end the
+    game at once.
     """
     for caps in ([40, 30, 20, 10, 0], [0, 0, 0, 0, 7], [1] * 5, [0, 10**6, 3, 0, 0], [0] * 5):
         for stop in rules:
@@ -176,18 +176,5 @@ def caps_hold(policy: str, rules: tuple[str, ...] = ("exit", "hold", "retry")) -
                 left = budget - run.spent + 1e-9
                 assert (run.pulls <= caps).all()
                 assert ((run.pulls == caps) | (np.array(COSTS) > left)).all()
-    one_arm(policy, caps=3)
     with pytest.raises(purse.AskRefused, match=f"{policy} has ended the game after 0 rounds"):
         live_for(policy, COSTS, 10, 0).ask()
-
-
-def one_arm(policy: str, caps: int | None = None) -> None:
-    """One arm of cost 0.5 comes three times, as its cap or a budget of 1.7 allows; without a cap
-    1,000 buy 10,000 pulls at 0.1.
-    """
-    live = live_for(policy, [0.5], 10 if caps else 1.7, caps)
-    assert tell_all(live, (1, 0.5), (0, 0.5), (1, 0.5)) == [0, 0, 0]
-    with pytest.raises(purse.AskRefused):
-        live.ask()
-    world = worlds.function("bernoulli")([1], [0.1])
-    assert purse.simulate(policy, world, 1000, n_paths=1).rounds[0] == 10_000
