@@ -108,7 +108,7 @@ def test_what_went_well_is_not_told_to_stop() -> None:
 
 LONG = """
 world = purse.worlds.bernoulli(rewards=[0.5] * {0}, costs=[0.5] * {0})
-purse.simulate("exp3++.bwk", world, budget=4e9, n_paths=50)
+purse.simulate("ucb-bv1", world, budget=4e9, n_paths=50)
 """
 
 
