@@ -125,10 +125,6 @@ def test_quiet_until_with_the_theorys_beta() -> None:
     assert 256 * math.log(quiet - 1) / (quiet - 1) >= cap_of(quiet - 1, 3, 0.5)
 
 
-def test_quiet_until_never_with_one_arm() -> None:
-    assert quiet_until(1, bounds_of(0.5, beta=0.01), 0.5) >= 2**60
-
-
 def test_constants_default_to_the_papers() -> None:
     assert bounds_of(0.5) == GapBounds(alpha=3.0, beta=1024.0, c_min=0.5, lam=0.5, direct=False)
     assert bounds_of(0.5, width="direct", lam=0.25, beta=2, alpha=1) == GapBounds(

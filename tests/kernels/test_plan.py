@@ -53,14 +53,6 @@ def test_a_look_at_a_new_arm_breaks_even(pulls: float) -> None:
     assert untried_reward(0.0) == 0
 
 
-def test_optimism_by_hand() -> None:
-    # 1/2 ln(1 + 99) after one pull, and as much after none or a half
-    assert optimism(0.5, 99.0, 1.0) == pytest.approx(math.log(10), rel=1e-15)
-    assert optimism(0.5, 99.0, 0.0) == optimism(0.5, 99.0, 0.5) == optimism(0.5, 99.0, 1.0)
-    assert optimism(2.0, 30.0, 10.0) == pytest.approx(2 * math.log(4), rel=1e-15)
-    assert optimism(0.5, 0.0, 10.0) == 0
-
-
 @SOME
 @given(
     st.floats(0, 20),

@@ -63,11 +63,3 @@ def test_two_features_that_are_nearly_equal_lose_no_digits() -> None:
     assert (known.inverse[0] == known.inverse[0].T).all()
     assert np.linalg.eigvalsh(known.inverse[0]).min() > 0
     assert np.abs(known.coefficients[0, 0] - solved(contexts, rewards, 0.5)).max() < 1e-8
-
-
-def test_the_noise_is_measured() -> None:
-    contexts, _, costs = data(10_000, 3, seed=3)
-    noise = np.random.default_rng(4).normal(0, 0.3, len(contexts))
-    known = taught(contexts, contexts @ [0.1, -0.2, 0.05, 0.5] + noise, costs)
-    # a standard error of 0.3 / sqrt(2 N) is 0.002
-    assert np.sqrt(known.squares[0, 0] / known.reports[0]) == pytest.approx(0.3, abs=0.006)

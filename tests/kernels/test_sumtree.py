@@ -30,11 +30,6 @@ def parents_are_exact_sums(tree: np.ndarray, leaf: int) -> bool:
     return all(tree[n] == tree[2 * n] + tree[2 * n + 1] for n in range(1, leaf))
 
 
-def test_leaves_begin_at_the_next_power_of_two() -> None:
-    leaves = {1: 1, 2: 2, 3: 4, 4: 4, 5: 8, 8: 8, 9: 16, 1000: 1024, 1024: 1024, 1025: 2048}
-    assert {n_arms: first_leaf(n_arms) for n_arms in leaves} == leaves
-
-
 @pytest.mark.parametrize("n_arms", [1, 2, 3, 5, 8, 13, 100])
 def test_ones_weigh_every_arm_alike(n_arms: int) -> None:
     tree = ones(n_arms)

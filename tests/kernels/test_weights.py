@@ -44,13 +44,6 @@ def test_pick_agrees_with_cumulative_sums(weights: list[float], u: float) -> Non
         assert pick(x, np.array(weights)) == plain_pick(x, weights)
 
 
-@pytest.mark.parametrize(
-    ("x", "arm"), [(-0.1, 0), (0.0, 1), (0.9, 1), (1.0, 3), (2.9, 3), (3.0, 3), (99.0, 3)]
-)
-def test_pick_passes_over_empty_weights_and_ends_at_the_last_arm(x: float, arm: int) -> None:
-    assert pick(x, np.array([0.0, 1.0, 0.0, 2.0])) == arm
-
-
 @STEADY
 @given(VALUES)
 def test_largest_smallest_and_total(values: list[float]) -> None:

@@ -133,11 +133,6 @@ def test_follows_the_formula(n_arms: int, plays: int, gamma: float, out: int) ->
     assert (1 < plays < n_arms and 0 < gamma < 1) == any(plain.frozen.values())
 
 
-def test_follows_the_formula_with_its_own_gamma() -> None:
-    gamma = math.sqrt(5 * math.log(2.5) / ((math.e - 1) * 4000 * 0.8 / 0.2))
-    follows("exp3.m.b", Plain(5, 2, gamma), world_of(5), ROUNDS, budget=4000, plays=2)
-
-
 @pytest.mark.parametrize("plays", sorted({1, 2, 3, *MORE}))
 @pytest.mark.parametrize("gamma", [0.01, 0.5, 0.99])
 @pytest.mark.parametrize(

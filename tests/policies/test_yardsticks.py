@@ -44,14 +44,6 @@ def test_with_several_plays_the_next_arms_round_the_circle() -> None:
     assert live.probabilities().tolist() == [1.0, 0.0, 0.0, 1.0]
 
 
-@pytest.mark.parametrize(("arm", "rounds"), [(0, 12), (1, 100)])
-def test_plays_one_arm_until_the_budget_is_gone(arm: int, rounds: int) -> None:
-    world = worlds.function("bernoulli")([1, 1], [0.8, 0.1])
-    run = purse.simulate(f"fixed:arm={arm}", world, budget=10, n_paths=2)
-    assert run.pulls[:, arm].tolist() == [rounds, rounds]
-    assert run.gain.tolist() == [rounds, rounds]
-
-
 def ranked(world: purse.lab.World, budget: Any = 10) -> list[int]:
     return make_job("oracle", world, budget=budget).params.arms.tolist()
 

@@ -20,8 +20,7 @@ all costs are one constant; else a cheap arm, which buys more rounds, is worth n
 dear one.
 
 Departures from the paper: it has a number of rounds and no budget; here play goes on until the
-budget is gone. gamma is tuned to T, which bounds the best arm's gain, and is 0 for a single arm. A
-pull that cannot be paid is not learnt from.
+budget is gone. gamma is tuned to T, which bounds the best arm's gain, and is 0 for a single arm.
 
 Needs the horizon, or B and c_min (for gamma); plays any number of resources. O(log K) a round.
 

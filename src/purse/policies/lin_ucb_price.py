@@ -16,8 +16,7 @@ Options: scale=0.5 (of the optimism), eta=0.2 (of the price), ridge=1, guard=0.0
 prior='prior.npz' (what a log has taught, see `purse.lab.prior_from_log`), prior_most (reports of an
 arm that it counts at most), prior_hash (the SHA-256 that the file must have).
 
-Guarantee: none is proved. With the radius of theory and the multiplicative law it would be
-`lin-cbwk`.
+Guarantee: none is proved.
 
 Departures from the paper: there is no paper. Linear bounds are LinUCB's (Li et al., 2010; Abbasi-
 Yadkori et al., 2011), the price is dual averaging (Xiao, 2010) with AdaGrad's scale (Duchi et al.,
