@@ -255,6 +255,10 @@ def test_the_shorter_form_of_a_mask_is_stored() -> None:
 
 def test_a_mask_that_says_nothing_sensible() -> None:
     campaign = made(**THREE)
+    several: list[Any] = [3, 1.5, [["red"]], [{}]]
+    for bad in several:
+        refusal(InvalidInput, made(capacity=3).ask, arms=bad)
+        refusal(InvalidInput, campaign.ask, arms=bad)
     for arms, text in (
         ({}, "must name at least one arm"),
         (7, "must be a list of names"),

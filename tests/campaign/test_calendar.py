@@ -18,13 +18,15 @@ from tests.support.soak import scale
 ZONES = (
     "UTC", "Europe/Berlin", "America/New_York", "America/Sao_Paulo", "Asia/Beirut",
     "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia", "Africa/Cairo", "America/St_Johns",
-    "Antarctica/Troll",
+    "Antarctica/Troll", "America/Havana", "Pacific/Chatham", "Africa/Casablanca", "Asia/Tehran",
+    "America/Santiago", "Atlantic/Azores",
 )  # fmt: skip
+DAY = 86_400_000  # ms
 
 
 @settings(max_examples=scale(150, 20_000), deadline=None, derandomize=True, database=None)
 @given(
-    every=st.sampled_from(["day", "week", "month"]),
+    every=st.sampled_from(["day", "week", "month", "6h", "25h"]),
     zone=st.sampled_from(ZONES),
     # half of them near the hours at which clocks change
     after=st.datetimes(datetime(1995, 1, 1), datetime(2036, 12, 31))
@@ -35,18 +37,28 @@ ZONES = (
         st.integers(1, 28),
         st.integers(0, 23),
     ),
+    pauses=st.lists(st.integers(0, 400 * DAY), max_size=4),
 )
-@example("day", "America/Sao_Paulo", datetime(2017, 10, 14, 12))
-@example("day", "Asia/Beirut", datetime(2019, 3, 30, 21))
-@example("day", "Pacific/Apia", datetime(2011, 12, 29, 12))
-@example("day", "Europe/Berlin", datetime(2026, 3, 28, 12))
-@example("day", "Europe/Berlin", datetime(2026, 10, 24, 12))
-@example("day", "America/Havana", datetime(2026, 10, 31, 12))  # a boundary that comes twice
-def test_is_what_clocks_on_the_wall_say(every: str, zone: str, after: datetime) -> None:
+@example("day", "America/Sao_Paulo", datetime(2017, 10, 14, 12), [])
+@example("day", "Asia/Beirut", datetime(2019, 3, 30, 21), [])
+@example("day", "Pacific/Apia", datetime(2011, 12, 29, 12), [])
+@example("day", "Europe/Berlin", datetime(2026, 3, 28, 12), [])
+@example("day", "Europe/Berlin", datetime(2026, 10, 24, 12), [])
+@example("day", "America/Havana", datetime(2026, 10, 31, 12), [])  # a boundary that comes twice
+def test_is_what_clocks_on_the_wall_say(
+    every: str, zone: str, after: datetime, pauses: list[int]
+) -> None:
+    """One after the other, and after one that nobody has made."""
     moment = after.replace(microsecond=0, tzinfo=UTC)
-    instant = round(moment.timestamp() * 1000)
-    end = Calendar.of(every, zone).next_end(instant, instant)
-    assert end == following(every, zone, instant, instant)
+    created = round(moment.timestamp() * 1000)
+    calendar = Calendar.of(every, zone)
+    end = calendar.next_end(created, created)
+    assert end == following(every, zone, created, created)
+    for pause in pauses:
+        for later in (end, end + pause):
+            expected = following(every, zone, created, later)
+            assert calendar.next_end(end, later) == expected, (end, later)
+            end = expected
 
 
 @pytest.mark.parametrize(

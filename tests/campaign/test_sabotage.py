@@ -13,8 +13,7 @@ from purse import PurseError
 from purse.campaign.storage.postgres import PostgresSession
 from purse.campaign.storage.sqlite import SqliteSession
 from tests.support.accounts import balance, campaign, company
-from tests.support.level_checks import campaigns_of_an_account_take_turns
-from tests.support.level_mutations import lock_no_account, look_at_the_campaign_only
+from tests.support.level_mutations import look_at_the_campaign_only
 from tests.support.mutations import NEVER_OVERSPENT, without
 from tests.support.storages import StorageHarness
 
@@ -78,13 +77,3 @@ def then_fails(write: Callable[..., None]) -> Callable[..., None]:
         write(session, [*statements, ("DELETE FROM purse_nowhere", [()])])
 
     return writes
-
-
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
-def test_accounts_that_are_not_locked_lose_bookings(
-    make_harness: Callable[[str], StorageHarness], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file has one lock for all; rows have one each."""
-    lock_no_account(monkeypatch)
-    with pytest.raises((AssertionError, PurseError)):
-        campaigns_of_an_account_take_turns(lambda: make_harness("postgres"))

@@ -238,13 +238,5 @@ class LoggingClient:
 
     def report(self, line: Line) -> Any:
         """The receipt for a report, or for a part of one."""
-        campaign, ticket = self.campaign, line["ticket"]
-        match line["want"]:
-            case "settle":
-                return campaign.settle(ticket, line["cost"])
-            case "reward":
-                return campaign.reward(ticket, line["reward"])
-            case "fail":
-                return campaign.fail(ticket, line["cost"])
-            case _:
-                return campaign.tell(ticket, line["reward"], line["cost"])
+        given = [line[name] for name in ("reward", "cost") if name in line]
+        return getattr(self.campaign, line["want"])(line["ticket"], *given)

@@ -4,7 +4,6 @@ named for is broken.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -88,19 +87,6 @@ def an_account_has_what_is_below_it(build: Build) -> None:
     assert [level.audit().findings for level in made.levels] == [()] * 4
 
 
-def no_level_is_overspent(build: Build) -> None:
-    """P1 on each level in what is stored, whatever was answered."""
-    harness = build()
-    for end, company, team in (("-1", 2, 9), ("-2", 9, 2)):
-        made = tree(harness, company, team, end)
-        for campaign in (made.one, made.two) * 3:
-            with suppress(PurseError):
-                campaign.ask()
-        for level in made.levels:
-            taken = sum(units(level, column) for column in ("spent", "held", "presumed"))
-            assert taken <= units(level, "budget"), level.name
-
-
 def a_refusal_names_the_level_that_lacks(build: Build) -> None:
     """And says whether the rest is held there, by whomever."""
     made = tree(build(), 3, 2)
@@ -129,28 +115,6 @@ def the_policy_sees_the_least_that_is_left(build: Build) -> None:
     asked = [entry.body for entry in made.one.journal() if entry.kind == "asked"]
     assert [body.get("left") for body in asked] == [[2 * 10**9 - k * 5 * 10**8] for k in range(4)]
     assert made.two.ask(arms=["dear"]).arm == "dear"
-    assert [level.audit().findings for level in made.levels] == [()] * 4
-
-
-def campaigns_of_an_account_take_turns(build: Build) -> None:
-    """While one is in its transaction the other waits: both are counted above."""
-    harness = build()
-    made = tree(harness, 9, 9)
-    second = Campaign.open("two", storage=harness.storage())
-    second.ask()  # it knows its policy and has its connection
-    decide, waiting = made.one._kept.committer._decide, threading.Thread(target=second.ask)
-
-    def slowly(*arguments: Any) -> Any:
-        if not waiting.ident:
-            waiting.start()
-            waiting.join(0.5)  # it cannot be done before this is
-        return decide(*arguments)
-
-    made.one._kept.committer._decide = slowly
-    made.one.ask()
-    waiting.join()
-    assert units(made.company, "held") == 3 * 10**9
-    add_up(made)
     assert [level.audit().findings for level in made.levels] == [()] * 4
 
 

@@ -17,7 +17,6 @@ from typing import Any
 
 from purse import Account, BudgetExhausted, PurseError
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import Receipt
 from purse.campaign.storage.connect import connect
 from purse.errors import BudgetHeld
 
@@ -47,6 +46,9 @@ SPECIAL: dict[str, dict[str, Any]] = {
     PROBE: {"budget": 100, "cooldown": 0.001},
     SHARED: {"budget": 10**6, "account": SHARED},
 }
+REPORTS: list[Any] = [
+    ("settle", "0.5"), ("reward", 0.5), ("fail", "0.5"), ("void",), ("tell", 0.5, "0.5"),
+]  # fmt: skip
 ONLY = ["left"]  # the arm that is probed
 COMPANY, TEAM = "company", "team"
 COST = "0.5"  # of each call, for which 1 is held
@@ -78,19 +80,10 @@ def act(campaign: Campaign, kind: str, racer: int, race: int, ticket: int) -> di
         return {"error": type(error).__name__}
 
 
-def part(campaign: Campaign, which: int, ticket: int) -> Receipt:
-    """One of the verbs that report something of a ticket."""
-    match which % 5:
-        case 0:
-            return campaign.settle(ticket, "0.5")
-        case 1:
-            return campaign.reward(ticket, 0.5)
-        case 2:
-            return campaign.fail(ticket, "0.5")
-        case 3:
-            return campaign.void(ticket)
-        case _:
-            return campaign.tell(ticket, 0.5, "0.5")
+def part(campaign: Campaign, which: int, ticket: int) -> Any:
+    """The receipt of one of the verbs that report something of a ticket."""
+    verb, *given = REPORTS[which % len(REPORTS)]
+    return getattr(campaign, verb)(ticket, *given)
 
 
 def at_the_deadline(campaign: Campaign, which: int, ticket: int) -> dict[str, Any]:

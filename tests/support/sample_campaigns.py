@@ -9,11 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from functools import wraps
 from io import StringIO
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 from purse import Account, AskRefused, Campaign, Conflict
@@ -28,7 +27,6 @@ HOUR = 3_600_000  # ms
 def repeatable(play: Play) -> Play:
     """Give levels the same ids every time."""
 
-    @wraps(play)
     def played(harness: StorageHarness) -> Any:
         ids = count(0x0123456789ABCDEF)
         with patch("secrets.token_hex", lambda _: f"{next(ids):016x}"):
@@ -37,7 +35,6 @@ def repeatable(play: Play) -> Play:
     return played
 
 
-@repeatable
 def everything(harness: StorageHarness) -> Any:
     """Everything that can happen to a ticket, with two resources."""
     campaign = harness.create(
@@ -73,7 +70,6 @@ def everything(harness: StorageHarness) -> Any:
     return campaign
 
 
-@repeatable
 def initial_pulls(harness: StorageHarness) -> Any:
     """Initial pulls of which one is voided and owed again, then reports in another order than their
     tickets.
@@ -97,7 +93,6 @@ def initial_pulls(harness: StorageHarness) -> Any:
     return campaign
 
 
-@repeatable
 def to_the_end(harness: StorageHarness) -> Any:
     """A policy with initial pulls until the horizon or the budget ends it."""
     campaign = harness.create(
@@ -120,7 +115,6 @@ def to_the_end(harness: StorageHarness) -> Any:
     return campaign
 
 
-@repeatable
 def below_accounts(harness: StorageHarness) -> Any:
     """A campaign with periods, labels, masks, alerts, exploration and arms that come and go, below
     a team and a company.
@@ -180,7 +174,6 @@ def below_accounts(harness: StorageHarness) -> Any:
     return campaign
 
 
-@repeatable
 def contexts(harness: StorageHarness) -> Any:
     """A campaign whose tickets have contexts, some of them outside their range."""
     campaign = harness.create(
@@ -198,11 +191,10 @@ def contexts(harness: StorageHarness) -> Any:
     return campaign
 
 
-@repeatable
 def joined(harness: StorageHarness) -> Any:
     """A copy of a campaign that has joined an account, and goes on there."""
     file = StringIO()
-    initial_pulls.__wrapped__(harness).export(file)  # type: ignore[attr-defined]
+    initial_pulls(harness).export(file)
     harness.account("team", budget=20, every="6h")
     file.seek(0)
     place = harness.storage()
@@ -215,24 +207,10 @@ def joined(harness: StorageHarness) -> Any:
 
 
 SAMPLES: dict[str, Play] = {
-    "everything": everything,
-    "initial-pulls": initial_pulls,
-    "to-the-end": to_the_end,
-    "below-accounts": below_accounts,
-    "contexts": contexts,
-    "joined": joined,
+    play.__name__.replace("_", "-"): repeatable(play)
+    for play in (everything, initial_pulls, to_the_end, below_accounts, contexts, joined)
 }
-
-
-class AccountSample(NamedTuple):
-    """An account whose journal is kept, too."""
-
-    sample: str  # the campaign that is played below it
-    name: str
-    file: Path
-
-
-ACCOUNT = AccountSample("below-accounts", "team", FOLDER / "account.jsonl")
+OF_TEAM, TEAM = "below-accounts", FOLDER / "account.jsonl"  # whose account's journal is kept, too
 
 
 def renew() -> None:
@@ -244,8 +222,8 @@ def renew() -> None:
         found = campaign.audit()
         digests[name] = found.digest
         print(name, found)
-        if name == ACCOUNT.sample:
-            Account.open(ACCOUNT.name, storage=campaign.storage).export(ACCOUNT.file)
+        if name == OF_TEAM:
+            Account.open("team", storage=campaign.storage).export(TEAM)
     DIGESTS.write_text(json.dumps(digests, indent=2) + "\n")
 
 

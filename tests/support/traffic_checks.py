@@ -128,7 +128,10 @@ def an_ask_learns_what_its_transaction_gives_up(build: Build) -> None:
             campaign.settle(ticket, "0.1")
         harness.clock += 60_000
     campaign.ask()
+    assert campaign.status().counts["told"] == 8
     assert campaign.audit(full=True).findings == ()
+    expected = campaign.probabilities()
+    assert harness.open("test").probabilities() == expected
 
 
 def a_reward_outside_the_range_is_seen_as_its_end(build: Build) -> None:

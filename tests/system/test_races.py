@@ -12,26 +12,14 @@ from typing import Any
 
 import pytest
 
-from tests.support import race_worker
+from tests.support import race_worker as worker
 from tests.support.processes import printed
-from tests.support.race_worker import (
-    COST,
-    DEADLINE,
-    DIFFERENT,
-    KINDS,
-    LAST,
-    PARTS,
-    PROBE,
-    REPEAT,
-    SAME,
-    SHARED,
-    TOP_UPS,
-    size,
-)
+from tests.support.race_worker import DEADLINE, KINDS, PARTS, size
 from tests.support.soak import scale
 
 RACE = "import sys; from tests.support import race_worker; race_worker.race(*sys.argv[1:])"
 FIGHT = RACE.replace("race(", "fight(")
+TOLD = (worker.LAST, worker.REPEAT, worker.PROBE, worker.SHARED)
 RACES = scale(56, 10_000)
 # what may become of one ticket: expiry, one outcome, and what still comes of a void one
 LIFE = re.compile(
@@ -84,25 +72,25 @@ def test_exactly_one_wins_every_race(address: str, tmp_path: Path) -> None:
         kind, answers, purse = race["kind"], race["answers"], race["purse"]
         assert len(answers) == size(number, most)
         match kind:
-            case race_worker.DIFFERENT:
+            case worker.DIFFERENT:
                 winner, others = won(answers)
                 assert others == [{"error": "Conflict"}] * len(others)
                 assert winner["spent"] == [f"0.{answers.index(winner) + 100}".rstrip("0")]
                 assert purse["held"] == "0"
                 spent[kind] += Decimal(winner["spent"][0])
-            case race_worker.SAME:
+            case worker.SAME:
                 winner, others = won(answers)
                 assert others == [{**winner, "duplicate": True}] * len(others)
                 assert purse["held"] == "0"
                 spent[kind] += Decimal("0.5")
-            case race_worker.LAST | race_worker.SHARED:
+            case worker.LAST | worker.SHARED:
                 winner, others = won(answers)
                 assert others == [{"error": "BudgetHeld"}] * len(others)
                 assert (winner["held"], purse["held"], purse["left"]) == (["1"], "1", "0")
-            case race_worker.REPEAT:
+            case worker.REPEAT:
                 assert answers == [answers[0]] * len(answers)
                 assert (answers[0]["state"], purse["held"], purse["left"]) == ("held", "1", "0")
-            case race_worker.PARTS:
+            case worker.PARTS:
                 # whoever came first, the money moved once at most, and a conflict is counted
                 moved = Decimal(purse["spent"]) + Decimal(purse["overrun"]) - parts
                 assert moved in (0, Decimal("0.5"))
@@ -113,26 +101,26 @@ def test_exactly_one_wins_every_race(address: str, tmp_path: Path) -> None:
                 held = Decimal(purse["held"])
                 parts += moved + held
                 spent[kind] = Decimal(purse["spent"])
-            case race_worker.DEADLINE:
+            case worker.DEADLINE:
                 check_life(race)
                 conflicts[kind] += sum("error" in answer for answer in answers)
                 assert race["counts"]["conflicts"] == conflicts[kind]
                 spent[kind] = Decimal(purse["spent"])
-            case race_worker.PROBE:
+            case worker.PROBE:
                 winner, others = won(answers)
                 assert others == [{"error": "ArmsCoolingDown"}] * len(others)
                 assert (winner["held"], purse["held"]) == (["1"], "1")
         assert Decimal(purse["spent"]) == spent[kind]
-        spent[kind] += kind in (LAST, REPEAT, PROBE, SHARED)  # the winner is told afterwards
-        tickets = 2 if kind == PROBE else 1
+        spent[kind] += kind in TOLD  # the winner is told afterwards
+        tickets = 2 if kind == worker.PROBE else 1
         assert race["counts"]["tickets"] == tickets * (number // len(KINDS) + 1)
     assert {
         kind: race["counts"]["conflicts"]
         for kind, race in zip(KINDS, races[-len(KINDS) :], strict=True)
     } == {
-        DIFFERENT: sum(len(race["answers"]) - 1 for race in races if race["kind"] == DIFFERENT),
+        **dict.fromkeys((worker.SAME, *TOLD), 0),
+        worker.DIFFERENT: sum(len(race["answers"]) - 1 for race in races[:: len(KINDS)]),
         **conflicts,
-        **dict.fromkeys((SAME, LAST, REPEAT, PROBE, SHARED), 0),
     }
     assert findings == {kind: [] for kind in KINDS}
 
@@ -145,10 +133,10 @@ def test_processes_use_up_an_account_and_not_one_unit_more(address: str, tmp_pat
     pairs = sum(end[1] for end in fight["ends"] if end)
     company, team, *below = map(Decimal, fight["spent"])
     # calls of 0.5 until less than the hold of 1 is left: what was topped up is used, too
-    assert company == pairs * Decimal(COST) == sum(below)
+    assert company == pairs * Decimal(worker.COST) == sum(below)
     assert team == sum(below[::2])
-    assert company + Decimal(fight["left"]) == budget + TOP_UPS
-    assert Decimal(fight["left"]) < TOP_UPS + 1  # a top-up may come when all have gone home
+    assert company + Decimal(fight["left"]) == budget + worker.TOP_UPS
+    assert Decimal(fight["left"]) < worker.TOP_UPS + 1  # a top-up may come when all have gone home
     assert fight["rest"] == [["0", "0", "0"]] * (2 + campaigns)
     assert all("company" in end[3] for end in fight["ends"]), "a refusal names who lacks"
     print(

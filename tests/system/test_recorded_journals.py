@@ -17,7 +17,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
 from purse.errors import CampaignExists
-from tests.support.sample_campaigns import ACCOUNT, DIGESTS, FOLDER, SAMPLES
+from tests.support.sample_campaigns import DIGESTS, FOLDER, OF_TEAM, SAMPLES, TEAM
 from tests.support.storages import MemoryHarness, StorageHarness
 
 Edit = Callable[[dict[str, Any]], Any]
@@ -82,10 +82,10 @@ def test_the_same_game_writes_the_same_journal(harness: StorageHarness, name: st
 
 
 def test_the_journal_of_an_account_is_the_same_every_time() -> None:
-    campaign = SAMPLES[ACCOUNT.sample](MemoryHarness())
-    account = Account.open(ACCOUNT.name, storage=campaign.storage)
+    campaign = SAMPLES[OF_TEAM](MemoryHarness())
+    account = Account.open("team", storage=campaign.storage)
     assert account.audit().findings == ()
-    assert text_of(account) == ACCOUNT.file.read_text()
+    assert text_of(account) == TEAM.read_text()
 
 
 def test_every_kind_of_entry_is_recorded() -> None:
