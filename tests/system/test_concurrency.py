@@ -52,23 +52,16 @@ def check_books(campaign: Any, told: list[int]) -> None:
     assert audit.ok, audit.findings
 
 
-def test_threads_share_a_campaign(harness: StorageHarness) -> None:
+@pytest.mark.parametrize("apart", [False, True], ids=["one-object", "objects-of-their-own"])
+def test_threads_share_a_campaign(harness: StorageHarness, apart: bool) -> None:
     campaign = harness.create("test", **TERMS)
-    with ThreadPoolExecutor(THREADS) as pool:
-        told = [
-            number
-            for future in [pool.submit(spend, campaign) for _ in range(THREADS)]
-            for number in future.result()
-        ]
-    check_books(campaign, told)
-
-
-def test_threads_with_campaigns_of_their_own(harness: StorageHarness) -> None:
-    harness.create("test", **TERMS)
-    campaigns = [Campaign.open("test", storage=harness.storage()) for _ in range(THREADS)]
+    campaigns = [
+        Campaign.open("test", storage=harness.storage()) if apart else campaign
+        for _ in range(THREADS)
+    ]
     with ThreadPoolExecutor(THREADS) as pool:
         told = [number for numbers in pool.map(spend, campaigns) for number in numbers]
-    check_books(campaigns[0], told)
+    check_books(campaign, told)
 
 
 def test_threads_on_levels_of_one_tree(harness: StorageHarness) -> None:
