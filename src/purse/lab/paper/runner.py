@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from purse import worlds
 from purse.base import amounts
+from purse.base.optional import pl
 from purse.base.progress import Progress
 from purse.engine.job import Job, make_job
 from purse.lab.study.compare import DEFAULT_WORLDS
@@ -19,9 +20,6 @@ from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.growth import Growth, fit_growth
 from purse.lab.theory.notions import against_best_fixed_arm, best_arm, best_fixed_arm
 from purse.types import CPU, Floats, World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # five arms, i.i.d. rewards, a constant cost each; the best efficiency is 1.4
 FIVE = str(DEFAULT_WORLDS["stochastic"])

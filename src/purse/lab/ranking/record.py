@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from purse.base.files import write_text
+from purse.base.optional import pl
 from purse.lab.ranking.scores import Alone
 from purse.lab.theory.estimate import estimate
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.ranking.case import Case
     from purse.lab.ranking.scores import Leaderboard
 
@@ -88,8 +87,6 @@ class Record:
 
     def frame(self) -> pl.DataFrame:
         """Return a row for each policy and case that it plays."""
-        import polars as pl
-
         situations = {case.name: case.situation for case in self.cases}
         rows = [
             (case, situations[case], policy, rounded(score), score.half)

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from purse.base import html
+from purse.base.optional import pl
 from purse.base.text import align_columns
 from purse.lab.ranking.case import Case
 from purse.lab.ranking.suites import LONG_GAMES
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import Floats
-
-if TYPE_CHECKING:
-    import polars as pl
 
 NUMBERS = ("score", "error", "low", "high")  # of an estimate
 HEAD = ("policy", "cases", "mean score ± 95%", "mean rank", "worst score")
@@ -67,8 +65,6 @@ class Leaderboard:
 
         The numbers are null if the policy cannot play, and `refused` says why.
         """
-        import polars as pl
-
         rows = []
         for case in self.cases:
             ranks = self.ranks(case.name)
@@ -92,8 +88,6 @@ class Leaderboard:
         Its columns are the number of cases, mean score with standard error, mean rank, worst score
         and its case.
         """
-        import polars as pl
-
         rows = []
         for policy in self.policies:
             mine = [case.name for case in self.cases if (policy, case.name) in self.scores]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from purse import policies
+from purse.base.optional import pl
 from purse.base.text import (
     first_paragraph,
     format_budget,
@@ -88,8 +89,6 @@ def standing_notes(record: Record) -> list[str]:
 
 def heat_figure(record: Record) -> Figure:
     """Draw scores, the best policy first; of many cases a column for each situation."""
-    import polars as pl
-
     by_case = {case.name: [case.name] for case in record.cases}
     columns = by_case if len(by_case) <= MOST_COLUMNS else record.situations
     scores = [

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from purse import worlds
 from purse.base import amounts, html, validation
-from purse.base.optional import check_lab
+from purse.base.optional import check_lab, pl
 from purse.base.progress import Progress, progress
 from purse.base.text import align_columns, count, first_paragraph, split_mean
 from purse.engine.job import Job, make_job, single_arm_jobs
@@ -25,9 +25,6 @@ from purse.lab.theory import contexts, knapsack
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.notions import CONTEXT_NOTIONS, NOTIONS, RunEvidence
 from purse.types import CPU, DEVICES, World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 EVERY = NOTIONS | CONTEXT_NOTIONS
 

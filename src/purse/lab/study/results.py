@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from purse.base import html
 from purse.base.files import write_text
-from purse.base.optional import needs
+from purse.base.optional import check_lab, pl
 from purse.base.text import MISSING, align_columns, count_in_words, format_budget, format_mean
 from purse.errors import InvalidInput, PurseError, unknown
 from purse.lab.study import manifest, summary
@@ -19,8 +19,6 @@ from purse.lab.study.facts import StudyFacts, TableFacts
 from purse.lab.theory.contexts import LINEAR, WITH, WITHOUT
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from purse.lab.report.charts.base import Figure
     from purse.lab.report.page import Page
 
@@ -50,9 +48,7 @@ class Study:
         Raise `PurseError` when the study is not finished, and `InvalidInput` when the folder holds
         none that this version of purse has made.
         """
-        with needs("a study", "lab"):
-            import polars as pl
-
+        check_lab("a study", "polars")
         target, stored = Path(folder), manifest.load(Path(folder))
         if stored["made"] is None:
             raise PurseError(

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import fields
 from hashlib import sha256
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts
+from purse.base.optional import pl
 from purse.base.progress import Progress
 from purse.engine.cpu import compiled_loop, fault_error, play_paths, warm_up
 from purse.engine.job import Job, make_job
@@ -20,9 +21,6 @@ from purse.engine.simulate import to_run
 from purse.engine.workspace import PathResults
 from purse.errors import invalid
 from purse.types import Floats, Ints, World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
 WORK = 2e8
@@ -128,8 +126,6 @@ def key_of(job: Job) -> str:
 
 def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
     """Return what happened on each path: a row for each."""
-    import polars as pl
-
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
     unknown = np.full(run.n_paths, np.nan)
     columns = {
@@ -147,8 +143,6 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
 
 def trace_frame(run: Run) -> pl.DataFrame:
     """Return the pulls of each arm over all paths, a row for each checkpoint."""
-    import polars as pl
-
     assert run.by_budget is not None
     return pl.DataFrame(
         {"fraction": run.by_budget.checkpoints, "pulls": run.by_budget.pulls.sum(axis=0)}

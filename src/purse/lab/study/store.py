@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from purse.base import amounts
 from purse.base.files import make_folder, write_atomically
+from purse.base.optional import pl
 from purse.base.progress import Progress
 from purse.engine import counterfactual
 from purse.engine.job import Job
@@ -17,9 +17,6 @@ from purse.lab.study.manifest import SHARDS
 from purse.lab.study.shard import Frames, Shard, key_of, shards_of
 from purse.lab.theory import own_clock
 from purse.types import CPU, Floats
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 class Store:
@@ -44,8 +41,6 @@ class Store:
 
     def get(self, name: str) -> pl.DataFrame:
         """Return the frame of this name."""
-        import polars as pl
-
         if self.folder is None or name in self.memory:
             return self.memory[name]
         return pl.read_parquet(self.folder / f"{name}.parquet")
@@ -76,8 +71,6 @@ class Store:
 
     def runs(self, shards: Sequence[Shard]) -> pl.DataFrame:
         """Return a row for each path of finished shards."""
-        import polars as pl
-
         return pl.concat([self.get(shard.name) for shard in shards])
 
     def run(
@@ -92,7 +85,6 @@ class Store:
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> pl.DataFrame:
         """Return what each arm was worth over the rounds of these runs: column `shadow`."""
-        import polars as pl
 
         def make() -> pl.DataFrame:
             rounds = runs["rounds"].to_numpy()
@@ -106,8 +98,6 @@ class Store:
         self, job: Job, runs: pl.DataFrame, n_workers: int | None, shown: Progress
     ) -> Floats | None:
         """Return each arm's credit on the player's own clock, (K, P); None if undefined."""
-        import polars as pl
-
         if not own_clock.is_defined(job, len(runs)):
             return None
 

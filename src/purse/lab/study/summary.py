@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from purse.base.optional import pl
 from purse.errors import InvalidInput
 from purse.lab.study.plan import Cell
 from purse.lab.study.store import Store
@@ -19,9 +20,6 @@ from purse.lab.theory.estimate import estimate
 from purse.lab.theory.growth import fit_growth
 from purse.lab.theory.notions import against_best_fixed_arm, best_arm
 from purse.types import Floats, Ints, World
-
-if TYPE_CHECKING:
-    import polars as pl
 
 GROUPS = 500  # independent means that a bootstrap draws from, at most
 HORIZON = "a horizon"  # in the words of bounds that are about games with one
@@ -40,8 +38,6 @@ COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real n
 
 def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Return the rows as the frame of this name; its columns do not depend on them."""
-    import polars as pl
-
     kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
     kinds |= dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(FLAGS, pl.Boolean)
     schema = {column: kinds.get(column, pl.Float64) for column in COLUMNS[name].split()}
@@ -163,8 +159,6 @@ def assemble(
     cells: Sequence[Cell], store: Store, scratch: Path | None
 ) -> tuple[pl.LazyFrame, dict[str, pl.DataFrame]]:
     """Return all runs, with one policy of a cell in memory at a time, and their frames."""
-    import polars as pl
-
     parts: list[pl.LazyFrame] = []
     rows: dict[str, list[dict[str, Any]]] = {name: [] for name in COLUMNS}
     regrets: dict[tuple[str, str], dict[float, Floats]] = defaultdict(dict)
@@ -209,8 +203,6 @@ def assemble(
 
 def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
     """Return the runs, to be read later: from a file, if there is a folder for it."""
-    import polars as pl
-
     if scratch is None:
         return runs.lazy()
     path = scratch / f"{number}.parquet"
@@ -220,8 +212,6 @@ def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.Lazy
 
 def label_runs(runs: pl.DataFrame, cell: Cell, policy: str, fixed: Floats) -> pl.DataFrame:
     """Return the runs of a policy in a cell with what they belong to, and their regret."""
-    import polars as pl
-
     return runs.select(
         pl.lit(cell.label).alias("world"),
         pl.lit(policy).alias("policy"),
