@@ -27,7 +27,7 @@ from purse.lab.offline.question import METHODS, Question
 from purse.lab.offline.source import read
 from purse.lab.offline.table_replay import TableReplay
 from purse.lab.study.compile_ahead import Task
-from purse.lab.study.facts import Recording
+from purse.lab.study.manifest import Recording
 from purse.lab.theory.estimate import LEVEL
 from tests.support.soak import SOAK, scale
 

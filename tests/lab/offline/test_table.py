@@ -16,7 +16,7 @@ from purse.lab.offline.full_table import FullTable, read_table, world_of_table
 from purse.lab.offline.question import Question
 from purse.lab.offline.references import lp_by_context, play_mixture, references
 from purse.lab.offline.table_replay import default_policies, replay_table
-from purse.lab.study.facts import StudyFacts, TableFacts
+from purse.lab.study.manifest import StudyFacts, TableFacts
 from purse.lab.theory.fluid import hindsight
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts

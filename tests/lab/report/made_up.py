@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from purse.lab.study import summary
-from purse.lab.study.facts import StudyFacts
+from purse.lab.study.manifest import StudyFacts
 from purse.lab.study.results import Study
 
 POWERS = {"learns": 0.5, "learns <fast>": 0.25, "uniform": 1.0, "oracle": 0.0}

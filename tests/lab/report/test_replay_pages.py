@@ -21,7 +21,7 @@ from purse.lab.offline.table_words import NOTES, findings
 from purse.lab.report.charts.base import policies_of
 from purse.lab.report.charts.replays import MOST_ARMS, estimates, players_of
 from purse.lab.report.prose import replays as prose
-from purse.lab.study.facts import Recording
+from purse.lab.study.manifest import Recording
 from purse.lab.study.results import Study, TableStudy
 from tests.lab.report.made_up import ARMS, plain, recorded_log
 from tests.support.charts import checked_spec

@@ -26,7 +26,6 @@ from purse.lab.study.shard import (
     play_shard,
     runs_frame,
     shards_of,
-    trace_frame,
 )
 from purse.worlds.two_point import two_point
 from tests.support.fake_gpu import fake_gpu
@@ -80,7 +79,8 @@ def test_threads_give_what_one_worker_and_simulate_give() -> None:
         mine = [alone[each.name] for each in own]
         assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
         traces = [frames.trace["pulls"].to_numpy() for frames in mine if frames.trace is not None]
-        assert (sum(traces) == trace_frame(run)["pulls"].to_numpy()).all()
+        assert run.by_budget is not None
+        assert (sum(traces) == run.by_budget.pulls.sum(axis=0)).all()
 
 
 def test_nothing_to_play_is_no_work() -> None:

@@ -15,7 +15,7 @@ import pytest
 import purse
 from purse import worlds as known_worlds
 from purse.lab.study import compare, manifest, shard, study_file, summary
-from purse.lab.study.facts import MANIFEST, Recording, StudyFacts, TableFacts
+from purse.lab.study.manifest import MANIFEST, Recording, StudyFacts, TableFacts
 from purse.lab.study.plan import CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.study.shard import Frames, JobSpec, Shard

@@ -17,7 +17,7 @@ import numpy as np
 from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid, shorten
 from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
-from purse.lab.offline.question import Wanted
+from purse.lab.offline.question import Question, Wanted
 from purse.lab.offline.source import Source
 from purse.types import Bools, Floats
 
@@ -143,22 +143,22 @@ def describe(feature: Feature, own: bool) -> str:
 
 def read_contexts(
     source: Source,
-    wanted: Wanted,
-    *,
+    asked: Question,
     arms: Sequence[str],
-    per_arm: bool = False,
-    spread: bool = False,
-    taken: Iterable[str] = (),
-) -> Contexts:
-    """Return the contexts in these columns, a row for each row of the source.
+    taken: Iterable[str | None],
+    *,
+    spread: bool = True,
+) -> Contexts | None:
+    """Return the contexts that a question asks for, a row for each row of the source, if any.
 
-    wanted    names of columns, or patterns such as "x_*", as a list or with commas between them; or
-              a mapping from names to what `Features.of` takes, None: as the data is
-    spread    with `per_arm`: a feature has a column for each arm, such as length_small
     taken     columns that are something else, which a pattern leaves out
+    spread    with `per_arm`: a feature has a column for each arm, such as length_small
 
     Raise `InvalidInput` when a column is missing, tells nothing, or has a cell that is not allowed.
     """
+    wanted, per_arm = asked.features, asked.per_arm
+    if wanted is None:
+        return None
     endings = [f"_{name}" for name in arms] if per_arm and spread else [""]
     columns = [name for name in source.frame.columns if name not in set(taken)]
     forms = named(source, wanted, [name.removesuffix(endings[0]) for name in columns

@@ -71,11 +71,7 @@ def read_wide(source: Source, asked: Question) -> FullTable:
         raise name_them(source, {"arm": asked.arm, "reward": asked.reward, "cost": asked.cost})
     rewards = [source.numbers(f"{starts[0]}{name}", truth=True) for name in arms]
     costs = [cost_units(source, f"{starts[1]}{name}") for name in arms]
-    contexts = None
-    if asked.features is not None:
-        contexts = read_contexts(
-            source, asked.features, arms=arms, per_arm=asked.per_arm, spread=True, taken=taken
-        )
+    contexts = read_contexts(source, asked, arms, taken)
     return FullTable(
         source.path.name, tuple(arms), np.stack(rewards, axis=1), np.stack(costs, axis=1), contexts
     )
@@ -102,12 +98,9 @@ def read_long(source: Source, asked: Question) -> FullTable:
             f"{source.path}: round {list(round_numbers)[row]!r} has no row for arm "
             f"{list(arm_numbers)[column]!r}"
         )
-    contexts = None
-    if asked.features is not None:
-        taken = (asked.reward, asked.cost, asked.arm, asked.round)
-        contexts = read_contexts(
-            source, asked.features, arms=[*arm_numbers], per_arm=asked.per_arm, taken=taken
-        )
+    taken = asked.reward, asked.cost, asked.arm, asked.round
+    contexts = read_contexts(source, asked, [*arm_numbers], taken, spread=False)
+    if contexts is not None:
         per_row = contexts.values[first].reshape(*shape, -1)
         if not asked.per_arm:
             check_constant(source, contexts, rounds, first.reshape(shape), per_row)

@@ -198,13 +198,9 @@ def read_log(source: Source, asked: Question) -> Log:
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
-    contexts, notes = None, source.notes
-    if asked.features is not None:
-        columns = (asked.arm, asked.reward, asked.cost, asked.probability)
-        taken = [column for column in columns if column is not None]
-        contexts = read_contexts(
-            source, asked.features, arms=names, per_arm=asked.per_arm, spread=True, taken=taken
-        )
+    taken = asked.arm, asked.reward, asked.cost, asked.probability
+    contexts, notes = read_contexts(source, asked, names, taken), source.notes
+    if contexts is not None:
         notes = [*notes, contexts.note]
     return Log(
         source.path.name,

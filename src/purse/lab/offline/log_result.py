@@ -15,7 +15,7 @@ from purse.base.text import plain
 from purse.lab.offline import log_words
 from purse.lab.offline.answer import Answer
 from purse.lab.offline.log import Log
-from purse.lab.study.facts import Facts, Recording
+from purse.lab.study.manifest import Facts, Recording
 from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
 

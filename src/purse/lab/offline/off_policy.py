@@ -24,7 +24,7 @@ from purse.lab.offline.log_result import LogFacts, LogResult
 from purse.lab.offline.question import METHODS, NO_LIMIT, Question
 from purse.lab.offline.source import Source, read
 from purse.lab.study import manifest
-from purse.lab.study.facts import Recording
+from purse.lab.study.manifest import Recording
 
 WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
 FUNCTION = "purse.lab.offline.off_policy.estimate_log"

@@ -25,7 +25,7 @@ from purse.lab.offline.source import Source, read
 from purse.lab.offline.table_words import cells, ranked, standings
 from purse.lab.study import manifest
 from purse.lab.study.compare import compare
-from purse.lab.study.facts import Recording, TableFacts
+from purse.lab.study.manifest import Recording, TableFacts
 from purse.lab.study.results import Study, TableStudy
 from purse.policies import DEFAULT, load
 from purse.types import World

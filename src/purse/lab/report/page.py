@@ -22,7 +22,7 @@ from purse.lab.report.shell import Content, asset, fill, inline, safe
 from purse.lab.study.results import Study, TableStudy
 
 if TYPE_CHECKING:
-    from purse.lab.study.facts import Facts
+    from purse.lab.study.manifest import Facts
 
 
 @dataclass(frozen=True)

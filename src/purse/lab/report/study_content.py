@@ -38,8 +38,6 @@ TITLES = {
     "runs": "From run to run",
     "growth": "How regret grows with the budget",
 }
-
-
 STUDY = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
 TABLE = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
 

@@ -18,7 +18,7 @@ from purse.engine.simulate import check_device
 from purse.errors import invalid
 from purse.lab.study import cluster, manifest
 from purse.lab.study.executors import play_all
-from purse.lab.study.facts import StudyFacts
+from purse.lab.study.manifest import StudyFacts
 from purse.lab.study.plan import Plan, Policies, WorldLike, Worlds
 from purse.lab.study.results import RESULTS, ROW_GROUP, Study
 from purse.lab.study.shard import JobSpec
@@ -28,19 +28,13 @@ from purse.policies import DEFAULT
 from purse.types import CPU, DEVICES, PYTHON
 
 DEFAULT_POLICIES = (DEFAULT, "exp3.bwk", "exp3++.bwk", "uniform")
-
-
 DEFAULT_WORLDS: Mapping[str, WorldLike] = {
     "stochastic": "bernoulli:rewards=[.42,.5,.4,.3,.6],costs=[.3,.5,.6,.4,.9]",
     "adversarial": "two_worlds:cost_min=0.1,world=2",
     "switching": "switching:segments=[3000,1000],rewards=[[.8,.5,.2],[.1,.5,.9]],costs=[.5,.5,.5]",
     "misleading ratio": "misleading_ratio",
 }
-
-
 DEFAULT_BUDGETS = (1e3, 3e3, 1e4, 3e4)
-
-
 DEFAULT_PATHS = 50
 
 

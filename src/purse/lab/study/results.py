@@ -15,7 +15,7 @@ from purse.base.optional import check_lab, pl
 from purse.base.text import MISSING, align_columns, count_in_words, format_budget, format_mean
 from purse.errors import InvalidInput, PurseError, unknown
 from purse.lab.study import manifest, summary
-from purse.lab.study.facts import StudyFacts, TableFacts
+from purse.lab.study.manifest import StudyFacts, TableFacts
 from purse.lab.theory.contexts import LINEAR, WITH, WITHOUT
 
 if TYPE_CHECKING:

@@ -68,7 +68,8 @@ class Frames(NamedTuple):
     """The results of a shard."""
 
     runs: pl.DataFrame
-    trace: pl.DataFrame | None  # where the job has checkpoints
+    # the pulls of each arm over all paths, a row for each checkpoint; None without checkpoints
+    trace: pl.DataFrame | None
 
 
 Accept = Callable[[Shard, Frames], None]
@@ -141,18 +142,11 @@ def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
     return pl.DataFrame(columns)
 
 
-def trace_frame(run: Run) -> pl.DataFrame:
-    """Return the pulls of each arm over all paths, a row for each checkpoint."""
-    assert run.by_budget is not None
-    return pl.DataFrame(
-        {"fraction": run.by_budget.checkpoints, "pulls": run.by_budget.pulls.sum(axis=0)}
-    )
-
-
 def frames_of(shard: Shard, results: PathResults) -> Frames:
     """Return the results of a shard as frames."""
-    run = to_run(shard.job, results)
-    trace = None if run.by_budget is None else trace_frame(run)
+    run, trace = to_run(shard.job, results), None
+    if (seen := run.by_budget) is not None:
+        trace = pl.DataFrame({"fraction": seen.checkpoints, "pulls": seen.pulls.sum(axis=0)})
     return Frames(runs_frame(run, shard.first), trace)
 
 

@@ -165,17 +165,14 @@ def assemble(
     for cell in cells:
         games = [store.runs(alone) for alone in cell.alone]
         fixed = np.array([runs["gain"].to_numpy() for runs in games])
-        here = {"world": cell.label, "budget": cell.budget}
-        rows["bounds"] += [
-            {**here, **row}
-            for row in bound_rows(
-                cell.world, cell.budget, list(cell.policies), cell.stop, late=cell.delay.is_late
-            )
-        ]
-        rows["references"] += [
-            {**here, **row} for row in reference_rows(cell.world, cell.budget, fixed)
-        ]
-        rows["arms"] += [{**here, **row} for row in arm_rows(cell.world, cell.budget, games)]
+        here, place = {"world": cell.label, "budget": cell.budget}, (cell.world, cell.budget)
+        late = cell.delay.is_late
+        for name, own in {
+            "bounds": bound_rows(*place, list(cell.policies), cell.stop, late=late),
+            "references": reference_rows(*place, fixed),
+            "arms": arm_rows(*place, games),
+        }.items():
+            rows[name] += [{**here, **row} for row in own]
         del games
         for policy, shards in cell.policies.items():
             runs = label_runs(store.runs(shards), cell, policy, fixed)
@@ -191,13 +188,8 @@ def assemble(
                 ]
     for (world, policy), by_budget in regrets.items():
         if len(by_budget) > 1:
-            rows["growth"].append(
-                {
-                    "world": world,
-                    "policy": policy,
-                    **growth_row(list(by_budget), list(by_budget.values())),
-                }
-            )
+            grown = growth_row(list(by_budget), list(by_budget.values()))
+            rows["growth"].append({"world": world, "policy": policy, **grown})
     return pl.concat(parts), {name: framed(name, values) for name, values in rows.items()}
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 from purse.base import html
@@ -281,16 +281,10 @@ def tips(**fields: str) -> list[Any]:
     return shown
 
 
-def policies_of(table: pl.DataFrame) -> list[str]:
-    """Return the policies, in the order in which they were given."""
-    return table["policy"].unique(maintain_order=True).to_list()
+def entries_of(column: str, table: pl.DataFrame) -> list[str]:
+    """Return the entries of a column, each once, in the order in which they were given."""
+    return table[column].unique(maintain_order=True).to_list()
 
 
-def worlds_of(table: pl.DataFrame) -> list[str]:
-    """Return the worlds, in the order in which they were given."""
-    return table["world"].unique(maintain_order=True).to_list()
-
-
-def names_of(frame: pl.DataFrame) -> list[str]:
-    """Return the theorems or references, in the order in which they were given."""
-    return frame["name"].unique(maintain_order=True).to_list()
+policies_of, worlds_of = partial(entries_of, "policy"), partial(entries_of, "world")
+names_of = partial(entries_of, "name")  # of theorems or references

@@ -18,7 +18,7 @@ from purse.lab.study.results import OPTIMA
 from purse.lab.theory.contexts import WITH
 
 if TYPE_CHECKING:
-    from purse.lab.study.facts import Facts, Recording
+    from purse.lab.study.manifest import Facts, Recording
     from purse.lab.study.results import Study
 
 CAPTION = (
