@@ -324,7 +324,6 @@ class World:
         amounts.check_costs(self.cost_min, self.cost_max, free=self.horizon is not None)
 
     def __repr__(self) -> str:
-        """Return the world in a line."""
         ends = self.cost_min.min(), self.cost_max.max()
         least, most = (f"{units / amounts.UNIT:g}" for units in ends)
         costs = least if least == most else f"{least} to {most}"
@@ -411,7 +410,6 @@ class Ticket(NamedTuple):
     held_units: tuple[int, ...]  # one per resource
 
     def __repr__(self) -> str:
-        """Return the ticket in a line."""
         if self.skipped:
             return f"<Ticket {self.id}: round {self.t} passes without a pull>"
         pulls = zip(self.arms, self.probabilities, strict=True)

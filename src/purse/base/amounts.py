@@ -62,9 +62,7 @@ def _exact_units(value: Decimal) -> int:
 
 
 def unit_array(field: str, values: Any) -> NDArray[np.int64]:
-    """Return an array of amounts in units, of the same shape as `values`; each entry by the rule of
-    `to_units`.
-    """
+    """Return amounts in units, in an array of the same shape as `values`; see `to_units`."""
     if not (isinstance(values, np.ndarray) and values.dtype.kind == "f"):
         try:
             # as they were given: NumPy would turn a number beside a text into text
@@ -123,9 +121,7 @@ def check_costs(
     *,
     free: bool = False,
 ) -> None:
-    """Refuse arms that may cost nothing, unless that is `free` to them, resources that nothing
-    uses, and a minimum above its maximum.
-    """
+    """Refuse arms that cost nothing, unless `free`, unused resources, and minima above maxima."""
     if (cost_min < 0).any() or (not free and (cost_min.max(axis=1) == 0).any()):
         several = "must not be negative, and each arm needs a resource that it always uses"
         raise InvalidInput(

@@ -20,7 +20,6 @@ class Catalog(ModuleType):
     describe: Callable[[], Mapping[str, str]]
 
     def __repr__(self) -> str:
-        """Return the names in a line."""
         names = self.names()
         return f"<{self.__name__}: {count(len(names), 'name')}: {', '.join(names)}>"
 

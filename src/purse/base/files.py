@@ -31,9 +31,7 @@ def make_folder(path: Path) -> Path:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes left here: scratch files and folders that have not been touched
-    for an hour.
-    """
+    """Remove what killed processes left here, untouched for an hour."""
     for path in folder.glob(".*"):
         with suppress(OSError):  # another process may be sweeping, too
             if re.fullmatch(SCRATCH, path.name) and time.time() - path.stat().st_mtime > ABANDONED:
@@ -41,9 +39,7 @@ def remove_abandoned(folder: Path) -> None:
 
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Write beside the target, then rename: a crash leaves the old file or the new one, and a
-    reader sees a whole one.
-    """
+    """Write beside the target, then rename: a reader sees the whole old file or new one."""
     scratch = path.with_name(f".{path.name}.{token_hex(6)}")
     try:
         with scratch.open("xb") as file:

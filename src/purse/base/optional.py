@@ -75,7 +75,6 @@ class Late:
         self.package = package
 
     def __getattr__(self, name: str) -> Any:
-        """Return what the package has under this name."""
         if name.startswith("__"):  # inspection asks for these
             raise AttributeError(name)
         return getattr(extra(self.package), name)

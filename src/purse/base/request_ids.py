@@ -10,21 +10,10 @@ import time
 from purse.errors import invalid
 
 
-def new_request() -> str:
-    """Return a name that no other request has.
-
-    It begins with the time, so that neighbours in time are neighbours in an index, too.
-    """
-    return f"{time.time_ns():016x}{os.urandom(8).hex()}"
-
-
-def checked_request(given: str) -> str:
-    """Return the name of a request. Raise `InvalidInput` when it is not one."""
+def request_of(given: str | None) -> str:
+    """Return the name of a request, or a new one. Raise `InvalidInput` if it is not one."""
+    if given is None:  # neighbours in time are neighbours in an index, too
+        return f"{time.time_ns():016x}{os.urandom(8).hex()}"
     if not isinstance(given, str) or not 1 <= len(given) <= 200 or not given.isprintable():
         raise invalid("request_id", given, "must be text of 1 to 200 printable characters")
     return given
-
-
-def request_of(given: str | None) -> str:
-    """Return the name of a request, a new one if none is given."""
-    return new_request() if given is None else checked_request(given)

@@ -58,9 +58,7 @@ def _value(node: ast.expr, text: str) -> Any:
 def check_options(
     what: str, function: Callable[..., Any], options: Mapping[str, Any], given: tuple[str, ...] = ()
 ) -> None:
-    """Refuse options that the function does not take, with the nearest that it does, and missing
-    ones; `given` are passed otherwise.
-    """
+    """Refuse options that the function does not take, and missing ones but `given`."""
     parameters = {
         name: parameter
         for name, parameter in inspect.signature(function).parameters.items()
@@ -81,8 +79,6 @@ def check_options(
 
 
 def absolute(name: str) -> str:
-    """Return how a policy is written in a file that may be read elsewhere: the path of a policy
-    file in full.
-    """
+    """Return how a policy is written elsewhere: the path of a policy file in full."""
     path, colon, options = name.partition(":")
     return (str(Path(path).resolve()) if path.endswith(".py") else path) + colon + options

@@ -86,9 +86,7 @@ def silent(level: CampaignLevel, places: list[int]) -> set[int]:
 
 
 def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:
-    """Say why so much cannot be held: it would not fit even if nothing were held, or it is held
-    for others; and on which level.
-    """
+    """Say which level cannot hold so much, and why: never, or while it is held for others."""
     own = transaction.level
     lacks = [
         (need > balance.left + balance.held, level, resource, balance)

@@ -113,9 +113,7 @@ def value(
 
 
 def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict[str, Any]:
-    """Return the best arm as JSON has it, with a 95% interval if money of one resource is all
-    that limits it.
-    """
+    """Return the best arm as JSON has it; a 95% interval if one resource is the only limit."""
     interval = None if paid is None else arm.efficiency()[1]
     return {
         "arm": name,

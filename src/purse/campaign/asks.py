@@ -197,7 +197,10 @@ def explored_arms(
     balances, period = level.balances, level.period
     budget: Units = period.budget(balances) if period else [part.budget for part in balances]
     places = level.arms.there if allowed is None else allowed
-    most = {arm: scarcity(need(arm), budget) for arm in places}
+    most = {  # the largest share of the budget, over all resources
+        arm: max(units / whole for units, whole in zip(need(arm), budget, strict=True) if whole)
+        for arm in places
+    }
     return chances(level.terms.explore, most)
 
 
@@ -239,8 +242,3 @@ def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
             return arm
         chance -= part
     return None
-
-
-def scarcity(need: Sequence[int], budget: Sequence[int]) -> float:
-    """Return the largest share of the budget, over all resources, that an arm may cost."""
-    return max(units / whole for units, whole in zip(need, budget, strict=True) if whole)

@@ -164,9 +164,7 @@ def facts(replay: Replay) -> list[Any]:
 
 
 def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
-    """Let levels begin where the last audit that found nothing ended, those that are new since then
-    at their first entry; return whether they do. If not, nothing has changed.
-    """
+    """Let levels begin where the last clean audit ended, new ones at 0; False: none does."""
     checkpoints: dict[str, tuple[int, list[Any]]] = {}
     for name in replays:
         checkpoint = storage.checkpoint(name, AUDIT)

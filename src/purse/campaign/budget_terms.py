@@ -32,9 +32,7 @@ class BudgetTerms:
     carry: str
 
     def begun_at(self, now: int) -> Self:
-        """Return the terms of what begins at a time, in ms: with the end of its first period, and
-        the version of the time-zone data that told it.
-        """
+        """Return the terms of what begins at a time (ms), with the end of its first period."""
         if not self.every:
             return self
         end = Calendar(self.every, self.time_zone).next_end(now, now)
@@ -57,9 +55,7 @@ class BudgetTerms:
             raise InvalidInput(f"these are not the terms of {cls.KIND}: {error}") from None
 
     def check_same_as(self, others: Self) -> None:
-        """Raise `CampaignExists` where what was found has other terms than these; what purse says
-        by itself does not count.
-        """
+        """Raise `CampaignExists` if others differ in more than what purse says by itself."""
         for field in sorted(fields(self), key=lambda term: term.name == "cost_min"):
             mine, other = getattr(self, field.name), getattr(others, field.name)
             if field.name not in self.OWN_FACTS and mine != other:
@@ -99,9 +95,7 @@ def frozen(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class AccountTerms(BudgetTerms):
-    """All that defines an account; amounts in units of 1e-9. Build it with `AccountTerms.of`, which
-    checks and converts.
-    """
+    """All that defines an account; amounts in units of 1e-9. `AccountTerms.of` builds it."""
 
     KIND: ClassVar = "an account"
     OWN_FACTS: ClassVar = ("id", "first_end", "tz")
@@ -119,9 +113,7 @@ class AccountTerms(BudgetTerms):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> AccountTerms:
-        """Terms from all arguments of `Account.create` that say what an account is: amounts in the
-        user's unit, by position or by the names of resources.
-        """
+        """Return checked terms from the arguments of `Account.create`, in the user's unit."""
         stuff = read_resources(given["resources"])
         budget = by_name("budget", given["budget"], stuff, "resource")
         return cls(

@@ -226,9 +226,7 @@ def linked(all_terms: Sequence[Any], stored: Sequence[Found]) -> Level | None:
 
 
 def learn_given_up(policy: Learner, transaction: Transaction) -> None:
-    """Let the policy learn rewards that did not come in time: the asks of this transaction stand
-    behind them in the journal.
-    """
+    """Let the policy learn rewards that did not come in time, before the asks."""
     told = [(added.entry.seq, added.entry.body) for added in transaction.added
             if added.entry.kind == "told"]  # fmt: skip
     if told:

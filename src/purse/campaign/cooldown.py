@@ -62,17 +62,13 @@ def ended(head: Head, arm: int, ticket: int) -> None:
 
 
 def succeeded(head: Head, arm: int, ticket: int) -> None:
-    """Take in a call that worked: the arm has recovered if the call was asked for after its
-    cool-down began.
-    """
+    """End the cool-down of an arm with a call that worked and was asked for after it began."""
     if (cool := find(head, arm)) and ticket > cool.last_ticket:
         put(head, cool._replace(length=0, probe=0, probed=0))
 
 
 def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
-    """Take in a call that failed: a cool-down begins, unless the call was asked for before the last
-    one began.
-    """
+    """Begin a cool-down after a failed call, unless that was asked for before the last began."""
     before = find(head, arm)
     if before is None or ticket > before.last_ticket:
         length = first if before is None else max(first, min(2 * before.length, LONGEST))

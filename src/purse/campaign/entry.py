@@ -68,10 +68,7 @@ class Entry:
         return self.seq, self.at, self.kind, self.request, self.ticket, self.text
 
     def chain(self, digest: str) -> str:
-        """Return the digest of the journal up to this entry, from the digest up to the one before.
-
-        A copy of a campaign has the same digests under whatever name.
-        """
+        """Return the digest up to this entry from the one before; a copy's is the same."""
         text = self.text
         if self.kind == "created":
             shared = {name: value for name, value in self.body.items() if name not in OF_THIS_COPY}

@@ -245,10 +245,7 @@ class History:
         ]
 
     def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
-        """Return the pulls over time of the arms with the most pulls, in the order of the terms.
-
-        The other arms are one series, whose arm is None.
-        """
+        """Return pulls over time, of the arms with the most; the others are one, of arm None."""
         ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
         shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
         rows: list[dict[str, Any]] = [
@@ -262,9 +259,7 @@ class History:
 
 
 class FollowedHistory:
-    """The history of one campaign as it grows: it begins at the last checkpoint, and leaves
-    checkpoints for the next who looks.
-    """
+    """The history of one campaign as it grows, from checkpoint to checkpoint."""
 
     def __init__(self, terms: Terms, storage: Storage) -> None:
         self.terms, self.storage = terms, storage
@@ -272,9 +267,7 @@ class FollowedHistory:
         self._kept = self.history.seq
 
     def _kept_history(self) -> History | None:
-        """Return the history at its last checkpoint; None if that is damaged, or of another
-        journal.
-        """
+        """Return the history at its last checkpoint, None if that cannot be trusted."""
         name, storage = self.terms.name, self.storage
         row = storage.checkpoint(name, HISTORY)
         if row is None or storage.told(name, row.seq, 1)[0] != row.digest:

@@ -199,9 +199,7 @@ class Kept:
         acknowledged: Iterable[int] = (),
         noted: Sequence[Any] | None = None,
     ) -> Audit:
-        """Decide the entries of the whole tree again, and compare with what is stored, and with
-        what others have kept.
-        """
+        """Audit the whole tree, and compare with what others have kept."""
         outcome = audit(self.storage, self.name, full=full)
         findings = (*outcome.findings, *self._outside(acknowledged, noted))
         return replace(outcome, findings=findings)
@@ -299,9 +297,7 @@ def read_terms(storage: Storage, name: str, kind: str) -> Any:
 
 
 def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
-    """Return the terms of an account and of those above it, from the top down; none if the name is
-    empty.
-    """
+    """Return the terms of an account, if there is one, and those above it, top down."""
     if not name:
         return []
     terms = read_terms(storage, name, ACCOUNT)

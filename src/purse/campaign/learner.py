@@ -107,9 +107,7 @@ class Learner:
         return out.tolist()
 
     def begin_period(self, rounds: int) -> None:
-        """Let the horizon count from the end of a number of rounds; rounds keep their numbers,
-        which random numbers are drawn by.
-        """
+        """Let the horizon count from this many rounds on; rounds keep their numbers."""
         game, length = self._game.game, self.terms.horizon
         if length is not None and game.horizon != rounds + length:
             self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
@@ -154,16 +152,12 @@ class Learner:
         return self._game.state._asdict()
 
     def stored(self) -> tuple[str, int, str, bytes]:
-        """Return kind, entry, digest and body of a checkpoint: what it has learnt, with a hash of
-        the code and the parameters that made it and of its layout.
-        """
+        """Return kind, entry, digest and body of a checkpoint, with a hash of code and layout."""
         body = f"{self.code}\n".encode() + self._whole.tobytes()
         return POLICY, self.seq, self.digest, sealed(body)
 
     def begin_at(self, row: Sequence[Any] | None) -> bool:
-        """Take over a checkpoint, as entry, digest and body; return False, and change nothing, if
-        it is damaged or was made by other code.
-        """
+        """Take over a checkpoint; False, and no change, if it is damaged or of other code."""
         body = None if row is None else opened(row[2])
         if row is None or body is None:
             return False
@@ -176,9 +170,7 @@ class Learner:
 
 
 def recovered(terms: Terms, storage: Storage) -> Learner:
-    """Return the policy with what the journal has taught it: from the last checkpoint on, or from
-    the beginning if that cannot be trusted.
-    """
+    """Return the policy as the journal taught it, from the last sound checkpoint on."""
     learner = Learner(terms)
     if learner.begin_at(storage.checkpoint(terms.name, POLICY)):
         if catch_up(learner, storage):
@@ -218,9 +210,7 @@ def scaled(reward: float, low: float, high: float) -> float:
 
 
 def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
-    """Return a state whose arrays lie behind one another in one block, and the block: it is copied
-    in one go.
-    """
+    """Return a state whose arrays lie in one block, and the block: it is copied in one go."""
     places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
     whole = np.zeros(places[-1], np.uint8)
     parts = [

@@ -51,9 +51,7 @@ class Level:
         return [self] if self.above is None else [self, *self.above.chain()]
 
     def fold(self, entry: Entry) -> int | None:
-        """Take in the next entry; return its place in the order of the whole tree, None if the
-        level stands alone.
-        """
+        """Take in the next entry; return its turn in the tree, None if the level stands alone."""
         self.seq, self.head.changed = entry.seq, entry.at
         self.head.digest = entry.chain(self.head.digest)
         if entry.request is not None:
@@ -131,9 +129,7 @@ class Level:
         return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
 
     def periods(self) -> dict[str, int]:
-        """Return the numbers of the periods of this level and of those above, by the ids of those
-        above; its own id would not be that of a copy.
-        """
+        """Return the numbers of the periods of this level and, by id, of those above it."""
         return {
             OWN if level is self else level.head.id: level.head.period[0]
             for level in self.chain()

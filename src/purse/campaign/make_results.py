@@ -241,8 +241,6 @@ def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
 
 
 def last_cause(head: Head, kind: str, now: int) -> float | None:
-    """Return when the last report came that caused an alarm, in seconds; None if the alarm has
-    ended, a day after that.
-    """
+    """Return when an alarm's last report came, in seconds; None if a day has passed since."""
     at = head.alarmed.get(kind)
     return None if at is None or now >= at + DAY else at / 1000

@@ -75,9 +75,7 @@ def read_capacity(capacity: int | None, arms: Sequence[str]) -> int:
 def read_bound(
     field: str, value: Any, declared: Table, arms: Sequence[str], resources: Sequence[str]
 ) -> Table | None:
-    """Return the bound of each arm in units, shape (K, d), from one amount or one per arm; None
-    if that is what is declared.
-    """
+    """Return the bound of each arm in units, (K, d), from one amount or one per arm, or None."""
     if value is None:
         return None
     units = amounts.unit_array(field, in_order(field, value, arms, resources))

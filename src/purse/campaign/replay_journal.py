@@ -84,9 +84,7 @@ class Replay:
     def check_event(
         self, entry: Entry | None, expected: list[tuple[Level, str]]
     ) -> list[tuple[Level, str]]:
-        """Compare an entry, None after the last one, with the events that have to come next; return
-        those that are left.
-        """
+        """Compare an entry, None at the end, with the events due; return those left."""
         if entry is not None and expected[:1] == [(self.level, entry.text)]:
             return expected[1:]
         if expected:
@@ -241,9 +239,7 @@ class Replay:
 
 
 def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
-    """Return stand-ins for the levels that were above a campaign before it was restored, as far as
-    an ask tells of them.
-    """
+    """Return stand-ins for the levels above a campaign before it was restored."""
     above: Level | None = None
     others = {key: at for key, at in body.get("periods", {}).items() if key != OWN}
     for key, number in reversed(others.items()):

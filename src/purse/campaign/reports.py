@@ -127,9 +127,7 @@ def complete(
 
 
 def priced(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
-    """Return what an entry says of a cost. Raise `InvalidInput` if an overrun could not be counted
-    on some level.
-    """
+    """Return what an entry says of a cost. Raise `InvalidInput` if it is too large to count."""
     most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
     over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
     for level in transaction.level.chain() if any(over) else ():

@@ -75,9 +75,7 @@ def about(transaction: Transaction, ticket: int) -> list[Entry]:
 def pages(
     replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found]
 ) -> Iterator[Writes]:
-    """Yield what is to be written, a page at a time. Raise `PurseError` if an entry contradicts
-    those before it.
-    """
+    """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
     level, expected = replay.level, list[tuple[Level, str]]()
     assert isinstance(level, CampaignLevel)
     assert replay.policy is not None
@@ -169,9 +167,7 @@ def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
 
 
 def is_journal(path: Path) -> bool:
-    """Return whether a file is the export of a campaign, which its first line says, whatever its
-    name.
-    """
+    """Return whether the first line of a file says that it is the export of a campaign."""
     try:
         with path.open("rb") as file:
             head = parsed(1, file.readline(LONGEST_HEAD).decode())

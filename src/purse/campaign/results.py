@@ -76,7 +76,6 @@ class CampaignTicket(NamedTuple):
         return self.arm is None
 
     def __repr__(self) -> str:
-        """Return the ticket in a line."""
         lead = f"<CampaignTicket {self.id} of {self.campaign!r}"
         if self.skipped:
             return f"{lead}: round {self.t} passes without a pull>"
@@ -103,7 +102,6 @@ class Receipt(NamedTuple):
     overrun: Annotated[Amounts, "Above what was held."]
 
     def __repr__(self) -> str:
-        """Return the receipt in a line."""
         amounts = {"spent": self.spent, "refunded": self.refunded, "overrun": self.overrun}
         parts = [self.state, *(f"{name} {', '.join(texts)}" for name, texts in amounts.items())]
         parts += ["duplicate"] * self.duplicate + ["late"] * self.late
@@ -176,7 +174,6 @@ class CoolingArm:
     probe: Annotated[int | None, "The ticket that tries it, while it is open."]
 
     def __str__(self) -> str:
-        """Return a few words for people."""
         if self.probe is not None:
             return f"{self.arm}, tried by ticket {self.probe}"
         return f"{self.arm}, tried again from {write_time(self.until)}"
@@ -207,7 +204,6 @@ class PeriodStatus:
     spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
 
     def __str__(self) -> str:
-        """Return a few words for people."""
         until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
         carried = any(amount != "0" for amount in self.carried)
         more = f" and {', '.join(self.carried)} carried over" if carried else ""
@@ -228,7 +224,6 @@ class Alarm:
     ] = None
 
     def __str__(self) -> str:
-        """Return the alarm in a line."""
         return self.text + (f", last at {write_time(self.last_at)}" if self.last_at else "")
 
 
@@ -273,7 +268,6 @@ class Status:
         return f", {self.period.rounds or 0} of {self.horizon} in this period"
 
     def __repr__(self) -> str:
-        """Return the status in a line."""
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
         return f"<Status of {self.name!r}: {self.status}, left {left_of(self.purses)}{alarms}>"
 
@@ -290,7 +284,6 @@ class Status:
         )
 
     def __str__(self) -> str:
-        """Return a few lines for people."""
         rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
@@ -365,11 +358,9 @@ class AccountStatus:
         return asdict(self)
 
     def __repr__(self) -> str:
-        """Return the status in a line."""
         return f"<AccountStatus of {self.name!r}: {self.status}, left {left_of(self.purses)}>"
 
     def __str__(self) -> str:
-        """Return a tree for people, with what is left on each level."""
         above = f", below account {self.account}" if self.account else ""
         lines = [f"account {self.name}: {self.status}{above}", f"  {said(self.purses)}"]
         lines += [f"  period {self.period}"] if self.period else []

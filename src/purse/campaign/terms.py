@@ -48,9 +48,7 @@ MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 @dataclass(frozen=True)
 class Terms(BudgetTerms):
-    """All that defines a campaign; amounts in units of 1e-9. Build it with `Terms.of`, which checks
-    and converts.
-    """
+    """All that defines a campaign; amounts in units of 1e-9. `Terms.of` builds it."""
 
     KIND: ClassVar = "a campaign"
     OWN_FACTS: ClassVar = (
@@ -90,9 +88,7 @@ class Terms(BudgetTerms):
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Terms:
-        """Terms from all arguments of `Campaign.create` that say what a campaign is: amounts in the
-        user's unit, by position or by the names of arms and resources.
-        """
+        """Return checked terms from the arguments of `Campaign.create`, in the user's unit."""
         name = checked_name("name", given["name"])
         stuff = read_resources(given["resources"])
         armed, problem = read_problem(given, stuff)
@@ -126,9 +122,7 @@ class Terms(BudgetTerms):
         return terms.with_policy()
 
     def with_policy(self) -> Terms:
-        """Return the terms with what the policy says of itself. Raise `InvalidInput` if it
-        cannot play by them.
-        """
+        """Return the terms with the policy's own facts. Raise `InvalidInput` if it cannot play."""
         self.check_bounds()
         module, _ = make_policy(self.policy, self.problem)  # refuses what it cannot play
         if self.explore and not hasattr(module, "probabilities"):

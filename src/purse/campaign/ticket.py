@@ -83,9 +83,7 @@ class TicketRecord(NamedTuple):
 
 
 def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
-    """Return what a ticket moves of each resource from one of its states to the next; an empty
-    list: no money moves.
-    """
+    """Return what a ticket moves of each resource between two of its states; [] if nothing."""
     is_paid = after.costs is not None and before.costs is None
     is_freed = before.state in OPEN and after.state != before.state
     if not is_paid and not is_freed:

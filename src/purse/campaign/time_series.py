@@ -64,9 +64,7 @@ class TimeSeries:
 
 
 class RecentSeries:
-    """The points of the last `length` ms, and the last one before them: each slot of a fixed width
-    keeps its last point.
-    """
+    """The last points of slots of equal width, in the last `length` ms and just before."""
 
     def __init__(self, length: int) -> None:
         self.length = length
@@ -80,9 +78,7 @@ class RecentSeries:
             self.points.popleft()
 
     def since(self, time: int, series: TimeSeries) -> list[Sample]:
-        """Return how things stood at a time, and all points after it; `series` has what happened
-        before this one began.
-        """
+        """Return the point at a time and those after it; `series` has the oldest ones."""
         begun = self.points[0].at if self.points else None
         earlier = [sample for sample in series.points if begun is None or sample.at < begun]
         samples = [series.first, *earlier, *self.points]
@@ -127,10 +123,7 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
 
 
 def forecast(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
-    """Return when a resource runs out, at the rate at which spent + presumed grew since a time
-    (ms); None if nothing was spent. What is left lasts as long as that rate and what is held
-    stay as they are.
-    """
+    """Return when a resource runs out at its rate since a time (ms); None if nothing was spent."""
     paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
     if paid <= 0 or seconds <= 0:
         return None

@@ -110,9 +110,7 @@ class Transaction:
                 self.add_event(level, event)
 
     def renew(self) -> None:
-        """Begin the periods that are due, in order, from the top down; those of a level that is not
-        running go on.
-        """
+        """Begin the periods that are due on running levels, in order, from the top down."""
         for level in reversed(list(self.level.chain())):
             while level.head.status == RUNNING and (period := level.period):
                 if self.now < period.ends:
@@ -165,9 +163,7 @@ class Transaction:
 def check_counted(
     field: str, what: str, balances: Sequence[Balance], units: Units, place: int
 ) -> None:
-    """Raise `InvalidInput` if a counter, by its place in a balance, would exceed what can be
-    counted.
-    """
+    """Raise `InvalidInput` if a counter (its place in a balance) would be too large."""
     for balance, more in zip(balances, units, strict=True):
         if balance[place] + more > amounts.LARGEST:
             raise InvalidInput(
@@ -193,9 +189,7 @@ def due_events(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]
 
 
 def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
-    """Return the bodies of the events that an ask causes on a level that refuses it: the level
-    would not have `need` left even if nothing were held.
-    """
+    """Return the events of a level that has not `need` left, even if nothing were held."""
     if "100%" not in level.head.alerts:
         return []
     lacking = [

@@ -100,17 +100,13 @@ class Verb:
 
     def returns(self, of: type[Budget[Any]]) -> Any:
         """Return the type of its result; that of a creation is the status."""
-        return of.STATUS if self.is_status else self.hints["return"]
+        result = self.hints["return"]
+        return of.STATUS if isinstance(result, TypeVar) or result is Self else result
 
     @cached_property
     def hints(self) -> dict[str, Any]:
         """The types of the arguments and of the result."""
         return get_type_hints(self.function, include_extras=True)
-
-    @cached_property
-    def is_status(self) -> bool:
-        """Whether its result is the status, which each class has in its own way."""
-        return isinstance(self.hints["return"], TypeVar) or self.hints["return"] is Self
 
     def read(
         self, path: Mapping[str, str], query: Mapping[str, list[str]], body: Any, key: str | None
@@ -181,9 +177,7 @@ def verb(
     plays: bool = False,
     timeout: float | None = None,
 ) -> Callable[[Callable[Concatenate[B, P], R]], Callable[Concatenate[B, P], R]]:
-    """Give a method its row. Of a budget that is kept here the method is called; of one on a server
-    the row is sent.
-    """
+    """Give a method its row, which is sent if the budget is kept on a server."""
 
     def decorate(function: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
         row = Verb(function, method, path, role, refuses, key, lines, plays, timeout)
@@ -239,9 +233,7 @@ def texts(function: Callable[..., Any]) -> dict[str, str]:
 
 
 def said(of: type[Budget[Any]], argument: Argument) -> str:
-    """Return the text of an argument; that of another method if it says `as for` this one, and
-    its own words for None if it has some.
-    """
+    """Return the text of an argument, or that of the method that it says to be `as for`."""
     same = SAME.match(argument.text)
     if same is None:
         return argument.text

@@ -29,9 +29,7 @@ criteria = among(lambda: CRITERIA)
 def names_of(
     kind: str, context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[str]:
-    """Return the names of campaigns or accounts that begin with what was typed; [] if the storage
-    cannot be read: the tab key shows no error.
-    """
+    """Return the campaigns or accounts that begin so; [] if the storage cannot be read."""
     storage = context.params.get("storage") or defaults.STORAGE
     with suppress(Exception):
         of = getattr(import_module(f"purse.campaign.{kind}"), kind.title())

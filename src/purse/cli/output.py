@@ -128,9 +128,7 @@ def print_gains(result: TableStudy) -> None:
 
 
 def print_grid(grid: Sequence[Sequence[str]]) -> None:
-    """Print a table of words and, to their right, numbers; columns that do not fit stand below,
-    beside the words again.
-    """
+    """Print a table of words and numbers; columns that do not fit stand below, words again."""
     words, *others = zip(*align_columns(grid), strict=True)
     room = columns() - 2 - len(words[0])
     while others:
@@ -153,9 +151,7 @@ def print_notions(title: str, rows: Sequence[tuple[str, str, str, str]]) -> None
 
 
 def print_bounds(rows: Sequence[Bound]) -> None:
-    """Print the bounds for people: the value and what it bounds, then the conditions and the
-    source.
-    """
+    """Print each bound for people: value, what it bounds, conditions, source."""
     width = max(len(row.name) for row in rows)
     for row in rows:
         value = "" if row.value is None else f"{row.value:,.1f}"

@@ -34,9 +34,7 @@ def comparison_of(plan: str | None) -> Path:
 
 
 def folder_of(study: Path | None) -> Path:
-    """Return the folder of a study: from the folder, from its name in `RESULTS`, from its study
-    file, or the last one if nothing is given.
-    """
+    """Return a study's folder from the folder, its name, its study file, or the last one."""
     from purse.lab.study import manifest
 
     if study is None:

@@ -86,9 +86,7 @@ class Proxy(NamedTuple):
 
 
 def proxy_for(address: Address) -> Proxy | None:
-    """Return the proxy that the environment names for a server (`HTTPS_PROXY`, `HTTP_PROXY` and
-    `NO_PROXY`); None if it names no proxy.
-    """
+    """Return the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a server, or None."""
     if address.scheme == UNIX or not any(name.lower().endswith("_proxy") for name in os.environ):
         return None
     from base64 import b64encode

@@ -37,9 +37,7 @@ here = _Here()
 
 
 def unfused(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile without fusing a product and a sum that a kernel does not fuse itself: the CPU's
-    bits.
-    """
+    """Compile without fusing products and sums that a kernel does not fuse: the CPU's bits."""
 
     def compile_ir(llvmir: Any, **options: Any) -> Any:
         return usual(llvmir, **({"fma": False, **options} if here.depth else options))
@@ -48,9 +46,7 @@ def unfused(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Take an index as it is. Only a constant may be negative: to ask it of every index would take
-    longer than the arithmetic.
-    """
+    """Take an index as it is: only a constant may be negative."""
 
     def fix_index(builder: Any, idx: Any, size: Any) -> Any:
         as_it_is = here.depth and not isinstance(idx, ir.Constant)
@@ -60,9 +56,7 @@ def counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def stepped(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Move a pointer by some bytes as a pointer, not as a number: the compiler sees which
-    memory it points into.
-    """
+    """Move a pointer as a pointer, not as a number: the compiler sees which memory it means."""
 
     def pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
         if not here.depth:
@@ -114,9 +108,7 @@ def stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def in_global_memory(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Put a constant array where threads may read different items of it at once: constant memory
-    serves them one after the other.
-    """
+    """Put a constant array where threads may read different items of it at once."""
 
     def add_global_variable(module: Any, ty: Any, name: str, addrspace: int = 0) -> Any:
         ours = here.depth and name == ARRAY
@@ -175,9 +167,7 @@ def _leave() -> None:
 
 @contextmanager
 def compiling(capability: tuple[int, int] | None = None) -> Iterator[None]:
-    """Let numba-cuda do some things our way while this thread compiles our kernels: for a card of
-    this compute capability, or for the one that is there.
-    """
+    """Let numba-cuda compile our way in this thread, for a compute capability or the card's."""
     before = here.capability
     _enter()
     here.depth, here.capability = here.depth + 1, capability or before

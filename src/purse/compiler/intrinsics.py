@@ -53,9 +53,7 @@ def load(typingctx: Any, address: Any, kind: Any) -> Any:
 
 
 def _array(context: Any, builder: Any, kind: Any, shape: tuple[int, ...]) -> Any:
-    """Room for an array, not cleared; it lives as long as the function that the kernels are inlined
-    into.
-    """
+    """Room for an array, not cleared, for as long as the function around all inlined kernels."""
     item = context.get_data_type(kind.dtype)
     room = cgutils.alloca_once(builder, ir.ArrayType(item, math.prod(shape)))
     data = builder.bitcast(room, item.as_pointer())

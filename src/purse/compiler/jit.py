@@ -88,9 +88,7 @@ class Bound:
         return self.machine_code(*args)
 
     def direct(self, *args: Any) -> Callable[..., Any]:
-        """Return the machine code for arguments of these types: to call the dispatcher would look
-        at the types in every call.
-        """
+        """Return the machine code for arguments of these types, without a look at each call's."""
         with compiler() as machine_code:
             return cast(Callable[..., Any], machine_code.direct(self.machine_code, *args))
 
@@ -154,8 +152,6 @@ class BlockFunction:
 
 
 def code_folder() -> Path | None:
-    """Return the folder in whose folders machine code is kept; None if processes cannot find the
-    machine code of others.
-    """
+    """Return the folder of machine code; None if processes cannot find that of others."""
     with compiler() as machine_code:
         return cast(Path | None, machine_code.folder_of(call_block))

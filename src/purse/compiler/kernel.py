@@ -49,9 +49,6 @@ class Kernel:
         return MACHINE_CODE.of(self)._numba_type_
 
     def __reduce__(self) -> Any:
-        """Travel by name to other processes if it is one of ours: a copy would not be known by the
-        fingerprint.
-        """
         module, name = self.py_func.__module__, self.py_func.__name__
         if module.startswith("purse.") and getattr(sys.modules[module], name, None) is self:
             return resolve_name, (f"{module}:{name}",)
@@ -86,9 +83,7 @@ def kernel(function: F) -> F:
 
 
 def cold(function: F) -> F:
-    """Return the kernel of a function that the loop calls rarely: it may stay a call, which keeps
-    the loop small and quick to compile.
-    """
+    """Return the kernel of a function that the loop calls rarely: it may stay a call."""
     return cast(F, Kernel(cast(FunctionType, function), inline=False))
 
 

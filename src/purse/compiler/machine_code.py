@@ -126,9 +126,7 @@ def numba_type(tree: Any) -> Any:
 
 
 class Cache(FunctionCache):  # type: ignore[misc]
-    """numba's disk cache, without loading all of numba's built-in functions before machine code
-    that needs none of them.
-    """
+    """numba's disk cache, without loading numba's built-in functions for code that needs none."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return the machine code for these types, or None."""
@@ -137,9 +135,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
 
 def compilable(function: Callable[..., Any], mark: str) -> Any:
-    """Return a function with this fingerprint as numba takes it, under a name that stands for its
-    code and for how it is compiled.
-    """
+    """Return a function for numba, under a name that stands for its code and compilation."""
     how = f"{numba.__version__} {LEAN} {int(config.OPT)} {COMPILER} {mark}"
     name = f"{function.__name__}_{sha256(how.encode()).hexdigest()[:16]}"
     return with_globals(function, MACHINE_CODE.scope_of(cast(FunctionType, function)), name)

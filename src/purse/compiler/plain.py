@@ -32,9 +32,7 @@ def uint64(number: Any) -> Any:
 
 
 def _like_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of `math` that returns nan or an infinity, as compiled code does, if Python
-    raises.
-    """
+    """Return a function of `math` that returns nan or inf, as compiled, if Python raises."""
 
     def call(*args: Any) -> Any:
         try:

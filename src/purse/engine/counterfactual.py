@@ -32,9 +32,7 @@ def add_up(
     sums: Floats,
     halt: Ints,
 ) -> None:
-    """Add each arm's reward per cost, as policies see it, over the rounds 1 .. rounds[p] of the
-    paths first, first + 1, ...
-    """
+    """Add each arm's reward per cost, as policies see it, over rounds 1 .. rounds[p] of paths p."""
     for path in range(rounds.shape[0]):
         key = stream(seed, first + path, WORLD)
         beat = max(1, BEAT // sums.shape[1])

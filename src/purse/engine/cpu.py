@@ -62,9 +62,10 @@ def compiled_loop(job: Job) -> BlockFunction:
 
 def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints) -> tuple[Any, ...]:
     """Return what the loop is called with: states at the beginning, one for each row of `out`."""
+    one = job.policy.init(job.params, job.problem)
     return (
         job.params,
-        stack_paths(job.policy.init(job.params, job.problem), len(out.gain)),
+        type(one)(*(np.repeat(array[None], len(out.gain), axis=0) for array in one)),
         scratch_of(job.policy, job.params, job.problem),
         job.world.tables,
         job.game,
@@ -89,11 +90,6 @@ def bind_policy(job: Job, **parts: Any) -> Any:
         MASKS=job.masks,
         **{**world_parts(job), **parts},
     )
-
-
-def stack_paths(one: Any, n_paths: int) -> Any:
-    """Repeat the state of one path along a new first axis."""
-    return type(one)(*(np.repeat(array[None], n_paths, axis=0) for array in one))
 
 
 def empty_results(job: Job, n_paths: int) -> PathResults:
@@ -169,9 +165,7 @@ def block_size(job: Job) -> int:
 
 
 def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> PathResults:
-    """Play the paths first .. first + n_paths - 1 in this thread, a block at a time; `pulse` sums
-    up to the paths done.
-    """
+    """Play paths in this thread, a block at a time; `pulse` sums up to the paths done."""
     loop, size, results = compiled_loop(job), block_size(job), empty_results(job, n_paths)
     for start in range(0, n_paths, size):
         pulse[0], pulse[1] = 0, start
@@ -261,9 +255,7 @@ def in_turn(tasks: Sequence[Callable[[], None]], glance: Callable[[], None]) -> 
 def in_threads(
     tasks: Sequence[Callable[[], None]], workers: int, halt: Ints, glance: Callable[[], None]
 ) -> None:
-    """Run the tasks, which release the GIL, with a glance now and then; when interrupted, set
-    `halt`, which they watch.
-    """
+    """Run tasks that release the GIL, with glances; when interrupted, set `halt`."""
     pool = ThreadPoolExecutor(workers)
     try:
         pending: set[Future[None]] = {pool.submit(task) for task in tasks}

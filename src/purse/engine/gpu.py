@@ -236,9 +236,7 @@ def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathRes
 def play_chunk(
     job: Job, first: PathMemory, start: int, rows: slice, results: PathResults, shown: Progress
 ) -> None:
-    """Play a chunk of paths to their ends, into their rows of the results; row 0 is path
-    `start`.
-    """
+    """Play a chunk of paths to their ends, into their rows; row 0 is path `start`."""
 
     def show(fraction: float) -> None:
         shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))

@@ -181,9 +181,7 @@ def problem_of(
     caps: Any = None,
     stop: str = "exit",
 ) -> Problem:
-    """Return what a player of this world is told; bounds on costs may be declared wider than they
-    are.
-    """
+    """Return what a player of this world is told; bounds on costs may be declared wider."""
     n_arms, n_resources = world.n_arms, world.n_resources
     low, high = (
         true if declared is None else amounts.cost_array(name, declared, n_arms, n_resources)

@@ -103,13 +103,11 @@ class Run:
         )
 
     def __repr__(self) -> str:
-        """Return the run in a line."""
         budget = ", ".join(f"{amount:g}" for amount in self.budget)
         where = f"{self.policy} on {self.world}, budget {budget}"
         return f"<Run of {where}: {count(self.n_paths, 'path')}, mean gain {self.gain.mean():.6g}>"
 
     def __str__(self) -> str:
-        """Return a few lines for people."""
         error = self.gain.std(ddof=1) / np.sqrt(self.n_paths) if self.n_paths > 1 else np.nan
         shares = self.pulls.sum(axis=0) / max(1, self.pulls.sum())
         lines = [

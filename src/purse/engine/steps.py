@@ -114,9 +114,7 @@ class Step:
 
 
 class StepsOfKind:
-    """The steps of one policy for games of one kind; `look` is None if the policy cannot tell its
-    probabilities.
-    """
+    """The steps of one policy for games of one kind; `look` is None without probabilities."""
 
     def __init__(self, name: str, look: Step | None, ask: Step, tell: Step) -> None:
         self.name, self.look, self.ask, self.tell = name, look, ask, tell

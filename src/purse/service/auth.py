@@ -50,9 +50,7 @@ class Guard:
 
 
 def refuse_foreign_page(headers: Mapping[str, str]) -> None:
-    """Refuse what a foreign web page made the browser send here, by its own name for this machine
-    or across origins.
-    """
+    """Refuse what a foreign web page made the browser send here."""
     host = headers.get("host", "")
     if host_of("//" + host) not in LOOPBACK:
         only = f"without tokens only {', '.join(LOOPBACK)} are answered"

@@ -41,9 +41,7 @@ class Budgets:
         return self.put(of.open(name, storage=self.storage))
 
     def put(self, budget: B) -> B:
-        """Keep a budget, and return it; the one that is here already if another thread was
-        faster.
-        """
+        """Keep a budget, and return it, or the one that another thread has put."""
         with self._lock:
             first: B = self._open.setdefault((type(budget), budget.name), budget)
             if len(self._open) > MOST_OPEN:

@@ -53,9 +53,7 @@ def address_of(listener: socket.socket) -> str:
 
 
 def on_path(path: Path) -> socket.socket:
-    """Return a Unix socket that listens at a path; what a server that was killed has left there is
-    removed.
-    """
+    """Return a Unix socket that listens at a path, in the place of a dead server's."""
     remove_stale(path)
     listener = socket.socket(socket.AF_UNIX)
     try:

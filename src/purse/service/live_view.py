@@ -41,11 +41,9 @@ Result = TypeVar("Result")
 
 
 class ViewVersion(NamedTuple):
-    """A picture, and what tells it from the next: how long the journal is, how many tickets are
-    overdue, how many alarms there are, and the number of the period.
-    """
+    """A picture, and the numbers that tell it from the next."""
 
-    version: tuple[int, int, int, int]
+    version: tuple[int, int, int, int]  # entries, overdue tickets, alarms, period
     body: str  # JSON
 
 

@@ -234,9 +234,7 @@ def operation(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> Sch
 
 @cache
 def document() -> Schema:
-    """Return the OpenAPI document: the stored part, the verbs, and the problems and examples of the
-    operations that are no verbs.
-    """
+    """Return the OpenAPI document: the stored part, the verbs, the problems and examples."""
     described: Schema = stored("openapi_base.json")
     described["info"]["version"] = __version__
     others, paths = described["paths"], dict[str, Schema]()

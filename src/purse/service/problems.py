@@ -41,9 +41,7 @@ class ProblemError(Exception):
 
 
 def answer_to(error: PurseError | ProblemError) -> Response:
-    """Return the answer to an error. What is wrong with the server itself is for its log: it may
-    name files and machines.
-    """
+    """Return the answer to an error; what is wrong with the server is for its log alone."""
     if isinstance(error, ProblemError):
         return response(error.kind, error.detail, error.headers)
     kind = kind_of(error)

@@ -59,9 +59,7 @@ class Principal(NamedTuple):
 
 
 class TokenFile:
-    """The tokens of a file; it is read again when it has changed, so that a revoked token is
-    refused at once.
-    """
+    """The tokens of a file, read again when it has changed: a revoked token is out at once."""
 
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self.path, self.now = path, now

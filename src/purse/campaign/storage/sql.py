@@ -143,9 +143,7 @@ class Database(Protocol):
         """Return the database as it is at one moment."""
 
     def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
-        """Do something, with `again` once more if the connection was lost meanwhile; here no
-        connection can be lost.
-        """
+        """Do something, with `again` once more if the connection was lost; here none can be."""
         return work()
 
     def danger(self) -> str | None:

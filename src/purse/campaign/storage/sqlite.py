@@ -126,7 +126,6 @@ class MemoryTransaction(SqliteSession):
         self._db, self._turn, self._translated = db, turn, translated
 
     def __enter__(self) -> Self:
-        """Wait for its turn, and begin."""
         self._turn.acquire()
         try:
             self._execute("BEGIN")
@@ -136,7 +135,6 @@ class MemoryTransaction(SqliteSession):
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Commit, or undo everything after an error."""
         try:
             if error is None:
                 with self._translated:
@@ -149,9 +147,7 @@ class MemoryTransaction(SqliteSession):
 
 
 class Memory(Dialect):
-    """The memory of this process: the same statements on a database without a file. A child process
-    begins with a copy, which is its own from then on.
-    """
+    """The same statements on a database without a file; a child process has a copy of its own."""
 
     def __init__(self) -> None:
         self._db = apsw.Connection(":memory:")

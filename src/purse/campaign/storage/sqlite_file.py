@@ -282,7 +282,6 @@ class TranslatedErrors:
         """Do nothing."""
 
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
-        """Translate the error."""
         if isinstance(error, apsw.ConstraintError):
             raise PurseError(
                 f"{self._path} rejected the write: it would violate a constraint ({error})"

@@ -217,9 +217,7 @@ class Storage:
         return self._reading(look)
 
     def tree(self, name: str) -> list[Stored]:
-        """Return the whole tree that a level belongs to, from the top down, at one moment: open
-        tickets and sums of labels too, however many there are.
-        """
+        """Return all that is stored of a level's whole tree, from the top down, at one moment."""
 
         def look(session: Session) -> list[Stored]:
             top = self._chained(session, name, None, self._look)[0][0].name
@@ -294,9 +292,7 @@ class Storage:
         return read_entries(self._reading(look))
 
     def largest(self, name: str, key: str, limit: int) -> Rows:
-        """Return key, value, resource, tickets and sums of the values of a key that have spent most
-        of the first resource, overruns included, in no order.
-        """
+        """Return rows of `LARGEST`: the values of a key that have spent most, in no order."""
         return self._rows(name, sql.LARGEST, key, limit, name, key)
 
     def checkpoint(self, name: str, kind: str) -> Kept | None:
@@ -337,9 +333,7 @@ def read_entry(row: Sequence[Any]) -> Entry:
 
 
 def up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:
-    """Return the digest of the journal up to an entry, None if there is no such entry, and the
-    reports after it.
-    """
+    """Return the digest up to an entry, None if there is no such entry, and what follows."""
     if rows and rows[0][0] == seq:
         return bytes(rows[0][1]).hex(), rows[1:]
     return "" if seq == 0 else None, rows

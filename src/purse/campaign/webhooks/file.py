@@ -127,9 +127,7 @@ def patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
 def variable(
     name: str, key: str, table: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, str]:
-    """Return words for the variable that a key names, and its value. No error shows a value that
-    may be a misplaced secret.
-    """
+    """Return words for a variable, and its value, which may be secret and is in no error."""
     given = table[key]
     if not isinstance(given, str) or not VARIABLE.fullmatch(given):
         raise InvalidInput(

@@ -214,9 +214,7 @@ class Follower:
 
 
 def described(error: Exception) -> str:
-    """Return what a log may say of an error: the text of one that is not ours may hold an address
-    or a secret.
-    """
+    """Return what a log may say of an error; only the text of our own holds no secret."""
     is_ours = isinstance(error, (NotSent, PurseError))
     return str(error) if is_ours else type(error).__name__
 
@@ -230,9 +228,7 @@ def deliver(followers: Sequence[Follower]) -> None:
 
 @contextmanager
 def following(followers: Sequence[Follower]) -> Iterator[None]:
-    """Follow in threads, one for each receiver, so that a slow one delays no other; at the end of
-    the block wait for messages that are on their way.
-    """
+    """Follow in a thread for each receiver; at the end wait for messages on their way."""
     threads = [
         threading.Thread(
             target=follower.run, name=f"purse-webhook-{follower.receiver.name}", daemon=True
