@@ -118,11 +118,17 @@ def compare(replay: Replay, stored: Stored) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
     level.head.checkpoint = stored_level.head.checkpoint  # a cache, of which no entry tells
+    rows = sorted(tuple(row) for row in stored.balances)
+    own = [("", "", place, 0, *balance) for place, balance in enumerate(level.balances)]
     pairs: list[tuple[str, Any, Any]] = [
+        ("name", stored_level.name, level.terms.name),
+        ("kind", stored_level.kind, level.kind),
         ("entries", stored_level.seq, level.seq),
-        ("balances", stored_level.balances, level.balances),
+        ("entries beyond those", [number for (number,) in stored.outside], []),
+        ("balances", [row for row in rows if row[0] == ""], own),
         ("head", stored_level.text, level.head.to_json()),
     ]
+    unfinished, sums = list[Any](), list[Any]()
     if isinstance(level, CampaignLevel):
         within = level.terms.reward_within
         unfinished = [
@@ -130,12 +136,12 @@ def compare(replay: Replay, stored: Stored) -> None:
             for ticket in sorted(level.tickets.values(), key=lambda ticket: ticket.id)
         ]
         sums = sorted(
-            (*label, resource, tickets, *balance[1:])
+            (*label, resource, tickets, *balance)
             for label, (tickets, balances) in level.labels.rows.items()
             for resource, balance in enumerate(balances)
         )
-        pairs += [("open tickets", [tuple(row) for row in stored.open], unfinished)]
-        pairs += [("sums of labels", sorted(tuple(row) for row in stored.labels), sums)]
+    pairs += [("open tickets", [tuple(row) for row in stored.open], unfinished)]
+    pairs += [("sums of labels", [row for row in rows if row[0] != ""], sums)]
     for what, is_, should in pairs:
         if is_ != should:
             replay.find(f"the {what} of {level.title}: {is_}, and the journal comes to {should}")

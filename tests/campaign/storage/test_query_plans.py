@@ -23,7 +23,8 @@ LARGE = ("purse_journal", "purse_open_tickets", "purse_balances")
 INDEXES = {
     "LEVEL": {}, "BELOW": {}, "NAMES": {}, "JOURNALS": {}, "CHAIN": {}, "TREE": {},
     "BALANCES": {"purse_balances": KEY},
-    "LABELS": {"purse_balances": KEY},
+    "ALL_BALANCES": {"purse_balances": KEY},
+    "OUTSIDE": {"purse_journal": KEY},
     "LARGEST": {"purse_balances": "purse_largest"},
     "ENTRIES": {"purse_journal": KEY},
     "DIGESTED": {"purse_journal": KEY},
@@ -44,7 +45,7 @@ INDEXES = {
     "PUT_HEAD": {},
 }  # fmt: skip
 # what reads all rows of a level may read them as it likes
-EVERYTHING = {"LABELS": ("purse_balances",), "OPEN": ("purse_open_tickets",)}
+EVERYTHING = {"ALL_BALANCES": ("purse_balances",), "OPEN": ("purse_open_tickets",)}
 INSERTS = ("ADD_LEVEL", "ADD_BALANCE", "ADD_LABEL", "ADD_ENTRY", "ADD_OPEN", "PUT_CHECKPOINT")
 VALUES: dict[str, tuple[Any, ...]] = {
     "BELOW": ("c",), "NAMES": ("campaign",), "JOURNALS": (),

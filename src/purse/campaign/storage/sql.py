@@ -31,17 +31,18 @@ LEVEL = f"{_LEVEL} WHERE name = ?{{lock}}"
 BELOW = f"{_LEVEL} WHERE parent = {THIS} ORDER BY name"
 NAMES = "SELECT name FROM purse_levels WHERE kind = ? ORDER BY name"
 JOURNALS = "SELECT kind, name, seq FROM purse_levels ORDER BY name"
-CHAIN = """WITH RECURSIVE up (name, parent, height) AS (
-  SELECT name, parent, 0 FROM purse_levels WHERE name = ?
+# a level is younger than those above it; so no circle of parents is followed for ever
+CHAIN = """WITH RECURSIVE up (id, name, parent, height) AS (
+  SELECT id, name, parent, 0 FROM purse_levels WHERE name = ?
   UNION ALL
-  SELECT above.name, above.parent, up.height + 1
-  FROM up JOIN purse_levels above ON above.id = up.parent
+  SELECT above.id, above.name, above.parent, up.height + 1
+  FROM up JOIN purse_levels above ON above.id = up.parent AND above.id < up.id
 ) SELECT name FROM up ORDER BY height DESC"""
 TREE = """WITH RECURSIVE down (id, name, depth) AS (
   SELECT id, name, 0 FROM purse_levels WHERE name = ?
   UNION ALL
   SELECT below.id, below.name, down.depth + 1
-  FROM down JOIN purse_levels below ON below.parent = down.id
+  FROM down JOIN purse_levels below ON below.parent = down.id AND below.id > down.id
 ) SELECT name FROM down ORDER BY depth, id"""
 ADD_LEVEL = """INSERT INTO purse_levels (name, kind, parent, seq, head) VALUES (?, ?, ?, 0, '')
 ON CONFLICT (name) DO NOTHING RETURNING id"""
@@ -55,11 +56,12 @@ MOVE = """UPDATE purse_balances SET budget = budget + ?, spent = spent + ?, held
   presumed = presumed + ?, overrun = overrun + ?
 WHERE level = ? AND key = '' AND value = '' AND resource = ?"""
 
+ALL_BALANCES = f"""SELECT key, value, resource, tickets, budget, spent, held, presumed, overrun
+FROM purse_balances WHERE level = {THIS}"""
+
 # labels
 _SUMS = "sums.key, sums.value, sums.resource, sums.tickets, sums.spent, sums.held, sums.presumed"
 _LABEL = f"SELECT {_SUMS}, sums.overrun FROM purse_balances sums"
-LABELS = f"""{_LABEL} WHERE sums.level = {THIS} AND sums.key <> ''
-ORDER BY sums.key, sums.value, sums.resource"""
 LARGEST = f"""{_LABEL} JOIN (
   SELECT value FROM purse_balances WHERE level = {THIS} AND key = ? AND key <> '' AND resource = 0
   ORDER BY spent + overrun DESC, tickets DESC, value LIMIT ?
@@ -76,6 +78,8 @@ _ENTRY = "SELECT seq, at, kind, request, ticket, body"
 _OF = f"FROM purse_journal WHERE level = {THIS}"
 TICKETS = f"{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket > ? ORDER BY ticket LIMIT ?"
 ENTRIES = f"{_ENTRY} {_OF} AND seq > ? ORDER BY seq LIMIT ?"
+OUTSIDE = f"""SELECT seq {_OF} AND seq < 1
+UNION ALL SELECT seq {_OF} AND seq > (SELECT seq FROM purse_levels WHERE name = ?)"""
 DIGESTED = f"{_ENTRY}, turn, digest {_OF} AND seq > ? ORDER BY seq LIMIT ?"
 EVENTS = f"""{_ENTRY} {_OF} AND seq IN (
   SELECT seq {_OF} AND kind = 'event' AND seq > ? ORDER BY seq LIMIT ?
@@ -214,7 +218,8 @@ class Stored(NamedTuple):
 
     level: Found
     open: Rows  # ticket, state and deadline
-    labels: Rows  # key, value, resource, tickets and sums
+    balances: Rows  # its own and those of labels: key, value, resource, tickets, counters
+    outside: Rows  # numbers of entries that the level does not count
     checkpoint: Sequence[Any] | None  # of the policy
 
 

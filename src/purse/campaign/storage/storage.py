@@ -31,7 +31,7 @@ from purse.campaign.storage.sql import (
     Writes,
     read_level,
 )
-from purse.errors import CampaignExists, NotFound
+from purse.errors import CampaignExists, NotFound, PurseError
 
 T = TypeVar("T")
 Load = Callable[[int], list[Entry]]  # the entries about a ticket
@@ -170,6 +170,8 @@ class Storage:
                         return levels, iter(rows[2 * size :])
                 break
             self._chains.pop(name, None)
+        else:
+            raise PurseError(f"the levels above {name!r} are missing, or lead in a circle")
         raise missing(kind, name)
 
     def _reading(self, work: Callable[[Session], T]) -> T:
@@ -227,19 +229,21 @@ class Storage:
         return self._reading(look)
 
     def _stored(self, session: Session, name: str) -> Stored:
-        reads: list[Statement] = [
-            (query, (name,)) for query in (self._look, sql.BALANCES, sql.OPEN, sql.LABELS)
-        ]
-        level, parts, tickets, labels, checkpoints = session.read(
-            [*reads, (sql.CHECKPOINT, (name, "policy"))]
+        queries = (self._look, sql.BALANCES, sql.OPEN, sql.ALL_BALANCES)
+        reads: list[Statement] = [(query, (name,)) for query in queries]
+        level, parts, tickets, balances, outside, checkpoints = session.read(
+            [*reads, (sql.OUTSIDE, (name,) * 3), (sql.CHECKPOINT, (name, "policy"))]
         )
-        return Stored(read_level(level[0], parts), tickets, labels, next(iter(checkpoints), None))
+        stored = read_level(level[0], parts)
+        return Stored(stored, tickets, balances, outside, next(iter(checkpoints), None))
 
     def created(self, name: str, kind: str) -> Entry:
         """Return the first entry of a level, which holds its terms."""
         level, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
         if not level or level[0][2] != kind:
             raise missing(kind, name)
+        if not rows:
+            raise PurseError(f"{kind} {name!r} has no entries")
         return read_entries(rows)[0]
 
     def names(self, kind: str = CAMPAIGN) -> list[str]:
