@@ -26,7 +26,7 @@ from tests.support.knapsack_learners import (
     two_resources,
 )
 from tests.support.policies import passes
-from tests.support.soak import scale
+from tests.support.soak import SOAK, scale
 
 ROUNDS = scale(400, 2000)
 
@@ -225,6 +225,6 @@ def test_parameters_as_numbers() -> None:
     assert (plenty.rho, plenty.factors.tolist()) == (1, [0.5])
 
 
-@pytest.mark.parametrize("horizon", [200, None])
+@pytest.mark.parametrize("horizon", [200, *([None] if SOAK else [])])
 def test_passes_the_checks_with_two_resources(horizon: int | None) -> None:
     passes("bobw-primal-dual", two_resources(), horizon=horizon)

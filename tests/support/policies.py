@@ -124,23 +124,6 @@ class Draws:
         return self.live.tell(ticket, self.rewards[at, list(arms)], self.costs[at, list(arms)])
 
 
-def frequency_surprise(live: purse.Policy, world: World, n_rounds: int) -> float:
-    """How many standard errors the arms' counts are from the sums of their probabilities, for the
-    worst arm.
-    """
-    answers = Draws(live, world, live.t + n_rounds)
-    counts, chances = np.zeros(world.n_arms), np.zeros((n_rounds, world.n_arms))
-    for t in range(n_rounds):
-        chances[t] = live.probabilities()
-        ticket = live.ask()
-        for arm, chance in zip(ticket.arms, ticket.probabilities, strict=True):
-            assert abs(chances[t, arm] - chance) <= 1e-15
-            counts[arm] += 1
-        answers.tell(ticket)
-    expected, variance = chances.sum(axis=0), (chances * (1 - chances)).sum(axis=0)
-    return float((np.abs(counts - expected) / np.sqrt(variance)).max())
-
-
 def largest_deviation(
     live: purse.Policy, plain: Learner, world: World, n_rounds: int, *, out: int = 1, seed: int = 0
 ) -> float:
