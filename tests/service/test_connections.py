@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -14,6 +16,7 @@ from purse.campaign.storage.connect import in_memory
 from purse.service import connections
 from tests.support.server import LONG, Served, served
 from tests.support.service import PROMPTS
+from tests.support.soak import scale
 
 SOON = 0.3  # seconds
 HEAD = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n"
@@ -158,6 +161,41 @@ def test_of_too_many_connections_the_one_that_waits_longest_is_closed(
             answer(line)
         used[0].sendall(POST + b"Content-Length: 1001\r\nConnection: close\r\n\r\n")
         assert b"413" in all_of(used[0])
+
+
+DEAF = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 40  # of 250 kB each
+
+
+@pytest.mark.parametrize("kind", ["port", "socket"])
+def test_connections_that_do_not_read_their_answers_shut_nobody_out(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    most = scale(3, connections.MAX_CONNECTIONS)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", most)
+    path = tmp_path / "purse.sock" if kind == "socket" else None
+    with served(storage=in_memory(), socket=path) as server, ExitStack() as stack:
+        for _ in range(most + 2):
+            line = stack.enter_context(to(server))
+            with suppress(BlockingIOError):
+                line.setblocking(False)
+                line.sendall(DEAF)
+        time.sleep(scale(1, 20) / 2)  # until all of them stand still
+        for _ in range(10):
+            with to(server) as other:
+                other.sendall(HEAD + b"\r\n")
+                assert b"HTTP/1.1 200" in answer(other)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such a connection by itself")
+def test_an_answer_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purse.service.listeners.ANSWER_MS", round(1000 * SOON))
+    with served(storage=in_memory()) as server, to(server) as line:
+        line.sendall(DEAF)
+        until = time.monotonic() + LONG
+        with suppress(ConnectionResetError):
+            while line.send(b"\r\n") and time.monotonic() < until:
+                time.sleep(SOON / 3)
+        assert time.monotonic() < until
 
 
 def test_a_stream_outlives_the_time_that_a_request_may_take(

@@ -24,7 +24,8 @@ class TooLarge(Exception):
 class BoundedProtocol(HttpToolsProtocol):
     """A connection that is closed if a request is too slow, or its header too large.
 
-    Beyond the most connections, the one that has waited longest for a request is closed.
+    Beyond the most connections, the one that has kept us waiting longest is closed: it has sent no
+    request, or does not read its answer.
     """
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -50,10 +51,14 @@ class BoundedProtocol(HttpToolsProtocol):
                 other
                 for other in self.connections
                 if isinstance(other, BoundedProtocol)
-                and other.waits
-                and not other.transport.is_closing()
+                and (
+                    other.transport.get_write_buffer_size()
+                    or (other.waits and not other.transport.is_closing())
+                )
             )
-            min(waiting, key=lambda other: other._since).transport.abort()
+            longest = min(waiting, key=lambda other: other._since)
+            self.connections.discard(longest)  # the next one closes another
+            longest.transport.abort()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End the wait."""

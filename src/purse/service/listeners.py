@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import stat
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -13,6 +14,7 @@ from purse.errors import InvalidInput, invalid
 from purse.service.settings import Settings
 
 BACKLOG = 2048
+ANSWER_MS = 30_000  # after which a connection is closed whose other side takes nothing of an answer
 PRIVATE = 0o600
 
 
@@ -37,13 +39,16 @@ def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
 def on_port(host: str, port: int) -> socket.socket:
     """Return a socket that listens on a port."""
     try:
-        return socket.create_server(
+        listener = socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
         )
     except OSError as error:
         raise InvalidInput(
             f"cannot listen on {host} port {port}: {error.strerror or error}"
         ) from error
+    if sys.platform == "linux":  # of all its connections; elsewhere an answer may stand still
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ANSWER_MS)
+    return listener
 
 
 def address_of(listener: socket.socket) -> str:
