@@ -28,6 +28,9 @@ from purse.campaign.transaction import Transaction
 from purse.errors import NotFound, PurseError, StorageUnavailable
 
 MAX_BATCH = 256  # operations that share a transaction
+LOOK_AGAIN_S = (
+    1.0  # after which a thread that waits looks itself: one that was interrupted wakes nobody
+)
 STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 
@@ -42,7 +45,7 @@ class Operation:
     expires: bool = False  # needs holds past their deadline to be presumed spent first
     looks: bool = False  # writes nothing
     done: bool = False
-    ready: threading.Event | None = None  # it is done, or it is its thread's turn to work
+    ready: threading.Lock | None = None  # free: it is done, or it is its thread's turn to work
     answer: Any = None
     error: BaseException | None = None
 
@@ -60,24 +63,29 @@ class Committer:
         """Begin without a policy and without operations, in a child process too."""
         self.policy: Learner | None = None
         self._queue: deque[Operation] = deque()
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # held for a moment, by `with`: no signal can come between
+        self._leader: Operation | None = None  # whose thread works for all
 
     def do(self, operation: Operation) -> Any:
         """Do an operation; return its answer once that is durable, or raise its error."""
-        self._queue.append(operation)
         try:
+            self._queue.append(operation)
             while not operation.done:
-                if self._lock.acquire(blocking=False):
+                with self._lock:
+                    if self._leader is None:
+                        self._leader = operation
+                if self._leader is operation:
                     self._lead(operation)
                 elif operation.ready is None:  # then look again: no thread could wake this one yet
-                    operation.ready = threading.Event()
+                    operation.ready = taken()
                 else:
-                    operation.ready.wait()
-                    operation.ready.clear()
+                    operation.ready.acquire(timeout=LOOK_AGAIN_S)
         except BaseException:  # interrupted: no other thread may wait for this one to lead
-            with suppress(ValueError):
-                self._queue.remove(operation)
-            self._wake_next()
+            operation.done = True
+            if self._leader is operation:
+                self._leader = None
+            for waiting in list(self._queue):
+                wake(waiting)
             raise
         if operation.error is not None:
             raise operation.error
@@ -96,14 +104,11 @@ class Committer:
                     for waiting in list(self._queue):  # they have waited for it, too
                         if not waiting.done:
                             waiting.error, waiting.done = operation.error, True
-        finally:
             while self._queue and self._queue[0].done:
                 wake(self._queue.popleft())
-            self._lock.release()
-            self._wake_next()  # after the lock is free: no thread that found it taken is overlooked
-
-    def _wake_next(self) -> None:
-        if self._queue:
+        finally:
+            self._leader = None  # no signal can come before this, as nothing is called
+        if self._queue:  # after that: no thread that found a leader is overlooked
             with suppress(IndexError):  # another thread may have taken it out
                 wake(self._queue[0])
 
@@ -272,10 +277,20 @@ def written(
     return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 
+def taken() -> threading.Lock:
+    """Return a lock that is taken. An event would hold one of its own, which a signal may leave
+    behind.
+    """
+    lock = threading.Lock()
+    lock.acquire()
+    return lock
+
+
 def wake(operation: Operation) -> None:
     """Let the thread go on that waits for an operation."""
     if operation.ready is not None:
-        operation.ready.set()
+        with suppress(RuntimeError):  # it was woken already
+            operation.ready.release()
 
 
 def unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:

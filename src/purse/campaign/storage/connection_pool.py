@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
+import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Generic, TypeVar
 from weakref import WeakMethod
 
@@ -12,6 +16,15 @@ from purse.errors import PurseError, StorageUnavailable
 
 C = TypeVar("C")
 MOST_IDLE = 4  # connections kept open for the next thread
+LOOK_AGAIN_S = 1.0  # after which who waits looks himself
+
+
+@dataclass(eq=False)
+class Lease(Generic[C]):
+    """The use of a connection, or of the place for one, by a thread."""
+
+    connection: C | None = None
+    thread: int = field(default_factory=get_ident)
 
 
 class ConnectionPool(Generic[C]):
@@ -44,10 +57,11 @@ class ConnectionPool(Generic[C]):
         """Begin without connections, in a child process too: those there are belong to the
         parent.
         """
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()  # taken by itself: a condition may leave it to a signal
+        self._changed = threading.Condition(self._lock)
         self.idle: list[C] = []
-        self._used = 0
-        self._draining = 0
+        self._leases: set[Lease[C]] = set()
+        self._draining: set[object] = set()
 
     @contextmanager
     def use(self, begin: Callable[[C], object] = lambda _: None) -> Iterator[C]:
@@ -59,62 +73,73 @@ class ConnectionPool(Generic[C]):
 
         Raise `StorageUnavailable` if no connection gets free in time.
         """
-        connection = self._take(begin)
+        lease = Lease[C]()
         try:
-            yield connection
+            self._take(lease, begin)
+            assert lease.connection is not None
+            yield lease.connection
         except BaseException as error:
-            self._give_back(connection, keep=isinstance(error, PurseError))
+            self._give_back(lease, keep=isinstance(error, PurseError))
             raise
-        self._give_back(connection, keep=True)
+        self._give_back(lease, keep=True)
 
-    def _take(self, begin: Callable[[C], object]) -> C:
-        with self._changed:
-            if not self._changed.wait_for(
-                lambda: not self._draining and self._used < self._most, self._timeout
+    def _take(self, lease: Lease[C], begin: Callable[[C], object]) -> None:
+        with self._lock:
+            if not self._wait_until(
+                lambda: not self._draining and len(self._leases) < self._most, self._timeout
             ):
                 raise StorageUnavailable(
                     f"all {self._most} connections have been in use for {self._timeout:g} seconds"
                 )
-            self._used += 1
-            idle = self.idle.pop() if self.idle else None
-        try:
-            if idle is not None:
-                try:
-                    begin(idle)
-                except Exception:  # it was lost; a new one says what else may be wrong
-                    self._close(idle)
-                else:
-                    return idle
-            connection = self._connect()
-            try:
-                begin(connection)
-            except BaseException:
-                self._close(connection)
-                raise
-        except BaseException:
-            with self._changed:
-                self._used -= 1
-                self._changed.notify_all()
-            raise
-        return connection
+            self._leases.add(lease)
+            lease.connection = self.idle.pop() if self.idle else None
+        if lease.connection is not None:
+            with suppress(Exception):  # it was lost; a new one says what else may be wrong
+                begin(lease.connection)
+                return
+            self._close(lease.connection)
+            lease.connection = None
+        lease.connection = self._connect()
+        begin(lease.connection)
+
+    def _wait_until(self, ready: Callable[[], bool], timeout: float | None) -> bool:
+        """Wait, with the lock, and look every so often: an interrupted thread wakes nobody."""
+        deadline = math.inf if timeout is None else time.monotonic() + timeout
+        while not ready():
+            left = deadline - time.monotonic()
+            if left <= 0:
+                return False
+            self._changed.wait(min(left, LOOK_AGAIN_S))
+        return True
 
     def close_idle(self) -> None:
         """Close those that are not in use: if one was lost, they are lost, too."""
-        with self._changed:
+        with self._lock:
             idle, self.idle = self.idle, []
         for connection in idle:
             self._close(connection)
 
-    def _give_back(self, connection: C, *, keep: bool) -> None:
+    def let_go(self) -> None:
+        """Give back what this thread has: an exception that a signal raised may have kept it from
+        doing so itself.
+        """
+        for lease in [each for each in list(self._leases) if each.thread == get_ident()]:
+            self._give_back(lease, keep=False)
+
+    def _give_back(self, lease: Lease[C], *, keep: bool) -> None:
+        connection = lease.connection
         try:
-            if not keep or len(self.idle) >= MOST_IDLE:
-                keep = False
+            if lease not in self._leases:
+                return
+            if connection is not None and (not keep or len(self.idle) >= MOST_IDLE):
                 self._close(connection)
+                connection = None
         finally:
-            with self._changed:
-                self._used -= 1
-                if keep:
-                    self.idle.append(connection)
+            with self._lock:
+                if lease in self._leases:
+                    self._leases.discard(lease)  # first: nobody closes what others may have got
+                    if keep and connection is not None:
+                        self.idle.append(connection)
                 self._changed.notify_all()
 
     @contextmanager
@@ -122,15 +147,16 @@ class ConnectionPool(Generic[C]):
         """Within this no connection is in use or open; False if a thread keeps one for longer
         than `timeout` seconds. `close` is the owner's method, which may be going.
         """
-        with self._changed:
-            self._draining += 1
-            free = self._changed.wait_for(lambda: self._used == 0, timeout)
-            idle, self.idle = self.idle, []
+        draining = object()
         try:
+            with self._lock:
+                self._draining.add(draining)
+                free = self._wait_until(lambda: not self._leases, timeout)
+                idle, self.idle = self.idle, []
             for connection in idle:
                 close(connection)
             yield free
         finally:
-            with self._changed:
-                self._draining -= 1
+            self._draining.discard(draining)
+            with self._lock:
                 self._changed.notify_all()

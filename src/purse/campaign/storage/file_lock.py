@@ -59,11 +59,10 @@ class FileLock:
         if number is not None and is_first(self._file, number):
             return
         waiter = self._waiter = self._waiter or Waiter()
-        acquired = False
         try:
             acquired = waiter.acquire(self._file, number, timeout)
         finally:
-            if not acquired:  # the waiter still waits with the file, and closes it
+            if waiter.given_up:  # it still waits with the file, and closes it
                 self._file = self._waiter = None
         if not acquired:
             raise TimeoutError(
@@ -98,28 +97,29 @@ class Waiter:
     def __init__(self) -> None:
         self._work: SimpleQueue[tuple[int, int | None] | None] = SimpleQueue()
         self._decided = threading.Lock()
-        self._acquired, self._given_up = threading.Event(), False
+        self._acquired = threading.Lock()  # freed by the thread; a signal can leave no event's
+        self._acquired.acquire()
+        self._got = self.given_up = False
         threading.Thread(target=self._run, daemon=True).start()
 
     def acquire(self, file: int, number: int | None, timeout: float) -> bool:
         """Return whether the lock was got in time. Interrupted, or too late, the thread closes the
         file when the kernel lets it go, and is of no more use.
         """
-        self._acquired.clear()
-        self._work.put((file, number))
-        acquired = False
+        acquired = self._got = False
         try:
-            acquired = self._acquired.wait(timeout)
+            self._work.put((file, number))
+            acquired = self._acquired.acquire(timeout=timeout)
         finally:
             if not acquired:
+                self.given_up = True
                 self._give_up(file)
         return acquired
 
     def _give_up(self, file: int) -> None:
         with self._decided:
-            self._given_up = True
             unlock(file)
-            if self._acquired.is_set():
+            if self._got:
                 os.close(file)
                 self.stop()
 
@@ -136,12 +136,13 @@ class Waiter:
             set_lock(file, F_OFD_SETLKW, F_RDLCK, FIRST + max(0, number - 1), 1)
             set_lock(file, F_OFD_SETLKW, F_RDLCK, FIRST, number)
             with self._decided:
-                if self._given_up:
+                if self.given_up:
                     # a child that was forked meanwhile has the file, and with it the lock, too
                     unlock(file)
                     os.close(file)
                     return
-                self._acquired.set()
+                self._got = True
+                self._acquired.release()
 
 
 def draw(file: int, command: int) -> Any:

@@ -201,7 +201,7 @@ class Postgres(Database):
                         yield PostgresSession(db, begin, self._check)
                     finally:
                         broken = db.broken
-                        if not broken and db.info.transaction_status != IDLE:
+                        if not (db.closed or db.info.transaction_status == IDLE):
                             self._undo(db)
             except psycopg.OperationalError as error:
                 if not broken:
@@ -241,6 +241,10 @@ class Postgres(Database):
         except ConnectionLost as error:
             if not again:
                 raise StorageUnavailable(str(error)) from error
+        except BaseException:
+            for pool in (self._writers, self._readers):
+                pool.let_go()  # of what a signal kept this thread from giving back
+            raise
         return self.retried(work, again=False)
 
     def close(self) -> None:

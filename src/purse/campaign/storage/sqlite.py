@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self, TypeVar, cast
@@ -17,7 +17,7 @@ from purse.base.files import sync_folder
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.sql import Database, Rows, Statement
-from purse.campaign.storage.sqlite_file import SqliteFile, TranslatedErrors
+from purse.campaign.storage.sqlite_file import FileTransaction, SqliteFile, TranslatedErrors
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 
 # versions of SQLite without the bug that corrupts a write-ahead log
@@ -82,10 +82,13 @@ class Sqlite(SqliteFile, Dialect):
                 "the command line with --storage or PURSE_STORAGE"
             )
         if not path.exists() or self._version() != schema.VERSION:
-            with self._locked():
-                pass  # makes the tables, or refuses those of another version
+            self.retried(self._make)
             self._lock.close()  # opened again, it is for those for whom the file is
             sync_folder(path.parent)
+
+    def _make(self) -> None:
+        with self._locked():
+            pass  # makes the tables, or refuses those of another version
 
     def _opened(self) -> apsw.Connection:
         """Return a connection that writes, to tables of this version."""
@@ -101,12 +104,9 @@ class Sqlite(SqliteFile, Dialect):
         self._note_files(db)
         return db
 
-    @contextmanager
-    def writing(self) -> Iterator[SqliteSession]:
-        """Yield a transaction beside which no other one writes."""
-        with self._locked() as db:
-            check_tables(db)
-            yield SqliteSession(db)
+    def writing(self) -> FileSession:
+        """Return a transaction beside which no other one writes."""
+        return FileSession(self._locked())
 
     @contextmanager
     def reading(self) -> Iterator[SqliteSession]:
@@ -116,34 +116,38 @@ class Sqlite(SqliteFile, Dialect):
             yield SqliteSession(db)
 
 
+class FileSession:
+    """A transaction on a file whose tables are of this version."""
+
+    def __init__(self, transaction: FileTransaction) -> None:
+        self._transaction = transaction
+
+    def __enter__(self) -> SqliteSession:
+        db = self._transaction.__enter__()
+        check_tables(db)
+        return SqliteSession(db)
+
+    def __exit__(self, *error: Any) -> None:
+        self._transaction.__exit__(*error)
+
+
 class MemoryTransaction(SqliteSession):
     """A transaction in memory. As a generator it would take twice as long."""
 
-    def __init__(
-        self, db: apsw.Connection, turn: threading.RLock, translated: TranslatedErrors
-    ) -> None:
+    def __init__(self, db: apsw.Connection, turn: threading.RLock) -> None:
         super().__init__(db)
-        self._db, self._turn, self._translated = db, turn, translated
+        self._turn = turn
 
     def __enter__(self) -> Self:
         self._turn.acquire()
-        try:
-            self._execute("BEGIN")
-        except BaseException:
-            self._turn.release()
-            raise
+        self._execute("BEGIN")
         return self
 
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        try:
-            if error is None:
-                with self._translated:
-                    self._execute("COMMIT")
-        finally:
-            if self._db.in_transaction:
-                self._execute("ROLLBACK")
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        """Commit; after an error `Memory.retried` undoes everything."""
+        if error is None:
+            self._execute("COMMIT")
             self._turn.release()
-        self._translated.__exit__(kind, error, trace)
 
 
 class Memory(Dialect):
@@ -160,7 +164,22 @@ class Memory(Dialect):
 
     def renew(self) -> None:
         """Take a new lock in a child process: the old one is held by the thread that forked."""
-        self._turn = threading.RLock()
+        self._turn: Any = threading.RLock()
+
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
+        """Do something. After an error this thread has nothing of the memory any more, wherever the
+        error came: a signal may raise one between any two steps.
+        """
+        is_within = self._turn._is_owned()
+        try:
+            with self._translated:
+                return work()
+        except BaseException:
+            if not is_within and self._turn._is_owned():
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                self._turn.release()
+            raise
 
     def settle(self) -> None:
         """Before a fork: wait for the transaction of another thread, of which a child would have a
@@ -174,7 +193,7 @@ class Memory(Dialect):
 
     def writing(self) -> MemoryTransaction:
         """Return a transaction."""
-        return MemoryTransaction(self._db, self._turn, self._translated)
+        return MemoryTransaction(self._db, self._turn)
 
     reading = writing
 

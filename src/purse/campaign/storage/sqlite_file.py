@@ -9,9 +9,9 @@ import os
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 from weakref import WeakSet
 
 import apsw
@@ -25,6 +25,7 @@ from purse.errors import PurseError, StorageUnavailable
 LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
 RECONNECT_S = 5.0  # seconds to wait for threads that use files which were replaced
 MOST_READERS = 32  # connections that read at once
+T = TypeVar("T")
 
 
 class SqliteFile(ABC):
@@ -46,7 +47,7 @@ class SqliteFile(ABC):
     def _begin(self) -> None:
         self._writer: apsw.Connection | None = None
         self._files: dict[apsw.Connection, FileIdentity] = {}  # of each open connection
-        self._write_lock = threading.RLock()
+        self._write_lock: Any = threading.RLock()
 
     def settle(self) -> None:
         """Before a fork: close the file. SQLite keeps its locks in the memory of the process, and a
@@ -68,62 +69,80 @@ class SqliteFile(ABC):
         self._readers.renew()
         self._lock.renew()
 
-    @contextmanager
-    def _locked(self) -> Iterator[apsw.Connection]:
-        """Yield a transaction beside which no other one writes; committed at the end, undone if
-        anything is raised.
-        """
-        with self._translated, self._current_turn():
-            db = self._writer = self._writer or self._opened()
-            try:
-                db.execute("BEGIN IMMEDIATE")
-                yield db
-                db.execute("COMMIT")
-            except BaseException as error:
-                if isinstance(error, apsw.Error) and not isinstance(error, apsw.ConstraintError):
-                    self._drop_writer()  # whatever it remembers of the file may be wrong now
-                elif db.in_transaction:
-                    db.execute("ROLLBACK")
-                raise
-            if self._files[db] != identify(self.path, self._real):
-                self._drop_writer()
-                raise StorageUnavailable(
-                    f"{self.path}: the file or its write-ahead log was replaced while this was "
-                    "written, so it may be lost; do it again with the same request_id"
-                )
+    def _locked(self) -> FileTransaction:
+        """Return a transaction beside which no other one writes, for what `retried` does."""
+        return FileTransaction(self)
 
-    @contextmanager
-    def _current_turn(self) -> Iterator[None]:
-        """Yield a turn in which all connections have the files open that the path names.
+    def _begin_transaction(self) -> apsw.Connection:
+        """Begin one in which all connections have the files open that the path names.
 
         If they have not, the turn ends before they are let go: that waits for other threads,
         which may wait for their turn.
         """
         latest = time.monotonic() + RECONNECT_S
-        while True:
-            with self._taking_turns():
-                if self._is_current():
-                    yield
-                    return
+        self._take_turn()
+        while not self._is_current():
+            self._end_turn()
             if time.monotonic() > latest:
                 raise StorageUnavailable(self._replaced())
             self._follow_files()
+            self._take_turn()
+        db = self._writer = self._writer or self._opened()
+        db.execute("BEGIN IMMEDIATE")
+        return db
 
-    @contextmanager
-    def _taking_turns(self) -> Iterator[None]:
-        """Within this no other thread or process writes that uses this library."""
+    def _commit(self) -> None:
+        db = self._writer
+        assert db is not None
+        db.execute("COMMIT")
+        if self._files[db] != identify(self.path, self._real):
+            self._drop_writer()
+            raise StorageUnavailable(
+                f"{self.path}: the file or its write-ahead log was replaced while this was "
+                "written, so it may be lost; do it again with the same request_id"
+            )
+        self._end_turn()
+
+    def _take_turn(self) -> None:
+        """Wait until no other thread or process writes that uses this library."""
         if not self._write_lock.acquire(timeout=LOCK_TIMEOUT_S):
             raise StorageUnavailable(
                 f"{self.path}: another thread has been writing for {LOCK_TIMEOUT_S:g} seconds"
             )
+        self._lock.acquire(LOCK_TIMEOUT_S)
+
+    def _end_turn(self) -> None:
+        self._lock.release()
+        self._write_lock.release()  # last: who has it has to let go of all the rest
+
+    def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
+        """Do something; there is no connection that could be lost. After an error this thread has
+        nothing of the file any more, wherever the error came: a signal may raise one between any
+        two steps.
+        """
+        is_within = self._write_lock._is_owned()
         try:
-            self._lock.acquire(LOCK_TIMEOUT_S)
+            with self._translated:
+                return work()
+        except BaseException as error:
+            if not is_within:
+                self._let_go(error.__cause__ or error)
+            raise
+
+    def _let_go(self, error: BaseException) -> None:
+        self._readers.let_go()
+        for sharing in self._sharing():
+            if not sharing._write_lock._is_owned():
+                continue
             try:
-                yield
+                if isinstance(error, apsw.Error) and not isinstance(error, apsw.ConstraintError):
+                    sharing._drop_writer()  # whatever it remembers of the file may be wrong now
+                elif sharing._writer is not None and sharing._writer.in_transaction:
+                    sharing._writer.execute("ROLLBACK")
             finally:
-                self._lock.release()
-        finally:
-            self._write_lock.release()
+                sharing._lock.release()
+                while sharing._write_lock._is_owned():
+                    sharing._write_lock.release()
 
     @contextmanager
     def _view(self) -> Iterator[apsw.Connection]:
@@ -134,8 +153,9 @@ class SqliteFile(ABC):
                 try:
                     yield db
                 finally:
-                    if db.in_transaction:
-                        db.execute("ROLLBACK")
+                    with suppress(apsw.ConnectionClosedError):  # it was let go of before
+                        if db.in_transaction:
+                            db.execute("ROLLBACK")
 
     def _follow_files(self) -> None:
         """Let go of the file if one of its connections has other files open than the path names:
@@ -186,9 +206,10 @@ class SqliteFile(ABC):
 
         A file without a log yet has to be locked as a whole before it gets one.
         """
-        self._files[db] = identify(self.path, self._real)
-        if self._files[db].shared is not None:
+        files = identify(self.path, self._real)
+        if files.shared is not None:
             hold(self._real)
+        self._files[db] = files
 
     def _close(self, db: apsw.Connection, *, tidy: bool) -> None:
         """Close a connection; without `tidy` leave its files alone, because an old log must not be
@@ -254,6 +275,22 @@ class SqliteFile(ABC):
     def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()
+
+
+class FileTransaction:
+    """A transaction, committed at the end. After an error it is not this that undoes it: a signal
+    may come before this is called, or a generator would end it whenever it is collected.
+    """
+
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
+
+    def __enter__(self) -> apsw.Connection:
+        return self._file._begin_transaction()
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if error is None:
+            self._file._commit()
 
 
 _open: WeakSet[SqliteFile] = WeakSet()
