@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import sys
+from decimal import Decimal
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -216,6 +217,34 @@ def test_a_call_without_a_limit_gets_one_that_the_maximum_pays_for(
     for arm, limit in seen:
         prompt, answer = dollars[arm]
         assert limit == int((2_000 * prompt + 500 * answer - 12 * prompt) / answer + 1e-6)
+
+
+@pytest.mark.parametrize("dearer_first", [True, False])
+@pytest.mark.parametrize("own", [None, 200])
+def test_an_arm_of_several_deployments_holds_what_its_dearest_may_cost(
+    lab: Lab, dearer_first: bool, own: int | None
+) -> None:
+    """Without `max_tokens`, whether or not the cheaper one has a limit of its own."""
+    from purse.integrations.litellm_offers import offers_of
+
+    prices = [2e-5, 1e-6] if dearer_first else [1e-6, 2e-5]
+    models = [
+        {
+            "model_name": "auto",
+            "litellm_params": {
+                "model": "openai/gpt-5-nano",
+                "input_cost_per_token": 0.0,
+                "output_cost_per_token": price,
+                **({"max_tokens": own} if price < 1e-5 else {}),
+            },
+        }
+        for price in prices
+    ]
+    campaign = lab.campaign(models, prompt_tokens=1_000, answer_tokens=500)
+    (offer,) = offers_of(campaign, "auto", models, lab.asked, {}, None, 1.25).values()
+    assert len(offer.deployments) == 2
+    assert offer.answer_tokens == (own or 500)
+    assert offer.most == Decimal(str(max(prices))) * offer.answer_tokens
 
 
 def test_a_campaign_on_a_server_needs_no_terms_here(lab: Lab) -> None:

@@ -11,7 +11,13 @@ from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput
 from purse.integrations.campaign_costs import largest_costs
 from purse.integrations.litellm_campaigns import arm_of
-from purse.integrations.litellm_prices import count_tokens, demand_of, prices_of
+from purse.integrations.litellm_prices import (
+    Demand,
+    ModelPrices,
+    count_tokens,
+    demand_of,
+    prices_of,
+)
 
 log = logging.getLogger("purse.litellm")
 
@@ -43,7 +49,8 @@ def offers_of(
     more than the maximum of every arm.
     """
     largest = largest_costs(campaign)
-    offers: dict[str, Offer] = {}
+    members: dict[str, list[dict[str, Any]]] = {}
+    limits: dict[str, list[tuple[ModelPrices, Demand, int]]] = {}  # each with its answer's tokens
     too_dear: list[str] = []
     prompt_tokens = count_tokens(messages, request, margin)
     for deployment in deployments:
@@ -51,22 +58,23 @@ def offers_of(
         if arm not in largest:
             log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
-        before = offers.get(arm, Offer([], None, None))
-        together = [*before.deployments, deployment]
-        if prompt_tokens is None:
-            offers[arm] = Offer(together, None, None)
-            continue
-        prices, limit = prices_of(deployment), largest[arm]
-        demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
-        tokens, given = demand.answer_tokens, demand.answer_tokens is not None
-        if tokens is None:  # what the maximum pays for
-            limits = (answer_tokens, prices.answer_limit, prices.affordable(demand, limit))
-            tokens = min(tokens for tokens in limits if tokens is not None)
-        most = prices.most(demand, tokens)
-        if most > limit or (tokens < 1 and not given):
-            too_dear.append(f"{arm!r} may cost {most} for this request, above its maximum {limit}")
-            continue
-        offers[arm] = Offer(together, max(most, before.most or most), None if given else tokens)
+        if prompt_tokens is not None:
+            prices, limit = prices_of(deployment), largest[arm]
+            demand = demand_of(prompt_tokens, messages, request, deployment["litellm_params"])
+            tokens = demand.answer_tokens
+            if tokens is None:  # what the maximum pays for
+                paid = prices.affordable(demand, limit)
+                bounds = (answer_tokens, prices.answer_limit, paid)
+                tokens = min(bound for bound in bounds if bound is not None)
+            most = prices.most(demand, tokens)
+            if most > limit or (tokens < 1 and demand.answer_tokens is None):
+                too_dear.append(
+                    f"{arm!r} may cost {most} for this request, above its maximum {limit}"
+                )
+                continue
+            limits.setdefault(arm, []).append((prices, demand, tokens))
+        members.setdefault(arm, []).append(deployment)
+    offers = {arm: offer_of(found, limits.get(arm, [])) for arm, found in members.items()}
     if not offers and too_dear:
         raise InvalidInput(f"{'; '.join(too_dear)}: set max_tokens, or shorten the prompt")
     if not offers:
@@ -77,3 +85,18 @@ def offers_of(
             f"{', '.join(largest)}"
         )
     return offers
+
+
+def offer_of(
+    deployments: list[dict[str, Any]], limits: list[tuple[ModelPrices, Demand, int]]
+) -> Offer:
+    """Return what an arm offers: LiteLLM may take any of its deployments, so the least of their
+    limits is set for all, and what the dearest costs by it is held.
+    """
+    if all(demand.answer_tokens is not None for _, demand, _ in limits):
+        most = max((prices.most(demand, tokens) for prices, demand, tokens in limits), default=None)
+        return Offer(deployments, most, None)
+    least = min(tokens for _, _, tokens in limits)
+    return Offer(
+        deployments, max(prices.most(demand, least) for prices, demand, _ in limits), least
+    )
