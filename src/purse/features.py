@@ -10,11 +10,11 @@ import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from purse.base.cached import cached_property
 from purse.base.validation import integer, number
 from purse.errors import InvalidInput, invalid, shorten
 

@@ -67,13 +67,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts, html, validation
+from purse.base.cached import cached_property
 from purse.base.text import count
 from purse.errors import InvalidInput, invalid
 

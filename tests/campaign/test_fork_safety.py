@@ -4,18 +4,23 @@ file. In memory it begins with a copy.
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from purse import Campaign
+from purse.base.cached import cached_property
 from purse.campaign.storage.sql import Wants
 from purse.compiler.jit import COMPILING
-from tests.support.soak import scale
+from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
 
 TERMS: dict[str, Any] = {
@@ -52,13 +57,13 @@ class Lingering(threading.Thread):
         self.join()
 
 
-def started(work: Callable[[], Any]) -> int:
+def started(work: Callable[[], Any], seconds: int = 100) -> int:
     """A plain fork that does something, and ends with 0 if it went well; it does not hang for
     ever.
     """
     child = os.fork()
     if child == 0:
-        signal.alarm(100)
+        signal.alarm(seconds)
         try:
             work()
         except BaseException:
@@ -189,6 +194,85 @@ def test_forks_while_threads_work_without_a_pause(
     assert (set(children), errors) == ({0}, [])
     for each in (campaign, *others):
         assert each.audit().ok
+
+
+def test_a_child_can_import_what_a_thread_of_the_parent_imported_at_the_fork(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "slow_module.py").write_text("import time\nbegun.set()\ntime.sleep(0.2)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    begun = threading.Event()
+    monkeypatch.setattr("builtins.begun", begun, raising=False)
+    thread = threading.Thread(target=lambda: importlib.import_module("slow_module"))
+    thread.start()
+    assert begun.wait(10)
+    child = started(lambda: importlib.import_module("slow_module"), seconds=5)
+    thread.join()
+    assert ended(child) == 0
+
+
+def test_a_child_computes_what_a_thread_of_the_parent_computed_at_the_fork() -> None:
+    begun, finish = threading.Event(), threading.Event()
+
+    class Slow:
+        def __init__(self, waits: bool) -> None:
+            self.waits = waits
+
+        @cached_property
+        def value(self) -> int:
+            if self.waits:
+                begun.set()
+                finish.wait(10)
+            return 1
+
+    thread = threading.Thread(target=lambda: Slow(True).value)
+    thread.start()
+    assert begun.wait(10)
+    child = started(lambda: Slow(False).value, seconds=5)
+    finish.set()
+    thread.join()
+    assert ended(child) == 0
+
+
+FIRST_ASKS = """
+import os, sys, threading, time
+import purse
+from purse.engine import steps
+steps.PATIENCE_S = 0.0  # what is asked of is compiled at once
+POLICIES = ["exp3.bwk", "ucb-bv1", "kube"]
+def ask(number, policy):
+    campaign = purse.Campaign.create(
+        f"c{number}", arms={"a": 1, "b": 1}, budget=100, cost_min=1, policy=policy,
+        storage=f"memory:{threading.get_ident()}")
+    for _ in range(3):
+        campaign.tell(campaign.ask(), 1, 1)
+def asks():
+    for number in range(10**9):
+        ask(number, POLICIES[number % 3])
+for _ in range(4):
+    threading.Thread(target=asks, daemon=True).start()
+for number in range(int(sys.argv[1])):
+    time.sleep(number % 7 / 100)
+    child = os.fork()
+    if child == 0:
+        import signal
+        signal.alarm(60)
+        ask("child", POLICIES[number % 3])
+        os._exit(0)
+    if status := os.waitpid(child, 0)[1]:
+        print(f"child {number} ended with {os.waitstatus_to_exitcode(status)}")
+        break
+os._exit(0)
+"""
+
+
+@pytest.mark.skipif(not SOAK, reason="200 forks take minutes")
+def test_forks_while_threads_ask_for_the_first_time() -> None:
+    """They import and compile, and so do the children."""
+    run = subprocess.run(
+        [sys.executable, "-c", FIRST_ASKS, "200"], capture_output=True, text=True, timeout=1800
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "", "")
 
 
 def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_fork() -> None:

@@ -5,8 +5,9 @@ changed since.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import Any, NamedTuple
+
+from purse.base.cached import cached_property
 
 
 class Seen(NamedTuple):

@@ -1,15 +1,23 @@
-"""Things that a child process must not share with its parent: locks that another thread held,
-connections, and what SQLite remembers of its files.
+"""Things that a child process must not share with its parent: locks that another thread held, of
+modules that it was importing too, connections, and what SQLite remembers of its files.
+
+`purse` itself imports this, before a thread may load anything.
 """
 
 from __future__ import annotations
 
+import _imp
+import logging  # noqa: F401  (it has locks at a fork, too: not while one waits)
 import os
+import sys
 import threading
+import time
+from contextlib import suppress
+from importlib import _bootstrap
 from typing import Any, Protocol
 from weakref import WeakSet
 
-from purse.compiler.jit import compiler_locks
+PATIENCE_S = 10.0  # seconds that a fork waits at most for threads that import
 
 
 class ResetsInChild(Protocol):
@@ -45,9 +53,12 @@ def reset_after_fork(item: ResetsInChild) -> None:
 
 
 def quiesce_before_fork(item: QuiescesBeforeFork) -> None:
-    """Have the item come to rest before every fork, and renewed in the child."""
-    _settled.add(item)
-    _renewed.add(item)
+    """Have the item come to rest before every fork, and renewed in the child. A fork that has
+    begun is waited for, so that none comes while the item begins.
+    """
+    with _forking:
+        _settled.add(item)
+        _renewed.add(item)
 
 
 def _before() -> None:
@@ -55,13 +66,34 @@ def _before() -> None:
     for item in list(_settled):
         item.settle()
         _resting.append(item)
-    # last: who compiles inside a transaction has to finish it first
-    for lock in compiler_locks():
+    # then: who compiles inside a transaction has to finish it first
+    jit: Any = sys.modules.get("purse.compiler.jit")
+    for lock in jit.compiler_locks() if hasattr(jit, "compiler_locks") else ():
         lock.acquire()
         _compiling.append(lock)
+    _keep_from_importing()
+
+
+def _keep_from_importing() -> None:
+    """Wait until no other thread imports a module, and let none begin: in a child nobody would
+    ever give back the lock of that module.
+    """
+    until = time.monotonic() + PATIENCE_S
+    _imp.acquire_lock()
+    while _others_import() and time.monotonic() < until:
+        _imp.release_lock()
+        time.sleep(0.001)
+        _imp.acquire_lock()
+
+
+def _others_import() -> bool:
+    locks = [lock() for lock in list(_bootstrap._module_locks.values())]  # type: ignore[attr-defined]
+    return any(getattr(lock, "owner", None) not in (None, threading.get_ident()) for lock in locks)
 
 
 def _let_compile() -> None:
+    with suppress(RuntimeError):  # a child may have it no more
+        _imp.release_lock()
     while _compiling:
         _compiling.pop().release()
 

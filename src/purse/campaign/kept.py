@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
 from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+from purse.base.cached import cached_property
 from purse.campaign import operators, reports
 from purse.campaign.arms import Arms
 from purse.campaign.ask_inputs import Context, Mask, read_context, read_mask

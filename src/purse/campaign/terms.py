@@ -7,13 +7,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts
+from purse.base.cached import cached_property
 from purse.base.json import compact
 from purse.base.spec import absolute
 from purse.campaign import defaults

@@ -8,7 +8,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property, wraps
+from functools import cache, wraps
 from importlib import import_module
 from typing import (
     TYPE_CHECKING,
@@ -22,6 +22,7 @@ from typing import (
     get_type_hints,
 )
 
+from purse.base.cached import cached_property
 from purse.campaign.kinds import Kind, kind_of
 from purse.errors import InvalidInput, PurseError, invalid, unknown
 

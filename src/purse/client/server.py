@@ -7,10 +7,10 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
+from purse.base.cached import cached_property
 from purse.base.plain_validation import integer, number
 from purse.base.request_ids import request_of
 from purse.client import wire

@@ -8,12 +8,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cached_property
 from pathlib import Path
 from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
+from purse.base.cached import cached_property
 from purse.base.optional import needs
 from purse.compiler.blocks import Block, Kind, load
 from purse.compiler.error_text import explain

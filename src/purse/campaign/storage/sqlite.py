@@ -154,13 +154,14 @@ class Memory(Dialect):
     """The same statements on a database without a file; a child process has a copy of its own."""
 
     def __init__(self) -> None:
-        self._db = apsw.Connection(":memory:")
-        # otherwise SQLite plans a statement again whenever other values are bound to it
-        self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         self._translated = TranslatedErrors("memory")
-        make_tables(self._db)
         self.renew()
         quiesce_before_fork(self)
+        with self._turn:  # SQLite has locks of its own while it opens
+            self._db = apsw.Connection(":memory:")
+            # otherwise SQLite plans a statement again whenever other values are bound to it
+            self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+            make_tables(self._db)
 
     def renew(self) -> None:
         """Take a new lock in a child process: the old one is held by the thread that forked."""
