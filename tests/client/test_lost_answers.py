@@ -170,7 +170,14 @@ def test_a_busy_server_is_asked_again_when_it_says_but_not_in_a_day(far: Far, st
         assert least <= wait <= most
 
 
-@pytest.mark.parametrize("text", ["", "<html>", "[]", "7", "null", '{"tickets": [7]}', "{}"])
+DEEP = '{"tickets": ' + "[" * 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "<html>", "[]", "7", "null", '{"tickets": [7]}', "{}", '{"tickets": []}', DEEP],
+    ids=lambda text: text[:16],
+)
 def test_an_answer_that_cannot_be_read_is_no_answer(far: Far, text: str) -> None:
     def garbled(request: Any) -> Any:
         _, headers, _ = far.wire.deliver(request)

@@ -104,6 +104,8 @@ class Server:
                 answer = [json.loads(line) for line in text.splitlines()]
             else:
                 answer = json.loads(text)[row.key] if row.key else json.loads(text)
+            if row.path == "asks" and not answer:
+                raise ValueError("an ask has a ticket at least")
             return answer if read is None else read(answer)
 
         content = wire.encoded(body) if body else b""
@@ -125,7 +127,7 @@ class Server:
                     return read(text)
             except LOST as error:
                 trouble = f"{type(error).__name__}: {error}"
-            except (AttributeError, KeyError, TypeError, ValueError):
+            except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 trouble = f"an answer that cannot be read: {said(text)}"
             else:
                 refused = self._refusal(status, headers, text)
@@ -147,7 +149,7 @@ class Server:
         """Return the error that an answer stands for."""
         try:
             error = wire.error_of(json.loads(text))
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, RecursionError, TypeError, ValueError):
             if location := headers.get("Location"):
                 return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
             return PurseError(f"the server answered {status}: {said(text)}")
