@@ -105,7 +105,7 @@ def test_arrays_stand_for_themselves() -> None:
         ("costs", [[1, 2]], COST_SHAPES),
         ("costs", [-1, 0, 0.05, 1.5], "cost"),
         ("plays", [0, 4], "must be a whole number from 1 to 3"),
-        ("horizon", [0, "5"], WHOLE),
+        ("horizon", [0, "5"], "must be a whole number from 1 to 9007199254740992"),
         ("caps", [-1], "must be a whole number from 0 up"),
         ("caps", [[1, 2, 2.5]], "caps=2.5: must be a whole number from 0 up"),
         ("caps", [[1, 2], [[1], [2, 3]], [[1, 2, 3], [1, 2, 3]]], "caps="),

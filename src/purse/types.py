@@ -168,7 +168,7 @@ class Problem:
             amounts.cost_array("cost_min", cost_min, n_arms, n_resources),
             amounts.cost_array("cost_max", cost_max, n_arms, n_resources),
             validation.integer("plays", plays, low=1, high=n_arms),
-            None if horizon is None else validation.integer("horizon", horizon, low=1),
+            None if horizon is None else validation.integer("horizon", horizon, low=1, high=2**53),
             None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
             validation.choice("stop", stop, STOP_RULES),

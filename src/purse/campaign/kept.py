@@ -12,6 +12,8 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import IO, Any, TypeVar, cast
 
+import orjson
+
 from purse.base.cached import cached_property
 from purse.campaign import operators, reports
 from purse.campaign.arms import Arms
@@ -243,6 +245,7 @@ def created(
     terms = TERMS[kind].of(given)
     if isinstance(terms, Terms):
         terms.check_state()
+    check_text(terms)
     check_above(terms, above)
     storage = connected(storage, token, create=True)
     terms = terms.begun_at(storage.now())
@@ -302,6 +305,15 @@ def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
         return []
     terms = read_terms(storage, name, ACCOUNT)
     return [*terms_above(storage, terms.account), terms]
+
+
+def check_text(terms: Any) -> None:
+    """Refuse text that cannot be written."""
+    for name, value in terms.as_dict().items():
+        try:
+            orjson.dumps(value)
+        except TypeError:
+            raise InvalidInput(f"{name}: must be text that UTF-8 has, not {value!r:.100}") from None
 
 
 def check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
