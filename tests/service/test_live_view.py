@@ -234,6 +234,26 @@ def test_too_many_viewers_are_told_when_to_come_again(
     assert answer.headers["Retry-After"] == "10"
 
 
+def test_one_token_cannot_take_the_streams_of_all(
+    storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_view, "MOST_OF_A_TOKEN", 2)
+    campaign_in(storage)
+    views = LiveViews(storage)
+
+    async def heard() -> list[int]:
+        streams = [views.events("prompts", sender=name) for name in ("ann", "ann", "ann", "bob")]
+        events = [await anext(stream, None) for stream in streams]
+        assert views.is_full("ann")
+        assert not views.is_full("bob")
+        for stream in streams:
+            await stream.aclose()  # type: ignore[attr-defined]
+        return [event is not None for event in events]
+
+    assert in_loop(heard()) == [True, True, False, True]
+    assert views.viewers == 0
+
+
 @pytest.fixture
 def file(tmp_path: Path) -> str:
     return f"sqlite:///{tmp_path / 'purse.db'}"

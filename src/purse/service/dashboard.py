@@ -88,16 +88,18 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
 
     async def events(scope: Scope) -> Response:
         name, span = scope["path_params"]["name"], span_of(scope)
-        if views.viewers >= live_view.MOST_VIEWERS:
+        sender = scope["state"]["principal"].name
+        if views.is_full(sender):
             raise ProblemError(
                 TOO_MANY,
-                f"{live_view.MOST_VIEWERS} viewers are here already; wait until one leaves",
+                f"{live_view.MOST_VIEWERS} viewers are here already, or "
+                f"{live_view.MOST_OF_A_TOKEN} with this token; wait until one leaves",
                 {"Retry-After": "10"},
             )
         await views.look(name, span)  # a problem is answered as one, before the stream begins
         headers = scope["state"]["headers"]
         # the token may be revoked in the meantime
-        stream = views.events(name, lambda: guard.principal(headers) is not None, span)
+        stream = views.events(name, lambda: guard.principal(headers) is not None, span, sender)
         unbuffered = {"X-Accel-Buffering": "no"}
         return StreamingResponse(stream, media_type="text/event-stream", headers=unbuffered)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import AsyncIterator, Callable
 from typing import Any, NamedTuple, TypeVar
 
@@ -31,6 +31,7 @@ OLDEST = 50  # tickets in a picture
 MOST_KEPT = 256
 QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
 MOST_VIEWERS = 100  # streams at once
+MOST_OF_A_TOKEN = 25  # of these
 BEAT = 1.0  # seconds between two looks of a stream
 HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 # beats after which a stream ends, so that a token that was revoked is asked for again
@@ -111,11 +112,21 @@ class LiveViews:
 
     def __init__(self, storage: Storage) -> None:
         self.storage = storage
-        self.viewers = 0
+        self._viewers: Counter[str | None] = Counter()  # by the names of their tokens
         self.closed = False
         self._views: OrderedDict[str, LiveView] = OrderedDict()
         self._lock = threading.Lock()
         self._threads = anyio.CapacityLimiter(THREADS)
+
+    @property
+    def viewers(self) -> int:
+        """The number of streams."""
+        return self._viewers.total()
+
+    def is_full(self, sender: str | None) -> bool:
+        """Return whether there is no room for one more viewer with a token; None: without one."""
+        of_one = 0 if sender is None else self._viewers[sender]
+        return self.viewers >= MOST_VIEWERS or of_one >= MOST_OF_A_TOKEN
 
     def version(self, name: str, span: Span = ALL) -> ViewVersion:
         """Return the picture of a campaign. One that another replaced is `NotFound` once, and the
@@ -159,15 +170,19 @@ class LiveViews:
         self.closed = True
 
     async def events(
-        self, name: str, may_look: Callable[[], bool] = lambda: True, span: Span = ALL
+        self,
+        name: str,
+        may_look: Callable[[], bool] = lambda: True,
+        span: Span = ALL,
+        sender: str | None = None,
     ) -> AsyncIterator[str]:
         """Yield what is sent to one viewer. It ends if the storage does not answer, if `may_look`
         says no, or if there are too many viewers: the next request is told why.
         """
         version, quiet = None, 0
-        if self.viewers >= MOST_VIEWERS:
+        if self.is_full(sender):
             return
-        self.viewers += 1
+        self._viewers[sender] += 1
         try:
             for _ in range(LONGEST):
                 try:
@@ -187,7 +202,8 @@ class LiveViews:
                     return
                 await anyio.sleep(BEAT)
         finally:
-            self.viewers -= 1
+            self._viewers[sender] -= 1
+            self._viewers += Counter()  # forgets who has left
 
 
 class Overview:
