@@ -18,6 +18,7 @@ from purse.errors import PurseError
 PARTS = ".parts-"  # how scratch folders begin
 SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
 ABANDONED = 3600  # seconds
+PUBLIC, PRIVATE = 0o666, 0o600  # what users may do, before the umask; all of them, or the owner
 
 
 def make_folder(path: Path) -> Path:
@@ -38,11 +39,11 @@ def remove_abandoned(folder: Path) -> None:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], Any], mode: int = PUBLIC) -> None:
     """Write beside the target, then rename: a reader sees the whole old file or new one."""
     scratch = path.with_name(f".{path.name}.{token_hex(6)}")
     try:
-        with scratch.open("xb") as file:
+        with open(scratch, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())
@@ -54,9 +55,9 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any]) -> None:
             scratch.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(path: Path, text: str, mode: int = PUBLIC) -> None:
     """Write a text in the same way."""
-    write_atomically(path, lambda file: file.write(text.encode()))
+    write_atomically(path, lambda file: file.write(text.encode()), mode)
 
 
 def sync_folder(folder: Path) -> None:

@@ -199,7 +199,8 @@ class Budget(Generic[S]):
     def export(self, file: str | Path | IO[str]) -> int:
         """Write the journal as JSON lines and return the number of entries.
 
-        file   a path, which is written whole or not at all, or an open text file
+        file   a path, which is written whole or not at all, for its owner alone; or an open text
+               file
         """
         return self._export(file, self.journal())
 
@@ -213,12 +214,13 @@ class Budget(Generic[S]):
             return write(file)
         from pathlib import Path
 
-        from purse.base.files import write_atomically
+        from purse.base.files import PRIVATE, write_atomically
 
         counts: list[int] = []
         write_atomically(
             Path(file),
             lambda raw: counts.append(write(cast(IO[str], codecs.getwriter("utf-8")(raw)))),
+            PRIVATE,  # contexts and labels
         )
         return counts[0]
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from purse.base import validation
-from purse.base.files import write_text
+from purse.base.files import PRIVATE, write_text
 from purse.errors import InvalidInput, StorageUnavailable, unknown
 
 if sys.platform != "win32":
@@ -29,7 +29,6 @@ if sys.platform != "win32":
 
 ROLES = ("read", "act", "admin")  # each may do what those before it may
 PREFIX = "purse_"
-PRIVATE = 0o600
 LONGEST = 100 * 365 * 86_400  # seconds that a token may be good for
 
 
@@ -152,8 +151,7 @@ def revoke(path: Path, name: str) -> None:
         if name not in {token.name for token in tokens}:
             raise unknown("token", name, [token.name for token in tokens])
         others = [token for token in tokens if token.name != name]
-        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in others))
-        path.chmod(PRIVATE)
+        write_text(path, "".join(json.dumps(token._asdict()) + "\n" for token in others), PRIVATE)
 
 
 @contextmanager

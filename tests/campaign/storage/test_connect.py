@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -278,3 +279,17 @@ def test_connections_of_the_parent_are_kept_open_in_a_child(make_harness: Any) -
     assert storage.names() == []
     fork_safety.left_behind.remove(reader)
     reader.close()
+
+
+def test_new_files_and_exports_are_for_their_owner_alone(tmp_path: Path) -> None:
+    """Contexts and labels are nobody else's business, whatever the umask says."""
+    before = os.umask(0o022)
+    try:
+        storage = f"sqlite:///{tmp_path}/x.db"
+        campaign = Campaign.create("test", arms={"a": 1}, budget=1, storage=storage)
+        campaign.ask()
+        campaign.export(tmp_path / "x.jsonl")
+    finally:
+        os.umask(before)
+    modes = {file.name: oct(file.stat().st_mode & 0o777) for file in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["x.db", "x.db-wal", "x.db-shm", "x.db-lock", "x.jsonl"], "0o600")

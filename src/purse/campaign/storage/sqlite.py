@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from urllib.parse import parse_qs, urlsplit
 import apsw
 import orjson
 
-from purse.base.files import sync_folder
+from purse.base.files import PRIVATE, sync_folder
 from purse.campaign.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.sql import Database, Rows, Statement
@@ -87,8 +88,13 @@ class Sqlite(SqliteFile, Dialect):
             sync_folder(path.parent)
 
     def _make(self) -> None:
+        """Make the file, for its owner alone, and the tables; or refuse those of another
+        version.
+        """
+        if self._vfs is None:  # SQLite gives log and shared memory the rights of the file
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
         with self._locked():
-            pass  # makes the tables, or refuses those of another version
+            pass
 
     def _opened(self) -> apsw.Connection:
         """Return a connection that writes, to tables of this version."""
