@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
+from purse.campaign.terms import Terms
 from tests.support import storages
 from tests.support.campaigns import TERMS, made, refusal
 from tests.support.storages import MemoryHarness
@@ -100,3 +101,10 @@ def test_the_least_cost_comes_from_the_largest() -> None:
     several = {"budget": [5, 100], "resources": ["USD", "calls"]}
     terms = made(MemoryHarness(), **several, arms=arms, cost_min=None).terms
     assert terms.cost_min == ((10_000, 1_000_000), (50_000, 1_000_000), (0, 1_000_000))
+
+
+@pytest.mark.parametrize("version", ["1", [1], 1.0, True, None, -1, 2**31, 10**30])
+def test_a_version_of_a_policy_is_a_small_number(version: Any) -> None:
+    terms = Terms.from_dict({**made().terms.as_dict(), "policy_version": version})
+    with pytest.raises(InvalidInput, match="not the terms of a campaign"):
+        terms.checked()

@@ -249,6 +249,8 @@ class Terms(BudgetTerms):
             not all(isinstance(text, str) for text in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
             or not ID.fullmatch(self.restored_from or self.id)
+            or type(self.policy_version) is not int
+            or not 0 <= self.policy_version < 2**31
             or not is_period_end(self.every, self.first_end, self.tz)
             or compact(again.as_dict()) != compact(self.as_dict())
         ):
