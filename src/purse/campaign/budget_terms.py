@@ -75,6 +75,8 @@ class BudgetTerms:
         """
         if isinstance(value, (str, int, float)):
             units = [amounts.to_units(field, value)]
+        elif isinstance(value, (list, tuple)) and len(value) > len(self.resources):
+            units = []  # a long list is not worth a look at each
         else:
             array = amounts.unit_array(field, by_name(field, value, self.resources, "resource"))
             units = array.ravel().tolist() if array.ndim <= 1 else []
