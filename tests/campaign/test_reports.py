@@ -258,31 +258,6 @@ def test_the_reason_of_a_failure_is_kept_in_one_line_and_cut() -> None:
     assert entry.body["reason"] == "502 Bad Gateway <html>" + "x" * 178
 
 
-def test_a_reward_a_day_later_is_learnt_with_its_own_probability() -> None:
-    harness = MemoryHarness()
-    bounds = {"cost_min": "0.1", "cost_max": 1}
-    live = Policy("exp3.bwk", n_arms=2, budget=10, **bounds, stop="fit")
-    campaign = made(harness, **LEARNS)
-    first, early = campaign.ask(), live.ask()
-    campaign.settle(first, "0.5")
-    for _ in range(12):
-        harness.clock += 1_000
-        ticket, pair = campaign.ask(), live.ask()
-        assert (ticket.probability, ticket.arm == "red") == (pair.probability, pair.arm == 0)
-        campaign.tell(ticket, 1, "0.5")
-        live.tell(pair, 1, "0.5")
-    harness.clock += 10**11  # without a time to wait it may come after years
-    assert campaign.expire() == 0
-    campaign = harness.open("test")
-    chances = campaign.probabilities()
-    campaign.reward(first, 1)
-    live.tell(early, 1, "0.5")
-    assert list(campaign.probabilities().values()) == live.probabilities().tolist()
-    assert campaign.probabilities() != chances
-    assert first.probability == 0.5 != chances[first.arm or ""]
-    assert campaign.audit(full=True).ok
-
-
 def test_a_cost_with_more_amounts_than_resources_is_refused_before_they_are_read(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

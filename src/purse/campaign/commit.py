@@ -28,9 +28,7 @@ from purse.campaign.transaction import Transaction
 from purse.errors import NotFound, PurseError, StorageUnavailable
 
 MAX_BATCH = 256  # operations that share a transaction
-LOOK_AGAIN_S = (
-    1.0  # after which a thread that waits looks itself: one that was interrupted wakes nobody
-)
+LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself: a signal may stop its waker
 STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 

@@ -75,7 +75,7 @@ def _before() -> None:
 
 
 def _keep_from_importing() -> None:
-    """Wait until no other thread imports a module, and let none begin: in a child nobody would
+    """Wait until no other thread imports a module, and let none begin: in a child no thread would
     ever give back the lock of that module.
     """
     until = time.monotonic() + PATIENCE_S

@@ -74,7 +74,7 @@ def offers_of(
                 continue
             limits.setdefault(arm, []).append((prices, demand, tokens))
         members.setdefault(arm, []).append(deployment)
-    offers = {arm: offer_of(found, limits.get(arm, [])) for arm, found in members.items()}
+    offers = {arm: offer_of(several, limits.get(arm, [])) for arm, several in members.items()}
     if not offers and too_dear:
         raise InvalidInput(f"{'; '.join(too_dear)}: set max_tokens, or shorten the prompt")
     if not offers:

@@ -203,7 +203,7 @@ class LiveViews:
                 await anyio.sleep(BEAT)
         finally:
             self._viewers[sender] -= 1
-            self._viewers += Counter()  # forgets who has left
+            self._viewers += Counter()  # without those that have left
 
 
 class Overview:

@@ -16,7 +16,7 @@ from purse.errors import PurseError, StorageUnavailable
 
 C = TypeVar("C")
 MOST_IDLE = 4  # connections kept open for the next thread
-LOOK_AGAIN_S = 1.0  # after which who waits looks himself
+LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself
 
 
 @dataclass(eq=False)
@@ -103,7 +103,7 @@ class ConnectionPool(Generic[C]):
         begin(lease.connection)
 
     def _wait_until(self, ready: Callable[[], bool], timeout: float | None) -> bool:
-        """Wait, with the lock, and look every so often: an interrupted thread wakes nobody."""
+        """Wait, with the lock, and look every so often: a signal may stop the thread that wakes."""
         deadline = math.inf if timeout is None else time.monotonic() + timeout
         while not ready():
             left = deadline - time.monotonic()
@@ -123,8 +123,9 @@ class ConnectionPool(Generic[C]):
         """Give back what this thread has: an exception that a signal raised may have kept it from
         doing so itself.
         """
-        for lease in [each for each in list(self._leases) if each.thread == get_ident()]:
-            self._give_back(lease, keep=False)
+        for lease in list(self._leases):
+            if lease.thread == get_ident():
+                self._give_back(lease, keep=False)
 
     def _give_back(self, lease: Lease[C], *, keep: bool) -> None:
         connection = lease.connection
@@ -137,7 +138,7 @@ class ConnectionPool(Generic[C]):
         finally:
             with self._lock:
                 if lease in self._leases:
-                    self._leases.discard(lease)  # first: nobody closes what others may have got
+                    self._leases.discard(lease)  # first: others may have it next
                     if keep and connection is not None:
                         self.idle.append(connection)
                 self._changed.notify_all()

@@ -113,7 +113,7 @@ class SqliteFile(ABC):
 
     def _end_turn(self) -> None:
         self._lock.release()
-        self._write_lock.release()  # last: who has it has to let go of all the rest
+        self._write_lock.release()  # last: its owner lets go of all the rest
 
     def retried(self, work: Callable[[], T], *, again: bool = True) -> T:
         """Do something; there is no connection that could be lost. After an error this thread has
