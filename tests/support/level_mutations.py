@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from unittest.mock import ANY
 
 import pytest
 
-from purse.campaign import asks, operators
+from purse.campaign import asks, make_results, operators
 from purse.campaign import transaction as transactions
 from purse.campaign.ledger import Level
 from purse.campaign.period import ALL, Period
+from purse.campaign.records import Head
 from purse.campaign.states import RUNNING
 from purse.campaign.transaction import Transaction
 from tests.support.mutations import NEVER_OVERSPENT, take_any_number, without
@@ -130,7 +130,15 @@ def renew_once_a_transaction(patch: Patch) -> None:
 
 def renew_what_is_paused(patch: Patch) -> None:
     """Boundaries are made for budgets that stand still."""
-    patch.setattr(transactions, "RUNNING", ANY)
+    due = Level.due
+
+    def blind(level: Level, at: int) -> str:
+        status, level.head.status = level.head.status, RUNNING
+        kind = due(level, at)
+        level.head.status = status
+        return kind
+
+    patch.setattr(Level, "due", blind)
 
 
 def resume_by_the_clock(patch: Patch) -> None:
@@ -164,3 +172,28 @@ def carry_all(patch: Patch) -> None:
             period, balances, allowance, ALL, *more
         ),
     )
+
+
+def wait_for_the_hour_of_a_clock_that_was_ahead(patch: Patch) -> None:
+    """An event of an hour that lies before the last one is none."""
+    patch.setattr(
+        transactions,
+        "is_new",
+        lambda level, cause: cause[1] > level.head.alerted.get(cause[0], []),
+    )
+
+
+def wait_for_the_period_of_a_clock_that_was_ahead(patch: Patch) -> None:
+    """A period ends when it ends, whatever the clock says now."""
+    due = Level.due
+    patch.setattr(Level, "due", lambda level, at: due(level, at).replace("clock", ""))
+
+
+def grant_again_what_a_clock_comes_back_to(patch: Patch) -> None:
+    """Nobody remembers the periods that a clock has left behind, or ahead."""
+    patch.setattr(Head, "ahead", property(lambda _: [], lambda *_: None), raising=False)
+
+
+def tell_nobody_of_clocks(patch: Patch) -> None:
+    """A clock that was ahead is counted, and no alarm says so."""
+    patch.setattr(make_results, "clock_alarm", lambda *_: ())

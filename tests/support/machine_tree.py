@@ -170,6 +170,8 @@ class TreeMachine(CampaignMachine):
             assert [astuple(purse) for purse in status.purses] == tree.purses(), tree.name
             assert (status.status, status.entries) == (tree.status, tree.entries), tree.name
             self.period_agrees(status, tree)
+            kinds = {alarm.kind for alarm in status.alarms}
+            assert ("clock" in kinds) == tree.was_ahead(), tree.name
 
     def teardown(self) -> None:
         """Each campaign, and then the accounts."""

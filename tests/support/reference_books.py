@@ -82,6 +82,11 @@ class Books(Level):
         for level, number in zip(self.levels, ticket.periods, strict=True):
             level.refund(units, number)
 
+    def move_money(self) -> None:
+        """Something changes on every level."""
+        for level in self.levels:
+            level.see_clock()
+
     def sums(self) -> Sums:
         return Sums(self.spent, self.held, self.presumed, self.overrun)
 
@@ -202,6 +207,7 @@ class Books(Level):
             "outside-range": self.is_recent("outside-range"),
             "cooling-down": bool(self.cooling()),
             "silent": any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
+            "clock": self.was_ahead(),
             "exhausted": self.status != "ended" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
@@ -389,6 +395,7 @@ class Asking(Books):
             if drawn.arm is not None:
                 held, state = self.need(drawn.arm, mask), "held"
                 self.arms[drawn.arm].owes = False
+                self.move_money()
             assert fit(held, self.room), f"{drawn} needs {held} of {self.room}"
             ticket = Ticket(
                 drawn.id, drawn.t, drawn.arm, held, request_id, now, deadline, initial, state
@@ -400,7 +407,7 @@ class Asking(Books):
             ticket.periods = tuple(each.period.number if each.period else 0 for each in self.levels)
             self.tickets[drawn.id] = ticket
             issued.append(ticket)
-        self.entries += len(issued)
+        self.write(len(issued))
         if request_id is not None:
             self.requests[request_id] = asked(n, mask, seen)
         return issued

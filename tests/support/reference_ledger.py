@@ -50,7 +50,7 @@ class Reporting(Books):
         """What was said first stands, and what was said now is kept."""
         self.conflicts += 1
         self.alarm("conflict")
-        self.entries += 1
+        self.write()
         return Refusal("Conflict")
 
     def tell(self, id: int, report: Report) -> Receipt:
@@ -162,8 +162,10 @@ class Reporting(Books):
         """A ticket in a state, by one more entry."""
         if ticket.state in OPEN and state == "void":
             self.give_back(ticket, ticket.held)
+        if ticket.state in OPEN and state != ticket.state:
+            self.move_money()
         ticket.state = state
-        self.entries += 1
+        self.write()
         return self.answer(ticket)
 
     def answer(self, ticket: Ticket, *, duplicate: bool = False) -> Receipt:
@@ -181,6 +183,7 @@ class Reporting(Books):
         """
         if ticket.costs is not None:
             return
+        self.move_money()
         hold = ticket.held if ticket.state in OPEN else (0,) * len(costs)
         spent = [min(cost, units) for cost, units in zip(costs, hold, strict=True)]
         over = [cost - paid for cost, paid in zip(costs, spent, strict=True)]
@@ -225,13 +228,13 @@ class Ledger(Asking, Reporting):
             if arm.retired:
                 arm.retired = False
                 arm.least, arm.most = bounds
-                self.entries += 1
+                self.write()
             elif bounds != (arm.least, arm.most):
                 raise Refusal("InvalidInput")
             return
         bounds = self.checked(place, least or floor, most or ceiling)
         self.arms.append(Arm(name, *bounds, owes=self.terms.initial))
-        self.entries += 1
+        self.write()
 
     def retire_arm(self, name: str) -> None:
         """An arm must be left."""
@@ -241,7 +244,7 @@ class Ledger(Asking, Reporting):
         if len(self.present) == 1:
             raise Refusal("InvalidInput")
         arm.retired = True
-        self.entries += 1
+        self.write()
 
     def set_arm(self, name: str, least: Units | None, most: Units | None) -> None:
         """What it may cost from now on."""
@@ -250,7 +253,7 @@ class Ledger(Asking, Reporting):
         bounds = self.checked(place, least or arm.least, most or arm.most)
         if bounds != (arm.least, arm.most):
             arm.least, arm.most = bounds
-            self.entries += 1
+            self.write()
 
     def place_of(self, name: str) -> int:
         self.begin()

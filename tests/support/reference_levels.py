@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 
 from tests.support.reference_terms import Periods, Refusal, Ticket, Units, following, written
 
+HOUR = 3_600_000  # ms by which a clock may go back
+DAY = 24 * HOUR
+
 
 class Period(NamedTuple):
     """The period that runs."""
@@ -44,6 +47,9 @@ class Renewed:
     allowance: Units
     periods: Periods | None
     period: Period | None
+    early: list[Period]  # that clocks which were ahead have begun; the next one is the last
+    changed: int  # ms: the last entry, or the last move of money
+    stepped: int | None  # ms: when a clock was last found to have been ahead
 
     def sums(self) -> Sums:
         raise NotImplementedError
@@ -53,7 +59,8 @@ class Renewed:
         nothing = (0,) * len(allowance)
         self.budget, self.allowance, self.periods = list(allowance), allowance, periods
         self.created = self.clock()
-        self.period = None
+        self.changed, self.stepped = self.created, None
+        self.period, self.early = None, []
         if periods is not None:
             end = self.end_after(self.created)
             self.period = Period(1, self.created, end, nothing, nothing, nothing)
@@ -63,16 +70,52 @@ class Renewed:
         every, zone, _ = self.periods
         return following(every, zone, self.created, ms)
 
-    def due(self) -> list[tuple[list[int], Period]]:
-        """The budget and the period after each boundary that has passed and was not made yet. Where
-        it is paused or has ended there is none.
+    def see_clock(self) -> None:
+        """Something changes now; a clock that goes back by more than an hour was ahead."""
+        if self.clock() + HOUR < self.changed:
+            self.stepped = self.clock()
+        self.changed = self.clock()
+
+    def write(self, entries: int = 1) -> None:
+        """One more entry."""
+        self.entries += entries
+        if entries:
+            self.see_clock()
+
+    def was_ahead(self) -> bool:
+        """Whether a person should know that a clock was ahead: within a day, or as of now."""
+        if self.due() and self.clock() + HOUR < self.changed:
+            return True
+        return self.stepped is not None and self.clock() < self.stepped + DAY
+
+    def due(self) -> list[tuple[list[int], Period, list[Period]]]:
+        """The budget, the period and the early ones after each entry about periods that is due.
+        Where it is paused or has ended there is none.
+
+        A period that begins more than an hour from now is early: one runs until the next boundary
+        instead, with the same money. Where the clock jumps to the begin of an early one, that runs
+        again, with the money that there is. Where periods have ended up to it since, it is a period
+        as any other.
         """
         if self.period is None or self.periods is None or self.status != "running":
             return []
-        steps: list[tuple[list[int], Period]] = []
+        steps: list[tuple[list[int], Period, list[Period]]] = []
         spent, held, presumed, _ = self.sums()
-        budget, period = self.budget, self.period
-        while period.next <= self.clock():
+        budget, period, early, now = self.budget, self.period, self.early, self.clock()
+        while True:
+            if period.start > now + HOUR:
+                early = [*early, period]
+                period = period._replace(start=now, next=self.end_after(now))
+                steps.append((budget, period, early))
+                continue
+            if early and early[-1].start <= now:
+                *rest, there = early
+                if period.next != there.start or period.number == there.number:
+                    period, early = period._replace(start=there.start, next=there.next), rest
+                    steps.append((budget, period, early))
+                    continue
+            if now < period.next:
+                return steps
             left = [
                 whole - sum(parts)
                 for whole, *parts in zip(budget, spent, held, presumed, strict=True)
@@ -89,8 +132,8 @@ class Renewed:
                 period.number + 1, period.next, self.end_after(period.next),
                 carried, nothing, tuple(spent), self.rounds,
             )  # fmt: skip
-            steps.append((budget, period))
-        return steps
+            early = [each for each in early if each.start > period.start]
+            steps.append((budget, period, early))
 
     def keeps(self, units: Units | list[int]) -> Units:
         """What of the money that an ended period leaves is kept."""
@@ -99,9 +142,9 @@ class Renewed:
 
     def renew(self) -> None:
         """Make the boundaries that are due, in order, each by an entry."""
-        for budget, period in self.due():
-            self.budget, self.period = budget, period
-            self.entries += 1
+        for budget, period, early in self.due():
+            self.budget, self.period, self.early = budget, period, early
+            self.write()
 
     def skip_boundaries(self) -> None:
         """Those that passed while it stood still are not made. None is made twice because a clock
@@ -109,6 +152,7 @@ class Renewed:
         """
         if self.period is not None and self.period.next <= self.clock():
             self.period = self.period._replace(next=self.end_after(self.clock()))
+            self.early = [each for each in self.early if each.start > self.clock()]
 
     def refund(self, units: Units | list[int], number: int) -> None:
         """The rest of a hold that was made in a period comes back. Once that has ended it is kept
@@ -127,7 +171,7 @@ class Renewed:
     def shown(self) -> tuple[list[int], Period | None]:
         """The budget and the period as of now, whether or not anybody has made the boundaries."""
         steps = self.due()
-        return steps[-1] if steps else (self.budget, self.period)
+        return steps[-1][:2] if steps else (self.budget, self.period)
 
 
 class Level(Renewed):
@@ -224,7 +268,7 @@ class Level(Renewed):
             return
         self.refuse_ended()
         self.budget = [before + more for before, more in zip(self.budget, units, strict=True)]
-        self.entries += 1
+        self.write()
         if request_id is not None:
             self.requests[request_id] = ("top_up", units)
 
@@ -237,7 +281,8 @@ class Level(Renewed):
         if status == "running":
             self.skip_boundaries()
         self.status = status
-        self.entries += 1
+        self.write()
+        self.renew()
 
     def refuse_ended(self) -> None:
         if self.status == "ended":

@@ -174,7 +174,8 @@ def following(every: str, zone: str, created: int, after: int) -> int:
     """The first end of a period after an instant, all in ms."""
     if every[0].isdigit():
         length = int(every[:-1]) * UNITS[every[-1]]
-        return next(at for k in count(1) if (at := created + k * length) > after)
+        first = (after - created) // length - 1  # a few too early
+        return next(at for k in count(first) if (at := created + k * length) > after)
     today = wall(created, zone).date()
     if every == "week":
         anchor = datetime.combine(today - timedelta(days=today.weekday()), datetime.min.time())
@@ -184,7 +185,7 @@ def following(every: str, zone: str, created: int, after: int) -> int:
         )
     days = (wall(after, zone) - anchor).days - 3  # a few too early
     lengths = {"day": 1, "week": 7, "month": 31}
-    for k in count(days // lengths[every] if days > 0 else 0):
+    for k in count(days // lengths[every]):
         if every == "month":
             local = datetime.combine(add_months(anchor.date(), k), anchor.time())
         else:

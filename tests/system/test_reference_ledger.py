@@ -186,7 +186,7 @@ def test_one_that_sleeps_makes_all_boundaries_in_order() -> None:
     one = ledger(clock, 10, periods=Periods("6h", carry="none"))
     ask(one)
     clock.now += 25 * HOUR
-    assert [period.next - NEW_YEAR for _, period in one.due()] == [
+    assert [period.next - NEW_YEAR for _, period, _ in one.due()] == [
         12 * HOUR, 18 * HOUR, 24 * HOUR, 30 * HOUR,
     ]  # fmt: skip
     # 8 left are dropped, then 10 three times; the hold stays

@@ -15,6 +15,8 @@ voided, expired
 conflict   report: what was said too late to count
 topped_up  units
 renewed    number (of the period that begins), at, next (when it ends, ms), tz
+clock      next and tz, if the period was begun by a clock that was ahead: another one runs until
+           then; nothing, if the clock has come to it again
 paused
 resumed    next and tz, if the period would have ended in the pause
 ended      by: `SOMEBODY` of `operators`, or (not written yet) policy or horizon

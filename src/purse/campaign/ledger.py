@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from purse.campaign.entry import Entry
 from purse.campaign.period import Period
-from purse.campaign.records import Balance, Head, Move, Units, moved
+from purse.campaign.records import HOUR, Balance, Head, Move, Units, moved
 from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
 
 if TYPE_CHECKING:
@@ -52,7 +52,8 @@ class Level:
 
     def fold(self, entry: Entry) -> int | None:
         """Take in the next entry; return its turn in the tree, None if the level stands alone."""
-        self.seq, self.head.changed = entry.seq, entry.at
+        self.seq = entry.seq
+        self.head.see_clock(entry.at)
         self.head.digest = entry.chain(self.head.digest)
         if entry.request is not None:
             self.requests[entry.request] = entry
@@ -83,12 +84,21 @@ class Level:
                     self.balances, self.terms.budget, self.terms.carry, body["next"], head.rounds
                 )
                 head.period = list(period)
+                head.ahead = [other for other in head.ahead if other[1] > period.begun]
+            case "clock" if "next" in body:
+                head.ahead = [*head.ahead, head.period[:3]]
+                period = Period(*head.period)._replace(begun=entry.at, ends=body["next"])
+                head.period = list(period)
+            case "clock":
+                *head.ahead, (_, begun, ends) = head.ahead
+                head.period = list(Period(*head.period)._replace(begun=begun, ends=ends))
             case "paused":
                 head.status = PAUSED
             case "resumed":
                 head.status = RUNNING
                 if "next" in body:
                     head.period = list(Period(*head.period)._replace(ends=body["next"]))
+                    head.ahead = [other for other in head.ahead if other[1] > entry.at]
             case "ended":
                 head.status = ENDED
             case "alerts_set":
@@ -104,6 +114,25 @@ class Level:
         """The period that the budget is in; None if it is never renewed."""
         return Period(*self.head.period) if self.head.period else None
 
+    def due(self, at: int) -> str:
+        """Return the kind of the entry about periods that has to come first at a time, ms; "" if
+        no such entry has to.
+
+        A period that begins more than an hour later was begun by a clock that was ahead: until then
+        others run in its place. A clock that jumps to it again finds it, and what was granted is
+        not granted again. If others have ended one by one until it begins, it is granted like them.
+        """
+        head, period = self.head, self.period
+        if head.status != RUNNING or period is None:
+            return ""
+        if at < period.begun - HOUR:
+            return "clock"
+        if head.ahead and head.ahead[-1][1] <= at:
+            number, begun, _ = head.ahead[-1]
+            if period.ends != begun or period.number == number:
+                return "clock"
+        return "renewed" if period.ends <= at else ""
+
     def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
         """Move money on this level and all above it.
 
@@ -113,7 +142,7 @@ class Level:
         """
         for level in self.chain():
             level.balances = moved(level.balances, move)
-            level.head.changed = at
+            level.head.see_clock(at)
             if asked_in is None or (period := level.period) is None:
                 continue
             key = OWN if level is self else level.head.id

@@ -92,7 +92,7 @@ def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> 
     return -spent - more[-1], -tickets, key, value
 
 
-DAY = 86_400_000  # ms after which an alarm about reports ends
+DAY = 86_400_000  # ms after which an alarm about reports or clocks ends
 # alarms about reports, besides overruns: what they say of a number of reports
 ABOUT_REPORTS: dict[AlarmKind, str] = {
     "conflict": "{} against what was told before, kept in the journal",
@@ -201,6 +201,7 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
     terms, head, arms = level.terms, level.head, level.arms
     if look.danger is not None:
         yield Alarm("storage", look.danger)
+    yield from clock_alarm(head, now)
     last = last_cause(head, "overrun", now)
     for name, part in zip(terms.resources, level.balances, strict=True):
         if part.overrun and last is not None:
@@ -232,6 +233,7 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
 
 def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
+    yield from clock_alarm(level.head, now)
     last = last_cause(level.head, "overrun", now)
     for name, part in zip(level.terms.resources, level.balances, strict=True):
         if part.overrun and last is not None:
@@ -240,7 +242,15 @@ def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
             yield Alarm("exhausted", f"no {name} is left")
 
 
+def clock_alarm(head: Head, now: int) -> Iterator[Alarm]:
+    """Yield that a clock was ahead, for a day."""
+    if (last := last_cause(head, "clock", now)) is not None:
+        steps = count(head.clock_steps, "time")
+        words = f"the clock was more than an hour ahead, {steps}: deadlines and periods may have "
+        yield Alarm("clock", words + "ended early", last)
+
+
 def last_cause(head: Head, kind: str, now: int) -> float | None:
-    """Return when an alarm's last report came, in seconds; None if a day has passed since."""
+    """Return when an alarm had its last cause, in seconds; None if a day has passed since."""
     at = head.alarmed.get(kind)
     return None if at is None or now >= at + DAY else at / 1000

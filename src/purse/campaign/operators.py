@@ -35,6 +35,7 @@ def set_status(transaction: Transaction, kind: str, status: str) -> None:
         # it went on through the pause
         body = transaction.end_after(level, period.ends, transaction.now)
     transaction.add(kind, body)
+    transaction.renew()  # which a clock that was ahead may want
 
 
 def set_alerts(transaction: Transaction, alerts: Sequence[str]) -> None:

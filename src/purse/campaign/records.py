@@ -34,6 +34,7 @@ ALARMS = {
 Units = Sequence[int]  # one amount of each resource
 POLICY, HISTORY, AUDIT = "policy", "history", "audit"  # kinds of checkpoints
 SEAL = 16  # bytes
+HOUR = 3_600_000  # ms by which a clock may go back without an alarm
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
 
@@ -90,6 +91,9 @@ class Head:
     top_ups: int = 0
     alerted: dict[str, list[int]] = field(default_factory=dict)  # the last mark of each subject
     alarmed: dict[str, int] = field(default_factory=dict)  # when each alarm had its last cause, ms
+    clock_steps: int = 0  # how often a clock was ahead
+    # number, begin and end of periods that clocks which were ahead have begun; the next one last
+    ahead: list[list[int]] = field(default_factory=list)
 
     rounds: int = 0  # asked for so far
     checkpoint: int = 0  # the last entry in the last checkpoint of the policy
@@ -115,6 +119,13 @@ class Head:
     def count(self, what: str, change: int = 1) -> None:
         """Count up or down."""
         self.counts[what] = self.counts.get(what, 0) + change
+
+    def see_clock(self, at: int) -> None:
+        """Record when something changed, ms; count a clock that was ahead before."""
+        if at < self.changed - HOUR:
+            self.clock_steps += 1
+            self.alarmed["clock"] = at
+        self.changed = at
 
     def alarm(self, kind: str, at: int) -> None:
         """Count a report that causes an alarm, and record when, ms."""

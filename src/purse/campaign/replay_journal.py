@@ -139,8 +139,7 @@ class Replay:
                 transaction.known_end = {key: entry.body[key] for key in ("next", "tz")}
                 self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
         for above in self.level.chain():
-            due = above.head.status == RUNNING and above.period and above.period.ends <= entry.at
-            if due and entry.kind not in ("renewed", "created"):
+            if entry.kind not in ("renewed", "clock", "created") and above.due(entry.at):
                 self.find(f"entry {entry.seq}: the period of {above.title} was over")
         try:
             self.decide(transaction, entry)
@@ -181,7 +180,7 @@ class Replay:
                 self.conflict(transaction, ticket, body["report"])
             case "topped_up":
                 operators.top_up(transaction, body["units"], entry.request or "")
-            case "renewed":
+            case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":
                 words = WORDS if isinstance(self.level, CampaignLevel) else OF_ACCOUNTS

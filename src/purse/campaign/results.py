@@ -39,6 +39,7 @@ AlarmKind = Literal[
     "silent",
     "exhausted",
     "storage",
+    "clock",
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
@@ -219,9 +220,7 @@ class Alarm:
 
     kind: AlarmKind
     text: str
-    last_at: Annotated[
-        float | None, "The last report of this kind; the alarm ends a day later."
-    ] = None
+    last_at: Annotated[float | None, "Its last cause; the alarm ends a day later."] = None
 
     def __str__(self) -> str:
         return self.text + (f", last at {write_time(self.last_at)}" if self.last_at else "")

@@ -10,7 +10,8 @@ subject and a mark, and the marks of one subject only grow.
 subject                    mark
 80%:0 (resource 0)         number of the period, number of top-ups since there are alerts
 refused:0 (resource 0)     the same: `100%`, by an ask that was refused
-overrun, expired           UTC hour of the entry, so that there is at most one an hour
+overrun, expired           UTC hour of the entry, so that there is at most one an hour; then, if
+                           a clock was ahead, how often
 cooling-down:2 (arm 2)     the same
 """
 
@@ -26,8 +27,8 @@ from purse.campaign.cooldown import CoolDown
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
 from purse.campaign.period import Calendar, data_version
-from purse.campaign.records import Balance, Units
-from purse.campaign.states import ENDED, RUNNING
+from purse.campaign.records import HOUR, Balance, Units
+from purse.campaign.states import ENDED
 from purse.campaign.ticket import TicketRecord
 from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
@@ -112,12 +113,15 @@ class Transaction:
     def renew(self) -> None:
         """Begin the periods that are due on running levels, in order, from the top down."""
         for level in reversed(list(self.level.chain())):
-            while level.head.status == RUNNING and (period := level.period):
-                if self.now < period.ends:
-                    break
+            while (kind := level.due(self.now)) and (period := level.period):
+                if kind == "clock":
+                    is_back = self.now < period.begun
+                    body = self.end_after(level, period.ends, self.now) if is_back else {}
+                    self.add(kind, body, level=level)
+                    continue
                 body = {"number": period.number + 1, "at": period.ends}
                 body |= self.end_after(level, period.ends, period.ends)
-                self.add("renewed", body, request=f"{PERIOD}{period.number + 1}", level=level)
+                self.add(kind, body, request=f"{PERIOD}{period.number + 1}", level=level)
 
     def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of the period after an instant (ms), and the version of the time-zone data
@@ -171,7 +175,6 @@ def check_counted(
             )
 
 
-HOUR = 3_600_000  # ms
 Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else the event says
 
 
@@ -206,7 +209,8 @@ def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
 
 def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
     """Yield what a rule finds after an entry, new or not."""
-    hour = [entry.at // HOUR]
+    steps = level.head.clock_steps
+    hour = [entry.at // HOUR, *([steps] if steps else [])]
     if rule.endswith("%"):
         balances, period = level.balances, level.period
         used = [balance.spent + balance.presumed for balance in balances]
@@ -241,7 +245,9 @@ def period_number(level: Level) -> int:
 
 def is_new(level: Level, cause: Cause) -> bool:
     """Return whether there was no such event before."""
-    return cause[1] > level.head.alerted.get(cause[0], [])
+    mark, last = cause[1], level.head.alerted.get(cause[0], [])
+    # backwards: an hour may come again after a step of the clock; of the other marks no part falls
+    return (len(mark), mark[::-1]) > (len(last), last[::-1])
 
 
 def event_body(

@@ -25,8 +25,9 @@ export const STATES = {
 export const ALARMS = {
   overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum", exhausted: "Exhausted",
   "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", storage: "Storage",
+  clock: "Clock",
 };
-const SERIOUS = ["overrun", "exhausted", "conflict", "overdue", "storage"];
+const SERIOUS = ["overrun", "exhausted", "conflict", "overdue", "storage", "clock"];
 export const isSerious = (kind) => SERIOUS.includes(kind);
 
 /** The state of a campaign in one word: one that runs and has no money left for any arm is exhausted. */
