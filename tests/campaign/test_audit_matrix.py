@@ -28,6 +28,11 @@ UNSEEN = {
     ("purse_checkpoints", None, "audit"): CACHE,
     ("purse_checkpoints", None, "history"): CACHE,
 }
+# entries that the audit compares as it does those of other kinds
+OTHER_KINDS = (
+    *("settled", "failed", "voided", "rewarded", "expired", "conflict", "paused", "resumed"),
+    *("arm_added", "arm_retired", "arm_changed", "alerts_set"),
+)
 TABLES = ("levels", "balances", "journal", "open_tickets", "checkpoints")
 
 
@@ -35,7 +40,7 @@ TABLES = ("levels", "balances", "journal", "open_tickets", "checkpoints")
 def tree() -> Tree:
     """Two campaigns below an account with entries of every kind, in which nothing is wrong."""
     tree = Tree(capacity=3)
-    tree.play(scale(22, 60))
+    tree.play(scale(12, 60))
     one, two = tree.campaigns
     tree.account.top_up("1")
     one.add_arm("c", cost_max="0.04")
@@ -85,9 +90,9 @@ def others(value: Any) -> list[Any]:
 
 def changes(table: str, rows: list[dict[str, Any]], keys: list[str]) -> Iterator[Any]:
     """Yield a change of one row each: what it is called, the kind of the row, and the row after it;
-    None if it is removed. In `make test` one row of each kind changes, in soak every row.
+    None if it is removed. In `make test` one row of some kinds changes, in soak every row.
     """
-    kinds = set()
+    kinds = set[Any]() if SOAK or table != "purse_journal" else set(OTHER_KINDS)
     for row in rows:
         kind = row.get("kind", row.get("state", row.get("key")))
         if kind in kinds and not SOAK:

@@ -194,3 +194,21 @@ def test_each_signal_counts_in_its_own_scale_and_each_arm_for_itself() -> None:
     assert feed(test, [*jump * 8], arm=0, tops=tops) == (8, 0)
     assert [block_mean(test, 0, 0, s) for s in (0, 1)] == [0.5, 4]
     assert feed(test, [*jump * 8], arm=1, tops=tops) == (-1, -1)  # it never was otherwise
+
+
+@pytest.mark.parametrize("chance", [0.1, 0.5, 0.9])
+def test_false_alarms_are_rare(chance: float) -> None:
+    """Coins that do not change, 2,000 reports on each of 200 arms; the test restarts after an
+    alarm.
+    """
+    coins = np.random.default_rng(0).random((200, 2000)) < chance
+    alarms = 0
+    for series in coins:
+        rest = series
+        test = new_change_test(1, 1)
+        while (first := feed(test, rest)[0]) >= 0:
+            alarms += 1
+            test = new_change_test(1, 1)
+            rest = rest[first:]
+    # 7, 7 and 4 in 400,000 reports: one in 65,000, give or take four standard errors
+    assert 0 < alarms <= 6 + 4 * math.sqrt(6)
