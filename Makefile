@@ -24,6 +24,9 @@ unexport PYTHONDONTWRITEBYTECODE  # dozens of processes would read all the sourc
 
 demo: $(STAMP)-lab
 	$(BIN)/purse compare
+	@echo
+	$(BIN)/purse demo --no-serve
+	@echo "Next: $(BIN)/purse demo, which shows it on a dashboard, and $(BIN)/purse replay FILE.csv --budget 25"
 
 # mypy keeps one core busy at most, so it runs beside the tests
 test: $(STAMP)-test
@@ -64,6 +67,7 @@ leaderboard: $(STAMP)-lab
 	$(BIN)/purse lab leaderboard --suite 1
 	$(BIN)/purse lab leaderboard --suite 2
 	$(BIN)/purse lab leaderboard --suite 3
+	$(BIN)/purse lab leaderboard --suite traffic
 	cp purse-results/leaderboard/suite-*.json docs/leaderboard/
 	$(BIN)/python docs/boards.py
 	$(BIN)/python -m benchmarks.ablations
@@ -91,7 +95,7 @@ $(VENV)/bin/python:
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check
 
 $(STAMP)-lab: pyproject.toml | $(VENV)/bin/python
-	$(INSTALL) --editable ".[lab]" && touch $@
+	$(INSTALL) --editable ".[lab,serve]" && touch $@
 
 # the pip that comes with Python may be too old for dependency groups
 $(STAMP)-%: pyproject.toml | $(VENV)/bin/python

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from benchmarks import context_maps
 from benchmarks.tables import markdown_table
 
 LARGEST = "the dearest arm's largest cost"
@@ -79,8 +80,48 @@ def markdown(facts: dict[str, Any]) -> str:
         "Eight arms, each with three numbers of its own, such as offers whose quality and price "
         "are guessed beforehand: shares of the LP with contexts.",
         table(facts["own"]),
+        "## Fourier maps and warm starts",
+        f"Data sets of scikit-learn and, the last two, of river; an arm is a class (on digits a "
+        "specialist), and pays 1 if it is right.\n"
+        f"Shares of the hindsight optimum ± standard errors over {context_maps.SPLITS} splits.\n"
+        f"In each split half of the rows, at most {context_maps.LONGEST_LOG:,}, are a log of arms "
+        f"chosen uniformly, and the rest is the game, in {context_maps.ORDERS} orders.\n"
+        "`warm` is a policy with a prior from that log.\n"
+        "A fixed price of money is what other libraries need: LinUCB learns r − price · c.\n"
+        f"The price is the best of {len(context_maps.PRICES)}, known in hindsight for each budget, "
+        "half of it, or twice.",
+        *(maps_table(facts["maps"], place) for place in range(len(context_maps.PARTS))),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def maps_table(games: list[dict[str, Any]], place: int) -> str:
+    """Shares of all data sets with one budget."""
+    part = f"{100 * context_maps.PARTS[place]:.0f}%"
+    return markdown_table(
+        [part, *(game["title"] for game in games)],
+        [
+            *(
+                [name, *(f"{game[fact]:,}" for game in games)]
+                for name, fact in (
+                    ("rounds of the game", "rounds"),
+                    ("rows of the log", "log"),
+                    ("arms", "arms"),
+                    ("numbers", "numbers"),
+                )
+            ),
+            *(
+                [
+                    player,
+                    *(
+                        f"{game['rows'][player][place]:.3f} ± {game['errors'][player][place]:.3f}"
+                        for game in games
+                    ),
+                ]
+                for player in games[0]["rows"]
+            ),
+        ],
+    )
 
 
 def named(player: str) -> str:

@@ -1,8 +1,8 @@
 """What contexts are worth, and what each policy gets of it: `python -m benchmarks.contexts`.
 
-All parts take about ten minutes on one core; with names of parts it measures these alone. Needs the
-group `examples`. Numbers go to docs/contexts/shares.json, and the page beside them is written from
-that file.
+All parts take about fifteen minutes on one core; with names of parts it measures these alone. Needs
+the group `examples`, and `maps` the package river, too, for two of its data sets. Numbers go to
+docs/contexts/shares.json, and the page beside them is written from that file.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 import purse
 from benchmarks import context_games as games
-from benchmarks import context_page, record
+from benchmarks import context_maps, context_page, record
 from benchmarks.instance import say
 from purse.lab.theory.contexts import HINDSIGHT, LINEAR, WITH, WITHOUT, lp_with_contexts, optima
 from purse.lab.theory.growth import slope
@@ -146,6 +146,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "money": money_alone,
     "resources": lambda: shares(games.two_resources()),
     "own": lambda: shares(games.own_contexts()),
+    "maps": context_maps.measure,
 }
 
 

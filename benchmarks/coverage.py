@@ -3,7 +3,8 @@ truth. Logs of known worlds, where the truth is known.
 
 A world has a hidden context, on which rewards, costs and the choice of the logging policy may
 depend; a log shows nothing of it but the probability. A policy meets the mixture over contexts, in
-which it is simulated on many paths: that is the truth.
+which it is simulated on many paths: that is the truth. `--rare` measures logs with rare rewards, of
+policies that do not learn, whose truth is a sum.
 """
 
 from __future__ import annotations
@@ -35,6 +36,11 @@ LOGGERS = {
     "skewed": np.array([[0.55, 0.25, 0.2]] * 2),
     "confounded": np.array([[0.6, 0.2, 0.2], [0.2, 0.5, 0.3]]),
 }  # (2, 3) the probability of each arm in each context
+
+
+# rare rewards: the mean of eight arms, which lie between 0.8 and 1.2 of it, and rows of a log
+RARE, RARE_ROWS, RARE_LOGS = (0.3, 0.03, 0.01), (2_000, 10_000), 500
+SPREAD = np.linspace(0.8, 1.2, 8)
 
 
 class Place(NamedTuple):
@@ -169,6 +175,33 @@ def campaign(numbers: range) -> pl.DataFrame:
     return pl.concat(parts)
 
 
+def rare_campaign(n_logs: int) -> pl.DataFrame:
+    """Return a row for each log with rare rewards and each policy, as `campaign` does."""
+    parts = []
+    for (mean, n_rows), number in itertools.product(
+        itertools.product(RARE, RARE_ROWS), range(n_logs)
+    ):
+        rng = np.random.default_rng((number, n_rows))
+        arm = rng.integers(len(SPREAD), size=n_rows)
+        reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
+        log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
+        found = estimate_log(
+            log,
+            policies=["uniform", "fixed:arm=1"],
+            budgets=n_rows,
+            horizon=n_rows,
+            methods=["snips"],
+            seed=number,
+            reward_range=(0, 1),
+        ).frame()
+        truth = pl.Series("truth", [n_rows * mean, n_rows * mean * SPREAD[1]])
+        case = f"rewards near {mean:g}, {n_rows:,} rows, "
+        parts.append(found.with_columns(truth, case=case + pl.col("policy")))
+        if (number + 1) % n_logs == 0:
+            say(case)
+    return pl.concat(parts)
+
+
 def summary(found: pl.DataFrame, by: str) -> pl.DataFrame:
     """Of each group and method: estimates, how many were not refused and hold the truth, their mean
     width and bias as parts of the truth.
@@ -197,21 +230,18 @@ def table(found: pl.DataFrame, by: str) -> Table:
     ):
         grid.add_column(column, justify="left" if column in (by, "method") else "right")
     for name, method, estimates, answered, coverage, width, bias in summary(found, by).rows():
-        grid.add_row(
-            name,
-            method,
-            f"{estimates:,}",
-            f"{answered:,}",
-            f"{coverage:.1%}",
-            f"{width:.1%}",
-            f"{bias:+.2%}",
-        )
+        shares = (f"{coverage:.1%}", f"{width:.1%}", f"{bias:+.2%}") if answered else ()
+        grid.add_row(name, method, f"{estimates:,}", f"{answered:,}", *shares)
     return grid
 
 
 def main() -> None:
     """Print how often intervals hold the truth; how many logs may be said on the command line."""
-    found = campaign(range(int(sys.argv[1]) if len(sys.argv) > 1 else LOGS))
+    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
+    if "--rare" in sys.argv:
+        Console(width=120).print(table(rare_campaign(*numbers or [RARE_LOGS]), "case"))
+        return
+    found = campaign(range(*numbers or [LOGS]))
     for by in ("policy", "place", "logger", "rows"):
         Console(width=120).print(table(found, by))
 

@@ -1,6 +1,6 @@
 """How often `best-arm` is wrong, and what an answer costs: `python -m benchmarks.recommend`.
 
-Six worlds, 1,000 paths each, in about three minutes of one core. Numbers go to
+Seven worlds, 1,000 paths each, in about three minutes of one core. Numbers go to
 docs/recommend/measured.json, and the page beside them is written from that file.
 """
 
@@ -53,6 +53,11 @@ QUESTIONS = (
     Question(
         "the best ratio is not the best reward",
         "two_point:rewards=[.9,.7,.3],costs=[.8,.3,.3],cost_min=.1",
+        by="ratio",
+    ),
+    Question(
+        "the best ratio, costs known",
+        "bernoulli:rewards=[.9,.7,.3],costs=[.8,.3,.3]",
         by="ratio",
     ),
     Question(

@@ -40,6 +40,7 @@ PAGES = {
             "purse.asynchronous",
             "purse.live",
             "purse.identification.recommendation",
+            "purse.identification.certificate",
         ),
     ),
     "replay": Page(

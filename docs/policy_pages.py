@@ -97,7 +97,8 @@ def guarantees() -> str:
         "# Which policy has which guarantee\n\n"
         "What is proved, and not what was measured: a policy without a guarantee may do better.\n"
         "[What is true](../theory/what-is-true.md) has the proofs of `tsallis-inf.coin`, which "
-        "has statements for random costs, for gaps and for an adversary at once.\n\n"
+        "has statements for random costs, for gaps and for an adversary at once, and of "
+        "`replan`.\n\n"
         f"{write_markdown_table(['policy', 'guarantee'], rows)}\n"
     )
 

@@ -58,7 +58,6 @@ TOGETHER = {stem: family for family, stems in FAMILIES.items() for stem in stems
 # what loads the compiler for GPUs, in seconds, to compile a few policies
 FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
 schemas = count()
-NAMES = ("chromium", "chromium-browser", "google-chrome")
 QUIET = [
     "--no-sandbox",
     "--disable-gpu",
@@ -252,19 +251,25 @@ def shared(
     return make_harness(request.param)
 
 
+def program(*names: str) -> str:
+    """The path of a program of the system; without it tests are left out, and say so, unless
+    PURSE_PROGRAMS=required.
+    """
+    path = f"{os.environ['PATH']}:/usr/sbin"
+    found = next((found for name in names if (found := shutil.which(name, path=path))), None)
+    if found is None and os.environ.get("PURSE_PROGRAMS") == "required":
+        pytest.fail(f"there is no {names[0]}, and PURSE_PROGRAMS=required")
+    return found or pytest.skip(f"there is no {names[0]}: the tests with it did not run")
+
+
 @pytest.fixture(scope="session")
 def opened() -> Iterator[Any]:
     """Opens pages: `with opened(path, width=390, dark=True) as (view, complaints)`, with what a
     page complained about or asked the network for.
 
-    One browser serves all tests; where there is none they are left out, and say so, unless
-    PURSE_BROWSER=required.
+    One browser serves all tests.
     """
-    found = next((path for name in NAMES if (path := shutil.which(name))), None)
-    if found is None and os.environ.get("PURSE_BROWSER") == "required":
-        pytest.fail("there is no Chromium, and PURSE_BROWSER=required")
-    if found is None:
-        pytest.skip("there is no Chromium: the tests in a browser did not run")
+    found = program("chromium", "chromium-browser", "google-chrome")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as tool:

@@ -311,6 +311,6 @@ def test_results_are_one_line_in_a_list_and_a_table_in_a_notebook() -> None:
 
 
 def test_catalogs_list_what_is_in_them() -> None:
-    assert repr(purse.worlds).startswith("<purse.worlds: 26 names: ad_slots, atoms, ")
+    assert repr(purse.worlds).startswith("<purse.worlds: 27 names: ad_slots, atoms, ")
     assert repr(purse.policies).endswith("uniform>")
     assert "Uniform: every arm equally likely" in vars(Catalog)["_repr_html_"](purse.policies)

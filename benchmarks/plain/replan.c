@@ -1,5 +1,5 @@
 /* Replan: a linear program on what is left, with optimistic numbers that are made afresh in every round; a dense simplex tableau.
-   The player is told the same bounds on the costs of all arms: all fit or none does. There are no caps and no late reports. */
+   The player is told the same bounds on the costs of all arms: all fit or none does. There are no caps, no masks and no late reports. */
 #include "game.h"
 
 #define SIGNALS (1 + RESOURCES) /* a report: the reward, then the costs */
@@ -7,8 +7,8 @@
 
 static const double scale = 0.5, threshold = 1.5, fade = 0.15, looks = 0.2, guard = 0.05;
 static double weight[MOST], average[MOST][SIGNALS], spread[MOST][SIGNALS], top[MOST][SIGNALS], last[MOST];
-static double earned, first_logs, firsts, changes;
-static double limit[LIMITS], gain[MOST], use[MOST][LIMITS], alone[MOST], pulls[MOST], chance[MOST];
+static double paid[MOST][SIGNALS], count[MOST], lost[MOST], first_logs, firsts, changes; /* paid, count: never faded */
+static double limit[LIMITS], gain[MOST], use[MOST][LIMITS], alone[MOST], pulls[MOST], mine[MOST], chance[MOST];
 static double table[LIMITS + 1][MOST + LIMITS], amount[LIMITS]; /* columns: arms, then slacks; last row: gains */
 static int basis[LIMITS];
 static long reports[MOST];
@@ -26,10 +26,10 @@ static void begin_test(void) {
 static void prepare(void) {}
 
 static void begin(void) {
-  earned = first_logs = firsts = changes = 0;
+  first_logs = firsts = changes = 0;
   for (int i = 0; i < arms; i++) {
-    weight[i] = last[i] = 0;
-    for (int s = 0; s < SIGNALS; s++) average[i][s] = spread[i][s] = 0, top[i][s] = s == 0;
+    weight[i] = last[i] = count[i] = 0;
+    for (int s = 0; s < SIGNALS; s++) paid[i][s] = average[i][s] = spread[i][s] = 0, top[i][s] = s == 0;
   }
   begin_test();
 }
@@ -143,15 +143,46 @@ static int find_safe(void) {
   return safe;
 }
 
+/* How often the safe arm can be pulled for what is left, or for all there was. */
+static double pulls_of(int safe, int all) {
+  double most = LIMITS > 1 ? (all ? (double)horizon : limit[LIMITS - 1]) : INFINITY;
+  for (int j = 0; j < RESOURCES; j++) most = fmin(most, (all ? budget : limit[j]) / average[safe][1 + j]);
+  return most;
+}
+
+/* The pulls of the safe arm that a pull of i now takes the place of. */
+static double displaced(int safe, int i) {
+  double after = LIMITS > 1 ? limit[LIMITS - 1] - 1 : INFINITY;
+  for (int j = 0; j < RESOURCES; j++) after = fmin(after, (limit[j] - average[i][1 + j]) / average[safe][1 + j]);
+  return pulls_of(safe, 0) - fmax(0, after);
+}
+
+/* What each arm lost; the losses of the safe one and of dearer ones together. */
+static double count_lost(int safe, double rho) {
+  double gone = pulls_of(safe, 1) - pulls_of(safe, 0), dear = 0, more = 0, base = 1, part = 1, sum = 0;
+  for (int i = 0; i < arms; i++) {
+    lost[i] = LIMITS > 1;
+    for (int j = 0; j < RESOURCES && count[i] > 0; j++) lost[i] = fmax(lost[i], paid[i][1 + j] / count[i] / average[safe][1 + j]);
+    if (i == safe) lost[i] = 1;
+    if (lost[i] > 1 + 1e-6) dear += count[i], more += count[i] * (lost[i] - 1);
+    else gone -= count[i] * lost[i];
+  }
+  if (LIMITS > 1 && dear > 0) base = fmin(1, fmax(0, gone / dear)), part = fmin(1, fmax(0, (gone - dear) / more));
+  for (int i = 0; i < arms; i++) {
+    const int dearer = lost[i] > 1 + 1e-6;
+    lost[i] = count[i] * rho * (dearer ? base + part * (lost[i] - 1) : lost[i]) - paid[i][0];
+    if (dearer || i == safe) sum += lost[i];
+  }
+  return sum;
+}
+
 /* Never an untried arm: none is declared dearer than the safe one. */
 static int too_risky(int safe, int i) {
   if (weight[i] == 0) return 0;
-  double whole = LIMITS > 1 ? (double)horizon : INFINITY, after = LIMITS > 1 ? limit[LIMITS - 1] - 1 : INFINITY;
-  for (int j = 0; j < RESOURCES; j++) {
-    whole = fmin(whole, budget / average[safe][1 + j]);
-    after = fmin(after, fmax(0, limit[j] - average[i][1 + j]) / average[safe][1 + j]);
-  }
-  return earned + expected(i) + sure(safe) * after < (1 - guard) * sure(safe) * whole;
+  const double places = displaced(safe, i), rho = sure(safe);
+  if (places <= 1 + 1e-6) return 0;
+  const double sum = count_lost(safe, rho);
+  return lost[i] > 0 && sum + rho * places - expected(i) > guard * rho * pulls_of(safe, 1);
 }
 
 static int same(int i, int k) {
@@ -167,20 +198,25 @@ static void plan(long t, double left) {
   if (LIMITS > 1) limit[LIMITS - 1] = (double)(horizon - t + 1);
   if (LIMITS > 2) limit[1] = fmax(second_left, 1e-12);
   for (int i = 0; i < arms; i++) estimate(t, i, share);
-  const double total = solve(), looked = add_looks(t, total);
+  const double total = solve();
   const int safe = find_safe();
+  double held = 0;
   for (int i = 0; i < arms; i++) {
-    if (pulls[i] == 0) continue;
-    const double part = (1 - looked) * pulls[i] / total;
-    if (safe >= 0 && safe != i && too_risky(safe, i)) {
-      chance[safe] += part;
-      continue;
-    }
+    mine[i] = pulls[i] / total;
+    if (pulls[i] == 0 || safe < 0 || safe == i || !too_risky(safe, i)) continue;
+    held += mine[i];
+    pulls[safe] += pulls[i];
+    mine[i] = pulls[i] = 0;
+  }
+  const double rest = 1 - add_looks(t, total);
+  for (int i = 0; i < arms; i++) {
+    if (mine[i] == 0) continue;
     int equals = 0;
     for (int k = 0; k < arms; k++) equals += same(i, k);
     for (int k = 0; k < arms; k++)
-      if (same(i, k)) chance[k] += part / equals;
+      if (same(i, k)) chance[k] += rest * mine[i] / equals;
   }
+  if (held > 0) chance[safe] += rest * held;
 }
 
 static int choose(long t, double left, double *p) {
@@ -201,8 +237,8 @@ static double kl(double p, double q) {
   return (p > 0 ? p * log(p / fmax(q, 1e-12)) : 0) + (p < 1 ? (1 - p) * log((1 - p) / fmax(1 - q, 1e-12)) : 0);
 }
 
-/* The reports in the block that differs from all before it; 0 where none does. */
-static long find_change(int arm) {
+/* The reports in the block that differs from all before it; 0 where none does. A believed one has the means from then on. */
+static long find_change(int arm, int believed) {
   const long n = ++reports[arm];
   long size = 8;
   for (int b = 0; b < SIZES && n % size == 0; b++, size *= 2) {
@@ -211,7 +247,7 @@ static long find_change(int arm) {
       const double all = sums[arm][s] / n / top[arm][s], old = before[arm][b][s] / (n - size) / top[arm][s];
       const double new = (sums[arm][s] - before[arm][b][s]) / size / top[arm][s];
       if ((n - size) * kl(old, all) + size * kl(new, all) <= threshold + log(n)) continue;
-      for (int k = 0; k < SIGNALS; k++) average[arm][k] = (sums[arm][k] - before[arm][b][k]) / size;
+      for (int k = 0; k < SIGNALS && believed; k++) average[arm][k] = (sums[arm][k] - before[arm][b][k]) / size;
       return size;
     }
     for (int s = 0; s < SIGNALS; s++) before[arm][b][s] = sums[arm][s];
@@ -226,18 +262,20 @@ static void learn(long t, int arm, double p, double reward) {
     for (int j = 0; j < RESOURCES; j++) first_logs += log(report[1 + j]), firsts++;
   last[arm] = t;
   weight[arm]++;
-  earned += reward;
+  count[arm]++;
   for (int s = 0; s < SIGNALS; s++) {
     const double off = report[s] - average[arm][s];
     average[arm][s] += off / weight[arm];
     spread[arm][s] += off * (report[s] - average[arm][s]);
     top[arm][s] = fmax(top[arm][s], report[s]);
     sums[arm][s] += report[s];
+    paid[arm][s] += report[s];
   }
-  const long kept = find_change(arm);
+  const int believed = changes < 8 + log(t) * log(t);
+  const long kept = find_change(arm, believed);
   if (kept == 0) return;
-  changes++;
-  for (int i = 0; i < arms; i++)
+  for (int i = 0; i < arms && believed; i++)
     if (weight[i] > 0) weigh(i, (i == arm ? kept : fmin(2, weight[i])) / weight[i]);
+  changes += believed;
   begin_test();
 }

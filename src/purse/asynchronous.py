@@ -187,3 +187,4 @@ class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     ticket = awaited(Campaign.ticket)
     labels = awaited(Campaign.labels)
     recommend = awaited(Campaign.recommend)
+    certificate = awaited(Campaign.certificate)

@@ -1,16 +1,19 @@
 """Features: what a context holds, and how what users pass becomes the numbers that policies see.
 
-Scaling is declared and never learnt: a running mean would change what earlier rounds meant.
+Scaling is declared and never learnt: a running mean would change what earlier rounds meant. So is
+a map, which `purse.kernels.fourier` applies where a policy looks: what is kept are the numbers
+before it.
 Numbers are rounded to 32 bits, so that what a journal keeps is what was seen.
 """
 
 from __future__ import annotations
 
 import math
+import re
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +31,7 @@ FORMS = (
     "must be a range such as (0, 8000) or (0, 8000, 'optional'), a list of at least two classes "
     "such as ('code', 'chat'), or None"
 )
+MAP = re.compile(r"fourier:([0-9]{1,4})(?:,seed=([0-9]{1,18}))?")
 
 
 @dataclass(frozen=True)
@@ -90,35 +94,65 @@ class Feature:
         return f"context[{self.name!r}]"
 
 
+class Waves(NamedTuple):
+    """A random Fourier map: how many cosines it adds, and the seed of their random numbers."""
+
+    size: int
+    seed: int = 0
+
+    @classmethod
+    def of(cls, given: Any) -> Waves | None:
+        """Return the map from what users write, such as "fourier:48,seed=1"; None: no map.
+
+        Raise `InvalidInput` when it is not allowed.
+        """
+        if given is None:
+            return None
+        match = MAP.fullmatch(given) if isinstance(given, str) else None
+        if match is None or not 1 <= int(match[1]) <= MOST_NUMBERS:
+            allowed = f"must be fourier:N or fourier:N,seed=S, with N from 1 to {MOST_NUMBERS}"
+            raise invalid("map", given, allowed)
+        return cls(int(match[1]), int(match[2] or 0))
+
+    def __str__(self) -> str:
+        return f"fourier:{self.size},seed={self.seed}"
+
+
 @dataclass(frozen=True)
 class Features:
     """The features of a context, in order.
 
     per_arm   whether each of `n_arms` arms has a context of its own
+    waves     the map that adds numbers which policies see, too; None: none
     """
 
     declared: tuple[Feature, ...] = ()
     per_arm: bool = False
     n_arms: int = field(default=1)
+    waves: Waves | None = None
 
     @classmethod
-    def of(cls, declared: Any, *, n_arms: int, per_arm: bool = False) -> Features:
+    def of(
+        cls, declared: Any, *, n_arms: int, per_arm: bool = False, map: str | None = None
+    ) -> Features:
         """Return the features from what users write.
 
         declared   None or 0: no features; a number of unnamed ones; a list of names; or a mapping
                    from names to a range (low, high), (low, high, "optional"), classes, None, or
                    what `as_dict` returns
+        map        as `Waves.of` reads it
 
         Raise `InvalidInput` when a declaration is not allowed.
         """
         if not isinstance(per_arm, bool):
             raise invalid("per_arm", per_arm, "must be True or False")
-        features = cls(tuple(_read_all(declared)), per_arm, n_arms)
-        size = features.n_columns * (n_arms if per_arm else 1)
+        features = cls(tuple(_read_all(declared)), per_arm, n_arms, Waves.of(map))
+        size = features.n_seen * (n_arms if per_arm else 1)
         if size > MOST_NUMBERS:
             raise invalid("features", size, f"must be at most {MOST_NUMBERS} numbers in all")
-        if per_arm and not features.declared:
-            raise invalid("per_arm", per_arm, "needs features")
+        for name, value in (("per_arm", per_arm), ("map", map)):
+            if value and not features.declared:
+                raise invalid(name, value, "needs features")
         return features
 
     def __bool__(self) -> bool:
@@ -136,8 +170,18 @@ class Features:
 
     @property
     def n_columns(self) -> int:
-        """F, the numbers of a context without the constant."""
+        """The numbers of a context as they are kept, without the constant."""
         return len(self.columns)
+
+    @property
+    def n_seen(self) -> int:
+        """F, the numbers of a context that policies see, without the constant."""
+        return self.n_columns + (0 if self.waves is None else self.waves.size)
+
+    @property
+    def map(self) -> str | None:
+        """The map as text; None without one."""
+        return None if self.waves is None else str(self.waves)
 
     @cached_property
     def names(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ reward      what a pull returns, between 0 and 1; their sum is the gain
 efficiency  reward per cost: of a pull its own, of an arm that of its means
 problem     what a player is told beforehand: K, budget, bounds on costs, horizon, stop rule
 horizon     the number of rounds, if it is limited
+forecast    about how many rounds are left, told with each ask in place of a horizon
 stop rule   what happens when a pull cannot be paid: `exit`, `hold`, `retry` or `fit`
 mask        the arms that may be played in a round, `arms` of an ask; no mask: all of them
 initial pulls  each arm once, before a policy that wants it makes its first choice
@@ -58,7 +59,7 @@ verdict     what the reports say of an arm: best, may be best, worse, above the 
 
 Letters for sizes, in docs and shapes:
 K arms, d resources, m plays, P paths, B budget, T rounds, M checkpoints, F features,
-n = F + 1 numbers of a context with its constant.
+C masks that are counted, n = F + 1 numbers of a context with its constant.
 Amounts are int64 units of 1e-9 (see `purse.base.amounts`) if a name ends in `units`,
 and inside `Problem` and `World`.
 """
@@ -86,6 +87,8 @@ SKIP = -1  # in arms[0]: let the round pass; in arms[k], k > 0: fewer plays, and
 STOP = -2  # in arms[0]: end the game
 STOP_RULES = ("exit", "hold", "retry", "fit")  # kernels know a rule by its index
 MOST_SHOWN = 20  # rows of a table in a notebook
+FORECAST = "forecast"  # as a horizon: each ask tells how many rounds are left
+LONGEST = 2**53  # rounds: a float counts no further
 # what plays a simulation: machine code on all cores or on a GPU, or plain Python
 CPU, CUDA, PYTHON = DEVICES = ("cpu", "cuda", "python")
 
@@ -99,6 +102,8 @@ class Now(NamedTuple):
     left: Floats  # (d,) what is left, in largest costs
     masked: bool  # whether some arm is not allowed; if not, `allowed` is not filled
     allowed: Bools  # (K,) the arms that may be played
+    masks: Bools  # (C, K) the masks of earlier rounds, counted for policies that say `SEEN = True`
+    seen: Ints  # (C,) how many rounds had each; 0: no mask is in this row
     pending: Ints  # (K,) open tickets per arm, filled for policies that say `PENDING = True`
     context: Floats  # (A, n) features, the last is 1; A = 1: all arms see the same, else A = K
 
@@ -127,6 +132,8 @@ class Problem:
     stop: str = "exit"  # the stop rule
     n_features: int = 0  # F, the numbers of a context without the constant
     per_arm: bool = False  # whether each arm has a context of its own
+    # whether each ask tells how many rounds are left; the horizon is then `LONGEST`
+    forecast: bool = False
     reward_means: Floats | None = None  # (K,) the truth, which only a simulated world can tell
     cost_means: Floats | None = None  # (K, d) likewise, in the user's unit
 
@@ -140,7 +147,7 @@ class Problem:
         cost_max: Any = 1,
         n_resources: int = 1,
         plays: int = 1,
-        horizon: int | None = None,
+        horizon: int | str | None = None,
         costs: Any = None,
         caps: Any = None,
         stop: str = "exit",
@@ -153,7 +160,8 @@ class Problem:
         budget     one amount, or one per resource, shape (d,)
         cost_min, cost_max, costs    one amount, one per arm (K,), or one per arm and resource (K,
                                      d)
-        horizon    the number of rounds; None: no limit
+        horizon    the number of rounds; "forecast": each ask tells how many are left; None: no
+                   limit
         caps       pulls allowed per arm: one number, or one per arm, shape (K,)
         stop       the stop rule: "exit", "hold", "retry" or "fit"
         n_features, per_arm   the numbers of a context, and whether each arm has one of its own
@@ -168,12 +176,13 @@ class Problem:
             amounts.cost_array("cost_min", cost_min, n_arms, n_resources),
             amounts.cost_array("cost_max", cost_max, n_arms, n_resources),
             validation.integer("plays", plays, low=1, high=n_arms),
-            None if horizon is None else validation.integer("horizon", horizon, low=1, high=2**53),
+            read_horizon(horizon),
             None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
             validation.choice("stop", stop, STOP_RULES),
             validation.integer("n_features", n_features, low=0),
             per_arm,
+            isinstance(horizon, str) and horizon == FORECAST,
         )
 
     def __post_init__(self) -> None:
@@ -272,6 +281,15 @@ class Problem:
                     f"{policy} plays problems with {name}={most}, and this one has "
                     f"{name}={getattr(self, name)}"
                 )
+
+
+def read_horizon(horizon: Any) -> int | None:
+    """Return a number of rounds; None: no limit."""
+    if horizon is None:
+        return None
+    if isinstance(horizon, str) and horizon == FORECAST:
+        return LONGEST
+    return validation.integer("horizon", horizon, low=1, high=LONGEST)
 
 
 def cap_array(caps: Any, n_arms: int) -> Ints:

@@ -218,7 +218,7 @@ def test_choices_of_another_version_are_not_made_again_and_that_is_said_once(
     found = of_version_one.audit(full=True)
     assert found.ok
     (note,) = found.notes
-    assert "chosen by version 1 of replan, and this is version 2" in note
+    assert "chosen by version 2 of replan, and this is version 3" in note
 
 
 def test_all_else_is_still_decided_again(of_version_one: Campaign) -> None:

@@ -93,16 +93,17 @@ def test_somebody_is_told_for_a_day() -> None:
     Account.create("team", budget=9, storage=harness.storage())
     campaign: Any = harness.create_at(harness.place(), "test", **TERMS, account="team")
     team = Account.open("team", storage=harness.place())
-    for ahead in (HOUR, 0, YEAR, 0):  # an hour is no jump
-        spend(harness, campaign, START + ahead)
+    for ahead, cost in ((HOUR, 1), (0, 1), (YEAR, 2), (0, 1)):  # an hour is no jump
+        spend(harness, campaign, START + ahead, cost)
     said = "the clock was more than an hour ahead, 1 time: deadlines and periods may have ended"
     for level in (campaign, team):
         harness.clock = START
         assert alarms(level) == [f"{said} early"]
+        assert "overrun" in {alarm.kind for alarm in level.status().alarms}
         harness.clock = START + DAY - 1
         assert alarms(level)
         harness.clock = START + DAY
-        assert not alarms(level)
+        assert not level.status().alarms  # that of the overrun is no longer shown either
     check(harness, campaign, team)
 
 

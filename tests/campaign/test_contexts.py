@@ -121,12 +121,15 @@ def test_contexts_come_where_features_are_declared_and_only_there() -> None:
     assert campaign.status().entries == 1
 
 
-def test_a_campaign_chooses_as_a_policy_in_memory_does(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("map", [None, "fourier:5,seed=2"])
+def test_a_campaign_chooses_as_a_policy_in_memory_does(
+    map: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """With reports in any order, apart and whole, and with voids; every few turns from another
     process, from a checkpoint or from the journal.
     """
     monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 20)
-    known = {"budget": 30, "cost_min": "0.1", "features": FEATURES}
+    known = {"budget": 30, "cost_min": "0.1", "features": FEATURES, "map": map}
     live = Policy(SEES, n_arms=3, cost_max=1, stop="fit", **known)
     harness, rng = MemoryHarness(), Random(1)
     campaign = made(harness, **known)
@@ -169,6 +172,13 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(monkeypatch: pytest.Monke
     assert live.t > 40
     assert learnt(campaign).tobytes() == live.state.sums.tobytes()
     assert campaign.audit(full=True).findings == ()
+    assert len(last_ask(campaign)["context"]) == 2, "a journal has the numbers before the map"
+    file = io.StringIO()
+    campaign.export(file)
+    file.seek(0)
+    copy = Campaign.restore(file, storage=MemoryHarness().storage())
+    assert copy.terms.map == map
+    assert learnt(copy).tobytes() == live.state.sums.tobytes()
 
 
 def test_a_late_report_is_learnt_with_the_context_of_its_ask() -> None:
@@ -295,6 +305,8 @@ def test_a_prior_is_part_of_the_terms_by_its_hash(tmp_path: Path) -> None:
         Campaign.create("other", **{**terms, "arms": {"right": 1, "left": 1}})
     with pytest.raises(InvalidInput, match="was learnt with other features"):
         Campaign.create("other", **{**terms, "features": {"x": (-1, 2)}})
+    with pytest.raises(InvalidInput, match="was learnt with map=None, and the features have 'four"):
+        Campaign.create("other", **{**terms, "map": "fourier:4"})
     prior_from_log(log[:200], tmp_path / "prior.npz", features=features)
     with pytest.raises(PurseError, match="is not the file that it was"):
         Campaign.open("warm", storage=terms["storage"]).ask(context={"x": 0})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from io import StringIO
 from typing import Any
 
@@ -51,6 +52,41 @@ def sums(campaign: Campaign) -> dict[str, list[str]]:
         ]
         for each in campaign.labels()
     }
+
+
+def test_labels_by_day_count_tickets_on_the_local_day_of_their_ask(harness: MemoryHarness) -> None:
+    """New York's days; what is reported, lost, or told late belongs to the day of the ask."""
+    zone = {"every": "month", "time_zone": "America/New_York"}
+    campaign = harness.create("c", **TERMS, **zone)
+    for hour in range(48):
+        ticket = campaign.ask(arms=["a"], labels={"tenant": "xyz"[hour % 3], "team": "t"})
+        if hour % 4 == 0:
+            campaign.tell(ticket, 1, "1.25")  # more than was held
+        elif hour % 4 == 1:
+            campaign.fail(ticket, "0.1")
+        elif hour % 4 == 2:
+            campaign.void(ticket)
+        harness.clock += 3600 * 1000
+        campaign.expire()
+        if hour % 8 == 3:
+            campaign.tell(ticket, 0, "0.5")
+    days = campaign.labels(by="day")
+    assert [(each.day, each.tickets) for each in days if each.key == "team"] == [
+        ("2027-01-15", 21),
+        ("2027-01-16", 24),
+        ("2027-01-17", 3),
+    ]
+    for total in campaign.labels():
+        parts = [label for label in days if (label.key, label.value) == (total.key, total.value)]
+        assert sum(part.tickets for part in parts) == total.tickets
+        for sums in ("spent", "held", "presumed", "overrun"):
+            added = sum(Decimal(getattr(part, sums)[0]) for part in parts)
+            assert added == Decimal(getattr(total, sums)[0])
+    tenants = campaign.labels("tenant", 1, by="day")
+    assert [label.key for label in tenants] == ["tenant"] * 3
+    wrong: Any = "week"
+    with pytest.raises(InvalidInput, match="by='week': must be one of 'day'"):
+        campaign.labels(by=wrong)
 
 
 def test_a_repeat_with_other_labels_is_a_conflict(campaign: Campaign) -> None:

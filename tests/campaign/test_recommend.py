@@ -154,7 +154,7 @@ def test_costs_of_another_resource() -> None:
         "red": ArmSums(40, 0, 0, 20.0, (36 * units, 40 * units)),
         "green": ArmSums(40, 0, 0, 20.0, (8 * units, 320 * units)),
     }
-    vars(campaign._kept)["history"] = SimpleNamespace(look=lambda: sums)
+    vars(campaign._kept)["history"] = SimpleNamespace(look=lambda _: sums)
     money, tokens = campaign.recommend("ratio"), campaign.recommend("ratio", resource="tokens")
     assert (money.arm, money.resource) == ("green", "USD")
     assert (tokens.arm, tokens.resource, tokens.arms[1].cost.mean) == ("red", "tokens", 8)

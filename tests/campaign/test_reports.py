@@ -262,8 +262,9 @@ def test_a_cost_with_more_amounts_than_resources_is_refused_before_they_are_read
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     campaign = made()
+    ticket = campaign.ask()
     read: list[Any] = []
     monkeypatch.setattr("purse.base.amounts.unit_array", lambda _, value: read.append(value))
-    said = refusal(InvalidInput, campaign.tell, campaign.ask(), 1, [0.001] * 250)
+    said = refusal(InvalidInput, campaign.tell, ticket, 1, [0.001] * 250)
     assert "must be one amount for each of the resources" in said
     assert read == []

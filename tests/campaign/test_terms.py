@@ -47,6 +47,12 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"every": "6h", "carry": "some"}, "carry='some'"),
     ({"every": "6h", "carry": 4}, "carry=4"),
     ({"carry": "all"}, "carry='all': needs every"),
+    ({"until": "soon"}, "until='soon': must be a date such as '2027-12-31', or a time: '2027-12-"),
+    ({"until": 2027}, "until=2027: must be a date"),
+    ({"until": "9999-12-31"}, "until='9999-12-31': must be a date"),
+    ({"until": "2027-01-14"}, "until='2027-01-15 00:00:00 UTC': must lie ahead"),
+    ({"until": "1970-01-01T00:00Z"}, "until='1970-01-01 00:00:00 UTC': must lie ahead"),
+    ({"until": "2027-12-31", "time_zone": "Berlin"}, "time_zone='Berlin': must be the name"),
     ({"alerts": ["80%", "80%"]}, "alerts=['80%', '80%']: must be different rules"),
     ({"alerts": [8]}, "alerts=8"),
 ]
@@ -64,10 +70,10 @@ def test_bad_terms_are_refused_in_one_line_that_names_the_field(
 def test_these_are_all_terms() -> None:
     """A term more is a decision."""
     assert list(signature(Campaign.create).parameters) == [
-        "name", "arms", "budget", "cost_min", "resources", "horizon", "policy", "seed",
+        "name", "arms", "budget", "cost_min", "resources", "horizon", "skip", "policy", "seed",
         "expires_after", "cooldown", "reward_within", "missing_reward", "reward_range", "explore",
-        "capacity", "cost_ceiling", "features", "account", "every", "time_zone", "carry", "alerts",
-        "storage", "token", "exist_ok",
+        "capacity", "cost_ceiling", "features", "map", "account", "every", "until", "time_zone",
+        "carry", "alerts", "storage", "token", "exist_ok",
     ]  # fmt: skip
 
 

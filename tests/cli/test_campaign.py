@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,40 @@ def test_labels_are_printed_with_their_sums(command: Command, run: Run) -> None:
     assert run("labels prompts").splitlines() == rows
     assert run("labels prompts --limit 1").splitlines() == rows[:1]
     assert run("labels prompts --key feature").splitlines() == rows[1:]
+
+
+def test_labels_by_day_are_rows_of_csv(command: Command, run: Run) -> None:
+    run(NEW)
+    day = datetime.now(UTC).date().isoformat()
+    run("ask prompts --arm small --label tenant=a,b --label team=x")
+    run("tell prompts 1 --reward 1 --cost 0.004")
+    run("ask prompts --arm small --label tenant=a,b")
+    found = run("labels prompts --by day --csv")
+    if day != datetime.now(UTC).date().isoformat():  # midnight came in between
+        return
+    assert found.splitlines() == [
+        "day,key,value,resource,tickets,spent,held,presumed,overrun",
+        f'{day},tenant,"a,b",units,2,0.004,0.01,0,0',
+        f"{day},team,x,units,1,0.004,0,0,0",
+    ]
+    rows = run("labels prompts --csv --key team").splitlines()
+    assert rows[1:] == ["team,x,units,1,0.004,0,0,0"]
+    assert run("labels prompts --by day --key team").split("\t")[:4] == [day, "team", "x", "1"]
+    both = complaint(command, "campaign labels prompts --csv --json", exit_codes.MISTAKE)
+    assert "give either --csv or --json" in both
+
+
+def test_what_a_campaign_without_an_end_buys_is_said_once(command: Command) -> None:
+    def said(more: str) -> int:
+        name, *rest = more.split(" ", 1)
+        line = f"campaign new {name} --arm a=0.01 --budget 25"
+        code, _, err = command(" ".join([line, *rest]))
+        assert code == 0
+        return err.count("buys the most reward in all")
+
+    assert said("a") == 1
+    for more in ("b --horizon 9", "c --every day", "d --until 2999-01-01", "e --policy uniform"):
+        assert said(more) == 0
 
 
 def test_features_are_names_or_json_and_contexts_are_typed_three_ways(

@@ -13,7 +13,7 @@ from purse.cli import cli
 from purse.cli.lab import lab
 from tests.support.cli import Command, check_mistake, complaint
 
-TOP = "campaign account recommend serve token webhook replay compare lab policies warm"
+TOP = "campaign account recommend serve token webhook demo replay compare lab policies warm"
 LAB = "simulate regret leaderboard init run status show report bounds optimum paper worlds"
 
 

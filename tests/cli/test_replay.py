@@ -8,6 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from purse.kernels.prior import read_prior
 from tests.support.campaigns import made
 from tests.support.cli import Command, check_mistake
 from tests.support.paths import ROOT
@@ -47,19 +48,26 @@ def test_features_in_a_table_and_a_warm_start_from_a_log(
     table.write_csv(tmp_path / "table.csv")
     (tmp_path / "features.json").write_text('{"x_2": ["q", "p"], "x_1": null}')
     for given, note in (
-        ("'x_*'", "features: x_1 (0 to 9, the data's own); x_2 (2 classes, the data's own)\n"),
-        ("@features.json", "features: x_2 (2 classes); x_1 (0 to 9, the data's own)\n"),
+        (
+            "'x_*' --map fourier:3",
+            "features: x_1 (0 to 9, the data's own); x_2 (2 classes, the data's own); map "
+            "fourier:3,seed=0",
+        ),
+        ("@features.json", "features: x_2 (2 classes); x_1 (0 to 9, the data's own)"),
     ):
         code, out, _ = command(f"replay table.csv uniform -b 5 -n 2 --features {given}")
         assert code == 0
-        assert note in out
+        words = " ".join(out.split())  # a long line is folded
+        assert note in words
+        assert "10 rounds are fewer than 10 for each of 2 arms x" in words
         assert {"LP without contexts", "best linear policy", "LP with contexts"} <= {
             line.split("  ")[0] for line in out.splitlines()
         }
     log = pl.DataFrame({"arm": ["a", "b"] * 5, "reward": 1, "cost": 0.5, "x": range(10)})
     log.write_csv(tmp_path / "log.csv")
-    code, out, _ = command("replay log.csv --features x --save-prior prior.npz")
+    code, out, _ = command("replay log.csv --features x --map fourier:4 --save-prior prior.npz")
     assert code == 0
+    assert read_prior(tmp_path / "prior.npz").model.inverse.shape == (2, 6, 6)
     digest = sha256((tmp_path / "prior.npz").read_bytes()).hexdigest()
     assert out == f"prior.npz: 2 arms, SHA-256 {digest}\n"
 

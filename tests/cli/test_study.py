@@ -93,7 +93,7 @@ def test_a_table_is_not_cut_on_a_narrow_terminal_and_says_when_a_world_ends_earl
     world = "table:rewards=[[1,0],[0,1]],costs=[.5,.5]"
     _, out, _ = command(f"compare fixed:arm=1 uniform -w {world} -b 50 -b 60 -b 70 -n 5")
     assert "30 of 30 paths reached the end of their world" in " ".join(out.split())
-    assert out.count("fixed:arm=1") == 3  # the budgets stand below each other
+    assert out.count("\n  fixed:arm=1") == 3  # the budgets stand below each other
     assert "…" not in out
     assert [line for line in out.splitlines() if "±" in line and len(line) > 40] == []
 

@@ -67,17 +67,17 @@ async def counted(campaign: AsyncCampaign, **wanted: int) -> None:
         await asyncio.sleep(0.01)
 
 
-def test_fifty_asks_at_once(place: str) -> None:
+def test_sixty_four_asks_at_once(place: str) -> None:
     async def use() -> None:
         async with await AsyncCampaign.create("prompts", **TERMS, storage=place) as campaign:
-            tickets = await asyncio.gather(*(campaign.ask() for _ in range(50)))
-            assert sorted(ticket.id for ticket in tickets) == list(range(1, 51))
+            tickets = await asyncio.gather(*(campaign.ask() for _ in range(MOST)))
+            assert sorted(ticket.id for ticket in tickets) == list(range(1, MOST + 1))
             receipts = await asyncio.gather(
                 *(campaign.tell(ticket, 0.5, "0.001") for ticket in tickets)
             )
             assert {receipt.state for receipt in receipts} == {"told"}
             status = await campaign.status()
-            assert (status.counts["told"], status.purses[0].held) == (50, "0")
+            assert (status.counts["told"], status.purses[0].held) == (MOST, "0")
             assert (await campaign.audit(full=True)).ok
 
     in_loop(use())
@@ -146,6 +146,47 @@ def test_a_cancelled_ask_with_a_name_can_be_asked_for_again(
     ticket = in_loop(campaign.ask("mine"))
     assert (ticket.id, ticket.state) == (1, "held")
     in_loop(counted(campaign, tickets=1, void=0))
+
+
+@pytest.mark.parametrize("how", ["ask", "spending"])
+def test_a_cancelled_repeat_leaves_the_ticket_of_the_first(
+    place: str, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    campaign = AsyncCampaign(Campaign.create("prompts", **TERMS, storage=place))
+
+    async def repeat() -> None:
+        if how == "ask":
+            await campaign.ask(request_id="job")
+        async with campaign.spending("job"):
+            raise AssertionError("it was cancelled before")
+
+    async def use() -> None:
+        first = await campaign.ask(request_id="job")
+        slow = Slow(monkeypatch)
+        for seconds in (0.0, 0.001, 0.01, 0.1):  # before it begins, or while it is under way
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(repeat(), seconds)
+        slow.go_on.set()
+        await campaign.ask()
+        await asyncio.sleep(0.1)  # what a repeat might undo, it undoes now
+        await counted(campaign, tickets=2, held=2, void=0)
+        receipt = await campaign.tell(first, 1, "0.05")
+        assert (receipt.state, receipt.overrun) == ("told", ("0",))
+
+    in_loop(use())
+
+
+def test_calls_that_wait_keep_no_other_waiting(place: str) -> None:
+    async def use() -> None:
+        campaign, go_on = await AsyncCampaign.create("p", **TERMS, storage=place), threading.Event()
+        busy = [asyncio.ensure_future(in_thread(go_on.wait)) for _ in range(MOST - 1)]
+        others = [asyncio.ensure_future(asyncio.to_thread(go_on.wait)) for _ in range(MOST)]
+        ticket = await asyncio.wait_for(campaign.ask(), LONG)
+        await asyncio.wait_for(campaign.tell(ticket, 1, "0.001"), LONG)
+        go_on.set()
+        await asyncio.gather(*busy, *others)
+
+    in_loop(use())
 
 
 def test_a_cancelled_call_that_has_not_begun_never_begins() -> None:

@@ -170,3 +170,10 @@ def test_few_threads_are_no_mistake_of_ours_but_may_be_one_of_others() -> None:
         thread.join()
     assert warned == [False, True]
     assert not Quiet(0)
+
+
+def test_without_numba_cuda_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("purse.compiler.numba_contract.find_spec", lambda name: None)
+    with pytest.raises(ImportError, match="is not installed") as caught:
+        cuda_parts.__wrapped__()
+    assert caught.value.name == "numba_cuda"

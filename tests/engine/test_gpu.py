@@ -19,8 +19,9 @@ from purse.engine.gpu_memory import PathMemory
 from purse.engine.job import Job, NoScratch, make_job, sees_contexts
 from purse.engine.rounds import GOING
 from purse.testing import check_gpu
-from purse.testing.games import suitable
+from purse.testing.games import half_down, standard_world, suitable
 from purse.types import STOP_RULES
+from tests.support.paths import MASKS_SEEN
 from tests.support.soak import SOAK
 
 NAMES = policies.names()
@@ -50,6 +51,11 @@ def test_several_plays_and_resources_and_marks_compile(rule: str) -> None:
     assert ".entry" in gpu.ptx(
         make_job("uniform", worlds.example("ad_slots"), [50, 50], stop=rule, plays=2, checkpoints=5)
     )
+
+
+@needs_soak
+def test_counted_masks_compile() -> None:
+    check_code(gpu.ptx(make_job(MASKS_SEEN, half_down(standard_world()), 20)))
 
 
 def job_of(n_arms: int) -> Job:
@@ -155,6 +161,12 @@ def test_rules_and_marks_are_as_on_the_cpu(rule: str) -> None:
 def test_several_plays_are_as_on_the_cpu(name: str) -> None:
     for rule in STOP_RULES:
         check_gpu(name, plays=2, rule=rule)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("rule", STOP_RULES)
+def test_masks_are_counted_as_on_the_cpu(rule: str) -> None:
+    check_gpu(MASKS_SEEN, half_down(standard_world()), rule=rule)
 
 
 @pytest.mark.gpu

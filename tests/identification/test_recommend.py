@@ -12,10 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from purse import InvalidInput
-from purse.identification.question import Arm, read_question
+from purse.identification.question import Arm, Decision, read_question
 from purse.identification.recommend import recommend
 from purse.identification.recommendation import VERDICTS, MeanBounds, Recommendation
-from purse.kernels.mean_bounds import log_term_of
 from tests.support.campaigns import refusal
 
 NAMES = ["small", "large", "medium"]
@@ -83,15 +82,19 @@ def test_the_ratio_is_bounded_by_the_corners_of_the_box() -> None:
 
 
 def test_the_confidence_by_hand() -> None:
-    # ones against zeros: certain where 2 sqrt(n) K / delta <= 2^n
-    found = judged([10, 10], [1, 0])
-    assert found.confidence == pytest.approx(1 - 2 * math.sqrt(10) * 2 / 2**10)
+    # ones against zeros: the common mean is 1/2, and an average is that of q^5 at Beta(1/2, 1/2)
+    average = 1 / 2 * 3 / 4 * 5 / 6 * 7 / 8 * 9 / 10
+    found = judged([5, 5], [1, 0])
+    assert found.confidence == pytest.approx(1 - 1 / (average**2 * 2**10))
     assert found.certain
-    assert not judged([10, 10], [1, 0], confidence=0.99).certain
-    assert judged([10, 10], [1, 0], confidence=0.99).confidence == found.confidence
-    # places that are not shown share the error
-    many = judged([10, 10], [1, 0], n_arms=20)
-    assert 1 - many.confidence == pytest.approx(10 * (1 - found.confidence))
+    assert not judged([5, 5], [1, 0], confidence=0.99).certain
+    assert judged([5, 5], [1, 0], confidence=0.99).confidence == found.confidence
+    # of arms that are not shown any may be better than another
+    many = judged([5, 5], [1, 0], n_arms=4)
+    assert 1 - many.confidence == pytest.approx(6 * (1 - found.confidence))
+    # known costs are as good as a common mean: 1/2 of what the dear arm's ratio may be
+    dear = judged([5, 5], [1, 0], by="ratio", cost_min=[0.5, 0.5], cost_max=[0.5, 0.5])
+    assert dear.confidence == found.confidence
 
 
 def test_confidence_grows_with_pulls_of_the_same_means_and_never_reaches_one() -> None:
@@ -241,13 +244,13 @@ def test_to_look_after_every_pull_misleads_no_more_often_than_promised() -> None
     error = np.sqrt((means * (1 - means)).sum(axis=2) / n[:, 0])
     plain = np.abs(means[:, :, 0] - means[:, :, 1])[:, 10:] > 1.2816 * error[:, 10:]
     assert plain.any(axis=1).mean() > 2 * delta
-    question, log_term = read_question("reward", None, 0.0), log_term_of(1 - delta, 2)
+    question = read_question("reward", None, 0.0)
     misled = 0
     for path in sums:
         for count, pair in enumerate(path.tolist(), 1):
             arms = [Arm("", count, total, 0.0, (0.0, 1.0), (0.0, 1.0)) for total in pair]
-            leader = question.leader(arms)
-            if all(holds(log_term, 1.0) for holds in question.conditions(arms, leader)):
+            conditions = Decision(question, arms, 2).conditions()
+            if all(holds(-math.log(delta), 1.0) for holds in conditions):
                 misled += 1
                 break
     assert misled <= delta * paths + 2 * math.sqrt(delta * (1 - delta) * paths)

@@ -17,7 +17,8 @@ def now_with(allowed: list[int], t: int = 1) -> Now:
     mask = np.isin(np.arange(4), allowed)
     key = np.uint64(int(at(stream(0, 0, POLICY), t)) % 2**64)  # called from Python, it is signed
     zeros, context = np.zeros(4, np.int64), np.zeros((4, 0))
-    return Now(key, t, np.inf, np.ones(1), not mask.all(), mask, zeros, context)
+    counted = np.zeros((0, 4), np.bool_), np.zeros(0, np.int64)
+    return Now(key, t, np.inf, np.ones(1), not mask.all(), mask, *counted, zeros, context)
 
 
 def new_play() -> Play:

@@ -18,7 +18,8 @@ from purse.types import Floats, Now, Problem
 def at(t: int, left: list[float]) -> Now:
     nothing = np.zeros(0, np.int64)
     context = np.ones((1, 1))
-    return Now(np.uint64(0), t, 1.0, np.array(left), False, np.zeros(0, np.bool_), nothing, context)
+    masks = np.zeros(0, np.bool_), np.zeros((0, 0), np.bool_), nothing
+    return Now(np.uint64(0), t, 1.0, np.array(left), False, *masks, nothing, context)
 
 
 def problem(**changes: object) -> Problem:

@@ -25,8 +25,7 @@ from purse.kernels.plan import (
     untried_reward,
     usual_share,
 )
-from purse.kernels.small_lp import SmallLp, new_lp, set_limit
-from purse.policies.replan import (
+from purse.kernels.plan_chances import (
     add_looks,
     bound_width,
     open_arms,
@@ -34,6 +33,7 @@ from purse.policies.replan import (
     set_bounds,
     share_equally,
 )
+from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.types import Floats, Now
 
 EXACT = {"rel": 1e-15, "abs": 1e-15}
@@ -154,7 +154,9 @@ def facts(left: list[float], allowed: list[int] | None = None, n_arms: int = 3) 
     zeros = np.zeros(n_arms, np.int64)
     amounts = np.array(left, float)
     masked = allowed is not None
-    return Now(np.uint64(0), 1, math.inf, amounts, masked, mask, zeros, np.zeros((n_arms, 0)))
+    counted = np.zeros((0, n_arms), np.bool_), np.zeros(0, np.int64)
+    context = np.zeros((n_arms, 0))
+    return Now(np.uint64(0), 1, math.inf, amounts, masked, mask, *counted, zeros, context)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +180,7 @@ def facts(left: list[float], allowed: list[int] | None = None, n_arms: int = 3) 
 def test_arms_that_a_plan_may_use(left: Any, allowed: Any, caps: Any, found: list[int]) -> None:
     lp = plan(np.ones((3, 2)), open=7)
     lp.caps[:] = caps
-    open_arms(lp, np.array([[3.0, 1], [1, 2], [1, 1]]), facts(left, allowed))
+    open_arms(lp, np.array([[3.0, 1], [1, 2], [1, 1]]), facts(left, allowed), False)
     assert lp.open.tolist() == found
 
 

@@ -65,7 +65,8 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
     shares = [(i + 1) * 2 / (n * (n + 1)) for i in range(n)]
     cap = explore / n if equal else 1.0
     rates = [explore * share for share in shares]
-    mixture = Mixture(cap, explore, equal, float(sum(weights)))
+    # a float of NumPy, as live policies have it: 1 - explore may be 0
+    mixture = Mixture(cap, np.float64(explore), equal, float(sum(weights)))
     got = mixed_arm(u, mixture, np.array(rates), np.array(weights))
     assert got == plain_mixed_arm(u, cap, explore, equal, rates, weights)
 

@@ -18,7 +18,7 @@ import pytest
 from purse import BudgetExhausted, InvalidInput, Policy, PurseError
 from purse.errors import TicketError
 from purse.lab import Ticket
-from tests.support.paths import LEAST_PENDING
+from tests.support.paths import LEAST_PENDING, MASKS_SEEN
 
 STOP_RULES = ("exit", "hold", "retry")
 
@@ -296,6 +296,31 @@ def test_pending_counts_open_tickets_and_survives_a_file(tmp_path: Path) -> None
     live.save(tmp_path / "saved.npz")
     loaded = Policy.load(tmp_path / "saved.npz", allow_policy_file=True)
     assert loaded.ask().arm == live.ask().arm == 2
+
+
+def test_masks_are_counted_and_survive_a_file(tmp_path: Path) -> None:
+    live = make(MASKS_SEEN, budget=2, stop="retry")
+    space = live._game.workspace
+    for arms in ([1], [0, 1, 2], [2, 1], None, [1]):
+        live.probabilities(arms)
+        ticket = live.ask(arms)
+    assert (space.seen[:3].tolist(), space.masks[:2].tolist()) == (
+        [2, 1, 0],
+        [[False, True, False], [False, True, True]],
+    )
+    live.void(ticket)
+    live.save(tmp_path / "saved.npz")
+    loaded = Policy.load(tmp_path / "saved.npz", allow_policy_file=True)
+    assert np.array_equal(loaded._game.workspace.masks, space.masks)
+    assert np.array_equal(loaded._game.workspace.seen, space.seen)
+    assert [loaded.ask().arm for _ in range(2)] == [live.ask().arm for _ in range(2)]
+
+
+def test_an_ask_that_is_refused_counts_no_mask() -> None:
+    live = make(MASKS_SEEN, budget=1)
+    live.ask([2])
+    refusal(BudgetExhausted, live.ask, [1, 2])
+    assert live._game.workspace.seen.sum() == 1
 
 
 def test_a_masked_game_survives_a_file(tmp_path: Path) -> None:

@@ -35,6 +35,8 @@ class Plain:
         self.low, self.high = world.cost_min[:, 0] / 1e9, world.cost_max[:, 0] / 1e9
         vary = (self.low < self.high).sum() if by == "ratio" or cap < math.inf else 0
         self.term = math.log(2 * (k + vary) / (1 - confidence))
+        self.joint = by == "reward" or vary == 0
+        self.level = math.log((k - 1 + vary) / (1 - confidence))
 
     def learn(self, arm: int, reward: float, cost: float) -> None:
         self.n[arm] += 1
@@ -53,6 +55,25 @@ class Plain:
             v = (v[0] / c, v[1] / most, v[2] / least)
         return (*v, c, least, most)
 
+    def beats(self, a: int, b: int, boxes: Any) -> bool:
+        """Of known costs c the likeliest common ratio x solves a quadratic equation."""
+        if not self.joint:
+            return bool(boxes[a][1] >= boxes[b][2])
+        if boxes[a][0] <= boxes[b][0]:
+            return False
+        c, c2 = (boxes[a][3], boxes[b][3]) if self.by == "ratio" else (1.0, 1.0)
+        n, n2, s, s2 = self.n[a], self.n[b], self.rewards[a], self.rewards[b]
+        middle = n * c + s * c2 + n2 * c2 + s2 * c
+        rest = max(0.0, middle**2 - 4 * (n + n2) * c * c2 * (s + s2))
+        x = 2 * (s + s2) / (middle + math.sqrt(rest))
+        found = -2 * math.log(math.pi)
+        for ones, zeros, mean in ((s, n - s, c * x), (s2, n2 - s2, c2 * x)):
+            found += (
+                math.lgamma(ones + 0.5) + math.lgamma(zeros + 0.5) - math.lgamma(ones + zeros + 1)
+            )
+            found -= sum(k * math.log(m) for k, m in ((ones, mean), (zeros, 1 - mean)) if k > 0)
+        return bool(found >= self.level)
+
     def next_arm(self) -> int | None:
         """None where the answer is sure."""
         boxes = {i: self.box(i) for i in range(len(self.n))}
@@ -63,7 +84,7 @@ class Plain:
         if not fair:
             return max(boxes, key=lambda i: (boxes[i][2], -self.n[i]))
         a = max(fair, key=lambda i: (boxes[i][0], -i))
-        rivals = [i for i in boxes if i != a and boxes[i][2] > boxes[a][1]]
+        rivals = [i for i in boxes if i != a and not self.beats(a, i, boxes)]
         if not rivals:
             return None if boxes[a][5] <= self.cap else a
         need = {i: self.n[i] * boxes[i][3] / (boxes[i][2] - boxes[i][1]) for i in (a, *rivals)}
@@ -102,8 +123,13 @@ def follow(world: World, plain: Plain, policy: str, n_rounds: int) -> int:
             "by=ratio,cap=0.1",
             {"by": "ratio", "confidence": 0.95, "cap": 0.1},
         ),
+        (
+            worlds.function("bernoulli")([0.9, 0.7, 0.3], [0.8, 0.31, 0.37]),
+            "by=ratio,confidence=0.9",
+            {"by": "ratio", "confidence": 0.9},
+        ),
     ],
-    ids=["reward", "ratio", "cap", "no arm keeps to the cap", "constant costs"],
+    ids=["reward", "ratio", "cap", "no arm keeps to the cap", "two known costs", "known costs"],
 )
 def test_follows_the_rule_until_it_is_sure(
     world: World, options: str, told: dict[str, Any]
@@ -132,6 +158,15 @@ def test_parameters_as_numbers() -> None:
     known = best_arm.params(Problem.of(**told, costs=[1.5, 0.5, 4]), cap=4)
     assert known.log_term == pytest.approx(math.log(6 / 0.05))
     assert known.least.tolist() == known.most.tolist() == [0.375, 0.125, 1]
+    # pairs with the best arm, and one cost if there is a cap
+    for given, joint, n_tests in (
+        ({}, True, 2),
+        ({"cap": 1}, True, 3),
+        ({"by": "ratio"}, False, 3),
+    ):
+        known = best_arm.params(problem, **given)
+        assert (known.joint, known.level) == (joint, pytest.approx(math.log(n_tests / 0.05)))
+    assert best_arm.params(Problem.of(**told, costs=[1.5, 0.5, 4]), by="ratio").joint
 
 
 def answers(policy: str, world: World, budget: Any, n_paths: int, **told: Any) -> list[int]:

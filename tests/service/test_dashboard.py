@@ -254,6 +254,7 @@ def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_i
     stage: Stage,
 ) -> None:
     terms = {"every": "day", "time_zone": "Europe/Berlin", "carry": "all", "horizon": 99}
+    terms["until"] = "2099-12-31"
     page, campaign = stage.page, stage.campaign(**terms)
     assert page.locator("#labelled").is_hidden()
     for number in range(12):
@@ -277,6 +278,7 @@ def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_i
     assert stage.text("#period").startswith("Period 1 (every day, Europe/Berlin, until ")
     assert "0.01 of 5 USD spent." in stage.text("#period")
     assert "round 12 of 99 in this period" in stage.text("#facts")
+    assert "until 31 Dec 2099" in stage.text("#facts")
     stage.now += 3 * DAY
     stage.page.locator("#period", has_text="Period 4").wait_for()
     assert "0 of 5 USD spent and 14.88 carried over." in stage.text("#period")

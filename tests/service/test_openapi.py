@@ -109,9 +109,13 @@ def aim(case: Any) -> None:
 
 
 def aim_periods(body: dict[str, Any]) -> None:
-    """Let new terms name a time zone that there is; without periods they say nothing of them."""
+    """Let new terms name a time zone that there is, and an end that lies ahead; without periods
+    they say nothing of them.
+    """
     if isinstance(body.get("time_zone"), str) and len(body["time_zone"]) <= MOST_NAME:
         body["time_zone"] = "Europe/Berlin"
+    if isinstance(body.get("until"), str):
+        body["until"] = "2099-12-31"
     if body.get("every") is None:
         body.pop("carry", None)
         if body.get("time_zone") in ("Europe/Berlin", None):  # what the document forbids stays

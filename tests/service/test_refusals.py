@@ -100,6 +100,7 @@ REFUSED: list[tuple[str, Any, str]] = [
         {"reports": [{"ticket": 1, "reward": 1, "cost": 0}] * 1001},
         "reports: must be a list of at most 1,000",
     ),
+    ("/tells", {"reports": 7}, "reports=7: must be a list"),
     (  # the first mistake is named
         "/tells",
         {"reports": [{"ticket": 1, "reward": 1, "cost": 1}, {"ticket": 2, "reward": 1}, 3]},
@@ -112,7 +113,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     ("/recommendation?confidence=95", None, "confidence=95: must be above 0 and below 1; 95% is"),
     ("/recommendation?caps=1", None, "unknown field of recommend 'caps'; did you mean 'cap'?"),
     ("/tickets?stat=held", None, "unknown field of tickets 'stat'; did you mean 'state'?"),
-    *query("/labels", "limit=0", "limit=10001", "key="),
+    *query("/labels", "limit=0", "limit=10001", "key=", "by=week"),
     *query("/journal", "after=-1", "after=x", f"after={2**63}", "limit=0", "limit=10001", "limit="),
     *(("/tickets/" + number, None, "ticket=") for number in ("0", "-1", "1.5", "x", "9" * 5000)),
     ("/journal?" + "&".join(f"w{i}" for i in range(1000)), None, "query: has 4,889 bytes; at"),

@@ -31,7 +31,7 @@ OPEN = {("GET", path) for path in PUBLIC}
 P, A = "/campaigns/prompts", "/accounts/team-a"
 NEEDED = {  # what each route needs: GET needs `read`; one that is not here fails the test below
     "read": f"/campaigns {P} {P}/tickets {P}/tickets/1 {P}/labels {P}/journal {P}/recommendation "
-    f"{P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
+    f"{P}/certificate {P}/picture {P}/events /accounts {A} {A}/journal /overview /metrics",
     "act": f"{P}/asks {P}/probabilities {P}/tells {P}/tickets/1/tell {P}/tickets/1/settle "
     f"{P}/tickets/1/reward {P}/tickets/1/fail {P}/tickets/1/void {P}/expire",
     "admin": f"/campaigns {P}/top-ups {P}/arms {P}/arms/set {P}/arms/retire {P}/alerts {P}/pause "

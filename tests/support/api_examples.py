@@ -73,6 +73,7 @@ SCRIPT: list[tuple[str, str, Any]] = [
     ("POST", f"{AT}/expire", None),
     ("GET", f"{AT}/labels?key=tenant", None),
     ("GET", f"{AT}/recommendation?by=ratio&confidence=0.9", None),
+    ("GET", f"{AT}/certificate?confidence=0.9", None),
     (
         "POST",
         f"{AT}/arms",

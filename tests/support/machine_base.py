@@ -7,6 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import astuple
+from datetime import UTC, datetime
 from io import StringIO
 from itertools import count
 from random import Random
@@ -90,6 +91,8 @@ def all_terms(draw: st.DrawFn, policy: str, resources: int | None = None) -> Ter
         horizon=draw(st.sampled_from([None, None, None, 6])),
         expires_after=draw(st.sampled_from([LIFE, LIFE, None])),
         initial=policy in STARTS_WITH_PULLS,
+        until=draw(st.sampled_from([None, None, None, START + 2 * LIFE, START + 2 * DAY])),
+        skip=draw(st.sampled_from([None, False])),
     )
     return draw(live_terms(terms, policy))
 
@@ -151,6 +154,10 @@ def as_given(terms: Terms) -> dict[str, Any]:
         given["cost_ceiling"] = in_rows(terms.ceiling)
     if terms.periods is not None:
         given |= periods_as_given(terms.periods)
+    if terms.until is not None:
+        given["until"] = datetime.fromtimestamp(terms.until / 1000, UTC)
+    if terms.skip is not None:
+        given["skip"] = terms.skip
     if terms.features is not None:
         given["features"] = {"length": list(terms.features), "code": None}
     return given
@@ -288,7 +295,7 @@ class BaseMachine(RuleBasedStateMachine):
         assert [astuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
         assert (status.status, status.rounds, status.entries) == (
-            ledger.status,
+            "ended" if ledger.is_over else ledger.status,
             ledger.rounds,
             ledger.entries,
         )
@@ -304,7 +311,7 @@ class BaseMachine(RuleBasedStateMachine):
         self.arms_agree(status)
         self.period_agrees(status, self.ledger)
         sums = self.campaign.labels(limit=10_000)
-        assert {(each.key, each.value): astuple(each)[2:] for each in sums} == ledger.labels()
+        assert {(each.key, each.value): astuple(each)[2:7] for each in sums} == ledger.labels()
 
     def period_agrees(self, status: Any, level: Level) -> None:
         """The period as of now, whether or not its boundary was made."""

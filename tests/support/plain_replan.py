@@ -11,6 +11,7 @@ from scipy.optimize import linprog
 from scipy.special import rel_entr
 
 import purse
+from purse.kernels.small_lp import solve as solve_program
 from purse.types import Bools, Floats, Problem, World
 from tests.support.knapsack_learners import Reports
 from tests.support.policies import EXACT
@@ -31,7 +32,8 @@ class PlainReplan:
         self.weights, self.last, self.taken = np.zeros((3, k))
         self.means, self.spreads, self.tops = np.zeros((3, k, 1 + d))
         self.tops[:, 0] = 1
-        self.earned, self.changes, self.first = 0.0, 0, list[float]()
+        self.paid = np.zeros((k, 2 + d))  # reports, rewards and costs
+        self.changes, self.began, self.first = 0, 0, list[float]()
         self.guarded = 0  # how often the guard spoke
         self.since: list[list[Floats]] = [[] for _ in range(k)]
 
@@ -73,40 +75,78 @@ class PlainReplan:
         fits = below & (self.most <= left[: self.most.shape[1]] * (1 + 1e-12)).all(axis=1)
         return fits if fits.any() else below
 
-    def chances(self, t: int, left: Floats, able: Bools, lp: Any) -> Floats:
+    def chances(self, t: int, left: Floats, able: Bools, lp: Any, pending: Floats) -> Floats:
         """The probability of each arm, from a solved program."""
-        x, upper, lower = lp.pulls, lp.gains, lp.uses
+        x, upper, lower = lp.pulls.copy(), lp.gains, lp.uses
         k, total = len(x), x.sum()
+        planned, held = x / total, 0.0
+        known = np.flatnonzero(able & (self.weights > 0))
+        portion = (self.means[:, 1:] / self.budget).max(axis=1)
+        safe = int(min(known, key=lambda i: portion[i], default=-1))
+        for i in np.flatnonzero(x):
+            if safe not in (-1, i) and self.is_risky(t, safe, int(i), left, lower, pending):
+                held += planned[i]
+                x[safe] += x[i]
+                planned[i] = x[i] = 0
+                self.guarded += 1
         rate = min(0.25, 0.2 * math.sqrt(k * t) / (t + 1000)) / k
         average = x @ lower / total
         parts = np.divide(average, lower, out=np.ones_like(lower), where=lower > average)
         chances = np.where(able, rate * parts.min(axis=1), 0)
-        planned = (1 - chances.sum()) * x / total
-        known = np.flatnonzero(able & (self.weights > 0))
-        portion = (self.means[:, 1:] / self.budget).max(axis=1)
-        safe = min(known, key=lambda i: portion[i], default=-1)
-        for i in np.flatnonzero(x):
-            if safe >= 0 and safe != i and self.is_risky(int(safe), int(i), left, lower[i]):
-                chances[safe] += planned[i]
-                self.guarded += 1
-            else:
-                same = able & (upper == upper[i]) & (lower == lower[i]).all(axis=1)
-                chances[same] += planned[i] / same.sum()
+        rest = 1 - chances.sum()
+        for i in np.flatnonzero(planned):
+            same = able & (upper == upper[i]) & (lower == lower[i]).all(axis=1)
+            chances[same] += rest * planned[i] / same.sum()
+        chances[safe] += rest * held
         return chances
 
-    def is_risky(self, safe: int, i: int, left: Floats, lower: Floats) -> bool:
+    def is_risky(
+        self, t: int, safe: int, i: int, left: Floats, lower: Floats, pending: Floats
+    ) -> bool:
         """Whether the guard plays the safe arm in the place of arm i."""
         d = len(self.budget)
         price = np.maximum(1e-12, self.means[safe, 1:])
-        cost = self.means[i, 1:] if self.weights[i] else lower[:d]
-        rounds = [left[d] - 1] if len(left) > d else []
-        after = min([*rounds, *np.maximum(0, left[:d] - cost) / price])
-        alone = min([self.horizon, *self.budget / price])
+        h = left[d] if len(left) > d else math.inf
+
+        def pulls(money: Floats, rounds: float) -> float:
+            return float(min(rounds, *money / price))
+
+        tried = self.weights[i] > 0
+        cost = self.means[i, 1:] if tried else lower[i, :d]
+        places = pulls(left[:d], h) - max(0, pulls(left[:d] - cost, h - 1))
         n = self.weights[[safe, i]] + 1
         rho, hope = ((n - 1) * self.means[[safe, i], 0] + 0.5) / n
         rho = max(0, rho - math.sqrt((self.spreads[safe, 0] + 0.25) / n[0] / n[0]) / 2)
-        no_dearer = not self.weights[i] and (self.most[i] <= self.most[safe]).all()
-        return not no_dearer and self.earned + hope + rho * after < 0.95 * rho * alone
+        everything = pulls(self.budget, t - (self.began or t) + h)
+        lost, total = self.losses(safe, rho, everything - pulls(left[:d], h), lower, pending)
+        no_dearer = not tried and (self.most[i] <= self.most[safe]).all()
+        owes = lost[i] > 0 or not tried
+        risks = total + rho * places - hope > 0.05 * rho * everything
+        return bool(places > 1 + 1e-6 and owes and risks and not no_dearer)
+
+    def losses(
+        self, safe: int, rho: float, gone: float, lower: Floats, pending: Floats
+    ) -> tuple[Floats, float]:
+        """What each arm lost, and the safe one and dearer ones together.
+
+        `gone` of the safe arm's pulls can no longer be had.
+        """
+        d, timed = len(self.budget), math.isfinite(self.horizon)
+        count = self.paid[:, 0]
+        each = self.paid / np.maximum(1, count)[:, None]
+        each[count == 0, 1], each[count == 0, 2:] = 0.5, lower[count == 0, :d]
+        n = count + pending
+        places = (each[:, 2:] / np.maximum(1e-12, self.means[safe, 1:])).max(axis=1)
+        places = np.maximum(places, 1.0 if timed else 0.0)
+        places[safe] = 1
+        dearer = places > 1 + 1e-6
+        gone -= n[~dearer] @ places[~dearer]
+        if (timed or d > 1) and n[dearer].sum() > 0:
+            pulls, more = n[dearer].sum(), n[dearer] @ (places[dearer] - 1)
+            base = min(1, max(0, gone / pulls))
+            places[dearer] = base + min(1, max(0, (gone - pulls) / more)) * (places[dearer] - 1)
+        lost = n * (rho * places - each[:, 1])
+        return lost, float(lost[dearer].sum() + lost[safe])
 
     def learn(self, t: int, arm: int, probability: float, reward: float, cost: Any) -> None:
         values, n = np.array([reward, *np.atleast_1d(cost)]), self.reports(t, arm)
@@ -120,9 +160,13 @@ class PlainReplan:
         self.last[arm] = max(self.last[arm], t)
         self.tops[arm] = np.maximum(self.tops[arm], values)
         self.taken[arm] += 1
-        self.earned += reward
+        self.paid[arm] += [1, *values]
+        self.began = self.began or t
         self.since[arm].append(values)
-        if size := self.differing(arm):
+        size = self.differing(arm)
+        if size and self.changes >= 8 + math.log(t) ** 2:
+            self.since = [[] for _ in self.since]
+        elif size:
             kept = np.minimum(2, self.weights)
             kept[arm] = size
             self.spreads *= (kept / np.maximum(1, self.weights))[:, None]
@@ -181,11 +225,12 @@ def follow_replan(live: purse.Policy, world: World, n_rounds: int, *, out: int =
         arms = [ticket.arm for ticket in live.tickets]
         pending = np.bincount(arms, minlength=live.problem.n_arms).astype(float)
         found, lp = live.probabilities(), live._game.scratch
+        solve_program(lp)  # again: the guard has changed its solution
         able = plain.open_arms(left, pending)
         solve = t < 2 * OFTEN or t % OFTEN == 0
         check_plan(lp, plain.bounds(t, left, pending), left, able, solve=solve)
         # of equally good plans it is the policy's own, and equal are arms that it finds equal
-        chances = plain.chances(t, left, able, lp)
+        chances = plain.chances(t, left, able, lp, pending)
         assert np.abs(found - chances).max() < EXACT
         try:
             ticket = live.ask()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tests.support.reference_levels import Account, Level, Sums
+from tests.support.reference_levels import HOUR, Account, Level, Sums
 from tests.support.reference_terms import (
     LONGEST,
     STATES,
@@ -47,6 +47,8 @@ class Books(Level):
     arms: list[Arm] = field(default_factory=list)
     # what was asked under each request id
     requests: dict[str, tuple[object, ...]] = field(default_factory=dict)
+    # of each ticket, which places it could have had with money enough
+    masks: list[tuple[bool, ...]] = field(default_factory=list)
     spent: list[int] = field(default_factory=list)
     overrun: list[int] = field(default_factory=list)
 
@@ -212,9 +214,20 @@ class Books(Level):
         }
         return {kind for kind, due in kinds.items() if due}
 
+    @property
+    def is_over(self) -> bool:
+        """Whether its time is over; it may come again if a clock was ahead."""
+        return self.terms.until is not None and self.clock() >= self.terms.until
+
     def alarm(self, kind: str) -> None:
         """A report came that a person should look at, within a day."""
         self.alarmed[kind] = self.clock()
+
+    def see_clock(self) -> None:
+        """If a clock was ahead, its alarms end a day from now."""
+        if self.clock() + HOUR < self.changed:
+            self.alarmed = {kind: min(at, self.clock()) for kind, at in self.alarmed.items()}
+        super().see_clock()
 
     def is_recent(self, kind: str) -> bool:
         return self.clock() < self.alarmed.get(kind, -DAY) + DAY
@@ -260,6 +273,8 @@ class Asking(Books):
         return issued
 
     def open_for_asks(self, mask: Mask | None) -> None:
+        if self.is_over:
+            raise Refusal("CampaignEnded")
         for level in reversed(self.levels):
             if level.status != "running":
                 raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignEnded")
@@ -291,7 +306,10 @@ class Asking(Books):
             freed = self.freed
             waits = any(fit(self.need(place, mask), freed) for place in places)
             raise Refusal("BudgetHeld" if waits else "BudgetExhausted")
-        places = fitting
+        return self.ready(fitting)
+
+    def ready(self, places: list[int]) -> list[int]:
+        """Those of some arms that do not cool down and are not left out for their silence."""
         waits_ms = {place: self.wait(place) for place in places}
         if min(waits_ms.values()) > 0:
             raise Refusal("ArmsCoolingDown", min(waits_ms.values()))
@@ -363,6 +381,7 @@ class Asking(Books):
         assert drawn.t == self.rounds, f"{drawn} followed round {self.rounds - 1}"
         if place is None:
             assert self.terms.horizon is not None, "only a horizon ends a game of skips"
+            assert self.terms.skip is not False, f"{drawn} passes"
             return False
         assert place in allowed, f"{drawn} is none of {allowed}"
         explored = self.chances(mask)
@@ -390,6 +409,8 @@ class Asking(Books):
         issued, seen = [], self.seen(contexts)
         for number, drawn in enumerate(tickets):
             assert drawn.id == len(self.tickets) + 1, f"ticket {drawn.id} is out of order"
+            could = self.ready(self.present if mask is None else sorted(mask))
+            self.masks.append(tuple(place in could for place in range(self.places)))
             initial = self.check(drawn, mask, evenly=evenly)
             held, state = (0,) * len(self.budget), "skipped"
             if drawn.arm is not None:

@@ -66,6 +66,8 @@ class Terms(NamedTuple):
     ceiling: tuple[Units, ...] | None = None  # per arm
     features: tuple[float, float] | None = None  # the range of the first of two
     periods: Periods | None = None
+    until: int | None = None  # ms
+    skip: bool | None = None  # False: no round may pass
 
 
 class Report(NamedTuple):

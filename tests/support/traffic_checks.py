@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from purse import AskRefused, Conflict, InvalidInput
-from purse.errors import ArmsCoolingDown
+from purse.errors import ArmsCoolingDown, CampaignEnded
 from tests.support.campaigns import TERMS
-from tests.support.storages import StorageHarness
+from tests.support.paths import MASKS_SEEN
+from tests.support.storages import START, StorageHarness
 
 Build = Callable[[], StorageHarness]
 LEARNING: dict[str, Any] = {**TERMS, "policy": "exp3.bwk", "expires_after": None}
@@ -48,6 +49,27 @@ def what_does_not_fit_is_not_chosen(build: Build) -> None:
     campaign = build().create("test", **{**TERMS, "arms": {"red": 3, "green": "0.5"}, "budget": 8})
     campaign.ask_many(2, arms=["red"])
     assert [ticket.arm for ticket in campaign.ask_many(9)] == ["green"] * 4
+
+
+def asks_end_and_reports_are_still_taken(build: Build) -> None:
+    """To the millisecond, by the clock; a request that was answered is answered again."""
+    harness = build()
+    campaign = harness.create("test", **TERMS, until="2027-01-17T08:00", time_zone="Europe/Berlin")
+    end = START + 47 * 3_600_000  # 8:00 in Berlin, 7:00 in UTC
+    harness.clock = end - 1
+    first, second = campaign.ask("first"), campaign.ask()
+    assert campaign.status().status == "running"
+    harness.clock = end
+    with pytest.raises(CampaignEnded, match="'test' has ended: it was to last until 2027-01-17 07"):
+        campaign.ask()
+    assert campaign.ask("first").id == first.id
+    assert campaign.tell(first, 1, "0.5").state == "told"
+    status = campaign.status()
+    assert (status.status, status.until) == ("ended", end / 1000)
+    assert "until 2027-01-17 07:00:00 UTC" in str(status)
+    harness.clock = end - 1  # the clock was ahead
+    assert campaign.ask().id == second.id + 1
+    assert campaign.audit(full=True).findings == ()
 
 
 def a_dead_ticket_is_not_handed_out_again(build: Build) -> None:
@@ -167,6 +189,13 @@ def a_new_arm_gets_its_first_pull(build: Build) -> None:
         campaign.tell(campaign.ask(), 1, "0.1")
     campaign.add_arm("blue")
     assert campaign.ask().arm == "blue"
+
+
+def every_masked_ask_counts_once(build: Build) -> None:
+    campaign = build().create("test", **{**TERMS, "policy": MASKS_SEEN})
+    for arms in (["red"], ["green"], ["red"], None):
+        campaign.void(campaign.ask(arms=arms))
+    assert campaign.storage.overview("test").head.masks == [["1", 2], ["2", 1]]
 
 
 def a_silent_arm_gets_a_fifth(build: Build) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import allowed, asks, commit, cooldown, learner, reports
+from purse.campaign import allowed, asks, commit, cooldown, learner, masks, reports
 from purse.campaign.arms import Arms, Seen
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
@@ -39,6 +39,11 @@ def allow_any_maximum(patch: Patch) -> None:
 def choose_what_does_not_fit(patch: Patch) -> None:
     """No arm is left out because it does not fit."""
     patch.setattr(allowed, "fits", lambda *_: True)
+
+
+def go_on_for_ever(patch: Patch) -> None:
+    """No time is ever over."""
+    patch.setattr(CampaignLevel, "is_over", lambda *_: False)
 
 
 def hand_out_the_dead(patch: Patch) -> None:
@@ -128,7 +133,7 @@ def wait_for_rewards_for_ever(patch: Patch) -> None:
 
 def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
     """An ask does not know the rewards that its own transaction has given up."""
-    patch.setattr(commit, "learn_given_up", lambda *_: None)
+    patch.setattr(commit, "learn_added", lambda *_: None)
 
 
 def clip_nothing(patch: Patch) -> None:
@@ -145,6 +150,22 @@ def forget_the_chance_of_exploration(patch: Patch) -> None:
         return arm, transaction.policy.probabilities(seen)[arm]
 
     patch.setattr(asks, "next_round", proud)
+
+
+def count_no_masks(patch: Patch) -> None:
+    """A mask is not counted."""
+    patch.setattr(CampaignLevel, "count_mask", lambda *_: None)
+
+
+def count_masks_twice(patch: Patch) -> None:
+    """A mask is counted two times."""
+    count_mask = CampaignLevel.count_mask
+
+    def twice(level: CampaignLevel, entry: Any) -> None:
+        count_mask(level, entry)
+        count_mask(level, entry)
+
+    patch.setattr(CampaignLevel, "count_mask", twice)
 
 
 def choose_the_retired(patch: Patch) -> None:
@@ -172,4 +193,4 @@ def forget_the_first_pull_of_a_new_arm(patch: Patch) -> None:
 
 def listen_for_ever(patch: Patch) -> None:
     """An arm that never brings a reward is chosen as often as the policy wants."""
-    patch.setattr(allowed, "silent", lambda *_: set())
+    patch.setattr(masks, "silent", lambda *_: set())

@@ -61,6 +61,7 @@ NEW: dict[str, Any] = {
 }
 TEAM = {"budget": 50, "account": "company", "every": "day", "carry": "all"}
 ROOM = {"capacity": 7, "cost_ceiling": "0.1"}
+HOT = {"cooldown": 60, "horizon": 9, "skip": False, "resources": ["USD"], "alerts": ["50%"]}
 LATE = {"reward_within": 60, "missing_reward": -1, "reward_range": (-1, 1)}
 BAD: list[dict[str, Any]] = [
     {"arms": {}},
@@ -94,12 +95,17 @@ BAD: list[dict[str, Any]] = [
     {"cost_ceiling": "0.001", "capacity": 3},
     {"features": -1},
     {"features": {"length": [1, 0]}},
+    {"features": 2, "map": "fourier:0"},
+    {"map": "fourier:48"},
     {"account": "none"},
     {"account": "a/b"},
     {"every": "fortnight"},
     {"every": "day", "time_zone": "Mars"},
     {"time_zone": "Europe/Berlin"},
     {"carry": "some"},
+    {"until": "soon"},
+    {"skip": True},
+    {"skip": "x"},
     {"alerts": ["800%"]},
     {"alerts": "80%"},
     {"exist_ok": "yes"},
@@ -126,7 +132,7 @@ STEPS: list[Step] = [
     *on(
         "Campaign",
         ("create", "prompts", by(**NEW, **ROOM, account="team", cooldown=None)),
-        ("create", "hot", by(**NEW, cooldown=60, horizon=9, resources=["USD"], alerts=["50%"])),
+        ("create", "hot", by(**NEW, **HOT)),
         ("create", "late", by(**NEW, **LATE, explore=0.05)),
         ("create", "seen", by(**NEW, features={"länge": (0, 8000), "kind": ["a", "b"]})),
         (
@@ -216,6 +222,8 @@ STEPS: list[Step] = [
         ("tell_many", [(6, 0.1, "0.001"), (99, 1, 1), (7, 2, 1), ("x", 1, 1), (7, 0.3, "0.5")]),
         ("tell_many", [(8, 1, math.nan), (8, 1, None), (8, True, 1), (6, 0.1, "0.001")]),
         ("tell_many", []),
+        ("tell_many", 7),
+        ("tell_many", [(6, 0.1, "0.001"), (7, 1)]),
         ("top_up", "1.5", "t1"),
         ("top_up", "1.5", "t1"),
         ("top_up", "2", "t1"),
@@ -227,6 +235,7 @@ STEPS: list[Step] = [
         ("tickets", ["told", "failed"], 2),
         ("tickets", ["told", "failed"], 2, by(after=1)),
         ("tickets", ["hold"]),
+        ("tickets", None),
         ("tickets", ["held"], 0),
         ("tickets", ["held"], 5, -1),
         ("ticket", 4),
@@ -236,6 +245,8 @@ STEPS: list[Step] = [
         ("labels", "tenant", 1),
         ("labels", "a=b"),
         ("labels", None, 0),
+        ("labels", "tenant", 9, "day"),
+        ("labels", by(by="week")),
         ("recommend",),
         ("recommend", "ratio", by(cap="0.04", confidence=0.5, within=0.5)),
         ("recommend", by(cap=Decimal("1e-7"))),
@@ -246,6 +257,9 @@ STEPS: list[Step] = [
         ("recommend", by(cap="x")),
         ("recommend", by(cap=0)),
         ("recommend", by(resource="EUR")),
+        ("certificate",),
+        ("certificate", 0.5),
+        ("certificate", 1),
         *(
             call
             for arm in STRANGE

@@ -28,6 +28,7 @@ TERMS: dict[str, Any] = {
     "missing_reward": 0.5,
     "every": "day",
     "alerts": ["50%", "overrun", "expired"],
+    "policy": "tsallis-inf",  # whose probabilities follow from every reward
 }
 
 

@@ -34,6 +34,7 @@ with plain.spending() as call:
     call.tell(reward=1, cost="0.01")
 plain.probabilities(), seeing.probabilities(context=[5, "api"])
 plain.recommend()
+plain.certificate()
 for campaign in (plain, seeing):
     assert not campaign.audit().findings
     campaign.export(f"{campaign.name}.jsonl")
@@ -167,7 +168,8 @@ with running(policy="replan") as client:
         report = {"ticket": ticket["id"], "reward": 1, "cost": "0.01"}
         client.post("/campaigns/prompts/tells", json={"reports": [report]})
     for path in ("/", "/overview", "/campaigns/prompts", "/campaigns/prompts/picture",
-                 "/campaigns/prompts/recommendation", "/metrics", "/openapi.json"):
+                 "/campaigns/prompts/recommendation", "/campaigns/prompts/certificate", "/metrics",
+                 "/openapi.json"):
         print(client.get(path).status_code, path)
 """
     allowed = ("joblib", "pandas", "pyarrow")  # what the client of the tests may look for

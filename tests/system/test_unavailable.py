@@ -29,9 +29,9 @@ def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.1)
     patch.setattr(
         postgres,
-        "SESSION",
-        postgres.SESSION.replace(
-            f"lock_timeout = '{postgres.LOCK_TIMEOUT_S}s'", "lock_timeout = '50ms'"
+        "SETTINGS",
+        postgres.SETTINGS.replace(
+            f"'lock_timeout', '{postgres.LOCK_TIMEOUT_S}s'", "'lock_timeout', '50ms'"
         ),
     )
     patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)

@@ -229,6 +229,37 @@ def test_segments_of_outages_come_again_after_the_last() -> None:
         assert same.outages.last.tolist() == [2, 4]
 
 
+def test_requests_are_of_kinds_that_come_as_often_as_their_shares() -> None:
+    kinds = [[1, 1, 1], [0, 1, 1], [0, 0, 1]]
+    half = [[5, 3, 2], [0, 0, 1]]
+    world = worlds.requests(INNER, 20_000, kinds, half)
+    assert world.outages is not None
+    first, second = world.outages.up[:10_000], world.outages.up[10_000:]
+    assert second.tolist() == [[False, False, True]] * 10_000
+    # an arm is up with the sum of the shares of its kinds; the standard error is below 0.005
+    assert first.mean(axis=0) == pytest.approx([0.5, 0.8, 1.0], abs=0.02)
+    again, other = (worlds.requests(INNER, 20_000, kinds, half, seed=seed) for seed in (0, 1))
+    assert again.outages is not None
+    assert other.outages is not None
+    assert (again.outages.up == world.outages.up).all()
+    assert (other.outages.up != world.outages.up).any()
+    runs = worlds.requests(INNER, 1_005, kinds, half[0], run=10).outages
+    assert runs is not None
+    assert (runs.up[:1_000].reshape(100, 10, 3) == runs.up[:1_000:10, None]).all()
+    assert (runs.up[10] != runs.up[::10]).any()
+
+
+def test_a_player_may_not_be_told_how_many_requests_come() -> None:
+    told, untold = (worlds.requests(INNER, 300, told=told) for told in (True, False))
+    assert (told.horizon, untold.horizon) == (300, None)
+    assert not told.outages
+    runs = [purse.simulate("replan", world, 1000, n_paths=20) for world in (told, untold)]
+    for run in runs:
+        assert (run.rounds == 300).all()  # there is money for more
+    # who is told takes the dearest arm; a standard error is 1.5
+    assert runs[0].gain.mean() > runs[1].gain.mean() + 6
+
+
 def test_without_segments_the_phases_of_the_world_count() -> None:
     run = purse.simulate("uniform", worlds.outages(SWITCHING, up=[[1, 0], [0, 1]]), 3, n_paths=3)
     assert (run.pulls == [4, 2]).all()

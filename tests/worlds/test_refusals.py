@@ -103,14 +103,23 @@ moving_costs efficiencies [-.5,0] | efficiencies=-0.5: must be at least 0
 moving_costs costs [[.5]] | costs has 1 arms, and efficiencies has 2
 outages up [[1,1]] | must be rows of 3 entries, 0 or 1, one for each arm
 outages up [[1,2,0]] | must be rows of 3 entries, 0 or 1, one for each arm
-outages up [[1,0,0],[0,0,0]] | must have an arm that is up in each segment
-outages up "down" | must be a row of 0 and 1 for each segment
+outages up [[1,0,0],[0,0,0]] | must have an arm that may be played in each row
+outages up "down" | must be rows of 0 and 1
 outages segments [3,1,2] | segments has 3 lengths, and up has 2 rows
 outages segments None | up has 2 segments, and {INNER} has 1 phases; pass segments=...
 pricing prices [1,2] | chances has 4 entries, and prices has 2
 pricing prices [0,1,1,1] | must be positive
 pricing chances [1.5,0,0,0] | chances=1.5: {SHARE}
 pricing customers 0 | {UP}
+requests rounds 0 | must be a whole number from 1 to 100000
+requests kinds [[1,1],[0,1]] | must be rows of 3 entries, 0 or 1, one for each arm
+requests kinds [[1,1,1]] | kinds has 1 rows, and shares has 2 entries
+requests kinds None | kinds and shares: give both, or none
+requests shares None | kinds and shares: give both, or none
+requests shares [[.5,.4],[0,0]] | must be numbers from 0 up, and not all 0
+requests shares [1.5,-.5] | must be numbers from 0 up, and not all 0
+requests run 0 | must be a whole number from 1 to 200
+requests told 1 | must be True or False
 routing prompts -1 | {UP}
 routing_contexts steepness -1 | must be a number at least 0 and at most 100
 similar_costs cost_min .6 | must be a number

@@ -1,4 +1,4 @@
-"""The rules of alerts, as words: "80%", "overrun", "cooling-down", "expired"."""
+"""The rules of alerts, as words: "80%", "overrun", "cooling-down", "expired", "forecast"."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from purse.errors import invalid
 
 PERCENT = re.compile(r"([1-9][0-9]?|100)%")
-WORDS = ("overrun", "cooling-down", "expired")
+WORDS = ("overrun", "cooling-down", "expired", "forecast")
 OF_ACCOUNTS = ("overrun",)  # the words that accounts have
 
 

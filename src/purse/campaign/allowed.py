@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from purse.base import amounts
-from purse.campaign import cooldown
+from purse.campaign import cooldown, masks
 from purse.campaign.ask_inputs import Mask
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.ledger import fits
@@ -16,8 +16,6 @@ from purse.campaign.results import write_time
 from purse.campaign.transaction import Transaction
 from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
 
-SILENT = 20  # tickets after which an arm that has brought no reward yet may be left out
-SILENT_SHARE = 5  # tickets, of which it gets one
 Need = Callable[[int], Units]  # the most that an arm may cost in an ask
 
 
@@ -37,7 +35,7 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         and not cooling
         and arms.all_there
         and fits(arms.most, left)
-        and not silent(level, arms.there)
+        and not masks.silent(level.head, arms.there)
     ):
         return None
     places = arms.there if mask is None else list(mask.allowed)
@@ -48,41 +46,20 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         waits = [arm for arm in places if fits(need(arm), rest)]
         cheapest = min(waits or places, key=lambda arm: need(arm)[0])
         raise shortage(transaction, cheapest, need(cheapest))
-    ready = not_cooling(transaction, fitting)
-    quiet = silent(level, ready)
-    places = [arm for arm in ready if arm not in quiet]
+    places = masks.ready(level.head, fitting, transaction.now)
+    if not places:
+        raise all_cool_down(transaction, fitting)
     return None if len(places) == level.terms.n_arms else places
 
 
-def not_cooling(transaction: Transaction, places: list[int]) -> list[int]:
-    """Return the arms that do not cool down. Raise `ArmsCoolingDown` if all do."""
+def all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDown:
+    """Say that arms cool down, and when the first may be chosen again."""
     level = transaction.campaign
-    if not level.head.cooling:
-        return places
-    waits = {
-        arm: cool.wait(transaction.now) if (cool := cooldown.find(level.head, arm)) else 0
-        for arm in places
-    }
-    if min(waits.values()) > 0:
-        seconds = min(waits.values()) / 1000
-        names = " and ".join(repr(level.arms.names[arm]) for arm in places)
-        raise ArmsCoolingDown(
-            f"calls of {names} failed, and the arm cools down: ask again in {seconds:g} s",
-            seconds,
-        )
-    return [arm for arm in places if waits[arm] == 0]
-
-
-def silent(level: CampaignLevel, places: list[int]) -> set[int]:
-    """Return the arms to be left out because they have had their share of tickets and none has
-    brought a reward; none if no other arm is allowed.
-    """
-    counts = level.head.silent
-    if not counts or max(counts) < SILENT:
-        return set()
-    least = max(SILENT, (level.head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
-    quiet = {arm for arm in places if counts[arm] >= least}
-    return quiet if len(places) > len(quiet) else set()
+    wait = min(cooldown.wait(level.head, arm, transaction.now) for arm in places) / 1000
+    names = " and ".join(repr(level.arms.names[arm]) for arm in places)
+    return ArmsCoolingDown(
+        f"calls of {names} failed, and the arm cools down: ask again in {wait:g} s", wait
+    )
 
 
 def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:

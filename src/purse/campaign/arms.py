@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 
 from purse.base.cached import cached_property
 
+# masks: the arms as the bits of a hexadecimal number, and how many asks had them
+MaskRows = Sequence[Sequence[Any]]
+
 
 class Seen(NamedTuple):
     """The view of a policy before it chooses."""
@@ -19,6 +22,8 @@ class Seen(NamedTuple):
     owed: Sequence[int]  # arms that owe their initial pull
     allowed: Sequence[int] | None  # arms that may be chosen; None: all
     context: Sequence[float] | None
+    masks: MaskRows = ()  # of earlier asks
+    rounds_left: int | None = None  # about, this one included, if the horizon is a forecast
 
 
 class Arms:

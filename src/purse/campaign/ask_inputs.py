@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -170,6 +170,12 @@ class Sums:
         for label in labels.items():
             before, sums = self.rows.get(label, (0, [Balance()] * len(move)))
             self.rows[label] = before + tickets, moved(sums, move)
+
+    def listed(self) -> Iterator[tuple[Any, ...]]:
+        """Yield key, value, resource, tickets, spent, held, presumed and overrun of each label."""
+        for label, (tickets, balances) in self.rows.items():
+            for resource, balance in enumerate(balances):
+                yield (*label, resource, tickets, *balance[1:])
 
 
 def read_labels(labels: Any) -> dict[str, str] | None:

@@ -10,6 +10,7 @@ from purse.campaign.arms import Seen
 from purse.campaign.ask_inputs import Context, Mask, check_keys, check_most
 from purse.campaign.ledger import fits
 from purse.campaign.records import Units
+from purse.campaign.results import write_time
 from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.transaction import Transaction
@@ -27,6 +28,7 @@ from purse.errors import (
 from purse.kernels.random import EXPLORE, at, stream, uniform
 
 STOP = -2  # the choice of a policy that ends the game
+MOST_FORECAST = 10**12  # rounds
 
 
 def ask(
@@ -122,6 +124,8 @@ def choice(
         body["deadline"] = transaction.now + terms.expires_after
     if arm in head.owed:
         body["initial"] = True
+    if seen.rounds_left is not None:
+        body["rounds_left"] = seen.rounds_left
     if left != [balance.left for balance in level.balances]:  # a level above has less
         body["left"] = left
     if periods := level.periods():
@@ -132,7 +136,7 @@ def choice(
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
     """(K,) Return the probability of each arm in the next round."""
     _, seen, explored = look(transaction, mask, context)
-    rest, chances = 1 - sum(explored.values()), transaction.policy.probabilities(seen)
+    rest, chances = 1 - sum(explored.values()), policy_chances(transaction, seen)
     return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
 
 
@@ -149,12 +153,29 @@ def look(
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
     numbers = None if context is None else context.numbers
-    seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers)
+    to_come = rounds_left(transaction)
+    seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come)
     return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
 
+def rounds_left(transaction: Transaction) -> int | None:
+    """Return about how many rounds are left, the next one included; None if the horizon is no
+    forecast.
+    """
+    level, now = transaction.campaign, transaction.now
+    if not level.head.traffic:
+        return None
+    with_this = level.traffic.after_ask(now, level.window)
+    return 1 + min(MOST_FORECAST, round(with_this.to_come(now, level.window)))
+
+
 def refuse_stopped(transaction: Transaction) -> None:
-    """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so."""
+    """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so, or if its time
+    is over.
+    """
+    if transaction.campaign.is_over(transaction.now):
+        until = write_time(transaction.campaign.terms.until / 1000)
+        raise CampaignEnded(f"{transaction.level.title} has ended: it was to last until {until}")
     for level in transaction.level.chain():  # the nearest first
         if level.head.status == ENDED:
             raise CampaignEnded(f"{level.title} has ended")
@@ -177,16 +198,49 @@ def next_round(
 ) -> tuple[int, float]:
     """Return arm and probability of the next ticket: explored, or chosen by the policy."""
     terms, t, period = transaction.campaign.terms, seen.t, transaction.level.period
-    if terms.horizon is not None and t > terms.horizon + (period.rounds if period else 0):
+    horizon = terms.horizon
+    if isinstance(horizon, int) and t > horizon + (period.rounds if period else 0):
         when = " in this period" if period else ""
-        raise HorizonReached(f"all {terms.horizon} rounds of the horizon have been asked for{when}")
+        raise HorizonReached(f"all {horizon} rounds of the horizon have been asked for{when}")
     rest = 1 - sum(explored.values())
     drawn = draw(explored, terms.seed, t) if explored else None
     if drawn is not None:
-        return drawn, explored[drawn] + rest * transaction.policy.probabilities(seen)[drawn]
-    arm, chance = transaction.policy.choose(seen)
+        return drawn, explored[drawn] + rest * policy_chances(transaction, seen)[drawn]
+    arm, chance = policy_choice(transaction, seen)
     check_choice(transaction, t, arm, chance)
     return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
+
+
+def policy_choice(transaction: Transaction, seen: Seen) -> tuple[int, float]:
+    """Return the arm that the policy chooses, and its probability. If no round may pass, the
+    cheapest arm is pulled in those that the policy lets pass.
+    """
+    arm, chance = transaction.policy.choose(seen)
+    if transaction.campaign.terms.skip or arm == STOP:
+        return arm, chance
+    cheapest = cheapest_arm(transaction, seen)
+    if arm == SKIP or (arm == cheapest and chance < 1):
+        return cheapest, policy_chances(transaction, seen)[cheapest]
+    return arm, chance
+
+
+def policy_chances(transaction: Transaction, seen: Seen) -> list[float]:
+    """(K,) Return the probability of each arm if the policy chooses, see `policy_choice`."""
+    chances = transaction.policy.probabilities(seen)
+    if not transaction.campaign.terms.skip:
+        chances[cheapest_arm(transaction, seen)] += max(0.0, 1 - sum(chances))
+    return chances
+
+
+def cheapest_arm(transaction: Transaction, seen: Seen) -> int:
+    """Return the allowed arm that may cost the least, as a part of what the dearest may."""
+    arms = transaction.campaign.arms
+
+    def share(arm: int) -> float:
+        pairs = zip(arms.cost_max[arm], arms.most, strict=True)
+        return max((units / most for units, most in pairs if most), default=0.0)
+
+    return min(arms.there if seen.allowed is None else seen.allowed, key=share)
 
 
 def explored_arms(
@@ -207,7 +261,7 @@ def explored_arms(
 def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
     """Raise `AskRefused` if the policy has ended the game, `PurseError` if it chose nonsense."""
     terms = transaction.campaign.terms
-    if arm == STOP or (arm == SKIP and terms.horizon is None):
+    if arm == STOP or (arm == SKIP and not terms.may_skip):
         raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")
     if arm != SKIP and not 0 <= arm < len(transaction.campaign.arms.names):
         raise PurseError(

@@ -72,8 +72,9 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
         if replay.level.head.digest != digest:
             replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
         checkpoint = stored.checkpoint
-        if checkpoint is not None and replay.policy is not None and checkpoint[0] == entry.seq:
-            computed = replay.policy.stored()[1:]
+        policy = replay.policy if replay.decides else None  # of another version: not compared
+        if checkpoint is not None and policy is not None and checkpoint[0] == entry.seq:
+            computed = policy.stored()[1:]
             if computed != (checkpoint[0], checkpoint[1], bytes(checkpoint[2])):
                 replay.find("the policy's checkpoint is not what the journal comes to")
     else:

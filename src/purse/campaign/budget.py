@@ -193,7 +193,7 @@ class Budget(Generic[S]):
         limit = integer("limit", limit, low=1, high=MOST_PAGE)
         return [
             Entry(entry.seq, entry.at, entry.kind, entry.request, entry.ticket, entry.body)
-            for entry in self._kept.storage.entries(self.name, after, limit)
+            for entry in self._kept.entries(after, limit)
         ]
 
     def export(self, file: str | Path | IO[str]) -> int:

@@ -5,8 +5,8 @@ This holds for any number of threads, processes and machines, and when any of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import IO, TYPE_CHECKING, Any, Self, TypeVar
+from collections.abc import Callable, Iterable
+from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer
@@ -37,7 +37,14 @@ from purse.errors import (
     TicketError,
     invalid,
 )
-from purse.identification.recommendation import CONFIDENCE, REWARD, Criterion, Recommendation
+from purse.identification.certificate import Certificate
+from purse.identification.recommendation import (
+    CONFIDENCE,
+    REWARD,
+    Criterion,
+    Recommendation,
+    check_confidence,
+)
 from purse.policies import DEFAULT
 
 if TYPE_CHECKING:
@@ -68,7 +75,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         budget: kinds.Amounts,
         cost_min: kinds.Costs = None,
         resources: kinds.Resources | None = None,
-        horizon: int | None = None,
+        horizon: kinds.Rounds | None = defaults.HORIZON,
+        skip: bool | None = None,
         policy: str = DEFAULT,
         seed: int = 0,
         expires_after: kinds.Seconds | None = defaults.EXPIRES_AFTER,
@@ -80,8 +88,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         capacity: int | None = None,
         cost_ceiling: kinds.Costs = None,
         features: kinds.Features = None,
+        map: str | None = None,
         account: kinds.Name | None = None,
         every: str | None = None,
+        until: kinds.When | None = None,
         time_zone: str | None = None,
         carry: str = defaults.CARRY,
         alerts: kinds.Alerts = (),
@@ -100,7 +110,12 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
                        are equal for all arms, costs are known, as some policies need it
         resources      the names of what is spent, such as "USD" and "tokens"; None: those of the
                        account above, or "units"
-        horizon        the number of rounds; None: no limit
+        horizon        the number of rounds, of each period; "traffic": a forecast from the times of
+                       asks, for which the campaign needs `every` or `until`; "auto": "traffic" if
+                       there is one of them and the policy plans by forecasts, else no limit;
+                       None: no limit
+        skip           whether rounds may pass without a pull, so that money is kept for others; if
+                       not, an arm is chosen in each. None: they may if there is a horizon
         policy         a name with options, such as "exp3++.bwk:beta=1", or the path of a policy
                        file
         seed           the same seed and the same reports give the same choices
@@ -123,16 +138,20 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         features       what a context holds: a number of features, a list of names, or a mapping
                        from names to a range (low, high), to (low, high, "optional") or to
                        classes; None: no contexts. Ranges are mapped to [-1, 1]
+        map            random cosines of the features that the policy sees, too, such as
+                       "fourier:48", so that it can learn what is not linear; None: none
         account        the account above the campaign, from which its money comes, too; None: none
         every          how often the budget is renewed and `horizon` begins again: "day", "week",
                        "month", or hours such as "6h"; None: never. Days begin at midnight, weeks
                        on Monday, months on the first
-        time_zone      the time zone of days, weeks and months, such as "Europe/Berlin"; None: that
-                       of the account above, or "UTC"
+        until          the last day, such as "2027-12-31", or a time, such as "2027-12-31T18:00",
+                       after which asks are refused; reports are still taken. None: no end
+        time_zone      the time zone of days, weeks and months, and of `until`, such as
+                       "Europe/Berlin"; None: that of the account above, or "UTC"
         carry          what is kept at the end of a period of the money that is left: "none" or
                        "all"
         alerts         rules of the events that webhooks are told of: "80%" of a budget, from "1%"
-                       to "100%", "overrun", "cooling-down" and "expired"
+                       to "100%", "overrun", "cooling-down", "expired" and "forecast"
         storage        an address such as sqlite:///purse.db, postgresql://user@host/database,
                        https://host or unix:/run/purse.sock
         token          for a server; None: the environment variable PURSE_TOKEN
@@ -296,7 +315,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         answers: dict[int, Receipt | PurseError] = {}
         waiting: list[tuple[int, Report]] = []  # each with its place
-        for place, (ticket, reward, cost) in enumerate(reports):
+        for place, report in enumerate(kinds.listed("reports", reports)):
+            ticket, reward, cost = kinds.triple(place, report)
             try:
                 waiting.append((place, Report(number_of(ticket, self.name), reward, cost)))
             except InvalidInput as error:
@@ -462,6 +482,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         limit    the number of tickets at most
         after    only tickets whose number is above this one
         """
+        states = kinds.listed("states", states)
         limit = integer("limit", limit, low=1, high=LARGEST)
         tickets = page = self._tickets(states, min(limit, MOST), after)
         while len(page) == MOST and len(tickets) < limit:
@@ -493,17 +514,26 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return self._kept.ticket(number_of(ticket, self.name))
 
     @verb("GET", "labels", "read", key="labels")
-    def labels(self, key: str | None = None, limit: int = 100) -> list[LabelStatus]:
+    def labels(
+        self, key: str | None = None, limit: int = 100, by: Literal["day"] | None = None
+    ) -> list[LabelStatus]:
         """Return the labels of asks on which most was spent of the first resource, the largest
         first; overruns count as spent.
 
         key     only labels with this key; None: with any
-        limit   the number of labels at most, 1 to 10,000
+        limit   the number of labels at most, 1 to 10,000; by day that of each day
+        by      "day" sums the tickets of each day on which they were asked for, in the campaign's
+                time zone, the latest day last; it reads the whole journal; None: of all days
         """
         from purse.campaign.ask_inputs import MOST_LISTED, read_key
         from purse.campaign.make_results import labels
 
         key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)
+        if by is not None:
+            from purse.campaign.labels_by_day import labels_by_day
+
+            choice("by", by, ("day",))
+            return labels_by_day(self._kept.journal(), self._kept.terms.time_zone, key, limit)
         keys = self._kept.campaign.head.labels if key is None else [key]
         storage = self._kept.storage
         rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
@@ -535,10 +565,37 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when a value is not allowed, or when the policy chooses arms by the
         context: then the arms were tried on different requests, and their means cannot be compared.
         """
+        from purse.campaign.history import History
         from purse.campaign.recommendations import recommended
 
-        sums, level = self._kept.history.look(), self._kept.campaign
+        sums, level = self._kept.history.look(History.arm_sums), self._kept.campaign
         return recommended(level, sums, by, resource, cap=cap, confidence=confidence, within=within)
+
+    @verb("GET", "certificate", "read")
+    def certificate(self, confidence: float = CONFIDENCE) -> Certificate:
+        """Return which share of the best this campaign has earned for certain.
+
+        confidence   of the statement, above 0 and below 1
+
+        The gain so far is at least this share of what the best way to spend the same money, in as
+        many rounds if they are limited, would have brought on average: any rule that never pays
+        more, even one that knows the mean reward and cost of each arm. The money is what was paid
+        or presumed spent so far, not the whole budget; what is held or left counts for neither.
+
+        With this confidence it holds at all times at once, for every policy, so that one may look
+        whenever one likes. It takes for granted that an arm's rewards and costs are independent
+        draws that do not change: after a change it is void. Retired arms do not count for the best
+        way. Under masks the best way may choose any arm in every round, which only makes it better.
+
+        There is no `share`, and `notes` says why, if there are features, if rewards are waited for,
+        or if a report was outside the declared ranges.
+
+        Raise `InvalidInput` when the confidence is not allowed.
+        """
+        from purse.campaign.certificates import certified
+
+        sure = check_confidence(confidence)
+        return self._kept.history.look(lambda history: certified(history, sure))
 
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(
@@ -559,8 +616,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         What never reached this storage, or was lost with it, shows only in `acknowledged` and
         `noted`, which the caller has kept elsewhere.
         """
-        if isinstance(acknowledged, (str, Mapping)) or not isinstance(acknowledged, Iterable):
-            raise invalid("acknowledged", acknowledged, "must be a list of tickets")
+        acknowledged = kinds.listed("acknowledged", acknowledged)
         match noted:
             case None:
                 pass

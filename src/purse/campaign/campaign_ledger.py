@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import lt
 from typing import TYPE_CHECKING, Any
 
-from purse.campaign import cooldown
+from purse.campaign import cooldown, masks
 from purse.campaign.arms import Arms
-from purse.campaign.ask_inputs import Sums
+from purse.campaign.ask_inputs import Sums, from_body
+from purse.campaign.defaults import TRAFFIC
 from purse.campaign.entry import Entry
+from purse.campaign.forecast import Traffic, Window
 from purse.campaign.ledger import Level
 from purse.campaign.records import Balance, Head
-from purse.campaign.states import CAMPAIGN, OPEN, UNFINISHED
+from purse.campaign.states import CAMPAIGN, HELD, OPEN, UNFINISHED
 from purse.campaign.ticket import SKIP, TicketRecord, folded, moved_between
 
 if TYPE_CHECKING:
@@ -52,6 +55,8 @@ class CampaignLevel(Level):
             case "created":
                 super().apply(entry)
                 self.head.silent = [0] * self.terms.n_arms
+                if self.terms.horizon == TRAFFIC:
+                    self.head.traffic = list(Traffic.begun_at(entry.at, self.terms.ahead))
                 self.head.open = [0] * self.terms.n_arms if self.terms.pending else []
                 self.head.owed = (
                     list(range(len(self.terms.arms))) if self.terms.initial_rounds else []
@@ -62,8 +67,57 @@ class CampaignLevel(Level):
                 self.head.joined = entry.body.get("periods", {})
                 if self.above is not None:
                     self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
+            case "renewed" if self.head.traffic:
+                super().apply(entry)
+                ahead = entry.body.get("ahead", 0)
+                self.head.traffic = list(self.traffic.next_period(entry.body["at"], ahead))
             case _:
                 super().apply(entry)
+
+    @property
+    def traffic(self) -> Traffic:
+        """The times of its asks, if its horizon is a forecast."""
+        return Traffic(*self.head.traffic)
+
+    @property
+    def window(self) -> Window:
+        """The time that a forecast is for: the period, or all of it, up to its end."""
+        if (period := self.period) is None:
+            return Window(self.head.created, self.terms.until)
+        return Window(period.begun, min(period.ends, self.terms.until or period.ends))
+
+    def to_come(self, at: int) -> float | None:
+        """Return about how many asks are to come after a time, ms; None if the horizon is no
+        forecast.
+        """
+        if not self.head.traffic:
+            return None
+        return self.traffic.as_of(at, self.window).to_come(at, self.window)
+
+    @property
+    def asked_in_period(self) -> int:
+        """The rounds that were asked for in this period, or in all."""
+        return self.head.rounds - (period.rounds if (period := self.period) else 0)
+
+    def lasts(self) -> list[float]:
+        """(d,) For how many more asks the money lasts, at what one has cost in this period, once it
+        was reported; infinity if nothing was spent.
+        """
+        balances, period, held = self.balances, self.period, self.head.counts.get(HELD, 0)
+        spent = [part.spent + part.presumed for part in balances]
+        if period is not None:
+            spent = period.spent(balances)
+        told = max(1, self.asked_in_period - held)
+        return [
+            max(0.0, (left + part.held) * told / paid - held) if paid > 0 else math.inf
+            for left, part, paid in zip(self.left(), balances, spent, strict=True)
+        ]
+
+    def is_over(self, at: int) -> bool:
+        """Return whether its time is over at a time, ms. No entry says so: a clock that was ahead
+        would end it for good.
+        """
+        return 0 < self.terms.until <= at
 
     def recall(self, entry: Entry, load: Callable[[int], Iterable[Entry]]) -> None:
         """Know the ticket of an entry to come; `load` finds the entries about one."""
@@ -90,7 +144,11 @@ class CampaignLevel(Level):
             self.labels.book(body["labels"], 1, move)
         if "context" in body:
             self.see(body)
+        if self.terms.masks:
+            self.count_mask(entry)
         head.rounds = ticket.t
+        if head.traffic:
+            head.traffic = list(self.traffic.after_ask(entry.at, self.window))
         head.count("tickets")
         head.count(ticket.state)
         if ticket.arm != SKIP:
@@ -102,6 +160,13 @@ class CampaignLevel(Level):
             if head.cooling:
                 cooldown.issued(head, ticket.arm, ticket.id, entry.at)
             self.book(move, entry.at)
+
+    def count_mask(self, entry: Entry) -> None:
+        """Count the arms that an ask might have chosen with money enough."""
+        n_arms, mask = self.terms.n_arms, entry.body.get("mask")
+        places = self.arms.there if mask is None else list(from_body(mask, n_arms).allowed)
+        open_ones = masks.ready(self.head, places, entry.at)
+        self.head.masks = masks.counted(self.head.masks, open_ones, n_arms)
 
     def see(self, body: dict[str, Any]) -> None:
         """Record the least and the most of each feature, and count values that were clipped."""

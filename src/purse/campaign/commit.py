@@ -185,8 +185,8 @@ class Committer:
             reports.expire(
                 transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
             )
-            if policy is not None:
-                learn_given_up(policy, transaction)
+        if policy is not None and transaction.added:
+            learn_added(policy, transaction)
         for operation in operations:
             operation.answer, operation.error = None, None
             try:
@@ -202,11 +202,7 @@ class Committer:
         all_terms = (*self.above, self.terms)
         level = linked(all_terms, levels)
         if level is None or [terms.id for terms in all_terms] != [row.head.id for row in levels]:
-            kind = CAMPAIGN if hasattr(self.terms, "arms") else ACCOUNT
-            raise NotFound(
-                f"{kind} {self.terms.name!r} was deleted and recreated since it was opened; "
-                "open it again"
-            )
+            raise recreated(self.terms)
         return level
 
     def know(self, level: Level, locked: Locked) -> None:
@@ -219,6 +215,14 @@ class Committer:
                 level.tickets[number or 0] = ticket
 
 
+def recreated(terms: Any) -> NotFound:
+    """Return the error for a level whose name another one has now."""
+    kind = CAMPAIGN if hasattr(terms, "arms") else ACCOUNT
+    return NotFound(
+        f"{kind} {terms.name!r} was deleted and recreated since it was opened; open it again"
+    )
+
+
 def linked(all_terms: Sequence[Any], stored: Sequence[Found]) -> Level | None:
     """Return the last of some levels with those above it, from the top down; None without any."""
     level: Level | None = None
@@ -228,12 +232,18 @@ def linked(all_terms: Sequence[Any], stored: Sequence[Found]) -> Level | None:
     return level
 
 
-def learn_given_up(policy: Learner, transaction: Transaction) -> None:
-    """Let the policy learn rewards that did not come in time, before the asks."""
-    told = [(added.entry.seq, added.entry.body) for added in transaction.added
-            if added.entry.kind == "told"]  # fmt: skip
-    if told:
-        policy.learn(told, transaction.level.seq, transaction.level.head.digest)
+def learn_added(policy: Learner, transaction: Transaction) -> None:
+    """Let the policy learn what came before the asks: that a period has begun, and rewards that
+    did not come in time.
+    """
+    level = transaction.level
+    learnt = [
+        (entry.seq, entry.body)
+        for of, entry, *_ in transaction.added
+        if of is level and entry.kind in policy.kinds
+    ]
+    if learnt:
+        policy.learn(learnt, level.seq, level.head.digest)
 
 
 def written(
@@ -267,11 +277,7 @@ def written(
         for ticket in tickets
         if ticket.state in UNFINISHED
     ]
-    labels = [
-        (key, *label, resource, count, *balance[1:])
-        for label, (count, balances) in own.labels.rows.items()
-        for resource, balance in enumerate(balances)
-    ]
+    labels = [(key, *row) for row in own.labels.listed()]
     return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 

@@ -44,6 +44,12 @@ def find(head: Head, arm: int) -> CoolDown | None:
     return next((CoolDown(*row) for row in head.cooling if row[0] == arm), None)
 
 
+def wait(head: Head, arm: int, now: int) -> int:
+    """Return for how many ms an arm is not allowed."""
+    cool = find(head, arm)
+    return 0 if cool is None else cool.wait(now)
+
+
 def put(head: Head, new: CoolDown) -> None:
     """Record a cool-down."""
     head.cooling = sorted([*(row for row in head.cooling if row[0] != new.arm), list(new)])

@@ -5,7 +5,7 @@ created    the terms
 asked      t (the round), arm, p (its probability), held (units of each resource); if it applies:
            deadline (ms), n (tickets wanted), of (the request that the first of them answers), mask,
            initial, left (what a level above had left, if less), periods (of each level, by its id),
-           labels, context, clipped, rounds (that the policy planned with; not written yet)
+           labels, context, clipped, rounds_left (that the policy planned with, see `forecast`)
 told       t, arm, p, reward, costs, from (the state before the cost was known); if it applies:
            context, over (it cost more than was held), missing (no reward came in time)
 settled    costs, from, over: the cost is known, and the reward is not
@@ -14,7 +14,8 @@ failed     costs, from, over, reason: the call did not work
 voided, expired
 conflict   report: what was said too late to count
 topped_up  units
-renewed    number (of the period that begins), at, next (when it ends, ms), tz
+renewed    number (of the period that begins), at, next (when it ends, ms), tz; for forecasts ahead
+           (ms by which local time is ahead of UTC)
 clock      next and tz, if the period was begun by a clock that was ahead: another one runs until
            then; nothing, if the clock has come to it again
 paused

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 import orjson
@@ -48,7 +48,9 @@ class History:
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self.asks = self.tells = 0
-        self.level = CampaignLevel(terms, balances=[Balance(units) for units in terms.budget])
+        # no policy chooses by it, so masks are not counted
+        self._shown = replace(terms, masks=False)
+        self.level = CampaignLevel(self._shown, balances=[Balance(units) for units in terms.budget])
         nothing = [0] * len(terms.resources)
         self._arms = [ArmStats(nothing) for _ in range(terms.n_arms)]
         self._settled = 0  # tickets that wait for their reward
@@ -131,7 +133,7 @@ class History:
         )
         history = cls(terms)
         parts = [Balance(*counters) for counters in balances]
-        history.level = CampaignLevel(terms, seq, Head(**head), parts)
+        history.level = CampaignLevel(history._shown, seq, Head(**head), parts)
         for name, number in zip(NUMBERS, numbers, strict=True):
             setattr(history, name, number)
         history._arms = [ArmStats(*facts) for facts in arms]

@@ -21,7 +21,7 @@ from purse.campaign.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.audit import audit
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.commit import Committer, Operation, linked, written
+from purse.campaign.commit import Committer, Operation, linked, recreated, written
 from purse.campaign.entry import Entry
 from purse.campaign.kinds import checked_name, number_of
 from purse.campaign.ledger import Level
@@ -203,8 +203,28 @@ class Kept:
     ) -> Audit:
         """Audit the whole tree, and compare with what others have kept."""
         outcome = audit(self.storage, self.name, full=full)
+        if not outcome.findings:
+            self.refuse_another()
         findings = (*outcome.findings, *self._outside(acknowledged, noted))
         return replace(outcome, findings=findings)
+
+    def entries(self, after: int, limit: int) -> Iterator[Entry]:
+        """Return the entries of the journal that follow one."""
+        self.refuse_another()
+        return self.storage.entries(self.name, after, limit)
+
+    def journal(self) -> Iterator[Entry]:
+        """Yield all entries of the journal, in order."""
+        after = 0
+        while page := list(self.entries(after, PAGE_SIZE)):
+            yield from page
+            after = page[-1].seq
+
+    def refuse_another(self) -> None:
+        """Raise `NotFound` if the name is that of another level now."""
+        kind = CAMPAIGN if isinstance(self.terms, Terms) else ACCOUNT
+        if self.storage.created(self.name, kind).body.get("id") != self.terms.id:
+            raise recreated(self.terms)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
         """Yield where what others have kept differs: only that shows what never got here."""
@@ -240,7 +260,8 @@ def created(
     if given["account"] is not None:
         storage = connected(storage, token)
         above = terms_above(storage, checked_name("account", given["account"]))
-        inherited = ("resources", "time_zone") if given["every"] else ("resources",)
+        timed = given["every"] or given.get("until") is not None
+        inherited = ("resources", "time_zone") if timed else ("resources",)
         given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
     terms = TERMS[kind].of(given)
     if isinstance(terms, Terms):
@@ -256,6 +277,8 @@ def created(
         for part in new.chain():
             if part.head.status == ENDED:
                 raise CampaignEnded(f"{part.title} has ended")
+        if isinstance(terms, Terms):
+            terms.check_until(transaction.now)
         transaction.add("created", terms.as_dict())
         yield written(transaction, stored)
 

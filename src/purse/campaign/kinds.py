@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import partial
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NamedTuple, TypeAlias, Union, get_args, get_origin
@@ -43,6 +44,11 @@ def number(text: str) -> Any:
         except ValueError:
             pass
     return text
+
+
+def truth(text: str) -> Any:
+    """Return what yes and no stand for."""
+    return {"yes": True, "no": False}.get(text, text)
 
 
 def seconds(text: str) -> Any:
@@ -142,13 +148,32 @@ class Report(NamedTuple):
 
 def reports(sent: Any) -> list[Report]:
     """Return reports from JSON; refuse those that lack a field, or have another one."""
-    if not isinstance(sent, list) or len(sent) > MOST:
+    if len(listed("reports", sent)) > MOST:
         raise InvalidInput(f"reports: must be a list of at most {MOST:,}")
     for place, report in enumerate(sent):
         if not isinstance(report, dict) or set(report) != set(Report._fields):
-            fields = ", ".join(Report._fields)
-            raise InvalidInput(f"reports[{place}]={shown(report)}: must have {fields}")
+            raise wrong_report(place, report)
     return [Report(**report) for report in sent]
+
+
+def triple(place: int, report: Any) -> tuple[Any, Any, Any]:
+    """Return ticket, reward and cost of a report."""
+    if not isinstance(report, Sequence) or isinstance(report, str) or len(report) != 3:
+        raise wrong_report(place, report)
+    ticket, reward, cost = report
+    return ticket, reward, cost
+
+
+def wrong_report(place: int, report: Any) -> InvalidInput:
+    """Return the error for a report without its parts."""
+    return InvalidInput(f"reports[{place}]={shown(report)}: must have {', '.join(Report._fields)}")
+
+
+def listed(field: str, values: Any) -> Sequence[Any]:
+    """Return several values, whatever holds them."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        raise invalid(field, values, "must be a list")
+    return list(values)
 
 
 def number_of(ticket: CampaignTicket | int, name: str) -> int:
@@ -225,6 +250,22 @@ Reward: TypeAlias = Annotated[Any, Kind(NUMBER, number, "REWARD")]
 Seconds: TypeAlias = Annotated[
     float, Kind({**NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
 ]
+Rounds: TypeAlias = Annotated[
+    int | str,
+    Kind(
+        {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["auto", "traffic"]}]},
+        lambda text: None if text == "never" else number(text),
+        "N|traffic|never",
+    ),
+]
+When: TypeAlias = Annotated[
+    str | date,
+    Kind(
+        {"type": "string", "examples": ["2027-12-31", "2027-12-31T18:00"]},
+        metavar="DATE|TIME",
+        sent=lambda value, _: value.isoformat() if isinstance(value, date) else value,
+    ),
+]
 Share: TypeAlias = Annotated[float, Kind(NUMBER, number, "SHARE")]
 Range: TypeAlias = Annotated[
     Sequence[float],
@@ -297,7 +338,7 @@ PLAIN: dict[Any, Kind] = {
     str: Kind({"type": "string"}),
     int: Kind({"type": "integer"}, number, "N"),
     float: Kind(NUMBER, number, "X"),
-    bool: Kind({"type": "boolean"}),
+    bool: Kind({"type": "boolean"}, truth, "yes|no"),
     Any: Kind({}),
 }
 

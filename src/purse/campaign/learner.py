@@ -13,7 +13,8 @@ import orjson
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.campaign.arms import Seen
+from purse.campaign import masks
+from purse.campaign.arms import MaskRows, Seen
 from purse.campaign.ask_inputs import CONTEXT
 from purse.campaign.records import POLICY, opened, sealed
 from purse.campaign.states import OPEN
@@ -25,6 +26,7 @@ from purse.engine.job import make_game, make_policy, sees_contexts
 from purse.engine.rules import NEVER
 from purse.engine.steps import CallBuffer, make_steps, new_game
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
+from purse.kernels.fourier import as_seen
 from purse.live.save_file import layout
 from purse.types import Floats
 
@@ -51,8 +53,12 @@ class Learner:
         self._high = [list(row) for row in terms.ceiling]
         self._buffer = CallBuffer(problem)
         self._zeros = (0,) * problem.n_resources
+        self._masks: MaskRows = ()  # that its workspace holds
         self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
         state, self._whole = in_one(self.module.init(params, problem))
+        anew = [getattr(state, name) for name in getattr(self.module, "PERIOD", ())]
+        self._anew = [(array, array.copy()) for array in anew]  # what a period begins with
+        self.kinds = ("told", "renewed") if anew else ("told",)  # of the entries that it heeds
         self._game = new_game(self.module, params, state, game, self._buffer, problem)
         self.code = sha256(
             f"{fingerprint((tell, self.module.update, params))} {layout(self.state)}".encode()
@@ -73,8 +79,13 @@ class Learner:
         """Write what the policy sees; return whether arms are masked."""
         space = self._game.workspace
         space.left_units[:] = seen.left
+        if seen.rounds_left is not None:
+            self._game.horizon[0] = seen.t - 1 + seen.rounds_left
         if self.terms.pending:
             space.pending[:] = seen.pending
+        if self.terms.masks and seen.masks != self._masks:
+            masks.write(seen.masks, self._masks, space.masks, space.seen)
+            self._masks = seen.masks
         if self.sees_contexts:
             self._see_context(seen.context)
         if seen.allowed is None:
@@ -90,8 +101,9 @@ class Learner:
                 f"the journal of {self.terms.name!r} is without its contexts, and "
                 f"{self.terms.policy} sees them: it cannot choose or learn again"
             )
-        rows = self._game.workspace.context[:, :-1]
-        rows[...] = np.array(numbers, np.float32).reshape(rows.shape)
+        rows, features = self._game.workspace.context[:, :-1], self.terms.context
+        exact = np.array(numbers, np.float32).astype(np.float64)
+        rows[...] = as_seen(features, exact.reshape(len(rows), features.n_columns))
 
     def probabilities(self, seen: Seen) -> list[float]:
         """Return the probability of each arm."""
@@ -108,27 +120,33 @@ class Learner:
 
     def begin_period(self, rounds: int) -> None:
         """Let the horizon count from this many rounds on; rounds keep their numbers."""
-        game, length = self._game.game, self.terms.horizon
-        if length is not None and game.horizon != rounds + length:
-            self._game = self._game._replace(game=game._replace(horizon=float(rounds + length)))
-            self._steps = make_steps(self.module, self._game)
+        if isinstance(length := self.terms.horizon, int):
+            self._game.horizon[0] = rounds + length
 
     def expect_many(self) -> None:
         """Expect a whole journal: say about how long that takes if there is no compiler."""
         self._steps.expect_many()
 
     def learn(self, told: Iterable[tuple[int, dict[str, Any]]], seq: int, digest: str) -> None:
-        """Take in the reports among the entries up to `seq`, each with the number of its entry;
-        those seen before are left out. `digest` is that of the journal up to `seq`.
+        """Take in the reports and the begins of periods among the entries up to `seq`, each with
+        the number of its entry; those seen before are left out. `digest` is that of the journal up
+        to `seq`.
 
-        A report on a ticket whose hold was gone teaches nothing. The policy sees costs within their
-        declared bounds, and rewards as parts of their declared range.
+        A period sets what the policy names in `PERIOD` back to its beginning. A report on a ticket
+        whose hold was gone teaches nothing. The policy sees costs within their declared bounds, and
+        rewards as parts of their declared range.
         """
         buffer, space, low, high = self._buffer, self._game.workspace, self._low, self._high
         pack, words, zeros = buffer.form.pack_into, buffer.words, self._zeros
         bounds = self.terms.reward_range
         for number, body in told:
-            if number <= self.seq or body["from"] not in OPEN:
+            if number <= self.seq:
+                continue
+            if "from" not in body:  # of a period
+                for array, first in self._anew:
+                    array[...] = first
+                continue
+            if body["from"] not in OPEN:
                 continue
             arm, reward = body["arm"], body["reward"]
             if bounds is not None:
@@ -171,6 +189,7 @@ class Learner:
 
 def recovered(terms: Terms, storage: Storage) -> Learner:
     """Return the policy as the journal taught it, from the last sound checkpoint on."""
+    terms.check_version()
     learner = Learner(terms)
     if learner.begin_at(storage.checkpoint(terms.name, POLICY)):
         if catch_up(learner, storage):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from heapq import nsmallest
 from itertools import groupby
 from typing import Any
 
 from purse.base.text import count
-from purse.campaign.allowed import SILENT, SILENT_SHARE
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.ledger import Level, fits
+from purse.campaign.masks import SILENT, SILENT_SHARE
 from purse.campaign.records import ALARMS, Balance, Head, Units, text
 from purse.campaign.results import (
     AccountStatus,
@@ -22,6 +23,7 @@ from purse.campaign.results import (
     CampaignTicket,
     CoolingArm,
     FeatureStatus,
+    ForecastStatus,
     LabelStatus,
     LevelStatus,
     PeriodStatus,
@@ -110,12 +112,15 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
     look    the same as it is stored
     """
     terms, head, arms = level.terms, level.head, level.arms
+    facts = common(level, look)
+    if level.is_over(now):
+        facts["status"] = ENDED
     return Status(
-        **common(level, look),
+        **facts,
         policy=terms.policy,
         arms=tuple(arms.names[place] for place in arms.there),
         rounds=head.rounds,
-        horizon=terms.horizon,
+        horizon=terms.horizon if isinstance(terms.horizon, int) else None,
         counts={**dict.fromkeys(COUNTS, 0), **head.counts},
         overdue=look.overdue,
         oldest_held=None if look.oldest is None else look.oldest / 1000,
@@ -132,7 +137,21 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
         ),
         features=tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
         labels=tuple(sorted(head.labels)),
+        until=terms.until / 1000 if terms.until else None,
+        forecast=forecast(level, now) if facts["status"] == RUNNING else None,
     )
+
+
+def forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
+    """Return what is expected until the end; None if the horizon is no forecast, or before the
+    first ask.
+    """
+    to_come = level.to_come(now)
+    if to_come is None or not (level.traffic.before or level.traffic.asks):
+        return None
+    lasts = min(level.lasts())
+    affords = None if lasts == math.inf else int(lasts)
+    return ForecastStatus(round(to_come), level.window.ends / 1000, affords)
 
 
 def account_status(

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 import zoneinfo
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -48,9 +48,7 @@ class Calendar(NamedTuple):
             raise invalid(
                 "every", every, "must be 'day', 'week', 'month' or a number of hours such as '6h'"
             )
-        if not isinstance(time_zone, str):
-            raise invalid("time_zone", time_zone, "must be a name such as 'Europe/Berlin'")
-        find_zone(time_zone)
+        check_zone(time_zone)
         return cls(every, time_zone)
 
     def next_end(self, boundary: int, after: int) -> int:
@@ -97,6 +95,17 @@ def instant(local: datetime, zone: tzinfo) -> int:
     return (moment - EPOCH) // MILLISECOND
 
 
+def local_day(time_zone: str, at: int) -> str:
+    """Return the local date of an instant, such as 2027-12-31."""
+    return (EPOCH + at * MILLISECOND).astimezone(find_zone(time_zone)).date().isoformat()
+
+
+def ahead_of_utc(time_zone: str, at: int) -> int:
+    """Return by how much local time is ahead of UTC at an instant, ms."""
+    offset = (EPOCH + at * MILLISECOND).astimezone(find_zone(time_zone)).utcoffset()
+    return (offset or timedelta()) // MILLISECOND
+
+
 def end_of_gap(local: datetime, zone: tzinfo) -> datetime:
     """Return the first instant after the gap around a local time: clocks change on a second."""
     late = local.replace(tzinfo=zone).astimezone(UTC)  # with the offset before the gap
@@ -110,6 +119,13 @@ def end_of_gap(local: datetime, zone: tzinfo) -> datetime:
         else:
             low = middle
     return early + high * SECOND
+
+
+def check_zone(name: Any) -> None:
+    """Raise `InvalidInput` if this is not the name of a time zone."""
+    if not isinstance(name, str):
+        raise invalid("time_zone", name, "must be a name such as 'Europe/Berlin'")
+    find_zone(name)
 
 
 OF_THIS_MACHINE = ("localtime", "Factory")  # names that mean another zone elsewhere, or none
@@ -214,17 +230,50 @@ class Period(NamedTuple):
         return self._replace(carried=carried, before=before, held=held), dropped
 
 
-def read_periods(every: str | None, time_zone: str | None, carry: str) -> dict[str, Any]:
-    """Return the terms of periods from what a user gives."""
+def read_periods(
+    every: str | None, time_zone: str | None, carry: str, until: Any = None
+) -> dict[str, Any]:
+    """Return the terms of periods, and of an end, from what a user gives."""
     zone = TIME_ZONE if time_zone is None else time_zone
+    terms: dict[str, Any] = {}
+    if until is not None:
+        check_zone(zone)
+        terms = {"until": read_until(until, find_zone(zone)), "time_zone": zone}
     if every is None or every == "":
-        for field, value, default in (("time_zone", zone, TIME_ZONE), ("carry", carry, CARRY)):
+        needed = {"carry": (carry, CARRY)} | ({} if terms else {"time_zone": (zone, TIME_ZONE)})
+        for field, (value, default) in needed.items():
             if value != default:
                 raise invalid(field, value, "needs every: 'day', 'week', 'month' or such as '6h'")
-        return {}
+        return terms
     Calendar.of(every, zone)
     carry = validation.choice("carry", carry, CARRIES)
-    return {"every": every, "time_zone": zone, "carry": carry}
+    return {**terms, "every": every, "time_zone": zone, "carry": carry}
+
+
+def read_until(until: Any, zone: tzinfo) -> int:
+    """Return the instant from which on asks are refused: the end of a date, or a time. Without an
+    offset they are local to a time zone.
+    """
+    try:
+        when = until
+        if isinstance(until, str):
+            when = whole_date(until) or datetime.fromisoformat(until)
+        if not isinstance(when, datetime):  # which is a date, too
+            when = datetime(when.year, when.month, when.day) + timedelta(days=1)
+        at = instant(when, zone) if when.tzinfo is None else (when - EPOCH) // MILLISECOND
+        return max(1, at)  # 0 would be no end
+    except (ValueError, OverflowError, AttributeError):
+        raise invalid(
+            "until", until, "must be a date such as '2027-12-31', or a time: '2027-12-31T18:00'"
+        ) from None
+
+
+def whole_date(text: str) -> date | None:
+    """Return the date of a text; None if the text is not a date."""
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
 
 
 def is_period_end(every: str, first_end: Any, tz: Any) -> bool:

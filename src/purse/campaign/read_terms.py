@@ -1,16 +1,23 @@
-"""Readers of terms: times, rewards, exploration and room for arms, checked."""
+"""Readers of terms: times, rewards, policies, exploration and room for arms, checked."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 import numpy as np
 
-from purse.base import amounts, validation
+from purse import policies
+from purse.base import amounts, spec, validation
 from purse.campaign import defaults
+from purse.campaign.defaults import TRAFFIC
+from purse.engine.job import find_policy, plans_by_forecast
 from purse.errors import invalid, unknown
+from purse.features import Features
+from purse.kernels.prior import pin_prior
+from purse.types import FORECAST
 
 MOST_SECONDS = 10 * 365 * 86_400
 MOST_EXPLORED = 0.5
@@ -26,6 +33,26 @@ def milliseconds(field: str, seconds: float | None) -> int | None:
     if seconds is None:
         return None
     return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
+
+
+def read_horizon(given: Mapping[str, Any]) -> Any:
+    """Return the horizon of a campaign, which is not checked if it is a number.
+
+    Raise `InvalidInput` if a forecast has no end.
+    """
+    horizon, has_end = given["horizon"], bool(given["every"]) or given["until"] is not None
+    if isinstance(horizon, str) and horizon == defaults.HORIZON:
+        policy = given["policy"]
+        fits = has_end and isinstance(policy, str) and plans_by_forecast(find_policy(policy)[0])
+        return TRAFFIC if fits else None
+    if isinstance(horizon, str) and horizon == TRAFFIC and not has_end:
+        raise invalid("horizon", horizon, "needs an end: every='month' or until='2027-12-31'")
+    return horizon
+
+
+def as_told(horizon: Any) -> Any:
+    """Return a horizon as a `Problem` has it."""
+    return FORECAST if isinstance(horizon, str) and horizon == TRAFFIC else horizon
 
 
 def read_range(reward_range: Any) -> tuple[float, float] | None:
@@ -142,3 +169,33 @@ def in_order(field: str, value: Any, arms: Sequence[str], resources: Sequence[st
         if isinstance(rows, (list, tuple))
         else rows
     )
+
+
+def read_policy(policy: Any, features: Features, arms: Sequence[str], *, skips: bool) -> str:
+    """Return a policy by its name, or by the whole path of its file.
+
+    skips   whether it may let rounds pass; if not, and it has the option `skip`, that is 0
+    """
+    if not isinstance(policy, str):
+        raise invalid(
+            "policy",
+            policy,
+            "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
+            "has to be found again later",
+        )
+    text = pin_prior(spec.absolute(policy), features, arms)
+    name, options = spec.parse(text)
+    if skips or "skip" not in signature(policies.load(name).params).parameters:
+        return text
+    if options.get("skip"):
+        raise invalid("policy", policy, "must not have the option skip if skip is False")
+    return text if "skip" in options else f"{text}{',' if options else ':'}skip=0"
+
+
+def read_skip(skip: Any, horizon: Any) -> bool:
+    """Return whether rounds may pass, which they never do without a horizon."""
+    if skip is not None and not isinstance(skip, bool):
+        raise invalid("skip", skip, "must be True or False")
+    if skip and horizon is None:
+        raise invalid("skip", skip, "needs a horizon: without one no round may pass")
+    return skip is not False

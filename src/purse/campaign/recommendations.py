@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, TypeVar
 
 from purse.base import amounts, validation
 from purse.base.text import count
@@ -12,12 +12,14 @@ from purse.campaign.arm_stats import ArmSums
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.fork_safety import reset_after_fork
-from purse.campaign.history import FollowedHistory
+from purse.campaign.history import FollowedHistory, History
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.engine.job import make_policy, sees_contexts
 from purse.errors import InvalidInput
 from purse.identification.recommendation import Recommendation
+
+T = TypeVar("T")
 
 
 def recommended(
@@ -80,12 +82,12 @@ class SharedHistory:
         self._lock = threading.Lock()
         self._followed: FollowedHistory | None = None
 
-    def look(self) -> dict[str, ArmSums]:
-        """Return what the reports of each arm come to, up to the last entry of the journal."""
+    def look(self, read: Callable[[History], T]) -> T:
+        """Return what `read` makes of the history up to the last entry of the journal."""
         with self._lock:
             if self._followed is None:
                 self._followed = FollowedHistory(self.terms, self.storage)
-            return self._followed.follow().arm_sums()
+            return read(self._followed.follow())
 
 
 def cost_range(

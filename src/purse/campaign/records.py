@@ -1,7 +1,7 @@
 """Records beside the journal: the balances of a level, its head, and checkpoints.
 
 A checkpoint is what a journal comes to at one of its entries, so that a reader can begin there. It
-is a cache, but for those of webhooks. It counts if it is whole and the journal still has the digest
+is a cache, but for the last two. It counts if it is whole and the journal still has the digest
 that it had when the checkpoint was made; otherwise its reader begins at an earlier entry.
 
 kind           body
@@ -9,6 +9,7 @@ policy         what the policy has learnt; made every few thousand entries
 history        what the dashboard shows
 audit          what an audit has found to be right
 webhook NAME   how far a receiver was told
+restored       when the level was restored, ms; it is at the last entry of then
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from purse.base import amounts
+from purse.campaign.arms import MaskRows
 from purse.campaign.states import RUNNING, CampaignState
 
 # alarms about reports, and what `counts` calls these reports
@@ -32,7 +34,8 @@ ALARMS = {
     "outside-range": "outside_range",
 }
 Units = Sequence[int]  # one amount of each resource
-POLICY, HISTORY, AUDIT = "policy", "history", "audit"  # kinds of checkpoints
+# kinds of checkpoints
+POLICY, HISTORY, AUDIT, RESTORED = "policy", "history", "audit", "restored"
 SEAL = 16  # bytes
 HOUR = 3_600_000  # ms by which a clock may go back without an alarm
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
@@ -100,12 +103,14 @@ class Head:
     counts: dict[str, int] = field(default_factory=dict)
     owed: list[int] = field(default_factory=list)  # arms that owe their initial pull
     open: list[int] = field(default_factory=list)  # unfinished tickets of each arm
+    masks: MaskRows = field(default_factory=list)  # counted for the policy
     silent: list[int] = field(default_factory=list)  # tickets of arms without a reward; -1: heard
     cooling: list[list[int]] = field(default_factory=list)  # see `CoolDown`
     arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
     seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
     labels: list[str] = field(default_factory=list)  # the keys of labels so far
     joined: dict[str, int] = field(default_factory=dict)  # periods of levels when it joined them
+    traffic: list[Any] = field(default_factory=list)  # see `Traffic`
 
     def to_json(self) -> str:
         """Return the head as it is stored."""
@@ -124,6 +129,8 @@ class Head:
         """Record when something changed, ms; count a clock that was ahead before."""
         if at < self.changed - HOUR:
             self.clock_steps += 1
+            # so that alarms of the time ahead end a day from now
+            self.alarmed = {kind: min(last, at) for kind, last in self.alarmed.items()}
             self.alarmed["clock"] = at
         self.changed = at
 

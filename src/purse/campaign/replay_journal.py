@@ -68,12 +68,10 @@ class Replay:
         if isinstance(level, CampaignLevel):
             terms, self.policy = level.terms, Learner(level.terms)
             self.policy.expect_many()
-            now = getattr(self.policy.module, "VERSION", 0)
-            self.decides = terms.policy_version in (0, now)
-            if not self.decides:
+            if versions := terms.other_version():
+                self.decides = False
                 self.notes.append(
-                    f"tickets were chosen by version {terms.policy_version} of {terms.policy}, and "
-                    f"this is version {now}: the choices were not made again"
+                    f"tickets were chosen by {versions}: the choices were not made again"
                 )
 
     def find(self, text: str) -> None:
@@ -116,8 +114,8 @@ class Replay:
                     for body in due_events(above, entry, own=above is level)
                 ]
             if self.policy is not None:
-                told = [(entry.seq, entry.body)] if entry.kind == "told" else []
-                self.policy.learn(told, entry.seq, level.head.digest)
+                learnt = [(entry.seq, entry.body)] if entry.kind in self.policy.kinds else []
+                self.policy.learn(learnt, entry.seq, level.head.digest)
             if isinstance(level, CampaignLevel):
                 level.forget(entry)
         except Exception as error:  # an entry may be anything
@@ -136,7 +134,8 @@ class Replay:
         if "next" in entry.body:
             version, now = entry.body.get("tz", ""), data_version(self.level.terms.time_zone)
             if version != now:
-                transaction.known_end = {key: entry.body[key] for key in ("next", "tz")}
+                told = ("next", "tz", "ahead")
+                transaction.known_end = {key: entry.body[key] for key in told if key in entry.body}
                 self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
         for above in self.level.chain():
             if entry.kind not in ("renewed", "clock", "created") and above.due(entry.at):

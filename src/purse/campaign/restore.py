@@ -16,6 +16,7 @@ from purse.campaign.entry import Entry
 from purse.campaign.journal import FORMAT
 from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
+from purse.campaign.records import RESTORED
 from purse.campaign.replay_journal import Load, Replay
 from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.sql import Found, Writes
@@ -35,14 +36,15 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     first = next(entries)
     if first.kind != "created":
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
-    terms = checked_terms(first).copied(name, above[-1].name if above else None)
+    (terms := checked_terms(first)).check_version()
+    terms = terms.copied(name, above[-1].name if above else None)
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
     def decide(stored: list[Found], load: Load) -> Iterator[Writes]:
         level = linked(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
-        yield from pages(replay, transaction, chain([first], entries), own)
+        yield from pages(replay, transaction, chain([first], entries), own, storage.now())
         stored[-1] = own[0]
         if level is not None:
             yield joined(storage, terms, level, stored)
@@ -73,7 +75,7 @@ def about(transaction: Transaction, ticket: int) -> list[Entry]:
 
 
 def pages(
-    replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found]
+    replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found], now: int
 ) -> Iterator[Writes]:
     """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
     level, expected = replay.level, list[tuple[Level, str]]()
@@ -95,7 +97,9 @@ def pages(
     replay.check_event(None, expected)
     refuse_findings(replay)
     level.head.checkpoint = level.seq
-    yield written(transaction, own, [(own[0].key, *replay.policy.stored())])
+    key = own[0].key
+    restored = (key, RESTORED, level.seq, "", b"%d" % now)
+    yield written(transaction, own, [(key, *replay.policy.stored()), restored])
     text = level.head.to_json()
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text

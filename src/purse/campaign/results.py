@@ -3,8 +3,7 @@
 Amounts are decimal text, one per resource.
 
 The service describes these types in its API, and the client builds them from JSON. The text in an
-`Annotated` is what the API says of a field. This module imports nothing heavy, for the client's
-sake.
+`Annotated` is what the API says of a field. The client imports this: nothing heavy here.
 """
 
 from __future__ import annotations
@@ -19,6 +18,7 @@ from purse.campaign.states import (
     HELD,
     PRESUMED,
     SETTLED,
+    SKIPPED,
     TOLD,
     VOID,
     CampaignState,
@@ -43,7 +43,7 @@ AlarmKind = Literal[
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 # counted in the status for people
-SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED)
+SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED, SKIPPED)
 
 
 def write_time(seconds: float) -> str:
@@ -150,7 +150,7 @@ def left_of(purses: tuple[BalanceStatus, ...]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LabelStatus:
-    """The costs of the tickets with a label."""
+    """The costs of the tickets with a label, of all days or of one."""
 
     key: str
     value: str
@@ -159,6 +159,7 @@ class LabelStatus:
     held: Amounts
     presumed: Amounts
     overrun: Amounts
+    day: Annotated[str | None, "Of their asks, such as 2027-12-31. None: any day."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the sums as JSON has them."""
@@ -215,6 +216,20 @@ class PeriodStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class ForecastStatus:
+    """The requests to come, where the horizon is a forecast."""
+
+    requests: Annotated[int, "About how many more until the end."]
+    until: Annotated[float, "The end: of the period, or of all asks. Seconds since 1970."]
+    affords: Annotated[int | None, "For how many the money lasts, at what one has cost so far."]
+
+    def __str__(self) -> str:
+        paid = f", money for about {self.affords or 0:,} at what one has cost so far"
+        end = f"about {self.requests:,} more requests until {write_time(self.until)}"
+        return end + paid * (self.affords is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class Alarm:
     """Something that a person should look at."""
 
@@ -235,7 +250,7 @@ class Status:
     policy: str
     arms: tuple[str, ...]
     rounds: int
-    horizon: int | None
+    horizon: Annotated[int | None, "None: no limit, or a forecast."]
     counts: dict[str, int]
     purses: tuple[BalanceStatus, ...]
     entries: Annotated[int, "The length of the journal."]
@@ -252,6 +267,8 @@ class Status:
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
+    until: Annotated[float | None, "When asks end. Seconds since 1970."] = None
+    forecast: Annotated[ForecastStatus | None, "None without one, and before the first ask."] = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
@@ -294,6 +311,8 @@ class Status:
                 for purse in self.purses
             ),
             *([f"  period {self.period}"] if self.period else []),
+            *([f"  until {write_time(self.until)}"] if self.until else []),
+            *([f"  forecast: {self.forecast}"] if self.forecast else []),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  account: {self.account}"] if self.account else []),

@@ -15,15 +15,16 @@ from numpy.typing import NDArray
 from purse.base import amounts
 from purse.base.cached import cached_property
 from purse.base.json import compact
-from purse.base.spec import absolute
 from purse.campaign import defaults
 from purse.campaign.alert_rules import read_alerts
 from purse.campaign.arms import Arms
 from purse.campaign.budget_terms import ID, BudgetTerms
+from purse.campaign.defaults import TRAFFIC
 from purse.campaign.kinds import checked_name
-from purse.campaign.period import is_period_end, read_periods
+from purse.campaign.period import EPOCH, MILLISECOND, ahead_of_utc, is_period_end, read_periods
 from purse.campaign.read_terms import (
     Table,
+    as_told,
     by_name,
     in_order,
     milliseconds,
@@ -31,17 +32,22 @@ from purse.campaign.read_terms import (
     read_bound,
     read_capacity,
     read_explore,
+    read_horizon,
     read_missing,
+    read_policy,
     read_range,
     read_resources,
+    read_skip,
 )
-from purse.engine.job import make_game, make_policy
+from purse.campaign.results import write_time
+from purse.engine.job import make_game, make_policy, wants_masks
 from purse.engine.rules import initial_rounds
 from purse.errors import InvalidInput, invalid
 from purse.features import Features
-from purse.kernels.prior import pin_prior
 from purse.types import Problem
 
+COUNTS = ("pending", "masks")  # whether the policy wants counts that are folded for it
+DAY = 86_400_000  # ms
 TIMES = ("expires_after", "cooldown", "reward_within")  # terms in seconds, kept in milliseconds
 MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
@@ -52,7 +58,8 @@ class Terms(BudgetTerms):
 
     KIND: ClassVar = "a campaign"
     OWN_FACTS: ClassVar = (
-        "id", "initial_rounds", "pending", "policy_version", "restored_from", "first_end", "tz",
+        "id", "initial_rounds", "pending", "masks", "policy_version", "restored_from", "first_end",
+        "tz", "ahead",
     )  # fmt: skip
     name: str
     arms: tuple[str, ...]
@@ -60,13 +67,14 @@ class Terms(BudgetTerms):
     budget: tuple[int, ...]  # (d,) at the beginning
     cost_min: tuple[tuple[int, ...], ...]  # (K, d)
     cost_max: tuple[tuple[int, ...], ...]  # (K, d)
-    horizon: int | None
+    horizon: int | str | None  # rounds, or `TRAFFIC`
     policy: str
     seed: int
     expires_after: int | None  # milliseconds
     initial_rounds: int  # in which each arm is pulled once, if the policy begins so
     id: str  # tells it from another campaign that had the same name before
     pending: bool = False  # whether the policy counts open tickets
+    masks: bool = False  # whether it counts the masks of earlier asks
     restored_from: str = ""  # the id of the campaign that this one is a copy of
     cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
     reward_within: int | None = None  # milliseconds from the cost to the reward
@@ -77,24 +85,30 @@ class Terms(BudgetTerms):
     # (K, d) units: the most that a pull costs as the policy knows it, if that is above `cost_max`
     cost_ceiling: Table | None = None
     policy_version: int = 0  # of its rule, if the policy counts them
+    skip: bool = True  # whether rounds may pass, if there is a horizon
     features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
+    map: str | None = None  # which adds numbers to a context that the policy sees
     account: str = ""  # the account above it
     every: str = ""  # how often the budget is renewed; "": never
     time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
     carry: str = defaults.CARRY  # what is kept of the money left
     first_end: int = 0  # ms, of the first period
     tz: str = ""  # the version of the time-zone data that told it
+    ahead: int = 0  # ms by which local time was ahead of UTC, for forecasts with periods
+    until: int = 0  # ms, from which on asks are refused; 0: never
     alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Terms:
         """Return checked terms from the arguments of `Campaign.create`, in the user's unit."""
+        given = {**given, "horizon": read_horizon(given)}
         name = checked_name("name", given["name"])
         stuff = read_resources(given["resources"])
         armed, problem = read_problem(given, stuff)
         most = table(problem.cost_max)
         bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
-        declared = Features.of(given["features"], n_arms=places or len(armed))
+        declared = Features.of(given["features"], n_arms=places or len(armed), map=given["map"])
+        skip = read_skip(given["skip"], given["horizon"])
         times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in TIMES}
         terms = cls(
             name=name,
@@ -103,8 +117,8 @@ class Terms(BudgetTerms):
             budget=tuple(problem.budget.tolist()),
             cost_min=table(problem.cost_min),
             cost_max=most,
-            horizon=problem.horizon,
-            policy=read_policy(given["policy"], declared, armed),
+            horizon=TRAFFIC if problem.forecast else problem.horizon,
+            policy=read_policy(given["policy"], declared, armed, skips=skip),
             seed=given["seed"],
             initial_rounds=0,
             id=given.get("id") or secrets.token_hex(8),
@@ -112,12 +126,14 @@ class Terms(BudgetTerms):
             reward_range=bounds,
             explore=read_explore(given["explore"]),
             capacity=places,
+            skip=skip,
             cost_ceiling=read_bound("cost_ceiling", given["cost_ceiling"], most, armed, stuff),
             features=declared.as_dict() or None,
+            map=declared.map,
             account=checked_name("account", given["account"]) if given["account"] else "",
             alerts=read_alerts(given["alerts"]),
             **times,
-            **read_periods(given["every"], given["time_zone"], given["carry"]),
+            **read_periods(given["every"], given["time_zone"], given["carry"], given["until"]),
         )
         return terms.with_policy()
 
@@ -136,8 +152,15 @@ class Terms(BudgetTerms):
             seed=make_game(module, self.problem, self.seed).seed,
             initial_rounds=initial_rounds(module, self.n_arms, 1),
             pending=bool(getattr(module, "PENDING", False)),
+            masks=wants_masks(module),
             policy_version=getattr(module, "VERSION", 0),
         )
+
+    def begun_at(self, now: int) -> Terms:
+        """Return the terms of what begins at a time (ms), with what the time zone says of it."""
+        is_local = self.every and self.horizon == TRAFFIC
+        ahead = ahead_of_utc(self.time_zone, now) if is_local else 0
+        return replace(super().begun_at(now), ahead=ahead)
 
     def check_state(self) -> None:
         """Refuse a policy whose state is too large to be stored every few thousand entries."""
@@ -148,8 +171,35 @@ class Terms(BudgetTerms):
                 "policy",
                 self.policy,
                 f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
-                f"{size:,} with {self.n_arms:,} arms and {self.context.n_columns:,} features",
+                f"{size:,} with {self.n_arms:,} arms and {self.context.n_seen:,} features",
             )
+
+    def other_version(self) -> str:
+        """Say which version of the policy has chosen so far, if it is not the one that is here."""
+        module, _ = make_policy(self.policy, self.problem)
+        now = getattr(module, "VERSION", 0)
+        if self.policy_version in (0, now):
+            return ""
+        return f"version {self.policy_version} of {self.policy}, and this is version {now}"
+
+    def check_version(self) -> None:
+        """Refuse to go on if another version of the policy has chosen so far."""
+        if versions := self.other_version():
+            raise InvalidInput(
+                f"campaign {self.name!r} was played by {versions}, which cannot go on: ask with "
+                "the purse that played it, or create a new campaign; reports, audits and exports "
+                "work as before"
+            )
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether a round may pass without a pull."""
+        return self.skip and self.horizon is not None
+
+    def check_until(self, now: int) -> None:
+        """Refuse an end that does not lie ahead of a time, ms."""
+        if self.until and self.until <= now:
+            raise invalid("until", write_time(self.until / 1000), "must lie ahead")
 
     def check_bounds(self) -> None:
         """Refuse a ceiling below the most that an arm may cost."""
@@ -190,7 +240,7 @@ class Terms(BudgetTerms):
     @cached_property
     def context(self) -> Features:
         """What a context holds."""
-        return Features.of(self.features, n_arms=self.n_arms)
+        return Features.of(self.features, n_arms=self.n_arms, map=self.map)
 
     def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
         """(K, d) Bounds of all places, from those of the arms named in the terms."""
@@ -207,7 +257,8 @@ class Terms(BudgetTerms):
             n_arms=self.n_arms,
             n_resources=len(self.resources),
             stop="hold",
-            n_features=self.context.n_columns,
+            horizon=as_told(self.horizon),
+            n_features=self.context.n_seen,
             **{**self.in_users_unit(), **bounds},
         )
 
@@ -217,13 +268,11 @@ class Terms(BudgetTerms):
             "budget": [amounts.text(units) for units in self.budget],
             "cost_min": texts(self.cost_min),
             "cost_max": texts(self.cost_max),
-            "horizon": self.horizon,
         }
 
     def checked(self) -> Terms:
         """Return the same terms, if they are what `of` would have made of them: for those that come
-        from a file. A campaign that began before its policy counted open tickets goes on without a
-        count.
+        from a file. A campaign that began before its policy wanted a count goes on without it.
         """
         times = {
             name: None if (value := getattr(self, name)) is None else value / 1000 for name in TIMES
@@ -231,6 +280,8 @@ class Terms(BudgetTerms):
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["capacity"] = self.capacity or None
         facts["explore"] = self.explore or None
+        facts["skip"] = None if self.skip else False
+        facts["until"] = EPOCH + self.until * MILLISECOND if self.until else None
         facts["arms"] = dict(zip(self.arms, facts.pop("cost_max"), strict=True))
         if self.cost_ceiling is not None:
             facts["cost_ceiling"] = texts(self.cost_ceiling)
@@ -243,8 +294,12 @@ class Terms(BudgetTerms):
             policy_version=self.policy_version,
             first_end=self.first_end,
             tz=self.tz,
+            ahead=self.ahead,
         )
-        again = replace(again, pending=again.pending and self.pending is True)
+        wants: dict[str, Any] = {
+            name: getattr(again, name) and getattr(self, name) is True for name in COUNTS
+        }
+        again = replace(again, **wants)
         if (
             not all(isinstance(text, str) for text in (self.id, self.restored_from))
             or not ID.fullmatch(self.id)
@@ -252,6 +307,8 @@ class Terms(BudgetTerms):
             or type(self.policy_version) is not int
             or not 0 <= self.policy_version < 2**31
             or not is_period_end(self.every, self.first_end, self.tz)
+            or type(self.ahead) is not int
+            or abs(self.ahead) > (DAY if self.every and self.horizon == TRAFFIC else 0)
             or compact(again.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
@@ -302,23 +359,11 @@ def read_problem(
         n_arms=len(armed),
         budget=by_name("budget", given["budget"], resources, "resource"),
         n_resources=len(resources),
-        horizon=given["horizon"],
+        horizon=as_told(given["horizon"]),
         cost_min=least_costs(most, free=given["horizon"] is not None) if least is None else least,
         cost_max=texts(most.tolist()),
     )
     return armed, problem
-
-
-def read_policy(policy: Any, features: Features, arms: Sequence[str]) -> str:
-    """Return a policy by its name, or by the whole path of its file."""
-    if not isinstance(policy, str):
-        raise invalid(
-            "policy",
-            policy,
-            "must be a name such as 'exp3++.bwk:beta=1', or the path of a file: it "
-            "has to be found again later",
-        )
-    return pin_prior(absolute(policy), features, arms)
 
 
 def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:

@@ -13,10 +13,12 @@ refused:0 (resource 0)     the same: `100%`, by an ask that was refused
 overrun, expired           UTC hour of the entry, so that there is at most one an hour; then, if
                            a clock was ahead, how often
 cooling-down:2 (arm 2)     the same
+forecast:0 (resource 0)    the same with UTC days
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -26,12 +28,15 @@ from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
 from purse.campaign.entry import Entry
 from purse.campaign.ledger import Level
-from purse.campaign.period import Calendar, data_version
+from purse.campaign.period import Calendar, ahead_of_utc, data_version
 from purse.campaign.records import HOUR, Balance, Units
 from purse.campaign.states import ENDED
 from purse.campaign.ticket import TicketRecord
 from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
+DAY = 24 * HOUR
+FEW = 100  # asks, of which the average cost says little
+MISSED = 0.2  # of the requests of a period
 PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
 
 
@@ -125,13 +130,18 @@ class Transaction:
 
     def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of the period after an instant (ms), and the version of the time-zone data
-        that told it.
+        that told it; for forecasts also how far local time is ahead of UTC.
 
         boundary   the end of a period before it, ms
         """
         terms, version = level.terms, data_version(level.terms.time_zone)
         end = Calendar(terms.every, terms.time_zone).next_end(boundary, instant)
-        return {"next": end, **({"tz": version} if version else {})}
+        ahead = ahead_of_utc(terms.time_zone, instant) if level.head.traffic else 0
+        return {
+            "next": end,
+            **({"tz": version} if version else {}),
+            **({"ahead": ahead} if ahead else {}),
+        }
 
     def repeated(self, request: str, kind: str, same: Mapping[str, Any]) -> Entry | None:
         """Return the entry that answered this request. Raise `Conflict` if it was another one."""
@@ -226,10 +236,29 @@ def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
     elif rule == "expired":
         if own and entry.kind == "expired":
             yield rule, hour, {}
+    elif isinstance(level, CampaignLevel) and rule == "forecast" and "rounds_left" in entry.body:
+        day = [entry.at // DAY, *hour[1:]]
+        yield from misses(level, entry.body["rounds_left"] - 1, entry.at, day)
     elif isinstance(level, CampaignLevel) and rule == "cooling-down" and entry.kind == "failed":
         for cool in map(CoolDown._make, level.head.cooling):
             if cool.length and cool.begun == entry.at:
                 yield f"{rule}:{cool.arm}", hour, {"arm": level.arms.names[cool.arm]}
+
+
+def misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Iterator[Cause]:
+    """Yield that money would be gone before the end, or left over, by a fifth of the period's
+    requests. Nothing is said before a quarter of the time and `FEW` asks have passed.
+
+    to_come   about how many requests after this one
+    """
+    lasts, (begun, ends) = level.lasts(), level.window
+    resource = lasts.index(min(lasts))
+    asked = level.asked_in_period
+    if asked < FEW or at < begun + (ends - begun) // 4 or lasts[resource] == math.inf:
+        return
+    if abs(lasts[resource] - to_come) > MISSED * (asked + to_come):
+        more = {"resource": level.terms.resources[resource], "requests": to_come}
+        yield f"forecast:{resource}", mark, {**more, "affords": int(lasts[resource])}
 
 
 def of_budget(level: Level, rule: str, resource: int) -> Cause:

@@ -16,7 +16,7 @@ import click
 from purse._version import __version__
 from purse.base import exit_codes
 from purse.base.problem_types import OF_ERRORS, facts, kind_of, of_error
-from purse.cli import account, campaign, catalog, lab, recommend, replay, serve, study
+from purse.cli import account, campaign, catalog, demo, lab, recommend, replay, serve, study
 from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
 
@@ -34,11 +34,12 @@ def cli() -> None:
     """Bandits with knapsacks: learn which option is worth it before the money runs out.
 
     \b
+    purse demo                         20 seconds of made-up calls under a budget
     purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25
     purse campaign ask prompts         spend a real budget: ask, tell, watch
     purse recommend prompts            which arm is best, and how sure is that?
     purse replay data.csv --budget 25  which policy would have spent it best?
-    purse compare                      the main job: policies on four worlds
+    purse compare                      policies on four worlds
     purse compare exp3.bwk uniform -w misleading_ratio -b 1e3 -b 1e4
     purse policies exp3++.bwk          what a policy does, and its options
     purse lab                          simulations, studies in files, theory
@@ -54,6 +55,7 @@ cli.add_sections(
             serve.serve,
             serve.token,
             serve.webhook,
+            demo.demo,
         ],
         "Ask your own data": [replay.replay],
         "Compare policies": [study.compare, lab.lab],

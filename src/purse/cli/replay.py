@@ -97,6 +97,11 @@ def column_options(function: F) -> F:
 )
 @option("--per-arm", "Each arm has features of its own.", is_flag=True)
 @option(
+    "--map MAP",
+    "Random cosines of the features that policies see, too, such as fourier:48, so that they can "
+    "learn what is not linear.",
+)
+@option(
     "--decimal MARK",
     "The mark before decimals in a text file, a comma or a point [default: as each column tells].",
 )
@@ -150,7 +155,7 @@ def replay(
     if prior is not None:
         from purse.lab.offline.prior_from_log import prior_from_log
 
-        names = ("arm", "reward", "cost", "features", "per_arm")
+        names = ("arm", "reward", "cost", "features", "per_arm", "map")
         learnt = prior_from_log(data, prior, **{name: options[name] for name in names})
         click.echo(f"{prior}: {len(learnt.arms)} arms, SHA-256 {learnt.digest}", err=as_json)
         if not budgets:

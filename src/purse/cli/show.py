@@ -67,13 +67,14 @@ def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None
 
 
 def show_labels(labels: Sequence[LabelStatus]) -> None:
-    """Print a line for each label."""
+    """Print a line for each label, beginning with its day if it has one."""
+    days = ["day"] if labels and labels[0].day else []
     rows = [
-        [label.key, label.value, str(label.tickets)]
+        [*([label.day] if label.day else []), label.key, label.value, str(label.tickets)]
         + [",".join(getattr(label, amounts)) for amounts in SUMS]
         for label in labels
     ]
-    print_rows(COLUMNS["labels"], rows, left=(0, 1))
+    print_rows([*days, *COLUMNS["labels"]], rows, left=(0, 1, len(days) + 1))
     if not labels:
         click.echo("No ask had such a label; `purse campaign ask --label` gives one", err=True)
 

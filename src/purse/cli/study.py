@@ -240,13 +240,19 @@ def found(study: Path | None) -> Path:
 
 
 def present(study: Study, target: Path, as_json: bool) -> None:
-    """Write the report and print the regrets."""
+    """Write the report, and print the regrets and what they say of each world."""
+    from purse.lab.report import frames
+    from purse.lab.report.prose.study import finding
+
     files = study.publish(target)
     if as_json:
         print_files(target, files, worlds=study.facts.worlds, rows=study.table().to_dicts())
     else:
         print_regrets(study, study.facts.worlds)
-        click.echo(where(target, files))
+        beside = frames.differences(study)
+        for world in study.facts.worlds:
+            print_hanging("", f"{world}: {finding(study, world, beside)}")
+        click.echo(f"\n{where(target, files)}")
 
 
 def print_files(target: Path, files: list[Path], **content: Any) -> None:

@@ -66,7 +66,7 @@ def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: b
 @option(
     "--suite",
     "1: long games of every kind; 2: what users have, little money and late reports included; "
-    "3: contexts.",
+    "3: contexts; traffic: late reports, requests that allow some arms, and how many come.",
     default="1",
 )
 @out_option("Folder for the page and its data.", "purse-results/leaderboard")
@@ -83,9 +83,9 @@ def leaderboard(
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
     policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
     standings, and writes a page (which-policy.md for suite 1, what-users-have.md for suite 2,
-    with-contexts.md for suite 3), a figure, a table of scores, and the numbers of the page. The
-    same command continues an interrupted run. Several processes may play some policies each into
-    one folder.
+    with-contexts.md for suite 3, in-traffic.md for suite traffic), a figure, a table of scores, and
+    the numbers of the page. The same command continues an interrupted run. Several processes may
+    play some policies each into one folder.
     """
     from purse.base.files import write_atomically, write_text
     from purse.lab.ranking.leaderboard import leaderboard as play

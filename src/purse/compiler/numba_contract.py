@@ -155,7 +155,7 @@ def _replaceable() -> dict[str, Any]:
 def cuda_parts() -> CudaParts:
     """Return the parts of numba-cuda; raise an ImportError if it is not installed."""
     if find_spec("numba_cuda") is None:
-        raise ImportError("numba-cuda is not installed")
+        raise ImportError("numba-cuda is not installed", name="numba_cuda")
     return CudaParts(
         part("numba.cuda", "types"),
         part("numba.cuda", "cgutils"),

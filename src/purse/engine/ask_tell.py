@@ -49,13 +49,16 @@ class LiveGame(NamedTuple):
     held: Ints  # (d,) units, of the ticket in the workspace
     least: Ints  # (K, d) units that a pull costs
     path: int  # 0 for a live policy: which path's random numbers it meets
+    horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
 
 # The kernels below see none of a policy's own types, so they are compiled once for all policies.
 
 
 @kernel
-def see_round(game: Game, space: Workspace, path: int, t: int, masked: bool) -> Now:
+def see_round(
+    game: Game, space: Workspace, path: int, horizon: Floats, t: int, masked: bool
+) -> Now:
     """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
     if game.rule == FIT and not masked:
         for i in range(space.allowed.shape[0]):
@@ -66,10 +69,12 @@ def see_round(game: Game, space: Workspace, path: int, t: int, masked: bool) -> 
     return Now(
         at(stream(game.seed, path, POLICY), t),
         t,
-        game.horizon - (t - 1),
+        horizon[0] - (t - 1),
         space.left,
         masked,
         space.allowed,
+        space.masks,
+        space.seen,
         space.pending,
         space.context,
     )
@@ -85,6 +90,8 @@ def see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
         space.left,
         False,
         space.allowed,
+        space.masks,
+        space.seen,
         space.pending,
         space.context,
     )
@@ -161,7 +168,7 @@ def pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
 
 def look(live: LiveGame, t: int, masked: bool, out: Floats) -> int:
     """Write the probabilities of round t; return `NO_ARM` if no arm is allowed."""
-    now = see_round(live.game, live.workspace, live.path, t, masked)
+    now = see_round(live.game, live.workspace, live.path, live.horizon, t, masked)
     if none_allowed(now):
         return NO_ARM
     probabilities(live.params, live.state, live.scratch, now, out)
@@ -175,7 +182,7 @@ def ask(live: LiveGame, t: int, masked: bool) -> int:
     `NO_ARM` if no arm is allowed.
     """
     space = live.workspace
-    now = see_round(live.game, space, live.path, t, masked)
+    now = see_round(live.game, space, live.path, live.horizon, t, masked)
     if none_allowed(now):
         return NO_ARM
     initial = INITIAL_PULLS and owed_pull(now, space)

@@ -50,6 +50,7 @@ def compiled_loop(job: Job) -> BlockFunction:
         problem.n_resources,
         job.game.initial_rounds > 0,
         job.masks,
+        job.counts_masks,
         job.contexts,
         job.world.view,
         job.delay.is_late,
@@ -72,7 +73,9 @@ def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints)
         job.checkpoints,
         first,
         out,
-        late.new_room(job) if job.delay.is_late else new_workspace(job.problem, masks=job.masks),
+        late.new_room(job)
+        if job.delay.is_late
+        else new_workspace(job.problem, masks=job.masks, counted=job.counts_masks),
         pulse,
         halt,
     )
@@ -88,6 +91,7 @@ def bind_policy(job: Job, **parts: Any) -> Any:
         RESOURCES=job.problem.n_resources,
         INITIAL_PULLS=job.game.initial_rounds > 0,
         MASKS=job.masks,
+        SEEN=job.counts_masks,
         **{**world_parts(job), **parts},
     )
 

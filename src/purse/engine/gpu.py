@@ -97,6 +97,8 @@ def threads(
             card.excluded[path],
             card.allowed[path],
             card.owed[path],
+            card.masks[path],
+            card.seen[path],
             card.pending,
             card.context[path if CONTEXTS else 0],
         )

@@ -14,7 +14,7 @@ from purse.engine.cpu import empty_results, iter_arrays
 from purse.engine.job import Job, scratch_of
 from purse.engine.rounds import GOING
 from purse.engine.rules import RETRY
-from purse.engine.workspace import PathResults, new_workspace
+from purse.engine.workspace import COUNTED_MASKS, PathResults, new_workspace
 
 MAX_THREADS = 128  # in a block
 CHUNK = 1 << 20  # paths on the card at once, at most
@@ -38,6 +38,8 @@ class DeviceBuffers(NamedTuple):
     excluded: Any  # (P, K) integers for rule `retry`, else (P, 0)
     allowed: Any  # (P, K) booleans if arms may be masked, else (P, 0)
     owed: Any  # (P, K) integers likewise
+    masks: Any  # (P, C, K) booleans if masks are counted, else (P, 0, K)
+    seen: Any  # (P, C) integers likewise
     pending: Any  # (K,) zeros
     context: Any  # (P, A, n) if the policy sees contexts, else (1, A, n)
     standing: Any  # (P,) integers: `GOING`, `OVER` or `FAULT`
@@ -115,6 +117,7 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
     """Allocate the card's memory for a chunk of paths, none of which has begun."""
     n_arms = job.problem.n_arms
     n_masked = n_arms if job.masks else 0
+    n_counted = COUNTED_MASKS if job.counts_masks else 0
     return DeviceBuffers(
         map_arrays(first, cuda.to_device),
         words_of(first.state),
@@ -123,6 +126,8 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
         repeat_paths(np.zeros((1, n_arms if job.game.rule == RETRY else 0), np.int64), n_paths),
         repeat_paths(np.ones((1, n_masked), np.bool_), n_paths),
         repeat_paths(np.ones((1, n_masked), np.int64), n_paths),
+        repeat_paths(np.zeros((1, n_counted, n_arms), np.bool_), n_paths),
+        repeat_paths(np.zeros((1, n_counted), np.int64), n_paths),
         cuda.to_device(np.zeros(n_arms, np.int64)),
         repeat_paths(new_workspace(job.problem).context[None], n_paths if job.contexts else 1),
         repeat_paths(np.full(1, GOING), n_paths),
@@ -132,8 +137,11 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
 def chunk_of(job: Job, first: PathMemory) -> int:
     """Return how many paths fit on the card at once, at most `CHUNK`."""
     context = math.prod(job.problem.context_shape)
-    per_path = 8 * (words_of(first) + 3 * job.problem.n_arms + 1 + context) + sum(
-        array.nbytes for array in iter_arrays(empty_results(job, 1))
+    n_counted = COUNTED_MASKS if job.counts_masks else 0
+    per_path = (
+        8 * (words_of(first) + 3 * job.problem.n_arms + n_counted + 1 + context)
+        + n_counted * job.problem.n_arms
+        + sum(array.nbytes for array in iter_arrays(empty_results(job, 1)))
     )
     return max(
         1,
@@ -154,6 +162,8 @@ def example_buffers(job: Job, first: PathMemory) -> DeviceBuffers:
         out,
         per_arm,
         np.zeros((2, 2), np.bool_, order="F"),
+        per_arm,
+        np.zeros((2, 2, 2), np.bool_, order="F"),
         per_arm,
         np.zeros(2, np.int64),
         np.zeros((2, 2, 2), order="F"),

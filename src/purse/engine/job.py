@@ -41,6 +41,11 @@ class Job(NamedTuple):
         """Whether arms may be masked: under rule `fit`, or in a world with outages."""
         return self.game.rule == FIT or len(self.game.up) > 0
 
+    @property
+    def counts_masks(self) -> bool:
+        """Whether masks are counted: the policy wants them, and arms may be down."""
+        return len(self.game.up) > 0 and wants_masks(self.policy)
+
     def as_python(self) -> Job:
         """Return the job as plain Python plays it, unless that computes other numbers."""
         return self._replace(in_python=not getattr(self.policy, "COMPILED", False))
@@ -59,6 +64,16 @@ class Job(NamedTuple):
 def sees_contexts(policy: ModuleType) -> bool:
     """Return whether a policy looks at contexts; others are blind."""
     return bool(getattr(policy, "CONTEXT", False))
+
+
+def wants_masks(policy: ModuleType) -> bool:
+    """Return whether a policy wants the masks of earlier rounds."""
+    return bool(getattr(policy, "SEEN", False))
+
+
+def plans_by_forecast(policy: ModuleType) -> bool:
+    """Return whether a policy knows the horizon by `rounds_left` alone, which may change."""
+    return bool(getattr(policy, "FORECAST", False))
 
 
 def world_parts(job: Job) -> dict[str, Any]:
@@ -146,11 +161,21 @@ def make_game(
     )
 
 
+def find_policy(policy: str | ModuleType) -> tuple[ModuleType, dict[str, Any]]:
+    """Return the policy's module, and the options after its name."""
+    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
+    return policies.load(name), options
+
+
 def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType, Any]:
     """Return the policy's module and its parameters for this problem, from a name with options."""
-    name, options = spec.parse(policy) if isinstance(policy, str) else (policy, dict[str, Any]())
-    module = policies.load(name)
+    module, options = find_policy(policy)
     spec.check_options(module.NAME, module.params, options, given=("problem",))
+    if problem.forecast and not plans_by_forecast(module):
+        raise InvalidInput(
+            f"{module.NAME} cannot plan with a forecast of the rounds left; give a number of "
+            "rounds or none as horizon, or choose a policy that can, such as replan"
+        )
     if problem.caps is not None and not getattr(module, "CAPS", False):
         raise InvalidInput(
             f"{module.NAME} does not keep to caps; leave them out or choose a policy that does"

@@ -28,7 +28,15 @@ from purse.engine.rounds import (
     pull_arms,
     read_choice,
 )
-from purse.engine.rules import FIT, Game, breaks_mask, mark_allowed, skip_unfitting
+from purse.engine.rules import (
+    FIT,
+    Game,
+    breaks_mask,
+    count_up,
+    forget_masks,
+    mark_allowed,
+    skip_unfitting,
+)
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, scale_left
 from purse.kernels.random import POLICY, WORLD, at, stream
 from purse.types import Floats, Ints, Now, Play
@@ -42,6 +50,7 @@ PLAYS = 1
 RESOURCES = 1
 INITIAL_PULLS = False
 MASKS = False  # whether arms may be masked: under rule `fit`, or in a world with outages
+SEEN = False  # whether the policy wants the masks of earlier rounds, and arms may be down
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
 CHECKPOINTS = True  # whether there may be checkpoints
 RULE = -1  # the stop rule, if it is known beforehand
@@ -86,6 +95,8 @@ def play(
             space.excluded,
             space.allowed,
             space.owed,
+            space.masks,
+            space.seen,
             space.pending,
             space.context,
         ),
@@ -97,6 +108,8 @@ def play(
     begin_path(path)
     if MASKS and INITIAL_PULLS and path.counts[ROUNDS] == 0:
         owe_all(space.owed)
+    if SEEN and path.counts[ROUNDS] == 0:
+        forget_masks(space.seen)
     standing = GOING if last < game.last_round else OVER
     masked = False
     while path.counts[ROUNDS] < last:
@@ -116,6 +129,8 @@ def play(
             left,
             masked,
             space.allowed,
+            space.masks,
+            space.seen,
             space.pending,
             space.context,
         )
@@ -138,6 +153,8 @@ def play(
         elif outcome != SKIPPED:
             standing = OVER
             break
+        if SEEN:
+            count_up(game, t, space)
         end_round(path)
     end_path(path, standing)
     return standing

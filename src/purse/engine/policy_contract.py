@@ -33,9 +33,19 @@ def check_contract(module: ModuleType, params: Any, problem: Problem) -> None:
         if (function := getattr(module, name, None)) is not None:
             _check_kernel(where, name, function, arguments)
     _check_numbers(where, "params", params)
-    _check_arrays(where, "init", "state", module.init(params, problem))
+    _check_arrays(where, "init", "state", state := module.init(params, problem))
+    _check_period(where, getattr(module, "PERIOD", ()), state._fields)
     if (scratch := getattr(module, "scratch", None)) is not None:
         _check_arrays(where, "scratch", "scratch", scratch(params, problem))
+
+
+def _check_period(where: str, names: Any, fields: tuple[str, ...]) -> None:
+    """Check which fields of the state begin again with a period."""
+    if not isinstance(names, tuple) or not set(names) <= set(fields):
+        raise InvalidInput(
+            f"{where}: PERIOD is {shorten(repr(names), 60)}, and must be a tuple of fields of the "
+            f"state: {', '.join(fields)}"
+        )
 
 
 def _check_kernel(where: str, name: str, function: Any, arguments: tuple[str, ...]) -> None:

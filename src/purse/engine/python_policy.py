@@ -18,7 +18,7 @@ from purse.errors import InvalidInput, shorten
 from purse.types import SKIP, STOP, Ints, Now, Play, Problem
 
 METHODS = {"choose": ("now",), "update": ("now", "arm", "reward", "cost")}
-MARKS = ("CAPS", "CONTEXT", "INITIAL_PULLS", "PENDING", "PLAYS", "RESOURCES")
+MARKS = ("CAPS", "CONTEXT", "INITIAL_PULLS", "PENDING", "PLAYS", "RESOURCES", "SEEN")
 NUMPY_WARNS: Any = {"divide": "warn", "over": "warn", "invalid": "warn"}  # the loop ignores all
 
 
@@ -91,6 +91,8 @@ def choose(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, pla
         t=int(now.t),
         left=now.left.copy(),
         allowed=now.allowed.copy() if now.masked else np.ones(params.problem.n_arms, np.bool_),
+        masks=now.masks.copy(),
+        seen=now.seen.copy(),
         pending=now.pending.copy(),
         context=now.context.copy(),
     )
@@ -128,6 +130,8 @@ def update(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, pla
         left=np.full(len(now.left), np.nan),
         masked=False,
         allowed=np.ones(params.problem.n_arms, np.bool_),
+        masks=np.zeros_like(now.masks),
+        seen=np.zeros_like(now.seen),
         pending=np.zeros(params.problem.n_arms, np.int64),
         context=now.context.copy(),
     )

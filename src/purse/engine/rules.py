@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from purse.compiler.kernel import kernel
+from purse.compiler.kernel import cold, kernel
 from purse.engine.workspace import Workspace
 from purse.kernels.random import U, uniform
 from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
@@ -77,16 +77,88 @@ def settle_owed(space: Workspace) -> None:
 
 
 @kernel
+def find_segment(game: Game, t: int) -> int:
+    """Return the segment of the outages in which round t lies."""
+    low, high = 0, game.up_last.shape[0] - 1
+    s = (t - 1) % game.up_last[high] + 1
+    while low < high:
+        middle = (low + high) // 2
+        if s > game.up_last[middle]:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel
 def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
     """Write which arms are up in round t and, under rule `fit`, fit; return how many."""
-    segment = 0
-    if game.up.shape[0] > 0:
-        s = (t - 1) % game.up_last[game.up_last.shape[0] - 1] + 1
-        while s > game.up_last[segment]:
-            segment += 1
+    all_up = game.up.shape[0] == 0
+    segment = 0 if all_up else find_segment(game, t)
     for i in range(allowed.shape[0]):
-        allowed[i] = game.up.shape[0] == 0 or game.up[segment, i]
+        allowed[i] = all_up or game.up[segment, i]
     return keep_fitting(game, left_units, allowed)
+
+
+@kernel
+def forget_masks(seen: Ints) -> None:
+    """Set the counts of masks back to the beginning of a path."""
+    for c in range(seen.shape[0]):
+        seen[c] = 0
+
+
+@cold
+def count_mask(mask: Bools, masks: Bools, seen: Ints) -> None:
+    """Count the mask (K,) of a round as it was asked for: what does not fit is not masked.
+
+    masks   (C, K) the masks that are counted; one that allows all arms is not
+    seen    (C,) how many rounds had each
+
+    A mask without a row takes the first row of the least count and goes on from that count, as in
+    Space-Saving (Metwally, Agrawal and El Abbadi, 2005): the counts sum to the masked rounds.
+    """
+    n_arms = mask.shape[0]
+    n_allowed = 0
+    for i in range(n_arms):
+        n_allowed += mask[i]
+    if n_allowed == n_arms:
+        return
+    row = -1
+    for c in range(seen.shape[0]):
+        if seen[c] > 0 and is_mask(mask, masks[c]):
+            row = c
+            break
+    if row < 0:
+        row = least_row(seen)
+    for i in range(n_arms):
+        masks[row, i] = mask[i]
+    seen[row] += 1
+
+
+@kernel
+def least_row(seen: Ints) -> int:
+    """Return the first row of the least count: a free one, as long as there is one."""
+    row = 0
+    for c in range(seen.shape[0]):
+        if seen[c] < seen[row]:
+            row = c
+    return row
+
+
+@kernel
+def is_mask(mask: Bools, other: Bools) -> bool:
+    """Return whether two masks allow the same arms."""
+    for i in range(mask.shape[0]):
+        if mask[i] != other[i]:
+            return False
+    return True
+
+
+@kernel
+def count_up(game: Game, t: int, space: Workspace) -> None:
+    """Count the mask of round t, if arms may be down."""
+    if game.up.shape[0] > 0:
+        count_mask(game.up[find_segment(game, t)], space.masks, space.seen)
 
 
 @kernel

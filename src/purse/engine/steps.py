@@ -208,7 +208,8 @@ def new_game(
 ) -> LiveGame:
     """Put together what the steps of one live policy work on."""
     scratch, space = scratch_of(policy, params, problem), buffer.workspace
-    return LiveGame(params, state, scratch, game, space, buffer.held, problem.cost_min, 0)
+    held, horizon = buffer.held, np.array([game.horizon])
+    return LiveGame(params, state, scratch, game, space, held, problem.cost_min, 0, horizon)
 
 
 def look_at(block: int, t: int, masked: bool, out: Floats) -> int:

@@ -10,6 +10,8 @@ from purse.compiler.kernel import kernel
 from purse.kernels.random import U
 from purse.types import Bools, Floats, Ints, Problem
 
+COUNTED_MASKS = 16  # C, see `purse.engine.rules.count_mask`
+
 
 class CheckpointPlan(NamedTuple):
     """The rounds and the budgets at which a path is recorded."""
@@ -54,14 +56,20 @@ class Workspace(NamedTuple):
     excluded: Ints  # (K,) rule `retry`: 1 for arms that were replaced in this round
     allowed: Bools  # (K,) if arms may be masked
     owed: Ints  # (K,) if arms may be masked: 1 for arms that still owe their initial pull
+    masks: Bools  # (C, K) if masks are counted, see `Now`
+    seen: Ints  # (C,) likewise
     pending: Ints  # (K,) see `Now`
     context: Floats  # (A, n) see `Now`
 
 
-def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
-    """Allocate the room for one thread; without masks `allowed` and `owed` are empty."""
+def new_workspace(problem: Problem, *, masks: bool = True, counted: bool = True) -> Workspace:
+    """Allocate the room for one thread.
+
+    Without masks `allowed` and `owed` are empty; `masks` and `seen` are if masks are not counted.
+    """
     k, m, d = problem.n_arms, problem.plays, problem.n_resources
     n_masked = k if masks else 0
+    n_counted = COUNTED_MASKS if counted else 0
     context = np.zeros(problem.context_shape)
     context[:, -1] = 1
     return Workspace(
@@ -75,6 +83,8 @@ def new_workspace(problem: Problem, *, masks: bool = True) -> Workspace:
         np.zeros(k, np.int64),
         np.ones(n_masked, np.bool_),
         np.ones(n_masked, np.int64),
+        np.zeros((n_counted, k), np.bool_),
+        np.zeros(n_counted, np.int64),
         np.zeros(k, np.int64),
         context,
     )

@@ -5,9 +5,13 @@ may ask again and again. K arms have K intervals, one for each mean reward; if c
 is one more for each arm whose cost is not known. They share the probability of error, delta.
 
 The leader has the largest mean so far, among arms whose mean cost is at most the cap. It is certain
-when its lower bound, plus `within`, is at least the upper bound of every other arm that the cap
-does not exclude for certain, and its own cost is at most the cap for certain. The confidence now is
-the largest 1 - delta for which it is certain.
+when its own cost is at most the cap for certain, and it beats every other arm that the cap does not
+exclude for certain: by the evidence for its mean against the other's (`purse.kernels.pair_test`);
+by ratio, if a cost varies or is 0, by its lower bound, which plus `within` is at least the other's
+upper bound. The confidence now is the largest 1 - delta for which it is certain.
+
+The evidence of a pair needs ln((K - 1) / delta): any of K - 1 arms could wrongly beat the best one.
+The answer and the bounds beside it hold with this confidence each.
 
 Assumptions: the pulls of an arm are independent draws from one distribution, and rewards and costs
 lie within the ranges that are given.
@@ -15,12 +19,13 @@ lie within the ranges that are given.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 
 from purse.base import validation
 from purse.errors import invalid
-from purse.identification.question import Arm, BestArmQuestion, Condition, read_question
+from purse.identification.question import Arm, Condition, Decision, read_question
 from purse.identification.recommendation import (
     ABOVE_CAP,
     BEST,
@@ -35,7 +40,6 @@ from purse.identification.recommendation import (
     Verdict,
     check_confidence,
 )
-from purse.kernels import mean_bounds
 
 SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
 MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
@@ -92,15 +96,12 @@ def recommend(
             strict=True,
         )
     ]
-    n_intervals = question.n_intervals(arms, n_arms or len(arms) or 1)
-    shared = mean_bounds.log_term_of(0.0, n_intervals)  # of delta = 1
-    log_term = mean_bounds.log_term_of(confidence, n_intervals)
-    leader = question.leader(arms)
-    conditions = question.conditions(arms, leader) if arms else []
-    certain = bool(conditions) and all(holds(log_term, 1.0) for holds in conditions)
-    now = _confidence(conditions, shared)
-    forecast = None if certain or leader is None else _forecast(conditions, arms, log_term)
-    best = leader if certain else None
+    decision = Decision(question, arms, n_arms or len(arms) or 1)
+    leader, sureness = decision.leader, -math.log1p(-confidence)
+    conditions = decision.conditions() if arms else []
+    certain = bool(conditions) and all(holds(sureness, 1.0) for holds in conditions)
+    now = _confidence(conditions)
+    forecast = None if certain or leader is None else _forecast(conditions, arms, sureness)
     return Recommendation(
         None if leader is None else leader.name,
         certain,
@@ -108,7 +109,7 @@ def recommend(
         confidence,
         *question,
         resource,
-        _verdicts(question, arms, best, log_term),
+        _verdicts(decision, sureness, certain=certain),
         None if forecast is None else math.ceil(forecast * sum(arm.n for arm in arms)),
         None if forecast is None else forecast * sum(arm.n * arm.cost for arm in arms),
         tuple(notes),
@@ -123,24 +124,24 @@ def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[f
     return [validation.number(field, amount, low=0) for amount in given]
 
 
-def _confidence(conditions: Sequence[Condition], shared: float) -> float:
+def _confidence(conditions: Sequence[Condition]) -> float:
     """Return the largest 1 - delta at which all conditions hold, by bisection of ln(1 / delta)."""
     surest = SUREST if conditions else 0.0
     for holds in conditions:
-        if holds(shared + surest, 1.0):
+        if holds(surest, 1.0):
             continue
         low, high = 0.0, surest
-        if not holds(shared, 1.0):
+        if not holds(0.0, 1.0):
             return 0.0
         for _ in range(STEPS):
             middle = (low + high) / 2
-            low, high = (middle, high) if holds(shared + middle, 1.0) else (low, middle)
+            low, high = (middle, high) if holds(middle, 1.0) else (low, middle)
         surest = low
     return -math.expm1(-surest)
 
 
 def _forecast(
-    conditions: Sequence[Condition], arms: Sequence[Arm], log_term: float
+    conditions: Sequence[Condition], arms: Sequence[Arm], sureness: float
 ) -> float | None:
     """Return the pulls that are missing until all conditions hold, as a multiple of those so far.
 
@@ -151,37 +152,36 @@ def _forecast(
         return None
     times = 1.0
     for holds in conditions:
-        if holds(log_term, times):
+        if holds(sureness, times):
             continue
         low, high = times, MOST_TIMES
-        if not holds(log_term, high):
+        if not holds(sureness, high):
             return None
         while high / low > 1.02:  # it is a guess: two digits are enough
             middle = math.sqrt(low * high)
-            low, high = (low, middle) if holds(log_term, middle) else (middle, high)
+            low, high = (low, middle) if holds(sureness, middle) else (middle, high)
         times = high
     return times - 1
 
 
-def _verdicts(
-    question: BestArmQuestion, arms: Sequence[Arm], best: Arm | None, log_term: float
-) -> tuple[ArmVerdict, ...]:
+def _verdicts(decision: Decision, sureness: float, *, certain: bool) -> tuple[ArmVerdict, ...]:
     """Return the verdict on each arm."""
-    sure = [
-        question.bounds(arm, log_term)[0]
-        for arm in arms
-        if arm.n and question.keeps_cap(arm, log_term)
-    ]
-    bar = max(sure, default=-math.inf)
+    question, log_term = decision.question, decision.log_term(sureness)
+    tried = (arm for arm in decision.arms if arm.n and decision.keeps_cap(arm, sureness))
+    rivals = sorted(tried, key=question.value, reverse=True)
 
     def verdict(arm: Arm) -> Verdict:
-        if question.is_above_cap(arm, log_term):
+        if decision.is_above_cap(arm, sureness):
             return ABOVE_CAP
         if not arm.n:
             return NOT_TRIED
-        if arm is best:
+        if certain and arm is decision.leader:
             return BEST
-        return WORSE if question.bounds(arm, log_term)[1] < bar else MAY_BE_BEST
+        above = itertools.takewhile(
+            lambda rival: question.value(rival) > question.value(arm), rivals
+        )
+        beaten = any(decision.is_beaten(rival, arm, 0.0, sureness) for rival in above)
+        return WORSE if beaten else MAY_BE_BEST
 
     return tuple(
         ArmVerdict(
@@ -192,7 +192,7 @@ def _verdicts(
             _told(arm.ratio if arm.n else None, arm.ratio_bounds(log_term), question.needs_costs),
             verdict(arm),
         )
-        for arm in arms
+        for arm in decision.arms
     )
 
 

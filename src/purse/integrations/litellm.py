@@ -1,6 +1,6 @@
 """`PurseRouter`: a campaign chooses among the deployments of a LiteLLM router, within its budget.
 
-    hook = PurseRouter({"auto": create_campaign(router, "auto", budget="25.00")}, reward=judge)
+    hook = PurseRouter({"auto": create_campaign(router, "auto", budget="25.00")})
     litellm.callbacks = [hook]
     answer = await router.acompletion(model="auto", messages=[...])
 
@@ -16,11 +16,12 @@ import logging
 import time
 import weakref
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from purse.asynchronous import AsyncCampaign
 from purse.base import validation
 from purse.base.optional import needs
+from purse.campaign.ask_inputs import read_labels
 from purse.campaign.results import CampaignTicket
 from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
 from purse.integrations.campaign_costs import check_campaign
@@ -33,6 +34,7 @@ from purse.integrations.litellm_attempts import (
     metadata_of,
 )
 from purse.integrations.litellm_campaigns import create_campaign
+from purse.integrations.litellm_defaults import VALID, labels_of, valid_answer, wants_json
 from purse.integrations.litellm_offers import Offer, offers_of
 
 with needs("purse.integrations.litellm", "litellm"):
@@ -56,6 +58,7 @@ PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
 STEP = 0.02  # seconds between two asks while money is held
 
 Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
+Labels = Callable[[Mapping[str, Any]], Mapping[str, str] | None]
 log = logging.getLogger("purse.litellm")
 
 
@@ -63,8 +66,12 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
     """A LiteLLM callback that spends by campaigns. There may be one in a process.
 
     campaigns   {model group: campaign}; groups may share a campaign, and with it a budget
-    reward      `reward(answer, messages)`, from 0 to 1 or None, a function or a coroutine, called
-                after the answer was returned; None: the reward comes later, by `ticket_of`
+    reward      "valid": 1 for an answer that ended normally, is not empty, and is JSON if JSON was
+                asked for, else 0; or `reward(answer, messages)`, from 0 to 1 or None, a function or
+                a coroutine, called after the answer was returned; None: the reward comes later, by
+                `ticket_of`
+    labels      `labels(metadata)` of a request, which its ticket gets; by default team, user and
+                key, as the proxy knows them; None: no labels
     wait        seconds that a request waits for money that other calls hold, or for a deployment
                 that cools down
     answer_tokens   `max_tokens` of calls that set none; None: as many as the arm's maximum pays for
@@ -81,7 +88,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         self,
         campaigns: Mapping[str, Any],
         *,
-        reward: Reward | None = None,
+        reward: Reward | Literal["valid"] | None = VALID,
+        labels: Labels | None = labels_of,
         wait: float = 2.0,
         answer_tokens: int | None = None,
         margin: float = 1.25,
@@ -92,10 +100,13 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             raise invalid("campaigns", campaigns, "must be {model group: campaign}")
         for group, campaign in campaigns.items():
             check_campaign(f"campaigns[{group!r}]", campaign)
-        if reward is not None and not callable(reward):
-            raise invalid("reward", reward, "must be a function of an answer and its messages")
+        if reward not in (None, VALID) and not callable(reward):
+            allowed = "must be 'valid', None, or a function of an answer and its messages"
+            raise invalid("reward", reward, allowed)
+        if labels is not None and not callable(labels):
+            raise invalid("labels", labels, "must be None, or a function of a request's metadata")
         self.campaigns = dict(campaigns)
-        self.reward = reward
+        self.reward, self.labels = reward, labels
         self.wait = validation.number("wait", wait, low=0, high=3600)
         self.answer_tokens = answer_tokens
         if answer_tokens is not None:
@@ -159,7 +170,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         try:
             asked = campaign, model, healthy_deployments, messages, request
             offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
-            ticket = await self._ask(waited, offers)
+            ticket = await self._ask(waited, offers, self._labels(own))
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
         except AskRefused as error:
@@ -168,7 +179,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error
         except InvalidInput as error:
             raise BadRequestError(shorten(str(error), 400), model, "purse") from error
-        attempt = Attempt(waited, ticket)
+        attempt = Attempt(waited, ticket, wants_json(request))
         await self._attempts.add(attempt)
         offer = offers[str(ticket.arm)]
         if offer.answer_tokens is not None:
@@ -176,14 +187,27 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         own.update({KEY: attempt.key, TICKET: attempt.names()})
         return offer.deployments
 
-    async def _ask(self, campaign: AsyncCampaign, offers: Mapping[str, Offer]) -> CampaignTicket:
+    def _labels(self, metadata: Mapping[str, Any]) -> dict[str, str] | None:
+        """Return the labels of a request; none if the function for them fails."""
+        try:
+            return read_labels(self.labels and self.labels(metadata))
+        except Exception:  # a call whose user is not known is made all the same
+            log.exception("no labels for a request")
+            return None
+
+    async def _ask(
+        self,
+        campaign: AsyncCampaign,
+        offers: Mapping[str, Offer],
+        labels: Mapping[str, str] | None,
+    ) -> CampaignTicket:
         """Return a ticket; wait a little for money that is held, and for arms that cool down."""
         until = time.monotonic() + self.wait
         most = {arm: offer.most for arm, offer in offers.items()}
         arms = list(most) if None in most.values() else most
         while True:
             try:
-                return await campaign.ask(arms=arms)
+                return await campaign.ask(arms=arms, labels=labels)
             except (ArmsCoolingDown, BudgetHeld) as error:
                 pause = max(STEP, getattr(error, "seconds", 0))
                 if time.monotonic() + pause > until:
@@ -253,8 +277,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 await attempt.end("void")
             elif attempt.ended or cost:
                 await attempt.end("settle", float(cost or 0))
-                if self.reward is not None:
-                    await self._reward(self.reward, attempt, response_obj, kwargs.get("messages"))
+                await self._reward(attempt, response_obj, kwargs.get("messages"))
             else:
                 log.warning(
                     "LiteLLM reports no cost of ticket %s of campaign %s: the hold stays until it "
@@ -265,10 +288,15 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         finally:
             self._attempts.forget(attempt)
 
-    async def _reward(self, judge: Reward, attempt: Attempt, answer: Any, messages: Any) -> None:
+    async def _reward(self, attempt: Attempt, answer: Any, messages: Any) -> None:
+        judge: Any = self.reward
         try:
             reward: Any
-            if inspect.iscoroutinefunction(judge):
+            if judge is None:
+                reward = None
+            elif judge == VALID:
+                reward = valid_answer(answer, attempt.is_json)
+            elif inspect.iscoroutinefunction(judge):
                 reward = await judge(answer, messages)
             else:
                 reward = await asyncio.to_thread(judge, answer, messages)

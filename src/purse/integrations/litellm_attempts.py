@@ -33,12 +33,14 @@ log = logging.getLogger("purse.litellm")
 class Attempt:
     """One call of one deployment.
 
+    is_json   whether the request asks for JSON
     started   whether the call was handed to the provider
     ended     whether the money is reported
     """
 
     campaign: AsyncCampaign
     ticket: CampaignTicket
+    is_json: bool = False
     key: str = field(default_factory=lambda: secrets.token_hex(8))
     begun: float = field(default_factory=time.monotonic)
     started: bool = False

@@ -1,8 +1,8 @@
 """A warm start: what a regression has learnt from a log, in a file that a policy begins with.
 
 The file holds a `Regression`, with rewards from 0 to 1 and costs in the user's unit, and what it is
-about: the arms, the features with their ranges and classes, the ridge. Its SHA-256 stands for it in
-the terms of a campaign.
+about: the arms, the features with their ranges, classes and map, the ridge. Its SHA-256 stands for
+it in the terms of a campaign.
 
 An old log must not drown what is new. With at most m reports of an arm, where the log has N > m,
 
@@ -44,6 +44,7 @@ class Prior:
     per_arm: bool
     ridge: float
     reward_range: tuple[float, float]  # what rewards of 0 and 1 are in the user's unit
+    map: str | None = None  # of the features
     digest: str = ""  # SHA-256 of the file
 
     def check(self, features: Features, *, arms: Sequence[str] | None = None) -> None:
@@ -57,6 +58,10 @@ class Prior:
             raise InvalidInput(
                 f"prior: was learnt with other features{whose}: "
                 f"{shorten(repr(dict(self.features)))}; declare the same, with the same ranges"
+            )
+        if features.map != self.map:
+            raise InvalidInput(
+                f"prior: was learnt with map={self.map!r}, and the features have {features.map!r}"
             )
         if arms is not None and not set(arms) & set(self.arms):
             raise InvalidInput(
@@ -161,6 +166,7 @@ def write_prior(path: str | os.PathLike[str], prior: Prior) -> Prior:
         "arms": list(prior.arms),
         "features": dict(prior.features),
         "per_arm": prior.per_arm,
+        **({"map": prior.map} if prior.map else {}),
         "ridge": prior.ridge,
         "reward_range": list(prior.reward_range),
     }
@@ -199,6 +205,7 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
             bool(facts["per_arm"]),
             validation.number("ridge", facts["ridge"], above=0),
             (float(low), float(high)),
+            facts.get("map"),
             sha256(content).hexdigest(),
         )
         check_known(prior)
@@ -210,9 +217,9 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
 def check_known(prior: Prior) -> None:
     """Raise `ValueError` when arrays do not fit, or hold what no reports can lead to."""
     model, n_arms = prior.model, len(prior.arms)
-    columns = Features.of(prior.features, n_arms=n_arms, per_arm=prior.per_arm).n_columns
+    features = Features.of(prior.features, n_arms=n_arms, per_arm=prior.per_arm, map=prior.map)
     n_signals = model.coefficients.shape[1]
-    expected = new_regression(n_arms, n_signals, columns + 1, prior.ridge)
+    expected = new_regression(n_arms, n_signals, features.n_seen + 1, prior.ridge)
     for field, array, other in zip(Regression._fields, model, expected, strict=True):
         if array.shape != other.shape:
             raise ValueError(f"{field} has shape {array.shape} instead of {other.shape}")

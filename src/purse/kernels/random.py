@@ -21,7 +21,7 @@ from purse.compiler.kernel import kernel
 U = np.uint64
 STEP = U(0x9E3779B97F4A7C15)
 SIDE = U(0xDB4F0B9175AE2165)
-POLICY, WORLD, REFEREE, DELAY, EXPLORE = 0, 1, 2, 3, 4  # roles: who draws
+POLICY, WORLD, REFEREE, DELAY, EXPLORE, FEATURES = 0, 1, 2, 3, 4, 5  # roles: who draws
 
 
 @kernel

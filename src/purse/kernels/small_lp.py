@@ -33,7 +33,10 @@ class SmallLp(NamedTuple):
     caps: Floats  # (K,) infinity without a cap
     open: Ints  # (K,) 1 for a column that may be used, 0 for others
     pulls: Floats  # (K,) the solution
-    chances: Floats  # (K,) the caller's room
+    chances: Floats  # (K,) the caller's room, as are the next three
+    worths: Floats  # (K,)
+    lost: Floats  # (K,)
+    order: Ints  # (K,)
     scales: Floats  # (K,) what a column alone may be; 0 if it is closed
     full: Ints  # (K,) 1 for a column that stands at its cap and is not in the basis
     basis: Ints  # (m,) columns; -1 - j for the slack of row j
@@ -55,6 +58,9 @@ def new_lp(n_columns: int, n_rows: int) -> SmallLp:
         np.ones(k, np.int64),
         np.zeros(k),
         np.zeros(k),
+        np.zeros(k),
+        np.zeros(k),
+        np.zeros(k, np.int64),
         np.zeros(k),
         np.zeros(k, np.int64),
         np.zeros(m, np.int64),

@@ -17,8 +17,8 @@ from purse.base import amounts, validation
 from purse.base.amounts import in_users_unit
 from purse.base.array_file import DAMAGE
 from purse.engine.ask_tell import DONE, INITIAL, NO_ARM, NO_PULL, WRONG
-from purse.engine.job import make_game, make_policy, sees_contexts
-from purse.engine.rules import NEVER
+from purse.engine.job import make_game, make_policy, sees_contexts, wants_masks
+from purse.engine.rules import NEVER, count_mask
 from purse.engine.steps import CallBuffer, make_steps, new_game
 from purse.errors import (
     AskRefused,
@@ -31,11 +31,12 @@ from purse.errors import (
     shorten,
 )
 from purse.features import Feature, Features
+from purse.kernels.fourier import as_seen
 from purse.live import save_file
 from purse.live.report import Round, out_of_bounds, read_choice, read_report
 from purse.live.save_file import facts_of, is_policy_file, restore
 from purse.policies import DEFAULT
-from purse.types import SKIP, STOP, Floats, Problem, Ticket
+from purse.types import LONGEST, SKIP, STOP, Floats, Problem, Ticket
 
 
 class Policy:
@@ -51,13 +52,15 @@ class Policy:
     cost_min, cost_max   the least and the most that a pull costs: one amount, one for each arm, or
                          one for each arm and resource, shape (K, d)
     plays       arms in each round
-    horizon     the number of rounds; None: no limit
+    horizon     the number of rounds; "forecast": each ask tells how many are left; None: no limit
     costs, caps   known constant costs, and pulls allowed per arm, for policies that use them
     seed        the same seed and the same reports give the same choices
     stop        the stop rule: "hold", "exit", "retry" or "fit"
     features    what a context holds: a number of features, a list of names, or a mapping from names
                 to a range (low, high), to (low, high, "optional") or to classes; None: no contexts
     per_arm     whether each arm has a context of its own
+    map         random cosines of the features that the policy sees, too, such as "fourier:48", so
+                that it can learn what is not linear; None: none
 
     Raise `InvalidInput` when a value is not allowed, or when the policy cannot play the problem.
     """
@@ -72,16 +75,17 @@ class Policy:
         cost_max: Any = 1,
         n_resources: int = 1,
         plays: int = 1,
-        horizon: int | None = None,
+        horizon: int | str | None = None,
         costs: Any = None,
         caps: Any = None,
         seed: int = 0,
         stop: str = "hold",
         features: Any = None,
         per_arm: bool = False,
+        map: str | None = None,
     ) -> None:
         arms = validation.integer("n_arms", n_arms, low=1)
-        declared = Features.of(features, n_arms=arms, per_arm=per_arm)
+        declared = Features.of(features, n_arms=arms, per_arm=per_arm, map=map)
         problem = Problem.of(
             n_arms=n_arms,
             budget=budget,
@@ -93,7 +97,7 @@ class Policy:
             costs=costs,
             caps=caps,
             stop=stop,
-            n_features=declared.n_columns,
+            n_features=declared.n_seen,
             per_arm=per_arm,
         )
         self._begin(policy, problem, seed, declared)
@@ -134,12 +138,16 @@ class Policy:
         self.problem = problem
         self._left_units = self._game.workspace.left_units  # (d,) the steps take from it
         self._left_units[:] = problem.budget
+        self._horizon = self._game.horizon
+        self._forecast = problem.forecast
         # by number; the round only if it is not plain from the ticket
         self._open: dict[int, tuple[Ticket, Round | None]] = {}
         self._contexts: dict[int, tuple[float, ...]] = {}  # by number, if the policy sees them
         self._next_id = 1
         self._lock = threading.RLock()
         self._counts_pending = bool(getattr(module, "PENDING", False))
+        self._counts_masks = wants_masks(module)
+        self._asked = bytearray()  # the last mask as it was asked for
         self._allowed = self._buffer.workspace.allowed.data.cast("B")
         self._sees = bool(self.features) and sees_contexts(module)
         self._initial: set[int] = set()  # rounds that were initial pulls
@@ -196,11 +204,16 @@ class Policy:
         with self._lock:
             return sorted(ticket for ticket, _ in self._open.values())
 
-    def probabilities(self, arms: Sequence[int] | None = None, context: Any = None) -> Floats:
+    def probabilities(
+        self,
+        arms: Sequence[int] | None = None,
+        context: Any = None,
+        rounds_left: int | None = None,
+    ) -> Floats:
         """Return the probability of each arm in the next round, shape (K,).
 
         arms      the arms that may be played; None: all of them
-        context   as for `ask`
+        context, rounds_left   as for `ask`
 
         The probabilities sum to `plays`; during the initial pulls each is 0 or 1.
 
@@ -208,6 +221,7 @@ class Policy:
         """
         with self._lock:
             out = np.zeros(self.problem.n_arms)
+            self._foresee(rounds_left)
             self._see(self.features.encode(context))
             masked = self._mask(arms)
             upcoming = self._peek(masked)
@@ -230,8 +244,16 @@ class Policy:
             mask[arm] = True
         if True not in mask:
             raise invalid("arms", list(arms), "must name at least one arm")
-        self._allowed[:] = mask
+        self._allowed[:] = self._asked = mask
         return True
+
+    def _foresee(self, rounds_left: int | None) -> None:
+        """Write about how many rounds are left; refuse a number that is not wanted, or missing."""
+        if self._forecast:
+            left = validation.integer("rounds_left", rounds_left, low=1, high=LONGEST)
+            self._horizon[0] = float(self.t + left)
+        elif rounds_left is not None:
+            raise invalid("rounds_left", rounds_left, "needs a policy with horizon='forecast'")
 
     def _peek(self, masked: bool = False) -> Round:
         """Return the round that the next ask is for; nothing changes."""
@@ -276,12 +298,19 @@ class Policy:
                 f"{ticket.t}"
             )
 
-    def ask(self, arms: Sequence[int] | None = None, context: Any = None) -> Ticket:
+    def ask(
+        self,
+        arms: Sequence[int] | None = None,
+        context: Any = None,
+        rounds_left: int | None = None,
+    ) -> Ticket:
         """Return a ticket for the next round, and hold the most that its arms may cost.
 
         arms      the arms that may be played; None: all of them
         context   the values of the features, by name or in order, if there are features; with
                   `per_arm` a list with those of each arm
+        rounds_left   about how many rounds are left, this one included, with
+                  `horizon="forecast"`; no round is refused because of it
 
         Raise `InvalidInput` when the context does not fit the features.
         Raise `BudgetExhausted` when the budget cannot cover the pull; then nothing has changed.
@@ -293,6 +322,8 @@ class Policy:
             if self.over:
                 raise BudgetExhausted(self.over)
             game = self._game
+            if self._forecast or rounds_left is not None:
+                self._foresee(rounds_left)
             seen: tuple[float, ...] = ()
             if self.features.declared or context is not None:
                 seen = self.features.encode(context)
@@ -330,6 +361,8 @@ class Policy:
                 self._again.remove(again)
             else:
                 self.t = t
+                if masked and self._counts_masks:
+                    self._count_mask()
                 if outcome == INITIAL:
                     self._initial.add(t)
             self._next_id += 1
@@ -403,6 +436,11 @@ class Policy:
         for arm in arms:
             pending[arm] += change
 
+    def _count_mask(self) -> None:
+        """Count the last mask, as simulations do after a round."""
+        space = self._game.workspace
+        count_mask(np.frombuffer(self._asked, np.bool_), space.masks, space.seen)
+
     def _refuse(self, issued: Round, short: int) -> None:
         space = self._game.workspace
         space.excluded[:] = 0
@@ -456,6 +494,9 @@ class Policy:
     def _see(self, numbers: Sequence[float]) -> None:
         """Write the numbers of a context for the policy."""
         if self._sees:
+            if self.features.waves is not None:
+                rows = np.array(numbers).reshape(-1, self.features.n_columns)
+                numbers = as_seen(self.features, rows).ravel().tolist()
             self._buffer.write_context(numbers)
 
     def _write_round(self, issued: Round) -> None:

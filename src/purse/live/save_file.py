@@ -17,10 +17,11 @@ import numpy as np
 from purse.base import validation
 from purse.base.array_file import read_arrays, write_arrays
 from purse.base.spec import absolute
+from purse.engine.workspace import COUNTED_MASKS
 from purse.errors import InvalidInput, shorten
 from purse.features import Features
 from purse.live.report import Round
-from purse.types import Problem, Ticket
+from purse.types import LONGEST, Problem, Ticket
 
 if TYPE_CHECKING:
     from purse.live.policy import Policy
@@ -62,7 +63,7 @@ def facts_of(policy: Policy) -> dict[str, Any]:
     problem = {
         field.name: getattr(policy.problem, field.name)
         for field in fields(policy.problem)
-        if field.name != "per_arm" or policy.problem.per_arm
+        if field.name not in ("per_arm", "forecast") or getattr(policy.problem, field.name)
     }
     return {
         "problem": {
@@ -72,13 +73,28 @@ def facts_of(policy: Policy) -> dict[str, Any]:
         "tickets": list(policy._open.values()),
         "again": list(policy._again),
         **({"features": policy.features.as_dict()} if policy.features else {}),
+        **({"map": policy.features.map} if policy.features.map else {}),
         **({"contexts": list(policy._contexts.items())} if policy._contexts else {}),
         "owed": policy._game.workspace.owed.tolist(),
+        **({"masks": masks} if (masks := counted_masks(policy)) else {}),
         "initial": sorted(policy._initial),
+        **({"version": version} if (version := version_of(policy)) else {}),
         "left": policy.left_units,
         **{name: getattr(policy, name) for name in _PLAIN},
         "name": absolute(policy.name),
     }
+
+
+def version_of(policy: Policy) -> int:
+    """Return the version of a policy's rule; 0 if it counts none."""
+    return int(getattr(policy._module, "VERSION", 0))
+
+
+def counted_masks(policy: Policy) -> list[tuple[list[int], int]]:
+    """Return the arms of each mask that is counted, and how many rounds had it."""
+    space = policy._game.workspace
+    rows = zip(space.masks, space.seen.tolist(), strict=True)
+    return [(np.flatnonzero(mask).tolist(), count) for mask, count in rows if count]
 
 
 def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> None:
@@ -93,15 +109,27 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
     problem = Problem(**arguments)
     check_problem(problem)
     check_numbers(facts)
-    features = Features.of(facts.get("features"), n_arms=problem.n_arms, per_arm=problem.per_arm)
-    if features.n_columns != problem.n_features:
+    features = Features.of(
+        facts.get("features"),
+        n_arms=problem.n_arms,
+        per_arm=problem.per_arm,
+        map=facts.get("map"),
+    )
+    if features.n_seen != problem.n_features:
         raise InvalidInput("its features do not fit its problem")
     policy._begin(facts["name"], replace(problem, stop=facts["stop"]), facts["seed"], features)
     for name in _PLAIN:
         setattr(policy, name, facts[name])
+    saved, now = facts.get("version", min(1, version_of(policy))), version_of(policy)
+    if saved != now:
+        raise InvalidInput(
+            f"version {saved} of {policy.name} has learnt it, and this is version {now}, which "
+            "cannot go on; load it with the purse that saved it, or begin a new policy"
+        )
     if layout(policy.state._asdict()) != layout(arrays):
         raise InvalidInput(
-            f"it holds a state of {policy.name} that this version of the policy does not have"
+            f"it holds a state of {policy.name} that this version of the policy does not have; "
+            "load it with the purse that saved it, or begin a new policy"
         )
     for name, array in arrays.items():
         getattr(policy.state, name)[...] = array
@@ -118,7 +146,7 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
             raise InvalidInput("it holds a ticket that does not fit its problem")
     if policy._sees:
         policy._contexts = {
-            number: check_context(problem, seen) for number, seen in facts.get("contexts", [])
+            number: check_context(features, seen) for number, seen in facts.get("contexts", [])
         }
         if policy._contexts.keys() != policy._open.keys():
             raise InvalidInput("it holds a context without a ticket, or none for a ticket")
@@ -129,6 +157,11 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
         check_arms(problem, "round", again.arms, again.probabilities, again.excluded)
     policy._initial = set(facts["initial"])
     policy._game.workspace.owed[:] = facts["owed"]
+    masks = facts.get("masks", [])
+    check_masks(problem, masks, policy.t)
+    for row, (arms, count) in enumerate(masks):
+        policy._game.workspace.masks[row, arms] = True
+        policy._game.workspace.seen[row] = count
     if policy._counts_pending:
         for ticket in policy.tickets:
             policy._count_pending(ticket.arms, 1)
@@ -149,6 +182,8 @@ def check_problem(problem: Problem) -> None:
     A problem that passes is about as large as the file that holds it.
     """
     arms = validation.integer("n_arms", problem.n_arms, low=1)
+    if problem.forecast is not False and (problem.forecast, problem.horizon) != (True, LONGEST):
+        raise InvalidInput("its forecast does not fit its horizon")
     validation.integer("plays", problem.plays, low=1, high=arms)
     table = (arms, problem.n_resources)
     shapes = {
@@ -195,9 +230,17 @@ def check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, exclu
         raise InvalidInput(f"it holds a {what} that does not fit its problem")
 
 
-def check_context(problem: Problem, seen: Sequence[Any]) -> tuple[float, ...]:
-    """Return the context of a ticket; refuse one that does not fit the problem."""
-    rows, numbers = problem.context_shape
-    if len(seen) != rows * (numbers - 1):
+def check_masks(problem: Problem, masks: Any, t: int) -> None:
+    """Refuse masks that cannot have been counted in t rounds."""
+    rounds = sum(validation.integer("masks", count, low=1) for _, count in masks)
+    if len(masks) > COUNTED_MASKS or rounds > t:
+        raise InvalidInput(f"it holds {len(masks)} masks of {rounds} rounds, of {t} there were")
+    if not all(arms and all(arm in range(problem.n_arms) for arm in arms) for arms, _ in masks):
+        raise InvalidInput("it holds a mask that does not fit its problem")
+
+
+def check_context(features: Features, seen: Sequence[Any]) -> tuple[float, ...]:
+    """Return the context of a ticket; refuse one that does not fit the features."""
+    if len(seen) != features.n_columns * (features.n_arms if features.per_arm else 1):
         raise InvalidInput("it holds a context that does not fit its problem")
     return tuple(validation.number("context", value) for value in seen)

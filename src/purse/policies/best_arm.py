@@ -8,12 +8,17 @@ v- = r- / c+ and v+ = r+ / c-. Costs are those of the first resource.
 
     out         c-(i) > cap
     leader      a, with the largest v among the arms whose mean cost so far is at most the cap
-    challenger  b, with the largest v+ among the others that are not out; of equal ones the one with
-                the fewest pulls
-    stop        if c+(a) <= cap and v-(a) + within >= v+(b); if all arms are out, too
+    beaten      j, if the evidence for v(a) + within >= v(j) is at least ln((K - 1) / delta), by
+                `purse.kernels.pair_test`; delta is 1 - confidence, K - 1 the pairs of the best arm
+    challenger  b, with the largest v+ among the others that are neither out nor beaten; of equal
+                ones the one with the fewest pulls
+    stop        if c+(a) <= cap and all others are out or beaten; if all arms are out, too
     pull        a, if n(a) c(a) / (v+(a) - v-(a)) < sum_j n(j) c(j) / (v+(j) - v-(j))
-                over the arms j other than a that are not out and have v+(j) > v-(a) + within;
-                b elsewhere. If only c+(a) > cap hinders the stop, a
+                over the arms j other than a that are neither out nor beaten; b elsewhere. If only
+                c+(a) > cap hinders the stop, a
+
+With a cap each cost that varies takes a share of delta, beside the pairs. With by="ratio", if a
+cost varies or is 0, an arm is beaten if v-(a) + within >= v+(j) instead.
 
 Why. The widths fall as n^(-1/2). What the end costs, sum_i n(i) c(i), is least if the two sides of
 *pull* are equal: one pull of the leader serves all comparisons, one of j its own. A pull counts for
@@ -73,9 +78,10 @@ from purse.kernels import (
     number,
 )
 from purse.kernels.mean_bounds import log_term_of, lower_between, upper_between
+from purse.kernels.pair_test import evidence, level_of, log_average
 from purse.types import STOP, Floats, Now, Play, Problem
 
-NAME, PLAYS, INITIAL_PULLS, PENDING = "best-arm", 1, True, True
+NAME, PLAYS, INITIAL_PULLS, PENDING, VERSION = "best-arm", 1, True, True, 1
 FREE = 1e-4  # what a pull counts for at least, in largest costs
 NONE, UNSURE = -1, -2  # in the place of an arm that is the answer
 
@@ -85,7 +91,9 @@ class BestArmParams(NamedTuple):
     costly: bool  # whether the answer depends on costs
     uniform: bool
     open: bool  # whether there is anything to find
+    joint: bool  # whether two arms are compared by their evidence, not by their bounds
     log_term: float  # ln(2 / delta), delta shared by all intervals
+    level: float  # the evidence that beats an arm
     cap: float  # in largest costs; infinity without a cap
     within: float
     least: Floats  # (K,) the declared bounds on costs
@@ -102,6 +110,8 @@ class BestArmState(NamedTuple):
     least: Floats  # (K,) c-, and c+
     most: Floats  # (K,)
     prices: Floats  # (K,) c / (v+ - v-)
+    averages: Floats  # (K,) `log_average` of the rewards
+    beaten: Floats  # (K,) 1 if the leader beats the arm, 0 elsewhere
 
 
 def params(
@@ -127,13 +137,16 @@ def params(
     sure = number("confidence", confidence, above=0)
     if sure >= 1:
         raise invalid("confidence", confidence, "must be a number above 0 and below 1")
-    n_intervals = problem.n_arms + costly * int((low < high).sum())
+    n_costs = costly * int((low < high).sum())  # that vary
+    joint = not ratio or (n_costs == 0 and bool((low > 0).all()))
     return BestArmParams(
         ratio,
         costly,
         choice("sampling", sampling, ("lucb", "uniform")) == "uniform",
         problem.n_arms > 1 or cap is not None,
-        log_term_of(sure, n_intervals),
+        joint,
+        log_term_of(sure, problem.n_arms + n_costs),
+        level_of(sure, max(1, problem.n_arms - 1 + n_costs)),
         cap_units * scale,
         number("within", within, low=0) / (amounts.UNIT * scale if ratio else 1),
         low * problem.unit_scale[0],
@@ -176,10 +189,10 @@ def find_leader(params: BestArmParams, state: BestArmState) -> int:
 
 @cold
 def find_challenger(params: BestArmParams, state: BestArmState, now: Now, leader: int) -> int:
-    """Return the other arm whose value may be the largest; -1: all others are out."""
+    """Return the other arm whose value may be the largest; -1: all others are out or beaten."""
     arm = -1
     for i in range(state.pulls.shape[0]):
-        if i != leader and not is_out(params, state, i):
+        if is_rival(params, state, leader, i):
             more = 1.0 if arm < 0 else state.upper[i] - state.upper[arm]
             if more > 0 or (more == 0 and asked(state, now, i) < asked(state, now, arm)):
                 arm = i
@@ -193,17 +206,17 @@ def asked(state: BestArmState, now: Now, i: int) -> float:
 
 
 @kernel
-def is_beaten(params: BestArmParams, state: BestArmState, leader: int, i: int) -> bool:
-    """Return whether the leader's value is at least that of arm i, less `within`, for sure."""
-    return state.lower[leader] + params.within >= state.upper[i]
+def is_rival(params: BestArmParams, state: BestArmState, leader: int, i: int) -> bool:
+    """Return whether arm i may be better than the leader, or may be the answer without one."""
+    is_open = i != leader and not is_out(params, state, i)
+    return is_open and (leader < 0 or state.beaten[i] == 0)
 
 
 @cold
 def is_sure(params: BestArmParams, state: BestArmState, leader: int) -> bool:
     """Return whether the leader is the answer; without a leader, whether all arms are out."""
     for i in range(state.pulls.shape[0]):
-        rival = i != leader and not is_out(params, state, i)
-        if rival and (leader < 0 or not is_beaten(params, state, leader, i)):
+        if is_rival(params, state, leader, i):
             return False
     return leader < 0 or state.most[leader] <= params.cap
 
@@ -220,8 +233,7 @@ def leader_is_due(params: BestArmParams, state: BestArmState, now: Now, leader: 
     """Return whether a pull of the leader saves more than one of the challenger does."""
     others = 0.0
     for j in range(state.pulls.shape[0]):
-        rival = j != leader and not is_out(params, state, j)
-        if rival and not is_beaten(params, state, leader, j):
+        if is_rival(params, state, leader, j):
             others += asked(state, now, j) * state.prices[j]
     return asked(state, now, leader) * state.prices[leader] < others
 
@@ -262,10 +274,8 @@ def next_arm(params: BestArmParams, state: BestArmState, now: Now) -> int:
     if params.uniform:
         return find_fewest(state, now)
     arm = find_challenger(params, state, now, leader)
-    if leader >= 0:
-        only_cap = arm < 0 or is_beaten(params, state, leader, arm)
-        if only_cap or leader_is_due(params, state, now, leader):
-            arm = leader
+    if leader >= 0 and (arm < 0 or leader_is_due(params, state, now, leader)):
+        arm = leader  # without a challenger only the cap hinders the stop
     return arm if is_allowed(now, arm) else find_stand_in(params, state, now)
 
 
@@ -286,11 +296,15 @@ def probabilities(
 
 @kernel
 def update(params: BestArmParams, state: BestArmState, scratch: Any, now: Now, play: Play) -> None:
-    i = play.arms[0]
+    i, before = play.arms[0], find_leader(params, state)
     state.pulls[i] += 1
     state.rewards[i] += play.rewards[0]
     state.costs[i] += play.costs[0, 0]
     learn(params, state, i)
+    leader = find_leader(params, state)
+    for j in range(state.pulls.shape[0]):
+        if j != leader and (j == i or leader == i or leader != before):
+            compare(params, state, leader, j)
 
 
 @cold
@@ -310,6 +324,31 @@ def learn(params: BestArmParams, state: BestArmState, i: int) -> None:
         state.lower[i] = divide(state.lower[i], state.most[i])
         state.upper[i] = divide(state.upper[i], state.least[i])
     state.prices[i] = max(FREE, cost) / max(FREE * FREE, state.upper[i] - state.lower[i])
+    state.averages[i] = log_average(state.rewards[i], n - state.rewards[i])
+
+
+@cold
+def compare(params: BestArmParams, state: BestArmState, leader: int, j: int) -> None:
+    """Write whether the leader beats arm j; without a leader nothing does."""
+    beaten = False
+    if leader >= 0 and params.joint:
+        own, its = 1.0, 1.0
+        if params.ratio:
+            own, its = params.least[leader], params.least[j]
+        gathered = evidence(
+            state.averages[leader],
+            state.rewards[leader],
+            state.pulls[leader] - state.rewards[leader],
+            state.averages[j],
+            state.rewards[j],
+            state.pulls[j] - state.rewards[j],
+            own / its,
+            own * params.within,
+        )
+        beaten = gathered >= params.level
+    elif leader >= 0:
+        beaten = state.lower[leader] + params.within >= state.upper[j]
+    state.beaten[j] = 1.0 if beaten else 0.0
 
 
 @kernel

@@ -19,15 +19,23 @@ before any). Arms whose most_j exceeds B_j are out while another arm fits. Arms 
 share their part of the plan. Then:
 
     guard    let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less
-             half a standard error. If the gain so far, one pull of arm i and then a alone, at
-             rho a pull, would bring less than 95% of what a alone would have brought from the
-             start, a is played in the place of i. An untried arm that is declared no dearer than a
-             may be tried.
+             half a standard error. A pull of a dearer arm takes the place of d pulls of a; all
+             that arm k had, open tickets included, took the place of D(k) and brought R(k), so it
+             lost rho D(k) - R(k). If arm i has lost something, and what a and all dearer arms lost
+             and a pull of i together are more than 5% of what a alone would bring from the start,
+             a is played in the place of i (`purse.kernels.losses`). An untried arm that is
+             declared no dearer than a may be tried.
+    masks    with a horizon, once a round had a mask: let s be the least price at which rounds with
+             the masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i),
+             or no arm if all are negative, take no more than is left; p_j are the plan's prices,
+             and x(i) is at most h times the part of the rounds that allow arm i. The round is
+             played at s or just below it, drawn so that what is left is spent on average, and may
+             pass (`purse.kernels.mask_price`).
     looks    with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
-             resource than the plan's average pull does, less often in proportion.
+             resource than the average pull that plan and guard leave, less often in proportion.
     changes  a test on each arm's reward and costs (`purse.kernels.fading_means`). When it finds a
              change, that arm keeps the block that differs and every other arm the weight of two
-             reports.
+             reports. At most 8 + ln(t)^2 changes are believed.
     fading   after k changes the reports on an arm whose last one came in round s weigh
              exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate of changes.
 
@@ -35,22 +43,30 @@ Why. The plan on what is left needs no step size, spends all, and mixes arms if 
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
 use it on: nothing is explored when the money is nearly gone, and a dear arm is explored little.
 Bounds in an arm's own scale are what costs over several decades need. The guard serves small
-budgets, looks and fading serve an arm that gets better while no pull of it comes, the test serves
-worlds that change.
+budgets and rare rewards: what dear arms take may be all there is. It charges arms apart, so that
+late reports, cheap arms that pay nothing and a dear arm that pays are no reason to hold back. Looks
+and fading serve an arm that gets better while no pull of it comes, the test serves worlds that
+change. A round whose mask leaves only dear arms is worth no more than others, so money has one
+price in all rounds.
 
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.15, looks=0.2,
-guard=0.05 (0: none).
+guard=0.05 (0: none), skip=1 (0: under masks no round passes that could be played).
 
-Guarantee: none is proved. Nothing protects it from an adversary that expects it: apart from looks
-and mixtures its plans are no secret. Such an adversary is met by `exp3++.bwk`.
+Guarantee: in i.i.d. rounds with costs bounded away from 0 and one resource, regret / B goes to 0,
+with guard=0 also for several or a horizon, and for two arms the guard has that of
+`purse.kernels.losses`, all without masks, caps and late reports. At budgets that one meets only
+that of the guard says something: the page *What is true*. Nothing protects it from an adversary
+that expects it: apart from looks and mixtures its plans are no secret. Such an adversary is met by
+`exp3++.bwk`.
 
 Departures from the paper: there is no paper. The index of an untried arm and L follow finite-game
 indices (Lattimore, 2016) and MOSS (Audibert and Bubeck, 2009), widths Bernstein's inequality, the
 plan those who solve the program again on what is left (Flajolet and Jaillet, 2015; Kumar and
 Kleinberg, 2022), the guard conservative bandits (Wu et al., 2016).
 
-Under a mask the plan, looks and guard know only the allowed arms. Caps are bounds on x(i), less the
-open tickets on the arm; those count as reports in L, too. When all caps are used up, the game ends.
+Without a horizon, and in the first round with a mask, the plan, looks and guard know only the
+allowed arms. Caps are bounds on x(i), less the open tickets on the arm; those count as reports in
+L, too. When all caps are used up, the game ends. Under masks caps only close arms.
 
 Needs the budgets; bounds on each arm's own costs if they are known. O(K D) a pivot, about D + 1
 pivots a round with D = d, or d + 1 with a horizon; a ratio if D = 1.
@@ -71,7 +87,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from purse.kernels import cold, is_allowed, kernel, number, pick, uniform
+from purse.kernels import cold, integer, kernel, log, number, pick, total, uniform
 from purse.kernels.fading_means import (
     ChangeTest,
     FadingMeans,
@@ -82,27 +98,46 @@ from purse.kernels.fading_means import (
     keep_block,
     new_change_test,
     new_means,
+    restart,
     weigh,
 )
+from purse.kernels.losses import (
+    COSTS,
+    DEARER,
+    REPORTS,
+    REWARD,
+    LossStakes,
+    count_lost,
+    displaced,
+    is_no_dearer,
+    may_lose,
+)
+from purse.kernels.mask_price import allowed_share, may_mask, split_round
+from purse.kernels.masks import is_allowed
 from purse.kernels.plan import (
-    PRIOR,
-    TINY,
-    GuardStakes,
+    expected_reward,
     find_safe,
     learn_share,
-    lower_cost,
-    optimism,
-    too_risky,
-    untried_cost,
-    untried_reward,
+    sure_reward,
     usual_share,
+)
+from purse.kernels.plan_chances import (
+    add_looks,
+    open_arms,
+    play_cheapest,
+    set_bounds,
+    share_equally,
 )
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit, solve
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, CAPS, PENDING, VERSION = "replan", 1, True, True, 1
+NAME, PLAYS, CAPS, PENDING, SEEN, VERSION = "replan", 1, True, True, True, 2
+FORECAST = True
+PERIOD = ("paid", "began")  # what the guard counts begins again with a period's money
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
+MOST_CHANGES = 8  # that are believed by round t, and ln(t)^2 more
+ROUNDING = 1e-9  # of the chances of a round
 
 
 class ReplanParams(NamedTuple):
@@ -111,7 +146,7 @@ class ReplanParams(NamedTuple):
     fade: float
     looks: float
     guard: float
-    horizon: float  # infinity without a horizon
+    skips: bool
     budget: Floats  # (d,)
     parts: Floats  # (d,) 1 / budget
     least: Floats  # (K, d)
@@ -126,7 +161,8 @@ class ReplanState(NamedTuple):
     tops: Floats  # (K, 1 + d)
     last: Floats  # (K,)
     taken: Floats  # (K,) reports in all
-    earned: Floats  # (1,)
+    paid: Floats  # (K, 2 + d) in all, or in this period: see `losses`
+    began: Floats  # (1,) the round of its first report
     first: Floats  # (2,) sum of ln(cost / most) over first reports, and their number
     changes: Ints  # (1,) k
     reports: Ints  # (K,) this and the next two: see `ChangeTest`
@@ -142,15 +178,18 @@ def params(
     fade: float = 0.15,
     looks: float = 0.2,
     guard: float = 0.05,
+    skip: float = 1,
 ) -> ReplanParams:
-    """Options: scale, positive; change, fade, looks, at least 0; guard, from 0 to 1."""
+    """Options: scale, positive; change, fade, looks, at least 0; guard, from 0 to 1; skip, 0 or
+    1.
+    """
     return ReplanParams(
         number("scale", scale, above=0),
         number("change", change, low=0),
         number("fade", fade, low=0),
         number("looks", looks, low=0),
         number("guard", guard, low=0, high=1),
-        math.inf if problem.horizon is None else float(problem.horizon),
+        integer("skip", skip, low=0, high=1) == 1,
         problem.budget * problem.unit_scale,
         1 / (problem.budget * problem.unit_scale),
         problem.cost_min * problem.unit_scale,
@@ -163,7 +202,8 @@ def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
     arms, test = new_means(k, signals), new_change_test(k, signals)
     arms.tops[:, 0] = 1
-    return ReplanState(*arms, np.zeros(k), np.zeros(1), np.zeros(2), np.zeros(1, np.int64), *test)
+    paid, changes = np.zeros((k, COSTS + problem.n_resources)), np.zeros(1, np.int64)
+    return ReplanState(*arms, np.zeros(k), paid, np.zeros(1), np.zeros(2), changes, *test)
 
 
 def scratch(params: ReplanParams, problem: Problem) -> SmallLp:
@@ -178,36 +218,101 @@ def known_arms(state: ReplanState) -> FadingMeans:
 
 @kernel
 def plan(params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now) -> None:
-    """Write the probability of each arm to `chances`."""
-    n_arms = lp.chances.shape[0]
+    """Write the probability of each arm to `chances`; what is missing to 1 lets the round pass."""
+    n_arms, d = params.most.shape
     arms = known_arms(state)
     for j in range(lp.limits.shape[0]):
-        set_limit(lp, j, now.left[j] if j < now.left.shape[0] else now.rounds_left)
+        set_limit(lp, j, now.left[j] if j < d else now.rounds_left)
     share = usual_share(state.first)
     rate = change_rate(params.fade, state.changes[0], now.t)
+    masks = lp.limits.shape[0] > d and may_mask(now)
     for i in range(n_arms):
         lp.caps[i] = params.caps[i] - state.taken[i] - now.pending[i]
         lp.chances[i] = faded(state.weights[i], now.t - state.last[i], rate)
     set_bounds(lp, arms, params.least, params.most, now.pending, params.scale, share)
-    open_arms(lp, params.most, now)
-    total = solve(lp)
-    if total <= 0:
+    open_arms(lp, params.most, now, masks)
+    if masks:
+        safe = find_safe(arms, params.parts, lp.open)
+        planned = plan_masks(lp, now, d, params.skips)
+    else:
+        planned = solve(lp)
+        safe = find_safe(arms, params.parts, lp.open)
+        for i in range(n_arms):
+            lp.scales[i] = lp.pulls[i] / planned if lp.pulls[i] > 0 else 0.0
+    if planned <= 0:
         play_cheapest(lp)
         return
+    held = hold_back(params, state, lp, now, safe, masks) if params.guard > 0 else 0.0
     often = params.looks * math.sqrt(n_arms * float(now.t)) / (now.t + LOOK_ROUNDS)
-    looked = add_looks(lp, min(MOST_LOOKS, often) / n_arms, total)
-    safe = find_safe(arms, params.parts, lp.open)
-    stakes = GuardStakes(
-        params.guard, state.earned[0], params.horizon, now.rounds_left, params.budget, now.left
-    )
+    looked = add_looks(lp, min(MOST_LOOKS, often) / n_arms, planned)
     for i in range(n_arms):
-        if lp.pulls[i] > 0:
-            part = (1 - looked) * lp.pulls[i] / total
-            guarded = params.guard > 0 and safe >= 0 and safe != i
-            if guarded and too_risky(arms, stakes, params.most, lp.uses, safe, i):
-                lp.chances[safe] += part
-            else:
-                share_equally(lp, i, part)
+        if lp.scales[i] > 0:
+            share_equally(lp, i, (1 - looked) * lp.scales[i])
+    if held > 0 and lp.open[safe]:
+        lp.chances[safe] += (1 - looked) * held
+
+
+@cold
+def plan_masks(lp: SmallLp, now: Now, d: int, skips: bool) -> float:
+    """Plan for rounds that allow different arms; `split_round` says what is written."""
+    if d > 1:
+        for i in range(lp.caps.shape[0]):
+            lp.caps[i] = min(lp.caps[i], allowed_share(now, i) * now.rounds_left)
+        solve(lp)
+    return split_round(lp, now, d, skips)
+
+
+@kernel
+def hold_back(
+    params: ReplanParams, state: ReplanState, lp: SmallLp, now: Now, safe: int, masks: bool
+) -> float:
+    """Take from the planned pulls, which looks are measured by, and from the parts of this round in
+    `scales` what the guard does not allow, for the safe arm; return the part of this round.
+    """
+    if safe < 0 or (not params.skips and not lp.open[safe]):
+        return 0.0
+    arms = known_arms(state)
+    counted = False
+    room = held = 0.0
+    for i in range(lp.pulls.shape[0]):
+        if i == safe or lp.pulls[i] + lp.scales[i] <= 0:
+            continue
+        tried = state.weights[i] > 0
+        if not tried and is_no_dearer(params.most, safe, i):
+            continue
+        stakes = stakes_of(params, state, now, safe, masks)
+        places = displaced(arms, stakes, lp.uses, safe, i)
+        if places <= DEARER:
+            continue
+        rho = sure_reward(state.weights[safe], state.means[safe, 0], state.spreads[safe, 0])
+        if not counted:
+            lost = count_lost(arms, stakes, state.paid, lp.uses, now.pending, safe, rho, lp.lost)
+            room = may_lose(arms, stakes, safe, rho) - lost
+            counted = True
+        hope = expected_reward(state.weights[i], state.means[i, 0])
+        if (lp.lost[i] > 0 or not tried) and rho * places - hope > room:
+            held += lp.scales[i]
+            lp.scales[i] = 0.0
+            lp.pulls[safe] += lp.pulls[i]
+            lp.pulls[i] = 0.0
+    return held
+
+
+@kernel
+def stakes_of(
+    params: ReplanParams, state: ReplanState, now: Now, safe: int, masks: bool
+) -> LossStakes:
+    """Return what there was and what is left for the safe arm."""
+    part = allowed_share(now, safe) if masks else 1.0
+    began = state.began[0] if state.began[0] > 0 else now.t
+    return LossStakes(
+        params.guard,
+        (now.t - began + now.rounds_left) * part,
+        now.rounds_left * part,
+        1.0 if is_allowed(now, safe) else 0.0,
+        params.budget,
+        now.left,
+    )
 
 
 @kernel
@@ -215,15 +320,21 @@ def choose(
     params: ReplanParams, state: ReplanState, scratch: SmallLp, now: Now, play: Play
 ) -> None:
     plan(params, state, scratch, now)
-    arm = pick(uniform(now.key, 0), scratch.chances)
-    while arm >= 0 and scratch.chances[arm] == 0:  # rounding left no arm at the end
+    chances = scratch.chances
+    u = uniform(now.key, 0)
+    arm = pick(u, chances)
+    while arm >= 0 and chances[arm] == 0:  # rounding left no arm at the end
         arm -= 1
-    if arm < 0:
+    sure = total(chances)
+    if u >= sure and sure < 1 - ROUNDING and total(scratch.pulls) > 0:
+        play.arms[0] = SKIP
+        play.probs[0] = 1 - sure
+    elif arm < 0:
         play.arms[0] = SKIP if now.masked else STOP
         play.probs[0] = 1.0
     else:
         play.arms[0] = arm
-        play.probs[0] = min(1.0, scratch.chances[arm])
+        play.probs[0] = min(1.0, chances[arm])
 
 
 @kernel
@@ -249,147 +360,19 @@ def update(
     state.last[i] = max(state.last[i], float(now.t))
     state.taken[i] += 1
     state.weights[i] += 1
-    state.earned[0] += play.rewards[0]
+    if state.began[0] == 0:
+        state.began[0] = float(now.t)
+    state.paid[i, REPORTS] += 1
     for s in range(state.means.shape[1]):
         value = play.rewards[0] if s == 0 else play.costs[0, s - 1]
         add_value(arms, i, s, value)
+        state.paid[i, REWARD + s] += value
         state.sums[i, s] += value
     if params.change > 0:
         test = ChangeTest(state.reports, state.sums, state.before)
         place = find_change(test, i, state.tops[i], params.change)
-        if place >= 0:
+        if place >= 0 and state.changes[0] < MOST_CHANGES + log(float(now.t)) ** 2:
             state.changes[0] += 1
             keep_block(arms, test, i, place)
-
-
-@kernel
-def bound_width(level: float, spread: float, top: float, pulls: float) -> float:
-    """Return the width of a bound, from L and the sum of the n squared deviations."""
-    part = 1 / (pulls + 1)
-    variance = (spread + PRIOR * top * top) * part
-    return math.sqrt(2 * level * variance * part) + level * top * part / 3
-
-
-@kernel
-def set_bounds(
-    lp: SmallLp,
-    arms: FadingMeans,
-    least: Floats,
-    most: Floats,
-    pending: Ints,
-    scale: float,
-    share: float,
-) -> None:
-    """Write u to `gains` and l to `uses`.
-
-    The program must have its limits and caps, and in `chances` the part of their weight that the
-    reports on each arm still have. Its rows are the d resources and, with a horizon, time. `share`:
-    see `usual_share`. A loop for each step, because an arm's steps wait for each other and those of
-    several arms do not; in between `gains` has N and `scales` has L.
-    """
-    n_arms, d = most.shape
-    timed = lp.uses.shape[1] > d
-    for i in range(n_arms):
-        part = lp.parts[d] if timed else 0.0
-        for j in range(d):
-            cost = arms.means[i, 1 + j] if arms.weights[i] > 0 else share * most[i, j]
-            part = max(part, max(cost, least[i, j]) * lp.parts[j])
-        lp.gains[i] = min(1 / part, max(0.0, lp.caps[i])) * (1 / n_arms)
-    for i in range(n_arms):
-        pulls = lp.chances[i] * arms.weights[i] + pending[i]
-        lp.scales[i] = optimism(scale, lp.gains[i], pulls)
-    for i in range(n_arms):
-        factor, level = lp.chances[i], lp.scales[i]
-        pulls = factor * arms.weights[i]
-        if pulls > 0:
-            width = bound_width(level, factor * arms.spreads[i, 0], 1.0, pulls)
-            lp.gains[i] = min(1.0, arms.means[i, 0] + width)
-            for j in range(d):
-                spread = factor * arms.spreads[i, 1 + j]
-                width = bound_width(level, spread, arms.tops[i, 1 + j], pulls)
-                lp.uses[i, j] = max(least[i, j], lower_cost(arms.means[i, 1 + j], width))
-        else:
-            lp.gains[i] = untried_reward(lp.gains[i] / (1 + pending[i]))
-            for j in range(d):
-                lp.uses[i, j] = untried_cost(least[i, j], share * most[i, j], level)
-        if timed:
-            lp.uses[i, d] = 1.0
-
-
-@kernel
-def open_arms(lp: SmallLp, most: Floats, now: Now) -> None:
-    """Open the allowed arms below their caps, and of these only those that fit, if any does."""
-    n_arms, d = most.shape
-    some = False
-    for i in range(n_arms):
-        fits = is_allowed(now, i) and lp.caps[i] > 0
-        for j in range(d):
-            fits &= most[i, j] <= now.left[j] * (1 + TINY)
-        lp.open[i] = fits
-        some |= fits
-    if not some:
-        for i in range(n_arms):
-            lp.open[i] = is_allowed(now, i) and lp.caps[i] > 0
-
-
-@kernel
-def add_looks(lp: SmallLp, rate: float, total: float) -> float:
-    """Write each arm's chance of a look; return their sum.
-
-    rate    of an arm that takes no more of any row than the average pull
-    total   the sum of the planned pulls, as `solve` returned it
-    """
-    chances = lp.chances
-    n_arms = chances.shape[0]
-    for i in range(n_arms):
-        chances[i] = rate if lp.open[i] else 0.0
-    for j in range(lp.uses.shape[1]):
-        average = 0.0
-        for i in range(n_arms):
-            average += lp.pulls[i] * lp.uses[i, j]
-        average /= total
-        for i in range(n_arms):
-            if lp.uses[i, j] > average and lp.open[i]:
-                chances[i] = min(chances[i], rate * average / lp.uses[i, j])
-    looked = 0.0
-    for i in range(n_arms):
-        looked += chances[i]
-    return looked
-
-
-@kernel
-def share_equally(lp: SmallLp, arm: int, part: float) -> None:
-    """Add the same to the chances of all open arms with the numbers of `arm`, `part` together."""
-    chances = lp.chances
-    count = 0
-    for i in range(chances.shape[0]):
-        count += is_same(lp, arm, i)
-    if count == 1:  # nearly always
-        chances[arm] += part
-        return
-    for i in range(chances.shape[0]):
-        if is_same(lp, arm, i):
-            chances[i] += part / count
-
-
-@kernel
-def is_same(lp: SmallLp, arm: int, i: int) -> bool:
-    """Return whether arm i is open and has the numbers of `arm`."""
-    if lp.gains[i] != lp.gains[arm] or not lp.open[i]:
-        return False
-    for j in range(lp.uses.shape[1]):
-        if lp.uses[i, j] != lp.uses[arm, j]:
-            return False
-    return True
-
-
-@cold
-def play_cheapest(lp: SmallLp) -> None:
-    """Give all to the open arm that takes least of the first row; 0 if no arm is open."""
-    arm = -1
-    for i in range(lp.gains.shape[0]):
-        lp.chances[i] = 0.0
-        if lp.open[i] and (arm < 0 or lp.uses[i, 0] < lp.uses[arm, 0]):
-            arm = i
-    if arm >= 0:
-        lp.chances[arm] = 1.0
+        elif place >= 0:
+            restart(test)

@@ -25,7 +25,9 @@ Guarantee: with one resource, no limit on rounds, stop rule `exit` and no late r
 arm's mean reward is a constant times its mean cost, max_i e(i) B - E G <= (sqrt 2 / c) (4 sqrt K -
 2) sqrt(B + 1) + 1 / c, in largest costs; logarithmic with gaps, additive in corruption, and against
 an adversary for its own notion of regret: `purse.lab.theory.coin_bounds`, and the page *What is
-true*, with the proofs. Over i.i.d. worlds no player has a smaller order. It is a yardstick and no
+true*, with the proofs. Over i.i.d. worlds no player has a smaller order. The bound says something
+only from about B = 2 (4 sqrt K - 2)^2 / (c max_i e(i))^2 on, if it is below max_i e(i) B: 2,700
+with two arms, c = 0.1 and max_i e(i) = 1, and 34,000 with price_max = 2. It is a yardstick and no
 default: here `tsallis-inf.price`, of which nothing is proved, loses 4 to 15 times less. Measured:
 regret at B = 10^4, the mean of 1,000 paths,
 

@@ -51,6 +51,7 @@ NAMES = {
     "FeatureStatus": "Feature",
     "LabelStatus": "Label",
     "PeriodStatus": "Period",
+    "ForecastStatus": "Forecast",
 }
 TYPES: dict[Any, Schema] = {
     str: {"type": "string"},

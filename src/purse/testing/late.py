@@ -71,6 +71,8 @@ def play_live(job: Job, policy: str | ModuleType, world: World) -> LatePlay:
                 refused += 1
                 if horizon is not None:  # the round passes
                     live.t += 1
+                    if allowed is not None and live._counts_masks:
+                        live._count_mask()
                     rounds += 1
             continue
         if ticket.skipped:

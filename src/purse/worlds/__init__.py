@@ -35,7 +35,7 @@ GROUPS: Groups = {
         "corrupted",
         "table",
     ),
-    "A budget and a horizon": ("routing", "pricing", "ad_slots", "auction"),
+    "A budget and a horizon": ("routing", "pricing", "ad_slots", "auction", "requests"),
     "Contexts": ("linear_contexts", "class_contexts", "logistic_contexts", "routing_contexts"),
     "Where theorems of the paper fail": (
         "two_worlds",

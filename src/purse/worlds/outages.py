@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from purse.errors import InvalidInput, invalid
-from purse.types import Outages, World
+from purse.types import Bools, Outages, World
 from purse.worlds._tables import FOREVER, segment_ends
 
 EXAMPLE = (
@@ -37,19 +37,25 @@ def outages(
     from purse.worlds import make  # the package imports this file
 
     inner = make(world, budget)
-    try:
-        rows = np.array(up, np.float64)
-    except (TypeError, ValueError):
-        raise invalid("up", up, "must be a row of 0 and 1 for each segment") from None
-    if rows.ndim != 2 or rows.shape[1] != inner.n_arms or not np.isin(rows, (0, 1)).all():
-        raise invalid("up", up, f"must be rows of {inner.n_arms} entries, 0 or 1, one for each arm")
-    if not rows.any(axis=1).all():
-        raise invalid("up", up, "must have an arm that is up in each segment")
+    rows = arm_rows("up", up, inner.n_arms)
     return replace(
         inner,
         name=f"outages of {inner.name}",
-        outages=Outages(rows.astype(np.bool_), last_rounds(inner, segments, len(rows))),
+        outages=Outages(rows, last_rounds(inner, segments, len(rows))),
     )
+
+
+def arm_rows(field: str, given: ArrayLike, n_arms: int) -> Bools:
+    """Return rows that say which arms may be played, shape (S, K)."""
+    try:
+        rows = np.array(given, np.float64)
+    except (TypeError, ValueError):
+        raise invalid(field, given, "must be rows of 0 and 1") from None
+    if rows.ndim != 2 or rows.shape[1] != n_arms or not np.isin(rows, (0, 1)).all():
+        raise invalid(field, given, f"must be rows of {n_arms} entries, 0 or 1, one for each arm")
+    if not rows.any(axis=1).all():
+        raise invalid(field, given, "must have an arm that may be played in each row")
+    return rows.astype(np.bool_)
 
 
 def last_rounds(world: World, segments: Any, n_segments: int) -> Any:

@@ -9,6 +9,8 @@ from numpy.typing import ArrayLike
 
 from purse.base import validation
 from purse.errors import InvalidInput, invalid
+from purse.features import Waves
+from purse.kernels.fourier import mapped
 from purse.types import World
 from purse.worlds._tables import costs_like, make_world, reals
 
@@ -22,6 +24,7 @@ def table(
     features: ArrayLike | None = None,
     sample: bool = False,
     horizon: int | None = None,
+    map: str | None = None,
 ) -> World:
     """Return a world in which arm i pays `rewards[t-1][i]` and costs `costs[t-1][i]` in round t.
 
@@ -32,6 +35,8 @@ def table(
         features   the context of each row, shape (T, F), or (T, K, F) with one of each arm
         sample     True: each round draws a row, all equally likely, so that rows come again
         horizon    the number of rounds that a player knows there are; None: no limit
+        map        random cosines to add to the features, such as "fourier:48"; the features then
+                   best lie between -1 and 1; None: none
 
     After the last row the world ends. With `sample` it does not end.
 
@@ -46,6 +51,11 @@ def table(
         raise InvalidInput("shuffle and sample: a table has one of them")
     n_rows, n_arms = values.shape
     most = None if sample else n_rows
+    waves, seen = Waves.of(map), None if features is None else reals("features", features)
+    if waves is not None:
+        if seen is None:
+            raise invalid("map", map, "needs features")
+        seen = mapped(seen, waves)
     return make_world(
         "table",
         np.ones((n_rows, n_arms, 1)),
@@ -54,7 +64,7 @@ def table(
         last=np.arange(1, n_rows + 1),
         shuffle=shuffle,
         sample=sample,
-        features=None if features is None else reals("features", features),
+        features=seen,
         n_rounds=most,
         horizon=None
         if horizon is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -17,6 +18,7 @@ from purse.campaign import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
+from purse.campaign.storage.postgres import Postgres, monotonic
 from purse.campaign.storage.sql import Wants
 from purse.campaign.storage.sqlite import Sqlite, check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
@@ -169,11 +171,37 @@ def test_the_time_is_the_servers(make_harness: Any, monkeypatch: pytest.MonkeyPa
     campaign.ask()
     (entry,) = list(storage.entries("late", 1, 1))
     assert now - 1 < entry.at / 1000 < now + 600
-    storage.db._check(5_000, schema.VERSION)  # until the next answer
+    storage.db._check(monotonic(), 5_000_000, schema.VERSION)  # until the next answer
     assert 5_000 <= storage.now() < 6_000
     storage.names()
     assert storage.now() / 1000 > now - 1
     storage.close()
+
+
+def test_a_slow_answer_does_not_set_the_clock_back(
+    make_harness: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What others have asked for expires in time, however late the last answer was here."""
+    harness = make_harness("postgres")
+    here, there = connect(harness.address), connect(f"{harness.address}&application_name=there")
+    other = Campaign.create("c", **TERMS, expires_after=0.001, storage=there)
+    campaign = Campaign.open("c", storage=here)
+    for _ in range(5):
+        here.names()  # one of these is quick, on a busy machine, too
+    check = Postgres._check
+
+    def late(*given: Any) -> None:
+        time.sleep(0.5)
+        check(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Postgres, "_check", late)
+        here.names()
+    other.ask()
+    time.sleep(0.1)
+    assert campaign.expire() == 1
+    for storage in (here, there):
+        storage.close()
 
 
 def test_a_refusal_leaves_a_connection_that_works(make_harness: Any) -> None:
@@ -279,6 +307,51 @@ def test_connections_of_the_parent_are_kept_open_in_a_child(make_harness: Any) -
     assert storage.names() == []
     fork_safety.left_behind.remove(reader)
     reader.close()
+
+
+def test_campaigns_at_one_address_share_connections(
+    postgres_address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    def connections(name: str) -> int:
+        count = "SELECT count(*) FROM pg_stat_activity WHERE application_name = %s"
+        with psycopg.connect(postgres_address) as db:
+            return db.execute(count, (name,)).fetchall()[0][0]
+
+    address = f"{postgres_address}&application_name=of-fifteen"
+    names = [f"c{number}" for number in range(15)]
+    campaigns = [Campaign.create(name, **TERMS, storage=address) for name in names]
+    campaigns += [Campaign.open(name, storage=address) for name in names]
+    for campaign in campaigns:
+        campaign.tell(campaign.ask(), 1, 1)
+    assert connections("of-fifteen") == 2  # one that reads and one that writes
+    first, second = (campaign.storage for campaign in campaigns[:2])
+    with first.db.writing() as session:
+        session.read([("SELECT 1", ())])
+        second.close()  # does not wait for others
+        assert connections("of-fifteen") == 1
+    assert second.names() == sorted(names)
+    # what else decides who connects, and to what
+    monkeypatch.setenv("PGAPPNAME", "another")
+    Campaign.open("c0", storage=address)
+    monkeypatch.setenv("PGOPTIONS", "-csearch_path=public")
+    assert connect(address).db is not first.db
+    del campaign, campaigns, first, second, session
+    gc.collect()
+    assert connections("of-fifteen") == 0  # nobody has the storage any more
+
+
+def test_tables_that_were_removed_are_made_again_by_the_next_who_opens(make_harness: Any) -> None:
+    harness = make_harness("postgres")
+    old = harness.create("c", **TERMS)
+    schema = harness.address.rpartition("%3D")[2]
+    harness.execute(f"DROP SCHEMA {schema} CASCADE; CREATE SCHEMA {schema}")
+    with pytest.raises(StorageUnavailable, match="purse_levels"):
+        old.ask()
+    assert harness.create("c", **TERMS).ask().id == 1
+    with pytest.raises(NotFound, match="'c' was deleted and recreated"):
+        old.ask()
 
 
 def test_new_files_and_exports_are_for_their_owner_alone(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_one_that_was_lost_is_replaced_when_it_cannot_begin() -> None:
     with owner.pool.use(begin) as used:
         assert used is not lost
     assert lost.closed
-    owner.pool.close_idle()
+    owner.pool.close_idle(owner.close)
     with pytest.raises(ZeroDivisionError), owner.pool.use(lambda _: 1 / 0):  # a new one, too
         pass
     assert owner.made[-1].closed
@@ -90,7 +90,7 @@ def test_few_are_kept() -> None:
         each.__exit__(None, None, None)
     assert len(owner.pool.idle) == MOST_IDLE
     assert sum(each.closed for each in owner.made) == 3
-    owner.pool.close_idle()
+    owner.pool.close_idle(owner.close)
     assert all(each.closed for each in owner.made)
 
 

@@ -55,7 +55,28 @@ def test_levels_are_found_by_kind_name_and_place(harness: StorageHarness) -> Non
     assert storage.created("mid", "account").body["name"] == "mid"
     campaigns = [("campaign", name, 1) for name in ("alone", "one", "two")]
     accounts = [("account", name, 1) for name in ("mid", "top")]
-    assert storage.journals() == sorted(campaigns + accounts, key=lambda row: row[1])
+    found = [journal[:3] for journal in storage.journals("webhook a")]
+    assert found == sorted(campaigns + accounts, key=lambda row: row[1])
+
+
+def test_the_place_of_a_reader_is_begun_once_and_moved_only_from_where_it_is(
+    harness: StorageHarness,
+) -> None:
+    harness.create("c", **TERMS)
+    storage = harness.storage()
+
+    def place() -> Any:
+        ((*_, read, body, has_more),) = storage.journals("webhook a")
+        return read, body and bytes(body), bool(has_more)
+
+    assert place() == (None, None, False)
+    storage.begin_checkpoints("webhook a", [("c", 1, b"[1]"), ("gone", 1, b"[]")])
+    storage.begin_checkpoints("webhook a", [("c", 2, b"[2]")])
+    assert place() == (1, b"[1]", False)
+    storage.move_checkpoint("c", "webhook a", 2, 3, b"[3]")
+    assert place() == (1, b"[1]", False)
+    storage.move_checkpoint("c", "webhook a", 1, 3, b"[3]")
+    assert place() == (3, b"[3]", False)
 
 
 def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
@@ -270,3 +291,18 @@ def test_a_level_above_is_read_again_where_a_file_says_otherwise(
     assert counts(again) == {"tickets": 1, "told": 1}
     again.ask()
     assert again.audit().ok
+
+
+def test_rows_of_a_level_that_was_deleted_by_hand_go_to_no_other(make_harness: Any) -> None:
+    harness = make_harness("sqlite")  # which gives a key again; no other dialect lets rows be left
+    harness.account("team", budget=100)
+    campaign = harness.create("c", **TERMS, account="team")
+    campaign.ask()
+    harness.execute("DELETE FROM purse_levels WHERE name = 'team'")
+    harness.account("other", budget=100)
+    with pytest.raises(PurseError, match="the levels above 'c' are missing"):
+        campaign.ask()
+    harness.execute("DELETE FROM purse_levels WHERE name = 'c' OR name = 'other'")
+    with pytest.raises(PurseError, match=r"'new' would get the rows .* purse_balances WHERE level"):
+        harness.create("new", **TERMS)
+    assert harness.storage().names() == []

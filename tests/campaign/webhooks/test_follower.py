@@ -16,18 +16,19 @@ from typing import Any
 
 import pytest
 
-from purse import Account
+from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
-from purse.errors import StorageUnavailable
+from purse.campaign.webhooks.sending import NotSent
+from purse.errors import PurseError, StorageUnavailable
 from tests.support.paths import ROOT
 from tests.support.receiver import (
     OK,
     SECRET,
+    TERMS,
     answering,
-    ask,
     drip,
     endless,
     follower,
@@ -207,18 +208,18 @@ def test_an_event_is_given_up_after_three_days_and_the_next_follows(
 
 
 def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> None:
-    first = Progress(7, 0).failed(8, START)
-    assert first == (7, START, 1, START)
+    first = Progress(7, 5).failed(8, 6, START)
+    assert first == (7, 6, 1, START, 0)
     assert first.next_attempt(START + 1) == START + 5_000
-    second = first.failed(8, START + 9)
-    assert (second, second.next_attempt(START + 9)) == (
-        (7, START + 9, 2, START),
-        START + 9 + 10_000,
-    )
-    back = second.failed(8, START - DAY)  # the clock went back
-    assert (back.since, back.next_attempt(START - DAY)) == (START - DAY, START - DAY + 20_000)
+    second = first.failed(8, 6, START + 9)
+    assert (second, second.next_attempt(START)) == ((7, 6, 2, START + 9, 9), START + 9 + 10_000)
+    back = second.failed(8, 6, START - DAY)  # the clock went back
+    assert (back.failing, back.next_attempt(START - DAY)) == (9, START - DAY + 20_000)
     assert second.next_attempt(START - DAY) == START - DAY
-    assert second.failed(8, START + 3 * DAY) == (8, START + 3 * DAY, 0, 0)
+    ahead = second.failed(8, 6, START + 365 * DAY)  # for one attempt
+    assert (ahead.seq, ahead.failing) == (7, DAY + 9)
+    late = ahead._replace(failing=2 * DAY)
+    assert late.failed(8, 6, ahead.at + DAY) == (8, 6, 0, 0, 0)
 
 
 def test_bad_receivers_keep_neither_asks_nor_others_waiting(
@@ -258,14 +259,14 @@ def test_a_storage_that_fails_is_asked_again(storage: Storage, caplog: Any) -> N
         follows = follower(storage, made)
         works, tries = storage.journals, 0
 
-        def fails() -> Any:
+        def fails(kind: str) -> Any:
             nonlocal tries
             tries += 1
             if tries == 4:
                 follows.stop()
             if tries in (1, 2):
                 raise StorageUnavailable("gone")
-            return works()
+            return works(kind)
 
         storage.journals = fails  # type: ignore[method-assign]
         follows.stopped.wait = lambda *_: False  # type: ignore[method-assign]
@@ -274,6 +275,8 @@ def test_a_storage_that_fails_is_asked_again(storage: Storage, caplog: Any) -> N
         assert caplog.text.count("webhook finance cannot read on: gone") == 1
 
 
+BROKEN = """UPDATE purse_journal SET body = '{' WHERE level = 1
+AND seq = (SELECT max(seq) FROM purse_journal WHERE level = 1)"""
 NO_RULE = """UPDATE purse_journal SET body = replace(body, '"rule"', '"role"') WHERE level = 1
 AND seq = (SELECT max(seq) FROM purse_journal WHERE level = 1)"""
 
@@ -304,23 +307,127 @@ def test_two_followers_go_on_where_the_other_was(storage: Storage) -> None:
     assert made.keys == ["1%:0/0/1", "1%:0/0/2", "1%:0/0/3"]
 
 
-def test_a_long_journal_is_read_in_pages_and_not_again(
-    storage: Storage, monkeypatch: pytest.MonkeyPatch
+def test_a_follower_that_is_behind_does_not_take_back_another(storage: Storage) -> None:
+    campaign: Any = spent("p", storage)
+    with receiver() as made:
+        slow, quick = follower(storage, made), follower(storage, made)
+        slow.look()
+
+        def overtaken(*_: Any, **__: Any) -> None:
+            campaign.top_up(1)
+            quick.look()
+            raise NotSent("timeout")
+
+        slow.send = overtaken
+        campaign.top_up(1)
+        slow.look()
+        follower(storage, made).look()
+    assert made.keys == ["1%:0/0/1", "1%:0/0/2"]
+
+
+def test_a_campaign_made_amid_a_long_look_is_told_after_a_restart(
+    storage: Storage, clock: Clock
 ) -> None:
-    monkeypatch.setattr(module, "PAGE", 2)
-    monkeypatch.setattr(module, "KEEP_EVERY", 10)
-    campaign: Any = spent("p", storage, alerts=[], budget=100)
+    campaign: Any = spent("p", storage)
     with receiver() as made:
         follows = follower(storage, made)
         follows.look()
-        for _ in range(12):
-            ask(campaign)
+        works = follows.send
+
+        def last(*given: Any, **more: Any) -> None:
+            spent("q", storage)
+            clock.now += 600_000
+            works(*given, **more)
+            follows.stop()
+
+        follows.send = last
+        campaign.top_up(1)
         follows.look()
-        seen: Any = storage.checkpoint("p", "webhook finance")
-        assert seen.seq == campaign.status().entries
-        campaign.set_alerts(["1%"])
         follower(storage, made).look()
-    assert made.keys == ["1%:0/0/0"]
+    assert made.keys == ["1%:0/0/1", "1%:0/0/0"]
+
+
+def test_what_cannot_be_stored_is_not_sent_again(storage: Storage, clock: Clock) -> None:
+    campaign: Any = spent("p", storage)
+    move = storage.move_checkpoint
+
+    def full(*_: Any) -> None:
+        raise StorageUnavailable("full")
+
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        campaign.top_up(1)
+        for reply, looks in ((FAILS, 1), (answering(OK), 2)):
+            made.reply = reply
+            storage.move_checkpoint = full  # type: ignore[assignment, method-assign]
+            for _ in range(3):
+                with pytest.raises(StorageUnavailable, match="full"):
+                    follows.look()
+            assert len(made.messages) == looks
+            storage.move_checkpoint = move  # type: ignore[method-assign]
+            follows.look()
+            clock.now += 5_000
+    assert counts(follows) == (1, 1, 0)
+
+
+def test_a_journal_that_cannot_be_read_stops_no_other(storage: Storage) -> None:
+    campaigns = [spent(name, storage) for name in "ab"]
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        for campaign in campaigns:
+            campaign.top_up(1)
+        execute(storage, BROKEN)
+        with pytest.raises(PurseError, match=r"^campaign 'a': JSONDecodeError$"):
+            follows.look()
+    (message,) = made.messages
+    assert b'"name":"b"' in message.body
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+def test_a_restored_campaign_is_told_from_its_restore(
+    storage: Storage, clock: Clock, is_running: bool
+) -> None:
+    file = StringIO()
+    old: Any = Campaign.create("old", **TERMS, alerts=["1%"], storage=storage)
+    old.tell(old.ask(), 1, 1)
+    old.export(file)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        clock.now += DAY
+        for name in ("copy", "early"):
+            restored = Campaign.restore(StringIO(file.getvalue()), storage=storage, name=name)
+            restored.top_up(1)
+            made_after = follows if is_running else follower(storage, made)
+            made_after.look()
+            clock.now += DAY
+    assert made.keys == ["1%:0/0/1"] * 2
+    names = [json.loads(message.body)["data"]["name"] for message in made.messages]
+    assert names == ["copy", "early"]
+
+
+def delete(storage: Storage) -> None:
+    """Delete all that is stored."""
+    for table in ("checkpoints", "open_tickets", "balances", "journal", "levels"):
+        execute(storage, f"DELETE FROM purse_{table}")
+
+
+def test_a_campaign_that_was_deleted_and_made_again_is_told_from_its_first_entry(
+    storage: Storage, clock: Clock
+) -> None:
+    campaign: Any = spent("p", storage)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        for _ in range(3):
+            campaign.top_up(1)
+        follows.look()
+        delete(storage)
+        spent("p", storage)
+        follows.look()
+    assert made.keys == [*(f"1%:0/0/{number}" for number in (1, 2, 3)), "1%:0/0/0"]
 
 
 def test_secrets_and_addresses_stand_nowhere(

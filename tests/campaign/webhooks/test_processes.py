@@ -39,7 +39,9 @@ def look(address: str, url: str, label: str = "") -> int:
         storage: Any = connect(address)
         made: Any = follower(storage, SimpleNamespace(url=url), "a")
         if label:
-            owner, name = (made, "send") if label.endswith("message") else (storage, "keep")
+            owner, name = (
+                (made, "send") if label.endswith("message") else (storage, "move_checkpoint")
+            )
             setattr(owner, name, dying(getattr(owner, name), after=label.startswith("after")))
         made.look()
         os._exit(0)

@@ -239,6 +239,7 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(tmp_path: Path,
         horizon=600,
         explore=0.5,
         features=FEATURES,
+        map="fourier:3",  # after the number that the policy looks at
     )
     rng, contexts = np.random.default_rng(3), np.random.default_rng(4).uniform(-1, 1, (600, 1))
     tickets = campaign.ask_many(600, contexts=contexts.tolist())
@@ -250,7 +251,7 @@ def test_the_journal_of_a_campaign_is_replayed_with_its_contexts(tmp_path: Path,
     campaign.export(bare, contexts=False)
     game: dict[str, Any] = {"budgets": 100, "n_paths": 200, "stop": "retry"}  # as above
     found = purse.replay(export, policies=[STATIC, "fixed:arm=1"], **game)
-    assert "features: x (-1 to 1)" in str(found)
+    assert "features: x (-1 to 1); map fourier:3,seed=0" in str(found)
     static, blind = found.frame().sort("estimate", descending=True).rows(named=True)
     # the better arm by the sign of x gains 0.5 + 0.45 / 2 a round
     assert static["low"] < 72.5 < static["high"]

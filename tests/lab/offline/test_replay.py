@@ -18,6 +18,7 @@ from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.lab.offline import bootstrap, estimates, log_worlds, warm
 from purse.lab.offline.bootstrap import with_log_error
+from purse.lab.offline.certain_game import certain_game
 from purse.lab.offline.estimates import as_logged, pooled
 from purse.lab.offline.log import read_log
 from purse.lab.offline.log_result import LogResult
@@ -131,6 +132,57 @@ def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
         "arm not logged: plays arm '2', which was never logged",
     ]
     assert found["ess"].to_list() == pytest.approx([0, 90, 0])
+
+
+def binary(counts: list[int], ones: list[int]) -> pl.DataFrame:
+    """A log of arms with so many rows, and so many rewards of 1 among them; each pull costs 1."""
+    rewards = [np.arange(n) < k for n, k in zip(counts, ones, strict=True)]
+    arm, chances = np.repeat(np.arange(len(counts)), counts), np.array(counts) / sum(counts)
+    return log_of(arm, np.concatenate(rewards), np.ones(len(arm)), chances[arm])
+
+
+def test_refuses_who_draws_few_rewards_and_cuts_intervals_at_the_range() -> None:
+    who = ["fixed:arm=0", "fixed:arm=1", "fixed:arm=2", "uniform"]
+    found = estimate_log(binary([200, 200, 100], [9, 10, 98]), policies=who, budgets=[100]).frame()
+    for refused, *ends in found.filter(method="snips").select("refused", "low", "high").rows():
+        assert refused is not None or 0 <= ends[0] < ends[1] <= 100
+    found = found.filter(method="snips")
+    few = "too few rewards: the nonzero rewards of the rows that it plays count as 9, below 10"
+    assert found["refused"].to_list() == [few, None, None, None]
+    assert found["high"][2] == 100
+    assert (
+        estimate_log(binary([200], [0]), policies=who[:1], budgets=[100], methods=["snips"])
+        .frame()["refused"][0]
+        .startswith("too few rewards")
+    )
+
+
+def test_a_policy_that_does_not_learn_is_a_sum() -> None:
+    log, game = sample(800, 4), {"methods": ["snips", "dr"], "n_paths": 2}
+    log = log.with_columns(cost=pl.lit(0.5))
+    found = estimate_log(log, policies=["uniform", "fixed:arm=2"], budgets=[30.2], **game).frame()
+    table = read_log(read(log), Question())
+    model = make_model(table)
+    for method in ("snips", "dr"):
+        means = model.means(method, model.once())
+        expected = [60 * means.mean(), 60 * means[2]]
+        here = found.filter(method=method)
+        assert here["estimate"].to_list() == pytest.approx(expected)
+        assert here["spent"].to_list() == pytest.approx([30, 30])
+        assert here["rounds"].to_list() == [60, 60]
+
+
+def test_a_game_is_certain_if_its_money_cannot_run_out_before_its_rounds() -> None:
+    world = make_model(read_log(read(sample(800, 4)), Question(horizon=40))).world
+    for policy, budget, pulls in (
+        ("uniform", 36, [40 / 3] * 3),
+        ("fixed:arm=1", 16, [0, 40, 0]),
+        ("fixed:arm=1", 7.9, [0, 19, 0]),
+        ("uniform", 35.9, None),  # 40 pulls of the dearest arm cost 36
+        ("exp3.bwk", 36, None),
+    ):
+        game = certain_game(make_job(policy, world, budget))
+        assert (game and game.pulls.tolist()) == (pulls and pytest.approx(pulls))
 
 
 def test_the_same_seed_gives_the_same_numbers_whatever_the_number_of_threads() -> None:

@@ -52,6 +52,13 @@ def test_with_a_horizon_the_linear_program_counts() -> None:
     assert optima_of(money) == pytest.approx([72.0])
 
 
+def test_the_rounds_that_come_count_and_not_those_that_are_told() -> None:
+    text = 'requests:world="bernoulli:rewards=[.9,.6],costs=[.8,.3]",rounds=100,told=False'
+    for told in (None, 200):
+        case = Case("c", "s", text, 50, 2, horizon=told)
+        assert optima_of(case) == pytest.approx([72.0])
+
+
 def test_with_contexts_the_program_knows_them() -> None:
     text = "class_contexts:classes=2,arms=2,rows=9,horizon=50"
     found = optima_of(Case("c", "s", text, 20, 2))

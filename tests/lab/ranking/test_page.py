@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.lab.ranking import advice, comparisons, tables
+from purse.lab.ranking import advice, comparisons, in_traffic, tables
 from purse.lab.ranking.case import Case
 from purse.lab.ranking.page import ALL, PAGES, markdown
 from purse.lab.ranking.record import Record, record_of
@@ -136,6 +136,18 @@ def test_the_page_of_long_games_takes_nobody_against_an_adversary() -> None:
     assert "| an adversary | `" not in text.partition("## Standings")[0]
 
 
+def test_the_page_of_traffic_says_what_a_number_of_requests_is_worth() -> None:
+    situations = (in_traffic.TOLD, in_traffic.UNTOLD, in_traffic.FEWER)
+    cases = [Case(about, about, "w", 1) for about in situations]
+    means = {"a": dict(zip(situations, (0.02, 0.5, 0.3), strict=True))}
+    means["b"] = dict(zip(situations, (0.03, 0.4, 0.2), strict=True))
+    text = markdown(record(means, cases, suite="traffic"), "x.svg")
+    assert "the best policy loses 2.0%; told nothing it loses 40%" in text
+    assert "told twice the number, 20%" in text
+    # without these cases there is nothing to say
+    assert "told nothing" not in markdown(by_hand(suite="traffic"), "x.svg")
+
+
 @pytest.mark.parametrize(
     ("case", "row"),
     [
@@ -143,6 +155,10 @@ def test_the_page_of_long_games_takes_nobody_against_an_adversary() -> None:
         (
             Case("c", "s", "w", (1e4, 2.0), 5, "wide", 70, "hold", 3),
             "c|s|`w`|10,000, 2|wide|horizon 70, reports 3 rounds late, stop rule `hold`|5",
+        ),
+        (
+            Case("c", "s", "w", 1, delay="geometric:9"),
+            "c|s|`w`|1|own|reports geometric:9 rounds late|20",
         ),
         (Case("c", "s", "one", 1, adversary=("one", "two")), "c|s|`one` or `two`|1|own||20"),
         (Case("c", "s", "w" * 200, 1), f"c|s|`{'w' * tables.LONGEST}…`|1|own||20"),

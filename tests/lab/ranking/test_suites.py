@@ -11,11 +11,16 @@ from purse import policies
 from purse.lab.ranking import case as cases
 from purse.lab.ranking import suites, with_contexts
 from purse.lab.ranking.page import ALL, PAGES
-from purse.lab.ranking.suites import LONG_GAMES, SUITES, WHAT_USERS_HAVE, WITH_CONTEXTS
+from purse.lab.ranking.suites import IN_TRAFFIC, LONG_GAMES, SUITES, WHAT_USERS_HAVE, WITH_CONTEXTS
 from purse.lab.ranking.tables import case_row
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "leaderboard"
-DIGESTS = {"1": "bf9f4e7e45c6b1b9", "2": "7ac160288b425b8b", "3": "90cea7e6fd8b9652"}
+DIGESTS = {
+    "1": "bf9f4e7e45c6b1b9",
+    "2": "e0dba5dc65c5ebd9",
+    "3": "90cea7e6fd8b9652",
+    "traffic": "d633f5360c4e712d",
+}
 
 
 @pytest.mark.parametrize("version", SUITES)
@@ -27,7 +32,7 @@ def test_every_case_has_a_name_of_its_own_and_a_world_that_can_be_played(version
             resources = len(case.budget) if isinstance(case.budget, tuple) else 1
             assert world.n_resources == resources
             assert (world.n_features > 0) == (version == WITH_CONTEXTS)
-            assert cases.make_case_job("uniform", case, world, seed=0).delay.mean == case.delay
+            assert cases.make_case_job("uniform", case, world, seed=0).delay.value == case.delay
 
 
 @pytest.mark.parametrize("version", SUITES)
@@ -56,12 +61,28 @@ def test_the_committed_pages_are_those_of_the_stored_numbers(version: str) -> No
         assert taken == policies.DEFAULT == purse.Policy(n_arms=2, budget=10, cost_min=0.5).name
 
 
+def test_a_case_of_traffic_comes_in_both_orders_of_the_arms() -> None:
+    suite = SUITES[IN_TRAFFIC]
+    for one, other in zip(suite[::2], suite[1::2], strict=True):
+        assert other.name == f"{one.name}, reversed"
+        assert other._replace(name=one.name, world=one.world) == one
+        first, second = (cases.worlds_of(case)[0] for case in (one, other))
+        assert first.costs is not None
+        assert second.costs is not None
+        assert (first.costs == second.costs[::-1]).all()
+        assert (first.outages is None) == (second.outages is None)
+        if first.outages is not None and second.outages is not None:
+            assert (first.outages.up == second.outages.up[:, ::-1]).all()
+    rare = [case.n_paths for name in SUITES for case in SUITES[name] if "rare" in case.name]
+    assert min(rare) >= 400
+
+
 def test_the_policies_that_play_a_suite() -> None:
     assert suites.YARDSTICKS == ("fixed", "oracle")
     assert suites.ENDS_EARLY == ("best-arm",)
     left_out = {*suites.YARDSTICKS, *suites.ENDS_EARLY}
     expected = {*policies.names(), *suites.VARIANTS} - left_out
-    for version in (LONG_GAMES, WHAT_USERS_HAVE):
+    for version in (LONG_GAMES, WHAT_USERS_HAVE, IN_TRAFFIC):
         assert set(suites.players_of(version)) == expected
     seeing = {name for name in policies.names() if with_contexts.sees_contexts(name)}
     assert set(suites.players_of(WITH_CONTEXTS)) == {*seeing, *with_contexts.BLIND}

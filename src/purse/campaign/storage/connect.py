@@ -27,9 +27,9 @@ def connect(storage: str | Storage, *, create: bool = True) -> Storage:
     if scheme in ("postgresql", "postgres"):
         with needs("a campaign in PostgreSQL", "postgres"):
             import psycopg  # noqa: F401
-        from purse.campaign.storage.postgres import Postgres
+        from purse.campaign.storage.postgres import shared
 
-        return Storage(Postgres(storage))
+        return Storage(shared(storage))
     raise invalid(
         "storage",
         storage,

@@ -112,12 +112,12 @@ class ConnectionPool(Generic[C]):
             self._changed.wait(min(left, LOOK_AGAIN_S))
         return True
 
-    def close_idle(self) -> None:
-        """Close those that are not in use: if one was lost, they are lost, too."""
+    def close_idle(self, close: Callable[[C], None]) -> None:
+        """Close those that are not in use. `close` is the owner's method, which may be going."""
         with self._lock:
             idle, self.idle = self.idle, []
         for connection in idle:
-            self._close(connection)
+            close(connection)
 
     def let_go(self) -> None:
         """Give back what this thread has: an exception that a signal raised may have kept it from
@@ -146,16 +146,14 @@ class ConnectionPool(Generic[C]):
     @contextmanager
     def drained(self, close: Callable[[C], None], timeout: float | None = None) -> Iterator[bool]:
         """Within this no connection is in use or open; False if a thread keeps one for longer
-        than `timeout` seconds. `close` is the owner's method, which may be going.
+        than `timeout` seconds. `close` is the owner's method, as for `close_idle`.
         """
         draining = object()
         try:
             with self._lock:
                 self._draining.add(draining)
                 free = self._wait_until(lambda: not self._leases, timeout)
-                idle, self.idle = self.idle, []
-            for connection in idle:
-                close(connection)
+            self.close_idle(close)
             yield free
         finally:
             self._draining.discard(draining)

@@ -4,11 +4,14 @@ only the primary is asked.
 
 from __future__ import annotations
 
+import os
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, TypeVar
+from weakref import WeakValueDictionary
 
 import psycopg
 
@@ -20,22 +23,22 @@ from purse.errors import InvalidInput, PurseError, StorageUnavailable
 
 LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
 QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still without a word
-# connections of a process; a server takes 100 in all, unless it is told otherwise
+# connections of a process to an address; a server takes 100 in all, unless it is told otherwise
 MOST_WRITERS, MOST_READERS = 16, 8
 IDLE = 0  # a connection without a transaction
 MAKING_TABLES = 5_784_213  # any number, the same in all processes
-SESSION = (
-    f"SET lock_timeout = '{LOCK_TIMEOUT_S}s'; SET statement_timeout = '{LOCK_TIMEOUT_S}s'; SET "
-    f"idle_in_transaction_session_timeout = '{LOCK_TIMEOUT_S}s';"
-    # P2
-    "SELECT set_config('synchronous_commit', 'on', false) WHERE "
-    "current_setting('synchronous_commit') = 'off'"
-)
+# for a transaction and not for a session, which a pooler may give to another client in between
+SETTINGS = f"""SELECT set_config('lock_timeout', '{LOCK_TIMEOUT_S}s', true),
+  set_config('statement_timeout', '{LOCK_TIMEOUT_S}s', true),
+  set_config('idle_in_transaction_session_timeout', '{LOCK_TIMEOUT_S}s', true),
+  CASE current_setting('synchronous_commit')
+    WHEN 'off' THEN set_config('synchronous_commit', 'on', true)  -- P2
+  END"""
 # each statement behind a lock sees what was committed before the lock was got
 WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED"
 READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-MILLISECONDS = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
-STATE = f"SELECT {MILLISECONDS}, max(version) FROM purse_schema".encode()
+MICROSECONDS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+STATE = f"SELECT {MICROSECONDS}, max(version) FROM purse_schema".encode()
 T = TypeVar("T")
 
 
@@ -52,15 +55,15 @@ class TimeoutConnection(psycopg.Connection[Any]):
     connection, and the connection is of no more use.
     """
 
-    _gave_up = False
+    gave_up = False
 
     def wait(self, gen: Generator[Any, Any, T], *options: Any, **more: Any) -> T:
         """Wait as psycopg does, which looks up every so often."""
-        deadline = time.monotonic() + (0 if self._gave_up else QUERY_TIMEOUT_S)
+        deadline = time.monotonic() + (0 if self.gave_up else QUERY_TIMEOUT_S)
         try:
             return super().wait(until(gen, deadline), *options, **more)
         except QueryTimeout:
-            self._gave_up = True
+            self.gave_up = True
             raise
 
 
@@ -78,31 +81,33 @@ def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any,
 
 
 def monotonic() -> int:
-    """Return ms on a clock that is never set."""
-    return time.monotonic_ns() // 1_000_000
+    """Return microseconds on a clock that is never set."""
+    return time.monotonic_ns() // 1_000
 
 
 class PostgresSession:
     """A transaction; it begins with the first trip, and each trip is one pipeline.
 
     begin   the statement that begins it
-    check   is called with the server's time and the version of the tables
+    check   is called with when it was asked, the server's time and the version of the tables
     """
 
     def __init__(
-        self, db: psycopg.Connection[Any], begin: bytes, check: Callable[[int, int], None]
+        self, db: psycopg.Connection[Any], begin: bytes, check: Callable[[int, int, int], None]
     ) -> None:
         self._db, self._begin, self._check = db, begin, check
 
     def read(self, statements: Sequence[Statement]) -> list[Rows]:
         """Return the rows of each."""
+        asked = monotonic()
         with self._db.pipeline():
             if self._begin:
                 self._db.execute(self._begin)
+                self._db.execute(SETTINGS)
             cursors = [self._do(*statement) for statement in statements]
             state = self._db.execute(STATE)  # behind the locks: the time is that of this moment
         self._begin = b""
-        self._check(*state.fetchall()[0])
+        self._check(asked, *state.fetchall()[0])
         return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
 
     def write(self, statements: Sequence[Statement]) -> None:
@@ -137,20 +142,31 @@ class Postgres(Database):
             ) from None
         # without the password
         self._where = f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
-        self._ahead = time.time_ns() // 1_000_000 - monotonic()  # until the server has answered
+        self._ahead = 0  # microseconds: the server's clock of ours; wrong until it has answered
         self._writers, self._readers = (
             ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
             for most in (MOST_WRITERS, MOST_READERS)
         )
         reset_after_fork(self)
-        with self._translated(), self._connected() as db:
+
+    def prepare(self) -> None:
+        """Make the tables unless they are there, and refuse those of another version."""
+
+        def look(db: psycopg.Connection[Any]) -> None:
+            asked = monotonic()
             if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
                 make_tables(db)
-            self._check(*db.execute(STATE).fetchall()[0])
+            self._check(asked, *db.execute(STATE).fetchall()[0])
+
+        def use() -> None:
+            with self._translated(), self._readers.use(look):
+                pass
+
+        self.retried(use)
 
     def now(self) -> int:
-        """Return ms since 1970 on the server: this machine's clock counts from its last answer."""
-        return monotonic() + self._ahead
+        """Return ms since 1970 on the server: this machine's clock counts from an answer."""
+        return (monotonic() + self._ahead) // 1_000
 
     def renew(self) -> None:
         """Begin without connections in a child process."""
@@ -158,14 +174,23 @@ class Postgres(Database):
             left_behind.extend(pool.idle)
             pool.renew()
 
-    def _check(self, now: int, version: int) -> None:
-        """Take over the server's time, and refuse tables of another version."""
-        self._ahead = now - monotonic()
+    def _check(self, asked: int, now: int, version: int) -> None:
+        """Take over the server's time, and refuse tables of another version.
+
+        asked   when the server was asked, on our clock
+
+        The time is that of some moment until now. Counted from now it is behind by what the answer
+        took, and under load that is long. So what an earlier, quicker answer said stays, as long as
+        it may be so. It is never ahead, so that what is done later is not older.
+        """
+        least, most = now - monotonic(), now - asked
+        if not least <= self._ahead <= most:
+            self._ahead = least
         if version != schema.VERSION:
             schema.check_version(version, self._where)
 
     def _connected(self) -> psycopg.Connection[Any]:
-        """Return a connection to the primary that waits for nothing longer than it should."""
+        """Return a connection to the primary."""
         db = TimeoutConnection.connect(
             self.address,
             autocommit=True,
@@ -173,7 +198,14 @@ class Postgres(Database):
             target_session_attrs="read-write",
             connect_timeout=LOCK_TIMEOUT_S,
         )
-        db.execute(SESSION)
+        if db.execute("SELECT pg_backend_pid()").fetchall() != [(db.info.backend_pid,)]:
+            db.prepare_threshold = None  # a pooler is in between, and may change the session
+            if options := db.info.options:  # such as a schema: it may have been told to ignore it
+                db.close()
+                raise StorageUnavailable(
+                    f"{self._where} is behind a pooler, which does not keep {options!r}: set it "
+                    "for the role or the database instead"
+                )
         return db
 
     def _close(self, db: psycopg.Connection[Any]) -> None:
@@ -193,21 +225,23 @@ class Postgres(Database):
 
     @contextmanager
     def _using(self, pool: ConnectionPool[Any], begin: bytes) -> Iterator[PostgresSession]:
-        broken = False
+        broken, outer = False, sys.exception()
         with self._translated():
             try:
                 with pool.use() as db:  # which keeps no connection after an error of psycopg
                     try:
                         yield PostgresSession(db, begin, self._check)
                     finally:
-                        broken = db.broken
+                        broken = not db.gave_up  # until the transaction is undone
                         if not (db.closed or db.info.transaction_status == IDLE):
                             self._undo(db)
-            except psycopg.OperationalError as error:
-                if not broken:
+                        broken = db.broken
+            except psycopg.Error as error:
+                if not isinstance(cause := first(error, outer), psycopg.Error):
+                    raise cause from None  # of a signal, which must not be lost
+                if not (broken and isinstance(error, psycopg.OperationalError)):
                     raise
-                self._writers.close_idle()  # where one was lost, all are
-                self._readers.close_idle()
+                self.close()  # where one was lost, all are
                 raise ConnectionLost(f"{self._where}: {one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
@@ -248,21 +282,45 @@ class Postgres(Database):
         return self.retried(work, again=False)
 
     def close(self) -> None:
-        """Let go of the connections."""
-        with self._writers.drained(self._close), self._readers.drained(self._close):
-            pass
+        """Let go of the connections that are not in use."""
+        for pool in (self._writers, self._readers):
+            pool.close_idle(self._close)
 
     def __del__(self, suppress: Any = suppress) -> None:  # the name is gone when Python ends
         with suppress(Exception):  # it may never have begun
             self.close()
 
 
+_known: WeakValueDictionary[Any, Postgres] = WeakValueDictionary()  # those of this process
+
+
+def shared(address: str) -> Postgres:
+    """Return the database at an address: its users share connections, as long as the
+    variables for libpq, which may name a user or a schema, are the same.
+    """
+    variables = sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
+    key = (address, *variables)
+    database = _known.get(key) or _known.setdefault(key, Postgres(address))
+    database.prepare()
+    return database
+
+
 def make_tables(db: psycopg.Connection[Any]) -> None:
     """Make the tables; processes that start together wait for the first."""
     with db.transaction():
+        db.execute(SETTINGS)
         db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
         if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
             db.execute(schema.POSTGRES.encode())
+
+
+def first(error: BaseException, outer: BaseException | None) -> BaseException:
+    """Return the error that came first, after an outer one: if a signal raises one amid a pipeline,
+    psycopg cannot end that, and raises its own.
+    """
+    while error.__context__ not in (None, outer):
+        error = error.__context__
+    return error
 
 
 def one_line(error: psycopg.Error) -> str:

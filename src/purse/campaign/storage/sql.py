@@ -30,7 +30,12 @@ _LEVEL = "SELECT id, name, kind, parent, seq, head FROM purse_levels"
 LEVEL = f"{_LEVEL} WHERE name = ?{{lock}}"
 BELOW = f"{_LEVEL} WHERE parent = {THIS} ORDER BY name"
 NAMES = "SELECT name FROM purse_levels WHERE kind = ? ORDER BY name"
-JOURNALS = "SELECT kind, name, seq FROM purse_levels ORDER BY name"
+# kind, name, last entry, a checkpoint of one kind, and whether an event follows it
+JOURNALS = """SELECT this.kind, this.name, this.seq, told.seq, told.body, told.seq IS NOT NULL AND
+  EXISTS (SELECT 1 FROM purse_journal entry
+    WHERE entry.level = this.id AND entry.kind = 'event' AND entry.seq > told.seq)
+FROM purse_levels this LEFT JOIN purse_checkpoints told ON told.level = this.id AND told.kind = ?
+ORDER BY this.name"""
 # a level is younger than those above it; so no circle of parents is followed for ever
 CHAIN = """WITH RECURSIVE up (id, name, parent, height) AS (
   SELECT id, name, parent, 0 FROM purse_levels WHERE name = ?
@@ -44,6 +49,10 @@ TREE = """WITH RECURSIVE down (id, name, depth) AS (
   SELECT below.id, below.name, down.depth + 1
   FROM down JOIN purse_levels below ON below.parent = down.id AND below.id > down.id
 ) SELECT name FROM down ORDER BY depth, id"""
+LEFT_OVER = " UNION ALL ".join(
+    f"SELECT '{table}' FROM purse_{table} WHERE level = ?"
+    for table in ("balances", "journal", "open_tickets", "checkpoints")
+)
 ADD_LEVEL = """INSERT INTO purse_levels (name, kind, parent, seq, head) VALUES (?, ?, ?, 0, '')
 ON CONFLICT (name) DO NOTHING RETURNING id"""
 PUT_HEAD = "UPDATE purse_levels SET seq = ?, head = ? WHERE id = ?"
@@ -90,7 +99,8 @@ DUE = f"""{_ENTRY} {_OF} AND kind <> 'conflict' AND ticket IN (
   SELECT ticket FROM purse_open_tickets WHERE level = {THIS} AND deadline <= ?
   ORDER BY deadline LIMIT {MOST_DUE}
 ) ORDER BY ticket"""
-SINCE = f"SELECT seq, digest, body {_OF} AND seq >= ? AND (kind = 'told' OR seq = ?) ORDER BY seq"
+SINCE = f"""SELECT seq, digest, body {_OF}
+AND seq >= ? AND (kind IN ('told', 'renewed') OR seq = ?) ORDER BY seq"""
 REPORTS = f"{SINCE} LIMIT ?"
 ADD_ENTRY = "INSERT INTO purse_journal VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 
@@ -112,6 +122,10 @@ WHERE level = ? AND state IN ('held', 'presumed', 'settled') AND ticket = ?"""
 CHECKPOINT = f"SELECT seq, digest, body FROM purse_checkpoints WHERE level = {THIS} AND kind = ?"
 PUT_CHECKPOINT = """INSERT INTO purse_checkpoints VALUES (?, ?, ?, ?, ?) ON CONFLICT (level, kind)
 DO UPDATE SET seq = excluded.seq, digest = excluded.digest, body = excluded.body"""
+BEGIN_CHECKPOINT = """INSERT INTO purse_checkpoints SELECT id, ?, ?, '', ? FROM purse_levels
+WHERE name = ? ON CONFLICT (level, kind) DO NOTHING"""
+MOVE_CHECKPOINT = f"""UPDATE purse_checkpoints SET seq = ?, body = ?
+WHERE level = {THIS} AND kind = ? AND seq = ?"""
 
 
 class Session(Protocol):
@@ -188,7 +202,7 @@ class Locked(NamedTuple):
     about: list[Entry]  # all entries of the wanted tickets, and of those of the requests
     due: list[Entry]  # all entries of the tickets that are due
     digest: str | None  # of the journal up to `told_after`; None: it has no such entry
-    told: Rows  # number, digest and body of each report after it
+    told: Rows  # number, digest and body of each report, and begin of a period, after it
 
 
 class Kept(NamedTuple):
@@ -197,6 +211,17 @@ class Kept(NamedTuple):
     seq: int
     digest: str  # of the journal up to that entry
     body: bytes
+
+
+class Journal(NamedTuple):
+    """A journal, and how far a reader of events has come in it."""
+
+    kind: str  # of the level
+    name: str
+    seq: int  # of its last entry
+    read: int | None  # the entry that the reader has come to; None: it has not begun
+    body: bytes | None  # of the reader's checkpoint
+    has_more: bool  # whether an event follows
 
 
 class Overview(NamedTuple):

@@ -20,6 +20,7 @@ from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
     Database,
     Found,
+    Journal,
     Kept,
     Locked,
     Overview,
@@ -76,6 +77,11 @@ class Storage:
                 if not new:
                     self._refuse_known(taken)
                 key = new[0][0]
+                for (table,) in session.read([(sql.LEFT_OVER, (key,) * 4)])[0]:
+                    raise PurseError(
+                        f"{kind} {name!r} would get the rows of a level that was deleted by hand: "
+                        f"delete them, too, those of purse_{table} WHERE level = {key} first"
+                    )
                 session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
@@ -250,9 +256,9 @@ class Storage:
         """Return the names of all levels of a kind."""
         return [name for (name,) in self._read([(sql.NAMES, (kind,))])[0]]
 
-    def journals(self) -> list[tuple[str, str, int]]:
-        """Return kind, name and number of the last entry of each level."""
-        return [(kind, name, seq) for kind, name, seq in self._read([(sql.JOURNALS, ())])[0]]
+    def journals(self, kind: str) -> list[Journal]:
+        """Return the journal of each level, with a reader's checkpoint of this kind."""
+        return [Journal(*row) for row in self._read([(sql.JOURNALS, (kind,))])[0]]
 
     def entries(self, name: str, after: int, limit: int) -> Iterator[Entry]:
         """Return the entries that follow. Each is made when its turn comes: thousands at a time
@@ -312,6 +318,25 @@ class Storage:
                 if not rows:
                     raise missing(None, name)
                 session.write([(sql.PUT_CHECKPOINT, [(rows[0][0], kind, seq, digest, body)])])
+
+        self.db.retried(put)
+
+    def begin_checkpoints(self, kind: str, places: Sequence[tuple[str, int, bytes]]) -> None:
+        """Store the first checkpoint of a reader in several levels: name, entry and body of each.
+        One that is there already stays.
+        """
+        rows = [(kind, seq, body, name) for name, seq, body in places]
+        self._put(sql.BEGIN_CHECKPOINT, rows)
+
+    def move_checkpoint(self, name: str, kind: str, before: int, seq: int, body: bytes) -> None:
+        """Move a reader's checkpoint on, unless it is no longer at the entry `before`."""
+        self._put(sql.MOVE_CHECKPOINT, [(seq, body, name, kind, before)])
+
+    def _put(self, statement: str, rows: list[Any]) -> None:
+        def put() -> None:
+            with self.db.writing() as session:
+                session.read([])  # which begins the transaction
+                session.write([(statement, rows)])
 
         self.db.retried(put)
 

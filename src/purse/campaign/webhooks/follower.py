@@ -2,9 +2,9 @@
 their order, with the same key each time.
 
 The journal is the outbox. How far a receiver was told is a checkpoint of each campaign and account,
-of the kind "webhook NAME"; it is no cache. It is written after a message has arrived, so that a
-follower that dies in between sends the same message again. Several followers of one receiver may
-send a message twice.
+of the kind "webhook NAME"; it is no cache. It is moved on after a message has arrived, if it
+is still the one that was read: a follower that dies in between sends the same message again, and
+one that is behind others does not take them back.
 """
 
 from __future__ import annotations
@@ -21,29 +21,31 @@ import orjson
 
 from purse.base.json import compact_bytes
 from purse.campaign.entry import Entry
+from purse.campaign.records import RESTORED
+from purse.campaign.storage.sql import Journal
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import message
 from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.sending import NotSent, send
-from purse.errors import PurseError
+from purse.errors import PurseError, StorageUnavailable
 
 LOGGER = logging.getLogger(__name__)
 PAUSE_S = 1.0  # seconds until the next look at the journals
-PAGE = 1_000  # events read at once
-KEEP_EVERY = 10_000  # entries without an event after which the checkpoint is written all the same
 FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each further one
 LONGEST_WAIT = 3_600_000  # ms
-GIVE_UP = 3 * 86_400_000  # ms after the first failure
-SLACK = 60_000  # ms by which the clocks of two followers may differ
+DAY = 86_400_000  # ms: the most that counts from one attempt to the next, whatever a clock says
+GIVE_UP = 3 * DAY  # ms of attempts
+SLACK = 60_000  # ms by which the clocks of two followers may differ, or a commit may take
 
 
 class Progress(NamedTuple):
     """The place up to which a receiver was told of one journal."""
 
     seq: int  # the entry up to which all events have arrived, or were given up
-    at: int  # ms: when this was written
+    looked: int  # ms: when the journals were listed, before this was written
     attempts: int = 0  # that failed, at the next event
-    since: int = 0  # ms: when the first of them failed
+    at: int = 0  # ms: when the last of them failed
+    failing: int = 0  # ms from the first of them to the last
 
     def next_attempt(self, now: int) -> int:
         """Return the time of the next attempt, in ms; now if a clock was wrong before."""
@@ -51,12 +53,14 @@ class Progress(NamedTuple):
             return now
         return self.at + wait(self.attempts - 1)
 
-    def failed(self, event: int, now: int) -> Progress:
+    def failed(self, event: int, looked: int, now: int) -> Progress:
         """Return what follows from a failure: another attempt or, after three days, the end."""
-        since = min(self.since or now, now)  # a clock that was ahead keeps nothing for ever
-        if now - since >= GIVE_UP:
-            return Progress(event, now)
-        return Progress(self.seq, now, self.attempts + 1, since)
+        failing = self.failing
+        if self.attempts:
+            failing += min(max(now - self.at, 0), DAY)
+        if failing >= GIVE_UP:
+            return Progress(event, looked)
+        return Progress(self.seq, looked, self.attempts + 1, now, failing)
 
 
 def wait(failures: int) -> int:
@@ -91,8 +95,9 @@ class Follower:
         self.counts: Counter[str] = Counter()
         self.waiting: dict[str, Waiting] = {}
         self.stopped = threading.Event()
-        self._read: dict[str, int] = {}  # by name, the last entry that was read and needs no more
-        self._looked: int | None = None  # ms: before the last look at the journals
+        self._looked = 0  # ms: before the last look at the journals; 0: none yet
+        self._tried: dict[str, tuple[Entry, Progress]] = {}  # an outcome that is not stored yet
+        self._troubles: list[str] = []  # of the last look
 
     def run(self) -> None:
         """Follow until `stop`. Errors of the storage are logged, each once, and tried again."""
@@ -113,70 +118,111 @@ class Follower:
         self.stopped.set()
 
     def look(self) -> None:
-        """Send what is due now."""
-        now = self.storage.now()
-        journals = [
-            journal for journal in self.storage.journals() if self.receiver.wants(*journal[:2])
-        ]
-        self._begin([journal for journal in journals if journal[1] not in self._read], now)
-        self._looked = now
-        for kind, name, end in journals:
-            self._follow(kind, name, end)
-
-    def _begin(self, new: Sequence[tuple[str, str, int]], now: int) -> None:
-        """Find where to begin in journals that were not looked at yet: after the last checkpoint.
-        Without one, begin at the journal's end, or at its first entry if it is newer than the last
-        look.
+        """Send what is due now. Of the journals that cannot be read, the first is named at the end,
+        and keeps no other waiting.
         """
-        told = {name: self._progress(name) for _, name, _ in new}
-        if self._looked is None:
-            self._looked = max(
-                (progress.at for progress in told.values() if progress), default=now + 1
-            )
-        for kind, name, end in new:
-            progress = told[name]
-            if progress is None:
-                first = self.storage.created(name, kind)
-                progress = Progress(0 if first.at >= self._looked else end, now)
-                self._keep(name, progress)
-            self._read[name] = progress.seq
+        now, self._troubles = self.storage.now(), []
+        journals = self._journals()
+        if new := [journal for journal in journals if journal.read is None]:
+            self._begin(new, [progress_of(old).looked for old in journals if old.body], now)
+            journals = self._journals()
+        self._looked = now
+        unread = [journal for journal in journals if journal.has_more]
+        for name in self.waiting.keys() - {journal.name for journal in unread}:
+            del self.waiting[name]  # another follower has sent it, or the level is gone
+        for journal in unread:
+            with self._apart(journal):
+                self._follow(journal)
+        if self._troubles:
+            raise PurseError(self._troubles[0])
 
-    def _follow(self, kind: str, name: str, end: int) -> None:
-        """Send the events of one journal up to an entry, as far as they are due."""
-        if name in self.waiting and self.storage.now() < self.waiting[name].until:
-            return
-        before = self._read[name] = min(self._read[name], end)
-        while self._read[name] < end and (
-            page := self.storage.events(name, self._read[name], PAGE)
-        ):
-            for event in page:
-                if self.stopped.is_set() or not self._deliver(kind, name, event):
-                    return
-                self._read[name] = event.seq
-        self._read[name] = max(self._read[name], end)
-        if self._read[name] // KEEP_EVERY > before // KEEP_EVERY:
-            self._keep(name, Progress(self._read[name], self.storage.now()))
+    def _journals(self) -> list[Journal]:
+        """Return the journals that the receiver wants."""
+        return [
+            journal
+            for journal in self.storage.journals(self.kind)
+            if self.receiver.wants(journal.kind, journal.name)
+        ]
 
-    def _deliver(self, kind: str, name: str, event: Entry) -> bool:
-        """Send an event, if that is due; return whether the next may follow."""
+    @contextmanager
+    def _apart(self, journal: Journal) -> Iterator[None]:
+        """Note what is wrong with one journal, and go on with the next."""
+        try:
+            yield
+        except StorageUnavailable:
+            raise
+        except Exception as error:
+            self._troubles.append(f"{journal.kind} {journal.name!r}: {described(error)}")
+
+    def _begin(self, new: Sequence[Journal], looks: Sequence[int], now: int) -> None:
+        """Begin in journals without a checkpoint: at their end if this receiver was not seen
+        before, or if they were there before it was last told, and not wanted. One that was made
+        later is told from its first entry, or from its restore.
+
+        looks   when the journals were listed, for the checkpoints of others
+        """
+        # a time to come is that of a clock that was ahead
+        last = max((look for look in looks if look <= now), default=0)
+        places = []
+        for journal in new:
+            with self._apart(journal):
+                seq = journal.seq
+                if looks or self._looked:
+                    begun, first = self._beginning(journal)
+                    if self._looked or begun >= last - SLACK:
+                        seq = first
+                places.append((journal.name, *stored(Progress(seq, now))))
+        self.storage.begin_checkpoints(self.kind, places)
+
+    def _beginning(self, journal: Journal) -> tuple[int, int]:
+        """Return when a level was made here, in ms, and the entry before the first one since."""
+        restored = self.storage.checkpoint(journal.name, RESTORED)
+        if restored is not None:
+            return int(restored.body), restored.seq
+        return self.storage.created(journal.name, journal.kind).at, 0
+
+    def _follow(self, journal: Journal) -> None:
+        """Send the events of one journal, in their order, as far as they are due."""
         now = self.storage.now()
-        progress = self._progress(name) or Progress(self._read[name], now)
-        if event.seq <= progress.seq:  # another follower has sent it
+        if journal.name not in self.waiting or progress_of(journal).next_attempt(now) <= now:
+            while not self.stopped.is_set() and self._deliver(journal.kind, journal.name):
+                pass
+
+    def _deliver(self, kind: str, name: str) -> bool:
+        """Send the next event of a journal, if that is due; return whether there may be another."""
+        row = self.storage.checkpoint(name, self.kind)
+        if row is None:  # the level is another one; the next look begins there
+            return False
+        before = Progress(row.seq, *orjson.loads(bytes(row.body)))
+        event = next(iter(self.storage.events(name, before.seq, 1)), None)
+        if event is None:
+            self.waiting.pop(name, None)
+            return False
+        tried, after = self._tried.get(name, (None, before))
+        if tried != event:
+            now = self.storage.now()
+            self.waiting[name] = Waiting(event.at, before.next_attempt(now))
+            if self.waiting[name].until > now:
+                return False
+            after = self._try(kind, name, event, before)
+        # the next look stores it if this one cannot, and sends nothing again
+        self.storage.move_checkpoint(name, self.kind, before.seq, *stored(after))
+        self._tried.pop(name, None)
+        if after.seq == event.seq:
             self.waiting.pop(name, None)
             return True
-        self.waiting[name] = Waiting(event.at, progress.next_attempt(now))
-        if self.waiting[name].until > now:
-            return False
-        error = self._send(kind, name, event, now)
-        now = self.storage.now()
-        after = Progress(event.seq, now) if error is None else progress.failed(event.seq, now)
-        self._keep(name, after)
-        self._count(name, event, error, is_over=after.seq == event.seq)
-        if after.seq == event.seq:
-            del self.waiting[name]
-            return True
-        self.waiting[name] = Waiting(event.at, after.next_attempt(now))
+        self.waiting[name] = Waiting(event.at, after.next_attempt(after.at))
         return False
+
+    def _try(self, kind: str, name: str, event: Entry, before: Progress) -> Progress:
+        """Send an event once; return and remember the outcome."""
+        error = self._send(kind, name, event, self.storage.now())
+        after = Progress(event.seq, self._looked)
+        if error is not None:
+            after = before.failed(event.seq, self._looked, self.storage.now())
+        self._tried[name] = event, after
+        self._count(name, event, error, is_over=after.seq == event.seq)
+        return after
 
     def _send(self, kind: str, name: str, event: Entry, now: int) -> str | None:
         """Send an event; return what went wrong."""
@@ -188,6 +234,8 @@ class Follower:
             else:
                 headers, body = message.standard(receiver.secret, first.body, event, now // 1000)
             self.send(receiver.target, headers, body, allow_private=receiver.allow_private)
+        except StorageUnavailable:  # nothing was sent
+            raise
         except Exception as error:
             return described(error)
         return None
@@ -204,13 +252,18 @@ class Follower:
         level = logging.ERROR if is_over else logging.WARNING
         LOGGER.log(level, words, event.body["key"], name, self.receiver.name, error)
 
-    def _progress(self, name: str) -> Progress | None:
-        row = self.storage.checkpoint(name, self.kind)
-        return None if row is None else Progress(row.seq, *orjson.loads(bytes(row.body)))
 
-    def _keep(self, name: str, progress: Progress) -> None:
-        seq, *rest = progress
-        self.storage.keep(name, self.kind, seq, "", compact_bytes(rest))
+def progress_of(journal: Journal) -> Progress:
+    """Return how far a receiver was told of a journal that it follows."""
+    assert journal.read is not None
+    assert journal.body is not None
+    return Progress(journal.read, *orjson.loads(bytes(journal.body)))
+
+
+def stored(progress: Progress) -> tuple[int, bytes]:
+    """Return entry and body of a checkpoint."""
+    seq, *rest = progress
+    return seq, compact_bytes(rest)
 
 
 def described(error: Exception) -> str:

@@ -26,6 +26,7 @@ STANDARD, SLACK = FORMATS = ("standard", "slack")
 TYPE = "purse.alert"
 PREFIX = "whsec_"
 LEAST, MOST = 24, 64  # bytes of a secret
+ABOUT = ("resource", "arm", "requests", "affords")  # what an event is about, if it is
 HEADERS = {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
 
 
@@ -72,6 +73,8 @@ def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"
     words += "; an ask was refused" if "refused" in facts else ""
+    if "affords" in facts:
+        words += f"; about {facts['requests']} more requests, money for {facts['affords']}"
     return HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
 
 
@@ -84,7 +87,7 @@ def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
         "key": f"{terms['id']}/{said['key']}",
         "entry": event.seq,
         "rule": said["rule"],
-        **{word: said[word] for word in ("resource", "arm") if word in said},
+        **{word: said[word] for word in ABOUT if word in said},
         **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
         **({"period": said["period"]} if said["period"] else {}),
         "purses": [

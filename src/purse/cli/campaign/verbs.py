@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +16,22 @@ from purse.base import exit_codes
 from purse.campaign.campaign import Campaign
 from purse.campaign.kinds import Kind, Report, amounts, number, pair
 from purse.campaign.results import CampaignTicket
+from purse.campaign.verb import arguments_of
 from purse.cli import budgets, complete
 from purse.cli.campaign.watch import watch
-from purse.cli.made import command, content, opened
+from purse.cli.made import OF, command, content, opened, read
 from purse.cli.options import PATH, for_machines, option, stored
 from purse.cli.output import print_json
 from purse.cli.sections import Commands
-from purse.cli.show import show_receipt
+from purse.cli.show import SUMS, show_receipt
 from purse.errors import InvalidInput, PurseError, invalid
+from purse.policies import DEFAULT
+
+NO_END = (
+    "Neither a number of rounds nor an end is known, so the budget buys the most reward in all, in "
+    "as many rounds as it lasts, from what has the most reward for its cost (--horizon, --every or "
+    "--until changes it)"
+)
 
 
 def commands() -> Commands:
@@ -42,9 +52,10 @@ def commands() -> Commands:
         help="Leave out the contexts of asks, to share the journal; it can then be restored only "
         "if the policy does not see contexts.",
     )
+    names = ("tickets", "probabilities")
     by_hand = {
         budgets.SPEND: [new, ask, tell],
-        budgets.LOOK: [command(Campaign, "tickets"), command(Campaign, "probabilities"), watch],
+        budgets.LOOK: [*(command(Campaign, name) for name in names), watch, labels()],
         budgets.KEEP: [budgets.export(Campaign, without), restore, audit],
     }
     return budgets.sections(Campaign, by_hand)
@@ -66,7 +77,48 @@ def create(
         least = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)
         click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
+    if not {"horizon", "every", "until"} & given.keys() and plans(given.get("policy", DEFAULT)):
+        click.echo(NO_END, err=True)
     return campaign
+
+
+def plans(policy: str) -> bool:
+    """Return whether a policy plans by the number of rounds that are left."""
+    from purse.engine.job import find_policy, plans_by_forecast
+
+    with suppress(PurseError):  # a file that only the server has
+        return plans_by_forecast(find_policy(policy)[0])
+    return False
+
+
+def labels() -> click.Command:
+    """Return the command `labels`, which prints CSV, too."""
+    plain = command(Campaign, "labels")
+    show = plain.callback
+    assert show is not None
+
+    def run(as_csv: bool, **typed: Any) -> None:
+        if not as_csv:
+            show(**typed)
+            return
+        if typed.pop("as_json"):
+            raise InvalidInput("give either --csv or --json")
+        campaign = opened(Campaign, typed.pop(OF), typed.pop("storage"))
+        given = read(arguments_of(Campaign.labels), typed)
+        names = [purse.resource for purse in campaign.status().purses]
+        table = csv.writer(sys.stdout, lineterminator="\n")
+        days = ["day"] if "by" in given else []
+        table.writerow([*days, "key", "value", "resource", "tickets", *SUMS])
+        for one in campaign.labels(**given):
+            head = [one.day, one.key, one.value][1 - len(days) :]
+            for place, name in enumerate(names):
+                sums = [getattr(one, amounts)[place] for amounts in SUMS]
+                table.writerow([*head, name, one.tickets, *sums])
+
+    plain.callback = run
+    words = "Print CSV: a row for each label and resource, under a header."
+    plain.params.append(click.Option(["--csv", "as_csv"], is_flag=True, help=words))
+    return plain
 
 
 def cost(text: str) -> tuple[str, Any]:

@@ -114,6 +114,7 @@ def view(
     for purse, past in zip(status.purses, history["purses"], strict=True):
         parts += [bar(purse), Text(f"  {runs_out(past['forecast'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
+    parts += [Text(f"forecast: {status.forecast}")] if status.forecast else []
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm}", "bold red") for alarm in status.alarms]
     return Group(*parts)

@@ -26,7 +26,7 @@ from purse.compiler.kernel import attach, cold, kernel
 from purse.compiler.stack_arrays import vector
 from purse.engine import ask_tell
 from purse.engine.ask_tell import DONE, INITIAL, NO_PULL, WRONG, LiveGame
-from purse.engine.job import Job, world_parts
+from purse.engine.job import Job, wants_masks, world_parts
 from purse.engine.late.tickets import (
     Tickets,
     count_pending,
@@ -52,11 +52,11 @@ from purse.engine.rounds import (
     owe_all,
     pay_pull,
 )
-from purse.engine.rules import RETRY, Game, mark_allowed
+from purse.engine.rules import RETRY, Game, count_up, forget_masks, mark_allowed
 from purse.engine.workspace import CheckpointPlan, PathResults, Workspace, new_workspace, pull
 from purse.kernels.fastmath import log
 from purse.kernels.random import DELAY, WORLD, at, stream, uniform
-from purse.types import SKIP, STOP, Ints
+from purse.types import SKIP, STOP, Floats, Ints
 
 ask: Any = None  # these are bound by `bind_policy`
 tell: Any = None
@@ -66,6 +66,7 @@ tell_due: Any = None
 ask_next: Any = None
 RESOURCES = 1
 PENDING = False  # whether the policy wants the open tickets per arm
+SEEN = False  # whether the policy wants the masks of earlier rounds
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
 # counts of a path: turns; rounds that were asked for, skipped or passed; tickets that are out;
 # whether a report could not be paid; whether an ask was refused and no report has come since
@@ -82,18 +83,20 @@ class LateRoom(NamedTuple):
     held: Ints  # (d,) units, of the ticket in the workspace
     least: Ints  # (K, d) units that a pull costs
     counts: Ints  # (5,)
+    horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
 
 def new_room(job: Job) -> LateRoom:
     """Allocate the room for one thread."""
     return LateRoom(
-        new_workspace(job.problem),
+        new_workspace(job.problem, counted=job.counts_masks),
         new_tickets(job),
         job.delay.geometric,
         job.delay.mean,
         np.zeros(job.problem.n_resources, np.int64),
         job.problem.cost_min,
         np.zeros(5, np.int64),
+        np.array([job.game.horizon]),
     )
 
 
@@ -106,7 +109,7 @@ def bind_policy(job: Job) -> Any:
     tells = attach(ask_tell.tell, update=policy.update)
     return attach(
         play,
-        ask_next=attach(ask_round, ask=asks, **{**world, **common}),
+        ask_next=attach(ask_round, ask=asks, SEEN=wants_masks(policy), **{**world, **common}),
         tell_due=attach(tell_reports, tell=tells, **{**world, **common}),
         RESOURCES=job.problem.n_resources,
     )
@@ -119,6 +122,7 @@ def begin(game: Game, room: LateRoom) -> None:
     for m in range(space.left_units.shape[0]):
         space.left_units[m] = game.budget[m]
     owe_all(space.owed)
+    forget_masks(space.seen)
     for i in range(space.pending.shape[0]):
         space.pending[i] = 0
     for i in range(room.counts.shape[0]):
@@ -201,6 +205,8 @@ def ask_round(live: LiveGame, path: Path, room: LateRoom) -> int:
             room.counts[WAITING] = 1
             return GOING
         room.counts[ASKED] = t
+        if SEEN:
+            count_up(game, t, space)
         if refused:
             end_round(path)
             return GOING
@@ -236,7 +242,8 @@ def play(
     Return `GOING`, `OVER` or `FAULT`.
     """
     space, tickets, counts = room.space, room.tickets, room.counts
-    live = LiveGame(params, state, scratch, game, space, room.held, room.least, number)
+    held, least, horizon = room.held, room.least, room.horizon
+    live = LiveGame(params, state, scratch, game, space, held, least, number, horizon)
     path = Path(
         number,
         row,
@@ -258,6 +265,8 @@ def play(
             space.excluded,
             space.allowed,
             space.owed,
+            space.masks,
+            space.seen,
             space.pending,
             space.context,
         ),

@@ -53,6 +53,11 @@ class Played(NamedTuple):
         """Of a game on the log, on average."""
         return float(np.concatenate([run.rounds for _, run in self.main]).mean())
 
+    @property
+    def paid(self) -> float:
+        """The pulls of a game on the log, on average."""
+        return float(np.concatenate([run.pulls.sum(axis=1) for _, run in self.main]).mean())
+
 
 def generator(seed: int, number: int) -> np.random.Generator:
     """Return what a replicate draws its rows with: the same for every policy and budget."""

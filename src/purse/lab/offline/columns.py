@@ -17,6 +17,7 @@ import numpy as np
 from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid, shorten
 from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
+from purse.kernels.fourier import as_seen
 from purse.lab.offline.question import Question, Wanted
 from purse.lab.offline.source import Source
 from purse.types import Bools, Floats
@@ -35,6 +36,7 @@ NO_PROBABILITY = (
     "A log without probabilities needs --probability uniform, if every arm was as likely in every "
     "round, or --probability frequency, if the choice had nothing to do with the round"
 )
+ENOUGH = 10  # rounds for each arm and number of a context
 PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
@@ -121,14 +123,31 @@ class Contexts:
     """The contexts of recorded rounds, without the constant."""
 
     features: Features
-    values: Floats  # (T, A, F) as policies see them; A = K where each arm has its own, else 1
+    values: Floats  # (T, A, numbers before the map); A = K where each arm has its own, else 1
     own: frozenset[str] = frozenset()  # features with the range or the classes of the data
+
+    @property
+    def seen(self) -> Floats:
+        """(T, A, F) What policies see of them."""
+        return as_seen(self.features, self.values)
 
     @property
     def note(self) -> str:
         """The features in a line, with ranges and classes, and which of them are the data's own."""
         parts = [describe(feature, feature.name in self.own) for feature in self.features.declared]
-        return f"features{' of each arm' if self.features.per_arm else ''}: {'; '.join(parts)}"
+        whose = " of each arm" if self.features.per_arm else ""
+        mapped = f"; map {self.features.map}" if self.features.map else ""
+        return f"features{whose}: {'; '.join(parts)}{mapped}"
+
+    def hints(self, rounds: int | None, n_arms: int) -> tuple[str, ...]:
+        """Return a line if the rounds of a game are few for what has to be learnt."""
+        numbers = self.features.n_seen + 1
+        if rounds is None or rounds >= ENOUGH * n_arms * numbers:
+            return ()
+        return (
+            f"{rounds:,} rounds are fewer than {ENOUGH} for each of {n_arms} arms x {numbers} "
+            "numbers: unless features tell the arms well apart, stay blind, or begin with a prior",
+        )
 
 
 def describe(feature: Feature, own: bool) -> str:
@@ -158,6 +177,7 @@ def read_contexts(
     """
     wanted, per_arm = asked.features, asked.per_arm
     if wanted is None:
+        Features.of(None, n_arms=1, per_arm=per_arm, map=asked.map)  # refuses what needs some
         return None
     endings = [f"_{name}" for name in arms] if per_arm and spread else [""]
     columns = [name for name in source.frame.columns if name not in set(taken)]
@@ -172,7 +192,7 @@ def read_contexts(
             form = form_of(source, group, options.get(OPTIONAL) is True)
         declared[name] = form
         cells.append(group)
-    features = Features.of(declared, n_arms=len(arms), per_arm=per_arm)
+    features = Features.of(declared, n_arms=len(arms), per_arm=per_arm, map=asked.map)
     values = [
         np.stack([encode(source, column, feature) for column in group], axis=1)
         for feature, group in zip(features.declared, cells, strict=True)
@@ -249,7 +269,7 @@ def numbers(source: Source, column: str) -> tuple[Floats, Bools]:
 
 
 def encode(source: Source, column: str, feature: Feature) -> Floats:
-    """(rows, numbers of the feature) The column as policies see it."""
+    """(rows, numbers of the feature) The column as numbers."""
     if feature.classes:
         cells: list[Any] = source.labels(column)
     else:

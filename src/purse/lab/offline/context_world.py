@@ -120,7 +120,7 @@ def make_context_world(log: Log) -> ContextWorld:
     scaled = log.weight * (len(log) / log.chances)[log.arm]
     weight = np.concatenate([scaled, np.zeros(extra)])
     rows = np.concatenate([np.arange(len(log)), np.zeros(extra, np.int64)])
-    seen = context_rows(log.contexts.values, len(log), len(log.arms))[rows]
+    seen = context_rows(log.contexts.seen, len(log), len(log.arms))[rows]
     rewards = np.concatenate([log.reward, np.zeros(extra)])
     order = np.argsort(arm, kind="stable")
     return ContextWorld(

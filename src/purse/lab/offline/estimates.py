@@ -15,13 +15,14 @@ from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job
 from purse.lab.offline.bootstrap import Played, generator, play_log, with_log_error
+from purse.lab.offline.certain_game import CertainGame, certain_game
 from purse.lab.offline.context_world import (
     ContextWorld,
     Credited,
     effective_rows,
     make_context_world,
 )
-from purse.lab.offline.log import LEAST_ESS, Log, too_little
+from purse.lab.offline.log import LEAST_ESS, Log, too_few_rewards, too_little
 from purse.lab.offline.log_result import UNKNOWN, LogEstimate
 from purse.lab.offline.log_words import SHORT
 from purse.lab.offline.log_worlds import (
@@ -44,7 +45,7 @@ NO_QUEUES = (
     "sees contexts: the next row of an arm has a context that the policy did not choose in; "
     "ips, snips and dr can tell"
 )
-NAME = "as logged"
+NAME, COST = "as logged", "cost"
 
 
 class LogPlayer:
@@ -62,6 +63,7 @@ class LogPlayer:
         }
         wanted = [method for method in WEIGHTED if method in methods]
         self.means = model_means(self.model, question.seed, wanted, logs)
+        self.costs = self.means.pop(COST)
 
     def warm_up(self, players: Mapping[Any, str], budget: Any, bar: Progress) -> None:
         """Compile the loops of policies by their stop rules, but for those with contexts."""
@@ -83,10 +85,13 @@ class LogPlayer:
         answers, worlds = dict[str, LogEstimate](), bool(self.means) + (queues is not None)
         if self.means:
             bar.part(start, length / worlds, bar.title)
-            played = play_log(
-                job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar
-            )
-            answers = by_model(model, self.means, job, played)
+            if (game := certain_game(job)) is not None:
+                answers = by_sum(model.log, self.means, self.costs, job, game)
+            else:
+                played = play_log(
+                    job, model.reweighted, model.once(), model.redrawn, **self.how, bar=bar
+                )
+                answers = by_model(model, self.means, job, played)
         if queues is not None:
             bar.part(start + length * (1 - 1 / worlds), length / worlds, bar.title)
 
@@ -104,15 +109,38 @@ class LogPlayer:
 def model_means(
     model: ModelWorld, seed: int, methods: Sequence[str], replicates: int
 ) -> dict[str, list[Floats]]:
-    """By each method, the mean reward of each arm in the log and in each replicate."""
-    by_method: dict[str, list[Floats]] = {
-        method: [model.means(method, model.once())] for method in methods
-    }
-    for number in range(replicates) if methods else ():
-        rows = model.redrawn(generator(seed, number))
-        for method, means in by_method.items():
-            means.append(model.means(method, rows))
+    """By each method, the mean reward of each arm in the log and in each replicate; its mean cost
+    likewise.
+    """
+    by_method: dict[str, list[Floats]] = {method: [] for method in methods}
+    by_method[COST] = []
+    for number in range(-1, replicates if methods else 0):
+        rows = model.once() if number < 0 else model.redrawn(generator(seed, number))
+        for method in methods:
+            by_method[method].append(model.means(method, rows))
+        by_method[COST].append(model.costs(rows))
     return by_method
+
+
+def by_sum(
+    log: Log,
+    by_arm: Mapping[str, list[Floats]],
+    costs: list[Floats],
+    job: Job,
+    game: CertainGame,
+) -> dict[str, LogEstimate]:
+    """Return what a game without a simulation gains, by each way to estimate mean rewards."""
+    spent = sum_of(game.pulls, costs)
+    return {
+        method: answer(job, method, sum_of(game.pulls, means), log, game, log.ess, spent)
+        for method, means in by_arm.items()
+    }
+
+
+def sum_of(pulls: Floats, by_log: list[Floats]) -> Estimate:
+    """Return the sum over these pulls, from the means in the log and in each replicate."""
+    value, *again = (float(pulls @ means) for means in by_log)
+    return with_spread(value, np.array(again))
 
 
 def by_model(
@@ -159,16 +187,22 @@ def answer(
     method: str,
     estimate: Estimate,
     log: Log,
-    played: Played,
+    played: Played | CertainGame,
     ess: Floats,
     spent: Estimate,
 ) -> LogEstimate:
     """Return the estimate; refused if the policy plays an arm of which the log knows too little."""
     pulls, size = played.pulls, budget_of(job)
-    refused = too_little(log, pulls, ess)
-    return LogEstimate(
-        job.name, size, method, estimate, pooled(pulls, ess), refused, spent, played.rounds
-    )
+    refused, rows = too_little(log, pulls, ess), pooled(pulls, ess)
+    gain = in_range(estimate, log, played.paid)
+    return LogEstimate(job.name, size, method, gain, rows, refused, spent, played.rounds)
+
+
+def in_range(estimate: Estimate, log: Log, pulls: float) -> Estimate:
+    """Return the estimate, with an interval within what this number of pulls can gain."""
+    mean, error, low, high = estimate
+    least, most = (pulls * end for end in log.reward_range)
+    return Estimate(mean, error, min(mean, max(low, least)), max(mean, min(high, most)))
 
 
 def budget_of(job: Job) -> float:
@@ -176,7 +210,7 @@ def budget_of(job: Job) -> float:
     return float(job.problem.budget[0] / amounts.UNIT)
 
 
-def pooled(pulls: Ints, ess: Floats) -> float:
+def pooled(pulls: Ints | Floats, ess: Floats) -> float:
     """Effective sample size of a policy: (sum w)^2 / sum w^2 where the rows of each arm share the
     weight of its part s_i of the pulls: 1 / sum_i s_i^2 / ess_i.
 
@@ -186,7 +220,7 @@ def pooled(pulls: Ints, ess: Floats) -> float:
     played = pulls > 0
     if (ess[played] == 0).any():
         return 0.0
-    part = pulls[played] / max(1, pulls.sum())
+    part = pulls[played] / pulls.sum()
     return float(1 / (part**2 / ess[played]).sum()) if played.any() else 0.0
 
 
@@ -210,6 +244,7 @@ def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[
             )
             for what in ("gain", "spent")
         )
+        gain = in_range(gain, logged.log, played.paid)
         answers[method] = LogEstimate(
             job.name, size, method, gain, rows, refused, spent, played.rounds
         )
@@ -241,7 +276,8 @@ def reason(
         )
     if rows < LEAST_ESS:
         return f"too few rows: plays rows whose effective number is {rows:.3g}, below {LEAST_ESS:g}"
-    return None
+    visits = np.sum([part.visits for part in main], axis=0)
+    return too_few_rewards(visits, logged.values[:, 0]) if visits.any() else None
 
 
 def as_logged(log: Log, question: Question) -> list[LogEstimate]:
@@ -267,7 +303,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
                 NAME,
                 float(units[0] / amounts.UNIT),
                 method,
-                UNKNOWN if refused else with_spread(gain, gains),
+                UNKNOWN if refused else in_range(with_spread(gain, gains), log, rounds),
                 float(rounds),
                 refused,
                 UNKNOWN if refused else with_spread(spent, amounts_spent),

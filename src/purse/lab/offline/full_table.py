@@ -22,7 +22,7 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import pl
-from purse.errors import InvalidInput, invalid
+from purse.errors import InvalidInput
 from purse.lab.offline.columns import Contexts, name_them, read_contexts
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source, read
@@ -51,8 +51,6 @@ def read_table(
     """
     asked = Question() if asked is None else asked
     source = data if isinstance(data, Source) else read(data)
-    if asked.per_arm and asked.features is None:
-        raise invalid("per_arm", asked.per_arm, "needs features")
     table = (read_long if asked.arm in source.frame.columns else read_wide)(source, asked)
     if len(table.arms) == 1:
         only = table.arms[0]
@@ -162,7 +160,7 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
         table.costs[:, :, None, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=True,
-        features=None if table.contexts is None else table.contexts.values,
+        features=None if table.contexts is None else table.contexts.seen,
         n_rounds=n_rounds,
         horizon=rounds,
     )

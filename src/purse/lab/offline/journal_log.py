@@ -61,11 +61,13 @@ def read_journal_log(path: str | Path) -> JournalLog:
             "journal cannot tell what another policy would have earned; create the campaign with "
             "explore=0.05"
         )
-    low, high = reader.bounds()
+    low, high, limit = *reader.bounds(), terms.horizon
     arm, costs = np.array(reader.arm, np.int64), np.array(reader.costs, np.int64)
     inside = np.clip(costs, low[arm], high[arm])
     contexts = read_contexts(reader)
-    seen = () if contexts is None else (contexts.note,)
+    seen: tuple[str, ...] = ()
+    if contexts is not None:
+        seen = contexts.note, *contexts.hints(n_rows, len(level.arms.names))
     log = Log(
         Path(path).name,
         tuple(level.arms.names),
@@ -76,8 +78,8 @@ def read_journal_log(path: str | Path) -> JournalLog:
         low,
         high,
         terms.reward_range or (0.0, 1.0),
-        # with periods, as many rounds as there were in all of them
-        level.head.rounds if terms.every and terms.horizon else terms.horizon,
+        # with periods, and by a forecast, as many rounds as there were
+        limit if limit is None or (type(limit) is int and not terms.every) else level.head.rounds,
         resources=terms.resources,
         rounds=reader.rounds(arm),
         outages=repeat_masks(reader.masks, len(level.arms.names)),

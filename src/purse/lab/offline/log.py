@@ -27,6 +27,7 @@ from purse.types import Floats, Ints, Outages, World
 DOUBT = 5.0
 ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
+LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +117,7 @@ class Log:
         if self.contexts is None:
             return {}
         features = self.contexts.features
-        return {"n_features": features.n_columns, "per_arm": features.per_arm}
+        return {"n_features": features.n_seen, "per_arm": features.per_arm}
 
     def as_world(self, tables: Any, draw: Any, **more: Any) -> World:
         """Return a world with these tables that declares what the log declares."""
@@ -147,9 +148,9 @@ class Log:
         )
 
 
-def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
+def too_little(log: Log, pulls: Ints | Floats, ess: Floats) -> str | None:
     """Return why the log cannot tell what these pulls gain, or None: it has too few rows of an arm
-    that is pulled.
+    that is pulled, or too few of all these rows have a reward.
 
     pulls, ess   (K,) how often each was pulled, and its effective sample size
     """
@@ -161,7 +162,25 @@ def too_little(log: Log, pulls: Ints, ess: Floats) -> str | None:
             f"too few rows: plays arm {name}, whose effective sample size is {ess[arm]:.3g}, below "
             f"{LEAST_ESS:g}"
         )
-    return None
+    total = log.sums(log.weight)
+    share = np.divide(pulls, total, out=np.zeros(len(total)), where=total > 0)
+    return too_few_rewards(share[log.arm] * log.weight, log.reward) if pulls.any() else None
+
+
+def too_few_rewards(parts: Floats, rewards: Floats) -> str | None:
+    """Return why rows with these (n,) parts of the pulls cannot tell what they gain, or None.
+
+    Rows that add c to an estimate tell as much as (sum c)^2 / sum c^2 rows that add the same. Of
+    two or three rewards logs that are drawn again cannot show the rewards that did not happen.
+    """
+    added = np.abs(parts * rewards)
+    events = float(added.sum() ** 2 / (added**2).sum()) if added.any() else 0.0
+    if events >= LEAST_EVENTS:
+        return None
+    return (
+        f"too few rewards: the nonzero rewards of the rows that it plays count as {events:.3g}, "
+        f"below {LEAST_EVENTS:g}"
+    )
 
 
 def read_log(source: Source, asked: Question) -> Log:
@@ -170,8 +189,6 @@ def read_log(source: Source, asked: Question) -> Log:
     Without probabilities (None) all rows have weight 1, and nothing can be estimated; "uniform"
     and "frequency" are no columns, see `assume`.
     """
-    if asked.per_arm and asked.features is None:
-        raise invalid("per_arm", asked.per_arm, "needs features")
     labels, number_of_row = source.numbered(asked.arm)
     rewards, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
     names = in_order(labels) if asked.arms is None else distinct(asked.arms)
@@ -201,7 +218,7 @@ def read_log(source: Source, asked: Question) -> Log:
     taken = asked.arm, asked.reward, asked.cost, asked.probability
     contexts, notes = read_contexts(source, asked, names, taken), source.notes
     if contexts is not None:
-        notes = [*notes, contexts.note]
+        notes = [*notes, contexts.note, *contexts.hints(asked.limit, len(names))]
     return Log(
         source.path.name,
         names,

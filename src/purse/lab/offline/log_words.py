@@ -59,7 +59,13 @@ def why_not(refused: str) -> str:
 
 def estimate_text(row: Mapping[str, Any]) -> str:
     """Return an estimate with half its interval, or in two or three words why it is refused."""
-    return why_not(row["refused"]) if row["refused"] else format_gain(row["estimate"], row["high"])
+    return why_not(row["refused"]) if row["refused"] else gain_text(row)
+
+
+def gain_text(row: Mapping[str, Any]) -> str:
+    """Return an estimate with half its interval: the longer half, if the other one is cut off."""
+    mean = row["estimate"]
+    return format_gain(mean, mean + max(row["high"] - mean, mean - row["low"]))
 
 
 def grid(here: pl.DataFrame, budget: float) -> list[list[str]]:
@@ -207,4 +213,4 @@ def apart(answers: pl.DataFrame) -> bool:
 
 def tight(row: Mapping[str, Any]) -> str:
     """Return an estimate with half its interval, on one line."""
-    return keep_on_line(format_gain(row["estimate"], row["high"]))
+    return keep_on_line(gain_text(row))

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from purse.base import amounts
 from purse.compiler.kernel import cold
 from purse.kernels.random import U, at, bits, shuffled, uniform
 from purse.lab.offline.log import Log
@@ -73,6 +74,12 @@ class ModelWorld:
             return ratio(weighted, total)
         model = ratio(log.sums(counts * log.reward), log.sums(counts))
         return model + ratio(weighted - model * total, rounds)
+
+    def costs(self, counts: Ints) -> Floats:
+        """(K,) The mean cost of each arm, of the first resource; 0 if never logged."""
+        weights = counts * self.log.weight
+        spent = self.log.sums(weights * self.log.cost[:, 0]) / amounts.UNIT
+        return ratio(spent, self.log.sums(weights))
 
 
 def make_model(log: Log) -> ModelWorld:

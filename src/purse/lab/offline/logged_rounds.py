@@ -154,6 +154,8 @@ def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
             now.left,
             now.masked,
             now.allowed,
+            now.masks,
+            now.seen,
             now.pending,
             now.context,
         )

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from purse.base import amounts, validation
 from purse.base.optional import check_lab, pl
+from purse.features import Features
 from purse.kernels.prior import Prior, write_prior
 from purse.lab.offline.context_world import RIDGE, regression_of
 from purse.lab.offline.log import read_log
@@ -24,6 +24,7 @@ def prior_from_log(
     *,
     features: Wanted | None = None,
     per_arm: bool = False,
+    map: str | None = None,
     arms: Sequence[str] | None = None,
     reward_range: tuple[float, float] | None = None,
     ridge: float = RIDGE,
@@ -35,7 +36,7 @@ def prior_from_log(
 
     data       a log as for `purse.replay`; it needs no probabilities
     path       the file, such as "prior.npz"
-    features, per_arm   as in `purse.replay`; declare the ranges that the policy is to have
+    features, per_arm, map   as in `purse.replay`; declare the ranges that the policy is to have
     arms       the arms in the order of the policy; None: those in the log, sorted
     reward_range   what rewards of 0 and 1 are; None: as in `purse.replay`
     ridge      of the regression
@@ -58,14 +59,18 @@ def prior_from_log(
         horizon=1,  # with one, costs may be 0
         features=features,
         per_arm=per_arm,
+        map=map,
     )
     log = read_log(source, asked)
     seen = np.ones((len(log), 1, 1))
     if log.contexts is not None:
-        seen = context_rows(log.contexts.values, len(log), len(log.arms))
+        seen = context_rows(log.contexts.seen, len(log), len(log.arms))
     values = np.column_stack([log.inside, log.cost / amounts.UNIT])
     near = validation.number("ridge", ridge, above=0)
     once = np.ones(len(log), np.int64)
     learnt = regression_of(seen, log.arm, values, once, len(log.arms), near)
-    declared: dict[str, Any] = {} if log.contexts is None else log.contexts.features.as_dict()
-    return write_prior(path, Prior(learnt, log.arms, declared, per_arm, near, log.reward_range))
+    declared = Features() if log.contexts is None else log.contexts.features
+    return write_prior(
+        path,
+        Prior(learnt, log.arms, declared.as_dict(), per_arm, near, log.reward_range, declared.map),
+    )

@@ -58,6 +58,7 @@ class Question:
     probability: str | None = "probability"
     features: Wanted | None = None
     per_arm: bool = False
+    map: str | None = None
     methods: Sequence[str] = METHODS
     replicates: int | None = None
     arms: Sequence[str] | None = None

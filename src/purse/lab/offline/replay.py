@@ -43,6 +43,7 @@ def replay(
     probability: str = "probability",
     features: Wanted | None = None,
     per_arm: bool = False,
+    map: str | None = None,
     decimal: str | None = None,
     skip_empty: bool = False,
 ) -> TableReplay | LogResult:
@@ -70,6 +71,8 @@ def replay(
               is. Policies that see contexts see them
     per_arm   whether each arm has features of its own: in columns such as length_small, or in the
               rows of a table with a row for each round and arm
+    map       random cosines of the features that policies see, too, such as "fourier:48", so that
+              they can learn what is not linear; None: none
     decimal   the mark before decimals in a text file, "," or "."; None: as each column tells
     skip_empty   whether rows with an empty cell are left out; else they are refused
 
@@ -108,11 +111,13 @@ def replay(
         probability=probability,
         features=features,
         per_arm=per_arm,
+        map=map,
         references=True,
     )
     if isinstance(data, (str, os.PathLike)) and is_journal(Path(data)):
-        if features is not None:
-            raise invalid("features", features, "must be left out; a campaign has its own")
+        for name, value in (("features", features), ("map", map)):
+            if value is not None:
+                raise invalid(name, value, "must be left out; a campaign has its own")
         return replay_journal(Path(data), asked, n_workers)
     if budgets is None:
         raise invalid("budgets", None, "must be one amount or several")

@@ -128,8 +128,10 @@ def ask_table(
         bar.part(0.6, 0.4, "the arms alone, and what could be had")
         rows = references(world, study.facts.budgets, **how)
     again = replace(question, stop=None if stop == "retry" else stop).command(source.name)
-    note = "" if table.contexts is None else table.contexts.note
-    notes = tuple(source.notes)
+    note, notes = "", tuple(source.notes)
+    if table.contexts is not None:
+        note = table.contexts.note
+        notes += table.contexts.hints(world.horizon, world.n_arms)
     played = as_replay(study, world, rows, again, folder, note, notes)
     return TableReplay(world, stop, played, rows, (*notes, *([note] if note else [])))
 

@@ -36,7 +36,7 @@ class Case(NamedTuple):
     bounds: str = "own"  # on costs, as they are declared
     horizon: int | None = None  # rounds; None: those of the world
     stop: str = "exit"  # the stop rule
-    delay: int = 0  # rounds after which a report comes
+    delay: int | str = 0  # rounds after which a report comes, or "geometric:MEAN"
     adversary: tuple[str, ...] = ()  # worlds of which an adversary takes the player's worst
 
 

@@ -3,8 +3,8 @@
     money alone     the larger of two gains on the same draws: that of the best fixed arm, and that
                     of a player that knows the means and always pulls the most efficient arm of the
                     phase, of those that are up
-    horizon, or     the value of the linear program (`purse.lab.theory.fluid`); with outages, that
-    resources       of the program with a variable for each arm and segment
+    rounds, or      the value of the linear program (`purse.lab.theory.fluid`) over the rounds that
+    resources       come, told or not; with outages, of that with a variable for each arm and mask
     contexts        the value of the linear program with contexts (`purse.lab.theory.contexts`)
     an adversary    v G*(w) in world w. G*(w) is the gain of the best fixed arm there, and v the
                     value of the game in which the player draws an arm to keep and the adversary
@@ -38,7 +38,9 @@ def find_optima(case: Case, places: list[World], alone: list[Floats], seed: int)
     best: Floats = means.max(axis=1)
     if case.adversary:
         return (game_value(means / best[:, None]) * best).tolist()
-    (place,), horizon = places, case.horizon or places[0].horizon
+    (place,) = places
+    ends = (case.horizon or place.horizon, place.n_rounds)  # told, and true
+    horizon = min((end for end in ends if end is not None), default=None)
     if horizon is not None and place.outages is not None:
         return [outage_optimum(place, case.budget, horizon)]
     if place.n_features > 0:
@@ -71,17 +73,15 @@ def game_value(shares: Floats) -> float:
 def outage_optimum(world: World, budget: float | tuple[float, ...], horizon: int) -> float:
     """Return the value of the linear program that knows means and outages.
 
-    max sum mu(i) x(s, i)  subject to  sum rho_j(i) x(s, i) <= B_j,  sum_i x(s, i) <= the rounds of
-    segment s, and x(s, i) = 0 while arm i is down.
+    max sum mu(i) x(m, i)  subject to  sum rho_j(i) x(m, i) <= B_j,  sum_i x(m, i) <= the rounds
+    with mask m, and x(m, i) = 0 for an arm that the mask does not allow.
     """
     assert world.outages is not None
     assert world.reward_means is not None
     assert world.cost_means is not None
-    up, n_arms = world.outages.up, world.n_arms
-    rounds = np.bincount(segments_of(world.outages.last, np.arange(horizon)), minlength=len(up))
-    limits = np.vstack(
-        [np.tile(world.cost_means.T, len(up)), np.kron(np.eye(len(up)), np.ones(n_arms))]
-    )
+    up, rounds = np.unique(up_in(world, np.arange(horizon)), axis=0, return_counts=True)
+    one_each = np.kron(np.eye(len(up)), np.ones(world.n_arms))
+    limits = np.vstack([np.tile(world.cost_means.T, len(up)), one_each])
     most = [*(amounts.budget_array(budget, world.n_resources) / amounts.UNIT), *rounds]
     room = [(0, None if is_up else 0) for is_up in up.ravel()]
     gains = np.tile(world.reward_means, len(up))

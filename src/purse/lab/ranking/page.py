@@ -9,8 +9,9 @@ from purse import policies
 from purse.base.text import MISSING, write_markdown_table
 from purse.lab.ranking.advice import percent, rank, reason, recommend
 from purse.lab.ranking.comparisons import WORTH_IT, trivial_section, worth_table
+from purse.lab.ranking.in_traffic import FEWER, TOLD, UNTOLD
 from purse.lab.ranking.record import ADVERSARY
-from purse.lab.ranking.suites import LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS
+from purse.lab.ranking.suites import IN_TRAFFIC, LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS
 from purse.lab.ranking.tables import cases_table, link, score_sections
 from purse.lab.ranking.with_contexts import BY_CLASS
 
@@ -149,6 +150,23 @@ def warnings(record: Record, groups: Groups, _: str | None) -> list[str]:
     return [text for policy, text in WARNINGS.items() if policy in named]
 
 
+def traffic_notes(record: Record, _: Groups, pages: str | None) -> list[str]:
+    """Return what a number of requests is worth that a player knows."""
+    least = {}
+    for situation in (TOLD, UNTOLD, FEWER):
+        choices = rank(record, [situation]) if situation in record.situations else []
+        if not choices:
+            return []
+        least[situation] = percent(choices[0].mean)
+    return [
+        f"**Say how many requests will come.** Told the number, the best policy loses "
+        f"{least[TOLD]}; told nothing it loses {least[UNTOLD]}, because money that might have to "
+        f"last for ever is hardly spent; told twice the number, {least[FEWER]}.\n"
+        'A campaign can forecast it from the times of asks, `horizon="traffic"`; '
+        "that needs a clock, and is not played here."
+    ]
+
+
 PAGES = {
     LONG_GAMES: Page(
         "which-policy",
@@ -185,6 +203,24 @@ PAGES = {
         all_groups,
         notes=warnings,
         last=trivial_section,
+    ),
+    IN_TRAFFIC: Page(
+        "in-traffic",
+        "Which policy for real traffic?",
+        "Policies",
+        "Suite `traffic` has what [campaigns meet](../traffic.md): reports that come late, "
+        "requests that allow only some arms, and a number of requests that is not known.\n"
+        "Each case is played with its arms in one order and reversed, so that no policy gains by "
+        f"the place of the best arm.\n{SCORE}\n"
+        "The reference is the best single arm or, where the number of requests is limited, the "
+        "optimum of a linear program that knows it, told or not, and how often each kind of "
+        "request comes.\n",
+        TAKE,
+        "A kind of request allows the arms with a 1; the number of requests is the `rounds` of the "
+        "world, and a player is told another one only where the table says so.\n"
+        "`purse.lab.ranking.in_traffic` has the worlds in full.",
+        all_groups,
+        notes=traffic_notes,
     ),
     WITH_CONTEXTS: Page(
         "with-contexts",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from purse import policies
-from purse.lab.ranking import long_games, what_users_have, with_contexts
+from purse.lab.ranking import in_traffic, long_games, what_users_have, with_contexts
 
-LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS = "1", "2", "3"
+LONG_GAMES, WHAT_USERS_HAVE, WITH_CONTEXTS, IN_TRAFFIC = "1", "2", "3", "traffic"
 SUITES = {
     LONG_GAMES: long_games.CASES,
     WHAT_USERS_HAVE: what_users_have.CASES,
     WITH_CONTEXTS: with_contexts.CASES,
+    IN_TRAFFIC: in_traffic.CASES,
 }
 YARDSTICKS = ("fixed", "oracle")  # which know what a policy must learn
 ENDS_EARLY = ("best-arm",)  # which look for the best arm, and not for the largest gain

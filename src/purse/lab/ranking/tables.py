@@ -13,6 +13,7 @@ from purse.base.text import (
     keep_on_line,
     write_markdown_table,
 )
+from purse.engine.late.delay import parse_delay
 from purse.lab.ranking.advice import percent, rank
 from purse.lab.ranking.suites import name_file
 from purse.lab.report.charts.base import Figure
@@ -193,7 +194,7 @@ def case_row(case: Case) -> list[str]:
     )
     besides = {
         f"horizon {case.horizon}": case.horizon is not None,
-        f"reports {case.delay} rounds late": case.delay > 0,
+        f"reports {case.delay} rounds late": parse_delay(case.delay).is_late,
         f"stop rule `{case.stop}`": case.stop != "exit",
     }
     said = ", ".join(text for text, holds in besides.items() if holds)

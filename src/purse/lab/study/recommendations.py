@@ -16,7 +16,7 @@ from purse.base.text import align_columns, count, format_digits, join_words
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.errors import InvalidInput, invalid
-from purse.identification.question import Arm, BestArmQuestion, read_question
+from purse.identification.question import Arm, BestArmQuestion, Decision, read_question
 from purse.identification.recommendation import (
     CONFIDENCE,
     RATIO,
@@ -24,7 +24,6 @@ from purse.identification.recommendation import (
     Criterion,
     check_confidence,
 )
-from purse.kernels.mean_bounds import log_term_of
 from purse.types import World
 from purse.worlds import make
 
@@ -181,7 +180,7 @@ def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
     arms = [arm._replace(cost_range=(arm.cost_sum, arm.cost_sum)) for arm in arms]
     best = question.leader(arms)
     bar = math.inf if best is None else question.value(best) - question.within
-    return [question.keeps_cap(arm, 0.0) and question.value(arm) >= bar for arm in arms]
+    return [question.keeps_cap(arm) and question.value(arm) >= bar for arm in arms]
 
 
 def summary(
@@ -204,6 +203,7 @@ def summary(
             else (problem.costs, problem.costs)
         )
     )
+    sureness = -math.log1p(-confidence)
     tally = np.zeros((n_paths, 3), np.bool_)  # certain, wrong, whether the leader is right
     results = cpu.empty_results(job, n_paths)
     for path, state in enumerate(final_states(job, results, shown)):
@@ -213,9 +213,9 @@ def summary(
                 zip(*state, zip(least, most, strict=True), strict=True)
             )
         ]
-        log_term = log_term_of(confidence, question.n_intervals(arms, len(arms)))
-        leader = question.leader(arms)
-        is_certain = all(holds(log_term, 1.0) for holds in question.conditions(arms, leader))
+        decision = Decision(question, arms, len(arms))
+        leader = decision.leader
+        is_certain = all(holds(sureness, 1.0) for holds in decision.conditions())
         is_right = right[int(leader.name)] if leader is not None else not any(right)
         tally[path] = is_certain, is_certain and not is_right, is_right
     certain, wrong, leader_right = tally.mean(axis=0).tolist()

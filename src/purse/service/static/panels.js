@@ -24,12 +24,19 @@ export function title({ status, history, now }, storage) {
   const rates = status.status === "running" ? [format.often(history.rates.asks, "asks"), format.often(history.rates.tells, "reports")] : [];
   const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
   const above = status.account ? [`account ${status.account}`] : [];
-  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`].join(" · ");
+  find("facts").textContent = [status.policy, ...above, rounds, ...rates, ...seen, `since ${format.moment(status.created_at, now)}`, ...(status.until ? [`until ${format.moment(status.until, now)}`] : []), ...expected(status.forecast, now)].join(" · ");
   const [words = "", command] = HOW[state]?.(status.name) ?? [];
   find("how").hidden = !words;
   find("how").replaceChildren(words, command ? el("code", {}, `${command}${option(storage)}`) : "");
   find("period").hidden = !status.period;
   find("period").textContent = status.period ? periodText(status.period, status.purses, now) : "";
+}
+
+/** The requests to come, if the horizon is a forecast. */
+function expected(forecast, now) {
+  if (!forecast) return [];
+  const paid = forecast.affords === null ? "" : `, money for about ${format.count(forecast.affords)}`;
+  return [`about ${format.count(forecast.requests)} more requests until ${format.moment(forecast.until, now)}${paid}`];
 }
 
 /** The period of a budget that is renewed, on one line. */

@@ -1,0 +1,71 @@
+"""Masks: the arms that an ask may choose, money aside, and how many asks had each.
+
+Policies that look at the masks of earlier rounds see these counts. They are a fold of the journal:
+an ask counts with the arms that it named and that were there, did not cool down and were not left
+out for their silence. Whether their money was there does not matter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from purse.campaign import cooldown
+from purse.campaign.arms import MaskRows
+from purse.campaign.records import Head
+from purse.engine.rules import least_row
+from purse.engine.workspace import COUNTED_MASKS
+from purse.types import Bools, Ints
+
+SILENT = 20  # tickets after which an arm that has brought no reward yet may be left out
+SILENT_SHARE = 5  # tickets, of which it gets one
+
+
+def ready(head: Head, places: list[int], now: int) -> list[int]:
+    """Return those of some arms that do not cool down and are not left out for their silence."""
+    if head.cooling:
+        places = [arm for arm in places if not cooldown.wait(head, arm, now)]
+    quiet = silent(head, places)
+    return [arm for arm in places if arm not in quiet] if quiet else places
+
+
+def silent(head: Head, places: list[int]) -> set[int]:
+    """Return the arms to be left out because they have had their share of tickets and none has
+    brought a reward; none if no other arm is allowed.
+    """
+    counts = head.silent
+    if not counts or max(counts) < SILENT:
+        return set()
+    least = max(SILENT, (head.counts.get("tickets", 0) + 1) / SILENT_SHARE)
+    quiet = {arm for arm in places if counts[arm] >= least}
+    return quiet if len(places) > len(quiet) else set()
+
+
+def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
+    """Return the counts after one more ask that allowed these arms, as `count_mask` of the engine
+    counts.
+    """
+    if len(places) == n_arms:
+        return rows
+    bits = f"{sum(1 << arm for arm in places):x}"
+    row = next((row for row, (other, _) in enumerate(rows) if other == bits), None)
+    if row is None:
+        row = least_row(seen_of(rows))
+    count = rows[row][1] if row < len(rows) else 0
+    return [*rows[:row], [bits, count + 1], *rows[row + 1 :]]
+
+
+def seen_of(rows: MaskRows) -> Ints:
+    """(C,) Return the counts alone."""
+    counts = [count for _, count in rows]
+    return np.array(counts + [0] * (COUNTED_MASKS - len(counts)))
+
+
+def write(rows: MaskRows, before: MaskRows, masks: Bools, seen: Ints) -> None:
+    """Write counts where policies see them; what was written before is there."""
+    for row, (bits, _) in enumerate(rows):
+        if row >= len(before) or before[row][0] != bits:
+            number = int(bits, 16)
+            masks[row] = [number >> arm & 1 for arm in range(masks.shape[1])]
+    seen[:] = seen_of(rows)

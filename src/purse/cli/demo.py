@@ -1,0 +1,158 @@
+"""`purse demo`: calls of three made-up models under a real budget, with an outage amid them."""
+
+from __future__ import annotations
+
+import random
+import time
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from purse.cli.options import option
+from purse.errors import AskRefused, CampaignExists, InvalidInput, MissingExtra
+
+if TYPE_CHECKING:
+    from purse.campaign.campaign import Campaign
+
+FILE = Path("purse-results", "demo.db")
+BUDGET = "2.50"
+PAUSE = 0.04  # seconds between two calls
+EVERY = 50  # calls between two lines
+
+
+class Model(NamedTuple):
+    """A made-up model."""
+
+    price: float  # USD of a usual call; others cost from half to one and a half times as much
+    good: float  # the share of good answers
+
+    @property
+    def most(self) -> str:
+        """What a call costs at most, USD."""
+        return f"{1.5 * self.price:.6f}"
+
+
+MODELS = {"small": Model(0.003, 0.35), "medium": Model(0.006, 0.85), "large": Model(0.025, 0.95)}
+DOWN, OUTAGE = "medium", range(150, 220)  # the model that fails, and in which calls
+
+
+class Traffic:
+    """Calls of the models, one after another."""
+
+    def __init__(self, campaign: Campaign) -> None:
+        self.campaign = campaign
+        self.calls = dict.fromkeys(MODELS, 0)
+        self.aside = self.failed = self.good = 0
+        self._draws = random.Random(2)
+
+    def play(self) -> None:
+        """Call until the budget pays for no other call; print what happens."""
+        for number in count():
+            try:
+                self.call(number)
+            except AskRefused:
+                break
+            if number == OUTAGE.start:
+                click.echo(f"        the provider of {DOWN} is down")
+            if number == OUTAGE.stop:
+                click.echo(f"        the provider of {DOWN} is back")
+            if number % EVERY == EVERY - 1:
+                click.echo(self.line())
+            time.sleep(PAUSE)
+        click.echo(self.line())
+
+    def call(self, number: int) -> None:
+        """Make one call: the campaign chooses a model, and is told how that went."""
+        chance, part = self._draws.random(), self._draws.uniform(0.5, 1.5)
+        with self.campaign.spending() as call:
+            model = str(call.arm)
+            self.calls[model] += 1
+            if number in OUTAGE:
+                if model == DOWN:
+                    self.failed += 1
+                    call.fail(reason="503 Service Unavailable")
+                    return
+                self.aside += 1
+            good = chance < MODELS[model].good
+            self.good += good
+            call.tell(reward=float(good), cost=f"{part * MODELS[model].price:.6f}")
+
+    def line(self) -> str:
+        """Return what was done so far, on one line."""
+        done = sum(self.calls.values())
+        calls = "  ".join(f"{model} {n:3}" for model, n in self.calls.items())
+        spent = float(self.campaign.status().purses[0].spent)
+        return f"{done:5} calls  {calls}  {self.good:3} good answers  {spent:.2f} of {BUDGET} USD"
+
+    def words(self) -> str:
+        """Return what happened, in three sentences."""
+        [purse] = self.campaign.status().purses
+        done = sum(self.calls.values())
+        most = max(self.calls, key=lambda model: self.calls[model])
+        prices, shares = zip(*MODELS.values(), strict=True)
+        others = " and ".join(model for model in MODELS if model != DOWN)
+        return (
+            f"{done} calls cost {purse.spent} of {purse.budget} USD, and the next one was refused: "
+            f"it might have cost more than the {purse.left} that are left.\n"
+            f"Nobody said which model is worth its price: {most} got {self.calls[most] / done:.0%} "
+            f"of the calls, and {self.good} answers were good; models at random would have brought "
+            f"about {float(BUDGET) * sum(shares) / sum(prices):.0f}.\n"
+            f"While {DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
+            f"other {self.aside}."
+        )
+
+
+@click.command()
+@option("--no-serve", "End after the last call, without a dashboard.", is_flag=True)
+def demo(no_serve: bool) -> None:
+    """Watch a budget being spent: 20 seconds of made-up calls, then the dashboard.
+
+    Three models answer at different prices, the provider of one is down for a while, and the
+    budget ends. Models and answers are made up, and the campaign is real. The dashboard stays open
+    until Ctrl-C.
+    """
+    storage = f"sqlite:///{FILE}"
+    FILE.parent.mkdir(exist_ok=True)
+    campaign = created(storage)
+    click.echo(f"{BUDGET} USD for calls of {', '.join(MODELS)}; models and answers are made up.\n")
+    traffic = Traffic(campaign)
+    traffic.play()
+    click.echo(f"\n{traffic.words()}\n")
+    click.echo(f"The campaign is real: purse campaign status {campaign.name} --storage {storage}")
+    if not no_serve:
+        show(storage)
+
+
+def created(storage: str) -> Campaign:
+    """Create the campaign of this run, under a name that is free."""
+    from purse.campaign.campaign import Campaign
+
+    arms = {name: model.most for name, model in MODELS.items()}
+    for number in count(1):
+        name = "demo" if number == 1 else f"demo-{number}"
+        try:
+            return Campaign.create(
+                name, arms=arms, budget=BUDGET, resources=["USD"], storage=storage
+            )
+        except CampaignExists:
+            pass
+    raise AssertionError
+
+
+def show(storage: str) -> None:
+    """Serve the dashboard until Ctrl-C, on a free port if the usual one is taken."""
+    from purse.base.optional import needs
+
+    try:
+        with needs("the dashboard", "serve"):
+            from purse.service.server import serve
+            from purse.service.settings import Settings
+    except MissingExtra as error:
+        click.echo(f"No dashboard: {error}")
+        return
+    try:
+        serve(Settings(storage, log="text"))
+    except InvalidInput:
+        serve(Settings(storage, log="text", port=0))

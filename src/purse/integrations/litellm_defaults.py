@@ -1,0 +1,81 @@
+"""The default reward and the default labels of a `PurseRouter`: valid answers, and whose calls.
+
+reward = 1 if the answer ended normally, is not empty, and is JSON if JSON was asked for
+reward = 0 otherwise
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from purse.campaign.ask_inputs import LONGEST_VALUE
+
+VALID: Final = "valid"  # the name of the default reward
+NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter
+CALLS = ("tool_calls", "function_call")  # an answer that calls a function
+OTHER_CONTENT = ("audio", "images", *CALLS)
+# {label: fields of the proxy's metadata, of which the first that is not empty counts}
+LABELS = {
+    "team": ("user_api_key_team_id",),
+    "user": ("user_api_key_user_id",),
+    "key": ("user_api_key_alias", "user_api_key_hash"),
+}
+HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a secret
+
+
+def wants_json(request: Mapping[str, Any]) -> bool:
+    """Return whether a request asks for an answer in JSON: by a type, or by a class."""
+    asked = request.get("response_format")
+    if isinstance(asked, Mapping):
+        return str(asked.get("type")).startswith("json")
+    return asked is not None
+
+
+def valid_answer(answer: Any, is_json: bool) -> float:
+    """Return 1 for a valid answer and 0 for another one.
+
+    answer    what LiteLLM returns; without choices, such as embeddings, it is valid
+    is_json   whether JSON was asked for
+    """
+    choices = getattr(answer, "choices", None)
+    if choices is None:
+        return 1.0
+    return float(bool(choices) and all(is_valid(one, is_json) for one in choices))
+
+
+def is_valid(choice: Any, is_json: bool) -> bool:
+    """Return whether a choice ended normally and holds what was asked for."""
+    message = getattr(choice, "message", choice)  # a text completion has its text itself
+    text = getattr(message, "content", None) or getattr(message, "text", None)
+    if getattr(choice, "finish_reason", None) not in NORMAL_ENDS:
+        return False
+    if not is_json or any(getattr(message, name, None) for name in CALLS):
+        return bool(text) or any(getattr(message, name, None) for name in OTHER_CONTENT)
+    try:
+        json.loads(text or "")
+    except ValueError:
+        return False
+    return True
+
+
+def labels_of(metadata: Mapping[str, Any]) -> dict[str, str]:
+    """Return the labels team, user and key of a request, as far as the proxy knows them.
+
+    metadata   of the request, in which the proxy writes whose key it came with
+
+    A key is named by its alias, or by the first 12 digits of its hash.
+    """
+    labels: dict[str, str] = {}
+    for label, fields in LABELS.items():
+        for name in fields:
+            value = metadata.get(name)
+            if name.endswith("_hash"):
+                value = value[:12] if isinstance(value, str) and HASH.fullmatch(value) else None
+            if value:
+                printable = "".join(filter(str.isprintable, str(value)))[:LONGEST_VALUE]
+                labels |= {label: printable} if printable else {}
+                break
+    return labels

@@ -1,0 +1,104 @@
+"""A hook as it comes: it rewards valid answers, labels calls, and moves the traffic by itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from purse import InvalidInput
+from tests.support.campaigns import refusal
+
+if TYPE_CHECKING:
+    from tests.support.litellm_lab import Lab
+
+JSON = {"type": "json_object"}
+PROXY = {  # a part of what LiteLLM's proxy writes into the metadata of a request
+    "user_api_key_hash": "0123456789abcdef" * 4,
+    "user_api_key_alias": None,
+    "user_api_key_team_id": "search",
+    "user_api_key_user_id": "ann\n" + "x" * 300,
+}
+
+
+def chosen(text: str | None, end: str = "stop", **more: Any) -> Any:
+    message = SimpleNamespace(content=text, **more)
+    return SimpleNamespace(choices=[SimpleNamespace(finish_reason=end, message=message)])
+
+
+@pytest.mark.parametrize(
+    ("answer", "is_json", "reward"),
+    [
+        (chosen("hello"), False, 1),
+        (chosen("hel", "length"), False, 0),
+        (chosen("", "stop"), False, 0),
+        (chosen("no", "content_filter"), False, 0),
+        (chosen(None, "tool_calls", tool_calls=[{}]), True, 1),
+        (chosen('{"a": 1}'), True, 1),
+        (chosen('{"a": 1'), True, 0),
+        (chosen(None), True, 0),
+        (SimpleNamespace(choices=[SimpleNamespace(finish_reason="stop", text="hi")]), False, 1),
+        (SimpleNamespace(choices=[]), False, 0),
+        (SimpleNamespace(data=[[0.1]]), False, 1),
+    ],
+)
+def test_a_valid_answer_ended_normally_and_is_what_was_asked_for(
+    answer: Any, is_json: bool, reward: float
+) -> None:
+    from purse.integrations.litellm_defaults import valid_answer
+
+    assert valid_answer(answer, is_json) == reward
+
+
+def test_labels_are_those_of_the_proxy_and_never_a_key() -> None:
+    from purse.integrations.litellm_defaults import labels_of
+
+    user = "ann" + "x" * 197
+    assert labels_of(PROXY) == {"team": "search", "user": user, "key": "0123456789ab"}
+    assert labels_of({**PROXY, "user_api_key_alias": "night"})["key"] == "night"
+    assert labels_of({"user_api_key_hash": "sk-secret", "user_api_key": "sk-secret"}) == {}
+
+
+def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: Lab) -> None:
+    """Of two models at one price, one answers no JSON when JSON is asked for."""
+    texts = {"words": "I am afraid not", "json": '{"fine": true}'}
+    models = [
+        {
+            "model_name": "auto",
+            "litellm_params": {"model": "openai/gpt-5-nano", "api_key": "x", "mock_response": text},
+            "model_info": {"id": name},
+        }
+        for name, text in texts.items()
+    ]
+    campaign = lab.campaign(models, policy="replan", horizon=500)
+    lab.use(campaign, reward="valid")
+    asked = {"response_format": JSON, "metadata": PROXY}
+    assert lab.ask(lab.router(models=models), 500, 10, **asked).total() == 500
+    tickets = Counter(ticket.arm for ticket in campaign.tickets(["told"]))
+    assert tickets["json"] > 400, tickets
+    assert campaign.status().counts["told"] == 500
+    team = campaign.labels(key="team")[0]
+    assert (team.value, team.tickets) == ("search", 500)
+
+
+def test_labels_are_replaced_by_a_function_which_may_fail(lab: Lab, caplog: Any) -> None:
+    def one(metadata: Any) -> Any:
+        return {"feature": metadata["feature"]}
+
+    campaign = lab.start(labels=one)
+    router = lab.router()
+    lab.ask(router, 1, metadata={"feature": "chat"})
+    lab.ask(router, 1, metadata={})
+    assert [(label.key, label.value) for label in campaign.labels()] == [("feature", "chat")]
+    assert lab.ended(campaign) == {"told": 2}
+    assert "no labels for a request" in caplog.text
+
+
+def test_rewards_and_labels_that_are_no_functions_are_refused(lab: Lab) -> None:
+    from purse.integrations.litellm import PurseRouter
+
+    campaign = lab.campaign()
+    for given in ({"labels": "team"}, {"reward": "fine"}):
+        refusal(InvalidInput, PurseRouter, {"auto": campaign}, **given)

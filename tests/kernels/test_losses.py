@@ -1,0 +1,98 @@
+"""The guard's account of each arm, by hand."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from purse.kernels.fading_means import FadingMeans, new_means
+from purse.kernels.losses import LossStakes, count_lost, displaced, is_no_dearer, may_lose
+from purse.types import Floats
+
+NONE = np.zeros(3, np.int64)
+
+
+def arms(weights: list[float], rewards: list[float], costs: list[float]) -> FadingMeans:
+    """What is known of arms whose reports were all alike."""
+    known = new_means(len(weights), 2)
+    known.weights[:], known.means[:, 0], known.means[:, 1] = weights, rewards, costs
+    return known
+
+
+def stakes(left: float, rounds_left: float = math.inf, **told: Any) -> LossStakes:
+    amounts = {"budget": np.array([100.0]), "left": np.array([left])}
+    return LossStakes(
+        **{"guard": 0.05, "rounds": math.inf, "round": 1.0, **amounts, **told},
+        rounds_left=rounds_left,
+    )
+
+
+def losses(known: FadingMeans, stake: LossStakes, paid: Any, pending: Any = NONE) -> list[float]:
+    """What each arm lost where arm 0 is safe at rho = 0.08, and its own loss with dearer ones."""
+    lost, uses = np.full(3, math.nan), np.full((3, 1), 4.0)
+    numbers = np.array(paid, float)
+    total = count_lost(known, stake, numbers, uses, np.array(pending), 0, 0.08, lost)
+    return [*lost, total]
+
+
+def test_a_pull_takes_the_place_of_others_where_money_is_short() -> None:
+    known, uses = arms([4, 4, 0], [0.1, 0.2, 0], [0.5, 2, 0]), np.full((3, 1), 1.5)
+
+    def found(stake: LossStakes, arm: int = 1) -> float:
+        return displaced(known, stake, uses, 0, arm)
+
+    assert found(stakes(50.0)) == pytest.approx(4)
+    assert found(stakes(50.0), 2) == pytest.approx(3)
+    assert found(stakes(1.0)) == pytest.approx(2)  # which is all there is
+    # 20 rounds are left and money for 100 pulls, or 21 rounds and money for 22 pulls
+    assert found(stakes(50.0, 20.0)) == pytest.approx(1)
+    assert found(stakes(11.0, 21.0)) == pytest.approx(3)
+    assert found(stakes(50.0, 20.0, round=0.0)) == pytest.approx(0)
+
+
+def test_losses_by_hand_with_money_alone() -> None:
+    # arm 1 costs the same as arm 0 and is no loss to others; arm 2 costs four times as much
+    known = arms([10, 6, 4], [0.1, 0.0, 0.25], [0.5, 0.5, 2])
+    paid = [[10, 1, 5], [6, 0, 3], [4, 1, 8]]
+    first, second, third, total = losses(known, stakes(80.0), paid, [0, 3, 1])
+    assert first == pytest.approx(10 * (0.08 - 0.1))
+    assert second == pytest.approx(9 * 0.08)
+    assert third == pytest.approx(5 * (4 * 0.08 - 0.25))
+    assert total == pytest.approx(first + third)
+    # what it brought and cost then counts, and not what is known of it now or what is left
+    known.means[2] = 0.9, 0.5
+    assert losses(known, stakes(0.1), paid, [0, 3, 1])[2] == pytest.approx(third)
+    assert may_lose(known, stakes(80.0), 0, 0.08) == pytest.approx(0.05 * 0.08 * 200)
+
+
+def test_open_tickets_of_an_untried_arm_bring_half_a_reward_and_cost_what_it_may() -> None:
+    known = arms([10, 0, 0], [0.1, 0, 0], [0.5, 0, 0])
+    paid: Floats = np.array([[10, 1, 5], [0, 0, 0], [0, 0, 0]], float)
+    assert losses(known, stakes(80.0), paid, [0, 0, 3])[2] == pytest.approx(3 * (8 * 0.08 - 0.5))
+
+
+def test_what_dearer_arms_took_is_charged_once() -> None:
+    # 30 of 100 rounds are over, 10 of them with arm 0, and money for 200 of it was there
+    known = arms([10, 12, 8], [0.1, 0.0, 0.25], [0.5, 1, 4])
+    paid = [[10, 1, 5], [12, 0, 12], [8, 2, 32]]
+
+    def charged(left: float, rounds: float, rounds_left: float) -> list[float]:
+        lost = losses(known, stakes(left, rounds_left, rounds=rounds), paid)
+        return [(lost[1] + 0) / 0.08, (lost[2] + 2) / 0.08]
+
+    # time is short then and now: each pull took a round
+    assert charged(51.0, 100.0, 70.0) == pytest.approx([12, 8])
+    # money is short now: 100 - 51 / 0.5 is not; with 20 left it pays for 40 instead of 90
+    assert sum(charged(20.0, 100.0, 70.0)) == pytest.approx(100 - 40 - 10)
+    # 30 more than the rounds go to those above one pull, 1 and 7 a pull: 30 / 68 of it
+    assert charged(20.0, 100.0, 70.0) == pytest.approx([12 * (1 + 30 / 68), 8 * (1 + 7 * 30 / 68)])
+    # and rounds that do not allow arm 0 take nothing from it
+    assert charged(51.0, 50.0, 35.0) == pytest.approx([12 * 5 / 20, 8 * 5 / 20])
+
+
+def test_who_is_declared_no_dearer() -> None:
+    most = np.array([[1.0, 2], [1, 2], [0.5, 2.1]])
+    assert [is_no_dearer(most, 0, arm) for arm in (1, 2)] == [True, False]
