@@ -37,7 +37,9 @@ def fill(page: Any, fields: dict[str, str]) -> None:
 
 
 def rows(page: Any, table: str) -> list[str]:
-    return [" ".join(row.split()) for row in page.locator(f"{table} tbody tr").all_inner_texts()]
+    # in one step: a row that was drawn anew in between would have no layout, so no spaces
+    read = "rows => [...document.querySelectorAll(rows)].map(row => row.innerText)"
+    return [" ".join(row.split()) for row in page.evaluate(read, f"{table} tbody tr")]
 
 
 def fits(page: Any, *widths: int) -> None:
