@@ -100,9 +100,10 @@ def test_lists_are_grouped_fit_a_terminal_and_explain_one(
     assert sorted(starts) == names
     assert {name for members in of.values() for name in members} <= set(names)
     assert sum("(the default)" in line for line in lines) == (verb == "policies")
-    assert lines[-1] == f"`purse {verb} NAME` explains one."
+    assert len(lines) == len(names) + 2 * len([line for line in lines if line.endswith(":")]) + 1
+    assert lines[-1] == f"`purse {verb} NAME` explains one, with its options."
     assert sorted(row["name"] for row in json.loads(command(f"{verb} --json")[1])) == names
     code, out, _ = command(f"{verb} {names[0]}")
-    assert (code, len(out.splitlines()) > 5) == (0, True)
+    assert (code, "\n\nOptions: " in out) == (0, True)
     kind = verb.split()[-1][:-3].rstrip("i")
     assert f"unknown {kind}" in complaint(command, f"{verb} x")

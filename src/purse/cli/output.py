@@ -49,12 +49,18 @@ def describe(
     groups: Groups,
     default: str | None = None,
 ) -> None:
-    """Print a list of policies or worlds by groups, or the whole text of one.
+    """Print policies or worlds by groups, a line each, or the whole text of one and its options.
 
     verb   the command, which explains one by its name
     """
     if name and not as_json:
         click.echo(things[name][1].strip())
+        options = ", ".join(
+            option if value == "None" else f"{option}={value}"
+            for option, value in option_texts(things[name][0])
+        )
+        click.echo()
+        print_hanging("Options: ", options or "none.")
         return
     rows: dict[str, dict[str, Any]] = {
         member: {
@@ -76,15 +82,12 @@ def describe(
         for member in members:
             row = rows[member]
             mark = "(the default) " if row["default"] else ""
-            print_hanging(f"  {member:{width}}  ", f"{mark}{row['summary']}")
-            options = ", ".join(
-                option if value == "None" else f"{option}={value}"
-                for option, value in row["options"].items()
-            )
-            if options:
-                print_hanging(f"  {'':{width}}  options: ", options)
+            # most begin with the name once more: "KUBE: ..."
+            words = f"{mark}{row['summary'].partition(': ')[2] or row['summary']}"
+            room = columns() - width - 4
+            click.echo(f"  {member:{width}}  {textwrap.shorten(words, room, placeholder=' …')}")
         click.echo()
-    click.echo(f"`purse {verb} NAME` explains one.")
+    click.echo(f"`purse {verb} NAME` explains one, with its options.")
 
 
 def first_sentence(text: str) -> str:
