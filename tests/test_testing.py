@@ -17,6 +17,7 @@ from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
 from purse.testing.games import contextual_worlds, standard_world
 from purse.testing.late import check_delays
+from purse.testing.policy import is_taken
 from purse.types import Floats, Ints, Now, World
 from purse.worlds._draw import draw as shared_draw
 from tests.support.players import Greedy
@@ -35,10 +36,12 @@ from purse.types import SKIP, STOP
 NAME = "chance"
 WAYS = (
     "sound", "skips", "stops", "zero", "other", "nan", "counts", "nan_state", "overflow",
-    "too_much", "negative", "unmasked", "remembers", "peeks", "biased", "loaded",
+    "too_much", "negative", "unmasked", "remembers", "peeks", "biased", "loaded", "outside", "none",
 )
 SOUND, SKIPS, STOPS, ZERO, OTHER, NAN, COUNTS, NAN_STATE, OVERFLOW = range(9)
-TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED, LOADED = range(9, len(WAYS))
+TOO_MUCH, NEGATIVE, UNMASKED, REMEMBERS, PEEKS, BIASED, LOADED, OUTSIDE, NONE = range(
+    9, len(WAYS)
+)
 
 
 class ChanceParams(NamedTuple):
@@ -69,6 +72,8 @@ def scratch(params, problem):
 @kernel
 def choose(params, state, scratch, now, play):
     n_allowed = count_allowed(now, params.n_arms)
+    if params.way == NONE and now.t == 3:
+        return
     play.arms[0] = nth_allowed(now, int(uniform(now.key, 0) * n_allowed))
     play.probs[0] = 1 / n_allowed
     if params.way == SKIPS and now.t % 3 == 0:
@@ -86,6 +91,8 @@ def choose(params, state, scratch, now, play):
         state.counts[0] += 1
     elif params.way == UNMASKED:
         play.arms[0] = int(uniform(now.key, 0) * params.n_arms)
+    elif params.way == OUTSIDE and now.t == 3:
+        play.arms[0] = params.n_arms
     elif params.way == REMEMBERS:
         scratch.calls[0] += 1
         play.arms[0] = nth_allowed(now, int(scratch.calls[0]) % n_allowed)
@@ -187,9 +194,14 @@ def test_a_policy_passes_in_a_world_that_ends() -> None:
 
 @pytest.mark.parametrize(("way", "horizon"), [("sound", None), ("skips", 100), ("stops", None)])
 def test_a_policy_from_a_file_passes_that_plays_or_skips_or_stops(
-    way: str, horizon: int | None, chance: str
+    way: str, horizon: int | None, chance: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     check_policy(f"{chance}:way={way}", horizon=horizon, quick=not SOAK)
+    out, said = capsys.readouterr()
+    last = said.splitlines()[-1]
+    assert (out, last.split(": ")[1]) == ("", "all checks passed"), said
+    assert last.endswith("late reports, frequencies of arms, a long run")
+    assert "NAME is that of" not in said
 
 
 @pytest.mark.parametrize(
@@ -201,12 +213,14 @@ def test_a_policy_from_a_file_passes_that_plays_or_skips_or_stops(
         ("other", r"arm \d came with 0\.3, its probability was 0\.25"),
         ("nan", r"chose arm \d with probability nan in round 1"),
         ("counts", r"choosing changed the state in round 1"),
-        (
-            "unmasked",
-            r"chose no arm, or one that does not exist|chose arm \d, which is not allowed",
-        ),
+        ("unmasked", r"chose arm \d, which is not allowed, in round \d+$"),
+        ("outside", r"chose arm 4 in round 3, and there are arms 0 to 3$"),
+        ("none", r"chose no arm in round 3$"),
         ("remembers", r"choosing reads what an earlier call left in scratch, in round 0"),
-        ("peeks", r"state\.counts differs"),
+        (
+            "peeks",
+            r"state\.counts differs: .* live, .* in the engine; does update read now\.left, or",
+        ),
         ("biased", r"under masks arms came"),
         ("loaded", r"way=loaded: arms came \[\d+   0   0   0\] times, their probabilities sum to"),
         ("nan_state", r"state\.counts is not finite after late reports"),
@@ -226,8 +240,10 @@ def test_a_policy_that_cannot_tell_its_probabilities_passes_unless_one_is_wrong(
     path = tmp_path / "silent.py"
     path.write_text(SILENT.format(chance))
     check_policy(str(path), quick=not SOAK)
+    path.write_text(SILENT.format(chance).replace("whole.NAME", '"uniform"', 1))
     with pytest.raises(AssertionError, match=r"arms came .* times, their probabilities sum to"):
         check_policy(f"{path}:way=other", quick=True)
+    assert is_taken(str(path))
 
 
 def test_a_kernel_that_may_raise_is_caught_with_its_line(chance: str, tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from purse.base.progress import BETWEEN_LINES, QUIET_S, Progress, progress
+from purse.base.progress import BETWEEN_LINES, QUIET_S, Progress, progress, whole
 
 Replace = Callable[[io.StringIO], io.StringIO]
 
@@ -125,24 +125,19 @@ def test_lines_keep_their_distance_and_speak_of_parts(
     ]
 
 
-@pytest.mark.usefixtures("clock")
-def test_busy_speaks_up_only_when_it_takes_long(
+def test_it_speaks_by_itself_if_the_work_says_nothing(
     monkeypatch: pytest.MonkeyPatch, stderr: Replace
 ) -> None:
-    out, quiet = stderr(io.StringIO()), "purse.base.progress.QUIET_S"
-    monkeypatch.setattr(quiet, 0.0)
-    with progress("work") as shown:
-        monkeypatch.setattr(quiet, 60.0)
-        with shown.busy("compiling"):
-            pass
-        assert out.getvalue() == ""
-        monkeypatch.setattr(quiet, 0.0)
-        with shown.busy("compiling"):
-            for _ in range(200):
-                if out.getvalue():
-                    break
-                time.sleep(0.05)
-    assert out.getvalue() == "work: compiling: 0% after 0 s\nwork: 100% after 0 s\n"
+    out = stderr(io.StringIO())
+    monkeypatch.setattr("purse.base.progress.QUIET_S", 0.01)
+    with whole("work"), progress("part") as shown, shown.busy("compiling", "usually 5 s"):
+        for _ in range(200):
+            if out.getvalue():
+                break
+            time.sleep(0.05)
+    first, last = out.getvalue().splitlines()
+    assert first in ("work: 0 s so far", "work: compiling (usually 5 s): 0 s so far")
+    assert last == "work: 100% after 0 s"
 
 
 def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Replace) -> None:

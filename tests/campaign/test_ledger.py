@@ -162,8 +162,7 @@ def test_a_policy_that_stops_or_chooses_nonsense_is_refused() -> None:
     for choice, error, text in (
         (-2, AskRefused, "uniform has ended the game after 0 rounds"),
         (-1, AskRefused, "uniform has ended the game after 0 rounds"),
-        (7, PurseError, "uniform chose no arm, or one that does not exist or is not allowed, in "
-         "round 1"),
+        (7, PurseError, "uniform chose arm 7 in round 1, and there are arms 0 to 1"),
     ):  # fmt: skip
         refused(error, text, Game(script=(choice,)), asks.ask, 1, "first")
     skipped = Game(script=(-1,), horizon=5)

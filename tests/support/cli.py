@@ -18,7 +18,7 @@ Run = Callable[..., str]  # words of `purse campaign` -> stdout
 
 
 # a machine that compiles slowly says so after some seconds, which is no complaint
-PROGRESS = re.compile(r"^.*: \d+% after \d+ s\n", re.MULTILINE)
+PROGRESS = re.compile(r"^.*: \d+(% after \d+ s| s so far)\n", re.MULTILINE)
 
 
 def main(monkeypatch: pytest.MonkeyPatch, *words: str) -> int:

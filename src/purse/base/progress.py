@@ -1,5 +1,7 @@
-"""Progress of long work: nothing for the first seconds, then one bar on a terminal, one line in a
+"""Progress of long work: nothing for the first second, then one bar on a terminal, one line in a
 notebook that goes away, and plain lines elsewhere, on stderr. It never runs backwards.
+
+A thread shows what was said last: the work itself may import or compile and say nothing meanwhile.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from purse.base.html import paragraph
 
 QUIET_S = 1.0  # seconds before anything is shown
 BETWEEN_LINES = 5.0  # seconds between two plain lines
-BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook
+BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook, or two of the thread
 
 
 def in_notebook() -> bool:
@@ -40,9 +42,9 @@ class Progress:
         self.began = time.monotonic()
         self.last_line = self.began + QUIET_S - BETWEEN_LINES
         self.has_lines = False  # whether a plain line was printed
-        self.reached = 0.0
+        self.reached, self.words = 0.0, title
         self.lock = threading.Lock()
-        self.closed = False
+        self.closed = threading.Event()
         self.bar: Any = None
         self.task: Any = None
         self.line: Any = None  # in a notebook
@@ -54,29 +56,41 @@ class Progress:
 
     def show(self, fraction: float, title: str = "") -> None:
         """Say how far the work has come."""
-        now = time.monotonic()
         done, words = self.start + self.length * fraction, title or self.title
         if self.outer is not None:
             self.outer.show(done, words)
             return
         with self.lock:
-            self.reached = done = max(self.reached, min(1.0, done))
-            if self.closed or now - self.began < QUIET_S:
-                return
-            if sys.stderr.isatty():
-                if self.bar is None:
-                    self._open()
-                self.bar.update(self.task, completed=done, description=words)
-                return
-            notebook = in_notebook()
-            if now - self.last_line < (BETWEEN_UPDATES if notebook else BETWEEN_LINES):
-                return
-            self.last_line = now
-            part = "" if words == self.whole else f": {words}"
-            if notebook:
-                self._tell(self._line(f"{self.whole}{part}", done))
-            else:
-                self._print(f"{self.whole}{part}", done)
+            self.reached, self.words = max(self.reached, min(1.0, done)), words
+            self._show()
+
+    def keep_showing(self) -> None:
+        """Show what was said last, until `close`; the work of another thread."""
+        pause = QUIET_S
+        while not self.closed.wait(pause):
+            pause = BETWEEN_UPDATES
+            with self.lock:
+                self._show()
+
+    def _show(self) -> None:
+        now = time.monotonic()
+        if self.closed.is_set() or now - self.began < QUIET_S:
+            return
+        if sys.stderr.isatty():
+            if self.bar is None:
+                self._open()
+            # without a total the bar moves to and fro, and has no percentage
+            total = 1.0 if self.reached else None
+            self.bar.update(self.task, completed=self.reached, total=total, description=self.words)
+            return
+        notebook = in_notebook()
+        if now - self.last_line < (BETWEEN_UPDATES if notebook else BETWEEN_LINES):
+            return
+        self.last_line = now
+        if notebook:
+            self._tell(self._line())
+        else:
+            self._print()
 
     def _tell(self, text: str) -> None:
         """Write the line of a notebook, over the one before."""
@@ -88,27 +102,26 @@ class Progress:
             self.line.update(shown)
 
     @contextmanager
-    def busy(self, title: str) -> Iterator[None]:
-        """Say the title if what happens inside takes long; it cannot tell how far it is."""
-        over = threading.Event()
+    def busy(self, title: str, usually: str = "") -> Iterator[None]:
+        """Say the title while what happens inside lasts; it cannot tell how far it is.
 
-        def speak() -> None:
-            while not over.wait(QUIET_S + 0.1):
-                self.show(0.0, title)
-
-        speaker = threading.Thread(target=speak, daemon=True)
-        speaker.start()
+        usually   how long that takes
+        """
+        before = self.title
+        self.show(0.0, f"{title} ({usually})" if usually else title)
         try:
             yield
         finally:
-            over.set()
-            speaker.join()
+            self.show(0.0, before)
 
-    def _line(self, words: str, done: float) -> str:
-        return f"{words}: {done:.0%} after {time.monotonic() - self.began:.0f} s"
+    def _line(self) -> str:
+        part = "" if self.words == self.whole else f": {self.words}"
+        seconds = f"{time.monotonic() - self.began:.0f} s"
+        done = f"{self.reached:.0%} after {seconds}" if self.reached else f"{seconds} so far"
+        return f"{self.whole}{part}: {done}"
 
-    def _print(self, words: str, done: float) -> None:
-        print(self._line(words, done), file=sys.stderr, flush=True)
+    def _print(self) -> None:
+        print(self._line(), file=sys.stderr, flush=True)
         self.has_lines = True
 
     def _open(self) -> None:
@@ -134,10 +147,11 @@ class Progress:
 
     def close(self, *, finished: bool = False) -> None:
         """Take the bar or the line away; the last of several lines says that all is done."""
+        self.closed.set()
         with self.lock:
-            self.closed = True
             if finished and self.has_lines:
-                self._print(self.whole, 1.0)
+                self.reached, self.words = 1.0, self.whole
+                self._print()
             if self.line is not None:
                 self._tell("")
             if self.bar is not None:
@@ -152,6 +166,8 @@ def progress(title: str) -> Iterator[Progress]:
     """
     shown = Progress(title, WHOLE.get())
     finished = False
+    if shown.outer is None:
+        threading.Thread(target=shown.keep_showing, daemon=True).start()
     try:
         yield shown
         finished = True

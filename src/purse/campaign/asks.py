@@ -26,6 +26,7 @@ from purse.errors import (
     PurseError,
 )
 from purse.kernels.random import EXPLORE, at, stream, uniform
+from purse.live.report import wrong_choice
 
 STOP = -2  # the choice of a policy that ends the game
 MOST_FORECAST = 10**12  # rounds
@@ -263,11 +264,9 @@ def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
     terms = transaction.campaign.terms
     if arm == STOP or (arm == SKIP and not terms.may_skip):
         raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")
-    if arm != SKIP and not 0 <= arm < len(transaction.campaign.arms.names):
-        raise PurseError(
-            f"{terms.policy} chose no arm, or one that does not exist or is not allowed, in round "
-            f"{t}"
-        )
+    n_arms = len(transaction.campaign.arms.names)
+    if arm != SKIP and not 0 <= arm < n_arms:
+        raise PurseError(f"{terms.policy} {wrong_choice((arm,), n_arms, t)}")
     if arm != SKIP and not 0 < p <= 1 + 1e-9:
         raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
 

@@ -16,6 +16,10 @@ ALLOCATES = (
     "make it in init or scratch"
 )
 HINTS = (
+    (
+        r"built-in function setitem.*readonly (?:array|span)",
+        "a kernel writes an array that is global; keep it in the state",
+    ),
     (r"NRT required but not enabled", ALLOCATES),
     (r"Function\(<built-in function (?:zeros|empty|ones|full|array)>\)", ALLOCATES),
     (r"(?:DictType|reflected list|ListType|build_list|build_map)", ALLOCATES),

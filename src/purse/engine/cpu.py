@@ -28,6 +28,7 @@ from purse.types import Floats, Ints
 LOGGER = logging.getLogger(__name__)
 BLOCK_PATHS = 256  # that share an allocation, at most
 BLOCK_BYTES = 1 << 25  # of memory for their states, at most
+COMPILES = "usually 5 to 15 s"  # a policy, on a core that has nothing else to do
 POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 
 
@@ -196,7 +197,7 @@ def warm_up(job: Job, shown: Progress) -> BlockFunction:
     loop = compiled_loop(job)
     if not loop.by_kind and not job.in_python:
         title = f"compiling {spoken_name(job)}, once"
-        with shown.busy(title), compile_errors(job.name, job.policy):
+        with shown.busy(title, COMPILES), compile_errors(job.name, job.policy):
             nothing = np.zeros(1), np.zeros(1, np.int64)
             play_rows(loop, job, 0, empty_results(job, 0), *nothing)
     return loop
@@ -233,10 +234,14 @@ def simulate(
     return results
 
 
-def fault_error(job: Job) -> PurseError:
-    """Return the error for a policy that broke the rules, or a world that did in a late game."""
+class Fault(PurseError):
+    """A policy broke the rules, or a world did in a late game."""
+
+
+def fault_error(job: Job) -> Fault:
+    """Return the error for a job with such a policy or world."""
     drew = f", or {job.world.name} drew what is out of bounds" if job.delay.is_late else ""
-    return PurseError(
+    return Fault(
         f"{job.name} chose no arm, or one that does not exist or is not allowed{drew}; "
         "`purse.testing.check_policy` tells more"
     )

@@ -33,7 +33,7 @@ from purse.errors import (
 from purse.features import Feature, Features
 from purse.kernels.fourier import as_seen
 from purse.live import save_file
-from purse.live.report import Round, out_of_bounds, read_choice, read_report
+from purse.live.report import Round, out_of_bounds, read_choice, read_report, wrong_choice
 from purse.live.save_file import facts_of, is_policy_file, restore
 from purse.policies import DEFAULT
 from purse.types import LONGEST, SKIP, STOP, Floats, Problem, Ticket
@@ -267,7 +267,8 @@ class Policy:
             raise BudgetExhausted(self._why_none_fits())
         first = space.arms[0]
         # also if the budget cannot cover it: then the outcome says so instead
-        initial = self._game.game.initial_rounds > 0 and first >= 0 and bool(owed[first])
+        exists = 0 <= first < len(owed)
+        initial = self._game.game.initial_rounds > 0 and exists and bool(owed[first])
         return Round(t, *read_choice(space), initial=initial)
 
     def _next_again(self, masked: bool) -> Round | None:
@@ -293,10 +294,8 @@ class Policy:
         if ticket.arm == STOP or (ticket.skipped and not self._game.game.may_skip):
             raise AskRefused(f"{self.name} has ended the game after {self.t} rounds")
         if not ticket.skipped:
-            raise PurseError(
-                f"{self.name} chose no arm, or one that does not exist or is not allowed, in round "
-                f"{ticket.t}"
-            )
+            wrong = wrong_choice(ticket.arms, self.problem.n_arms, ticket.t)
+            raise PurseError(f"{self.name} {wrong}")
 
     def ask(
         self,

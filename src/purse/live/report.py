@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.base import amounts, validation
+from purse.engine.rounds import UNSET
 from purse.engine.workspace import Workspace
 from purse.errors import InvalidInput, invalid
 from purse.types import SKIP, Ints, Problem, Ticket
@@ -39,6 +40,17 @@ def read_choice(space: Workspace) -> tuple[tuple[int, ...], tuple[float, ...]]:
     if arms[-1] == SKIP and arms[0] >= 0:  # plays that are skipped come last
         arms = tuple(arm for arm in arms if arm >= 0)
     return arms, probs[: len(arms)]
+
+
+def wrong_choice(arms: Sequence[int], n_arms: int, t: int) -> str:
+    """Return what is wrong with the arms that a policy chose, which cannot be played."""
+    if arms[0] == UNSET:
+        return f"chose no arm in round {t}"
+    unknown = [arm for arm in arms if not 0 <= arm < n_arms]
+    if unknown:
+        return f"chose arm {unknown[0]} in round {t}, and there are arms 0 to {n_arms - 1}"
+    what = f"arm {arms[0]}, which is" if len(arms) == 1 else f"arms {list(arms)}, which are"
+    return f"chose {what} not allowed, in round {t}"
 
 
 def read_report(ticket: Ticket, reward: Any, cost: Any) -> tuple[Sequence[float], Sequence[int]]:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from purse.base import amounts
+from purse import policies
+from purse.base import amounts, spec
 from purse.base.optional import check_lab
+from purse.base.progress import progress
 from purse.engine import cpu
 from purse.engine.draws import contexts, draws
 from purse.engine.job import make_job, sees_contexts
 from purse.engine.python_policy import PythonPolicy, as_module
 from purse.errors import AskRefused, InvalidInput
+from purse.live.policy import Policy
 from purse.testing.code import check_code
 from purse.testing.frequencies import check_frequencies
 from purse.testing.games import (
@@ -31,9 +37,10 @@ from purse.testing.games import (
 from purse.testing.late import check_delays
 from purse.testing.plain import check_class, check_plain, kernel_errors
 from purse.testing.probabilities import check_probabilities
-from purse.types import SKIP, STOP_RULES, World
+from purse.types import SKIP, STOP_RULES, Ints, World
 
 ROUNDS = 400  # with late reports
+PEEKS = "; does update read now.left, or anything of now but key, t and context?"
 
 
 def check_policy(
@@ -62,6 +69,8 @@ def check_policy(
     A class must keep to the budget and the rules, also under masks and with late reports, and play
     a path alike whenever and wherever it plays it.
 
+    After a second it says on stderr what it checks, and at the end that all checks passed.
+
     Raise `AssertionError` when one of these does not hold.
     """
     module: str | ModuleType = as_module(policy)
@@ -78,11 +87,38 @@ def check_policy(
                 with suppress(InvalidInput):
                     make_job(module, contextual, 10, plays=plays, horizon=horizon)
                     places.append(contextual)
-    for place in places[-1:] if quick else places:
-        check_games(module, place, plays=plays, horizon=horizon, quick=quick)
+    name = make_job(module, places[0], 10, plays=plays, horizon=horizon).name
+    games: dict[str, Any] = {"plays": plays, "horizon": horizon, "quick": quick}
+    checks = [
+        check
+        for place in (places[-1:] if quick else places)
+        for check in checks_on(module, place, **games)
+    ]
+    with progress(f"checking {name}") as bar:
+        for done, (what, check) in enumerate(checks):
+            bar.show(done / len(checks), what)
+            with bar.busy(what):
+                check()
+    if not isinstance(module, PythonPolicy) and is_taken(module):
+        tell(f"{name}: NAME is that of a policy of purse; choose another, or tables mix up the two")
+    tell(f"{name}: all checks passed: {', '.join(dict.fromkeys(what for what, _ in checks))}")
 
 
-def check_games(
+def tell(line: str) -> None:
+    """Print a line beside what the program prints."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def is_taken(policy: str | ModuleType) -> bool:
+    """Return whether a policy of your own has the name of one of purse."""
+    module = policies.load(spec.parse(policy)[0]) if isinstance(policy, str) else policy
+    return module.NAME in policies.names() and policies.load(module.NAME) is not module
+
+
+Check = tuple[str, Callable[[], None]]  # what is checked, and a function that raises
+
+
+def checks_on(
     policy: str | ModuleType,
     place: World,
     *,
@@ -90,38 +126,42 @@ def check_games(
     horizon: int | None,
     quick: bool,
     compiled: bool = True,
-) -> None:
-    """Check the policy in games on one world.
+) -> Iterator[Check]:
+    """Yield the checks of the policy in games on one world.
 
     compiled   hold live use to machine code; False: to the engine in plain Python, which takes too
                long for the game of 1e5 rounds
     """
     dearest = place.cost_max.max(axis=0) * plays / amounts.UNIT
+    how: dict[str, Any] = {"plays": plays, "horizon": horizon}
+
+    def pulls(count: float) -> dict[str, Any]:
+        return {"budget": (dearest * count).tolist(), **how}
+
     if isinstance(policy, PythonPolicy):
-        check_class(policy, place, budget=(dearest * 20.25).tolist(), plays=plays, horizon=horizon)
+        yield (
+            "rules, budget, masks, late reports, random numbers",
+            partial(check_class, policy, place, **pulls(20.25)),
+        )
         return
-    for rule in STOP_RULES:
+    for seed, rule in enumerate(STOP_RULES):
+        if quick and rule == "fit":
+            continue
         both = place.outages is None and not quick
         for where in (place, half_down(place)) if both else (place,):
-            if quick and rule == "fit":
-                continue
-            check_agreement(
-                policy,
-                where,
-                budget=(dearest * 40.25).tolist(),
-                rule=rule,
-                seed=STOP_RULES.index(rule),
-                plays=plays,
-                horizon=horizon,
-                compiled=compiled,
+            given = {**pulls(40.25), "rule": rule, "seed": seed, "compiled": compiled}
+            words = f"live use equals the engine under stop={rule!r}"
+            yield (
+                words if where is place else f"{words}, with masks",
+                partial(check_agreement, policy, where, **given),
             )
-    check_late_reports(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
-    check_frequencies(policy, place, budget=(dearest * 100).tolist(), plays=plays, horizon=horizon)
+    yield "late reports", partial(check_late_reports, policy, place, **pulls(100))
+    yield "frequencies of arms", partial(check_frequencies, policy, place, **pulls(100))
     if place.n_features > 0 and plays == 1 and not quick:
-        check_delays(policy, place, budget=(dearest * 20.25).tolist(), horizon=horizon)
+        given = {"budget": (dearest * 20.25).tolist(), "horizon": horizon}
+        yield "contexts of late reports", partial(check_delays, policy, place, **given)
     if compiled:
-        most = (dearest * 100_000).tolist()
-        check_long_run(policy, place, budget=most, plays=plays, horizon=horizon)
+        yield "a long run", partial(check_long_run, policy, place, **pulls(100_000))
 
 
 def check_agreement(
@@ -141,20 +181,46 @@ def check_agreement(
     """
     job = make_job(policy, world, budget, seed=seed, stop=rule, plays=plays, horizon=horizon)
     label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, seed {seed}"
-    if compiled:
-        results, state = cpu.play_block(job, 1)
-        check_plain(label, job, results, state)
-    else:
-        with kernel_errors(label):
-            results, state = cpu.play_block(job.as_python(), 1)
     live = live_policy(policy, world, budget, rule, seed, plays, horizon)
-    pulls = np.zeros(world.n_arms, np.int64)
-    n_rounds = min(int(results.rounds[0]) + 1, job.game.last_round)
+    try:
+        if compiled:
+            results, state = cpu.play_block(job, 1)
+            check_plain(label, job, results, state)
+        else:
+            with kernel_errors(label):
+                results, state = cpu.play_block(job.as_python(), 1)
+    except cpu.Fault:
+        play_live(live, world, seed, ROUNDS)  # which names the arm and the round
+        raise
+    rounds, pulls, live = play_live(live, world, seed, int(results.rounds[0]) + 1)
+    assert rounds == results.rounds[0], (
+        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine{PEEKS}"
+    )
+    assert (pulls == results.pulls[0]).all(), (
+        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine{PEEKS}"
+    )
+    assert live.gain == results.gain[0], (
+        f"{label}: gain {live.gain!r} live, {results.gain[0]!r} in the engine"
+    )
+    assert live.spent_units == results.spent[0].tolist(), (
+        f"{label}: spent {live.spent_units} live, {results.spent[0]} in the engine"
+    )
+    for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
+        assert ours.tobytes() == theirs.tobytes(), (
+            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine{PEEKS}"
+        )
+
+
+def play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, Ints, Policy]:
+    """Return the rounds, pulls and policy after a live game of at most so many rounds.
+
+    The policy goes through a file half-way, and its probabilities are checked in every round.
+    """
+    pulls, rounds = np.zeros(world.n_arms, np.int64), 0
+    n_rounds = min(most, live.problem.horizon or most, world.n_rounds or most)
     rewards, costs = draws(world, n_rounds, seed=seed)
     seen = contexts(world, n_rounds, seed=seed)
-    saved_at = int(results.rounds[0]) // 2
-    rounds = 0
-    while not live.over and rounds < min(job.game.last_round, len(rewards)):
+    while not live.over and rounds < len(rewards):
         t = next_round(live)
         allowed = None if world.outages is None else world.outages.allowed(t)
         context = told(world, seen, t)
@@ -168,24 +234,9 @@ def check_agreement(
             rounds = ticket.t
             if ticket.arm != SKIP:
                 np.add.at(pulls, list(ticket.arms), 1)
-        if rounds == saved_at:
+        if rounds == (most - 1) // 2:
             live = through_file(live)
-    assert rounds == results.rounds[0], (
-        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine"
-    )
-    assert (pulls == results.pulls[0]).all(), (
-        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine"
-    )
-    assert live.gain == results.gain[0], (
-        f"{label}: gain {live.gain!r} live, {results.gain[0]!r} in the engine"
-    )
-    assert live.spent_units == results.spent[0].tolist(), (
-        f"{label}: spent {live.spent_units} live, {results.spent[0]} in the engine"
-    )
-    for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
-        assert ours.tobytes() == theirs.tobytes(), (
-            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine"
-        )
+    return rounds, pulls, live
 
 
 def check_late_reports(

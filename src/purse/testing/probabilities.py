@@ -7,6 +7,7 @@ from typing import Any
 
 from purse.errors import AskRefused, PurseError
 from purse.live.policy import Policy
+from purse.live.report import wrong_choice
 from purse.testing.games import poison
 from purse.testing.plain import kernel_errors
 from purse.types import SKIP, STOP
@@ -43,11 +44,8 @@ def check_probabilities(
     if first.arms[0] in (SKIP, STOP):
         return
     for arm, chance in zip(first.arms, first.probabilities, strict=True):
-        assert 0 <= arm < live.problem.n_arms, (
-            f"{live.name}: chose arm {arm} of {live.problem.n_arms} in round {first.t}"
-        )
-        assert allowed is None or arm in allowed, (
-            f"{live.name}: chose arm {arm}, which is not allowed, in round {first.t}"
+        assert arm in (allowed or range(live.problem.n_arms)), (
+            f"{live.name} {wrong_choice((arm,), live.problem.n_arms, first.t)}"
         )
         assert 0 < chance <= 1 + 1e-12, (
             f"{live.name}: chose arm {arm} with probability {chance} in round {first.t}"

@@ -149,9 +149,7 @@ def ask_for(
     """Ask for tickets, and say what an ask may have to wait for."""
     from purse.base.progress import progress
 
-    terms = getattr(campaign, "terms", None)  # a server has the policy compiled
-    waits = "the server answers" if terms is None else f"compiling {terms.policy}, once"
-    with progress("ask") as bar, bar.busy(waits):
+    with progress("waiting for the campaign's storage, or its server"):
         if n == 1 and (contexts is None or len(contexts) == 1):
             return [campaign.ask(context=contexts[0] if contexts else None, **given)]
         return campaign.ask_many(n, contexts=contexts, **given)
