@@ -27,6 +27,7 @@ demo: $(STAMP)-lab
 	@echo
 	$(BIN)/purse demo --no-serve
 	@echo "Next: $(BIN)/purse demo, which shows it on a dashboard, and $(BIN)/purse replay FILE.csv --budget 25"
+	@echo "The command is $(BIN)/purse; after \`source $(BIN)/activate\` it is purse."
 
 # mypy keeps one core busy at most, so it runs beside the tests
 test: $(STAMP)-test
