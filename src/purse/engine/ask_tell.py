@@ -6,7 +6,7 @@ import math
 from typing import Any, NamedTuple
 
 from purse.compiler.kernel import kernel
-from purse.engine.rounds import UNSET
+from purse.engine.rounds import MASKED, UNSET
 from purse.engine.rules import (
     FIT,
     HOLD,
@@ -136,7 +136,10 @@ def hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: Int
     if space.arms[0] >= 0 and game.rule == FIT:
         skip_unfitting(game.holds, space.left_units, space.arms)
     if space.arms[0] >= 0 and breaks_mask(now, space.arms):
-        space.arms[0] = UNSET
+        for k in range(space.arms.shape[0]):
+            if space.arms[k] >= 0 and not now.allowed[space.arms[k]]:
+                space.arms[0] = MASKED - space.arms[k]
+                break
     outcome = hold(game, space, held)
     if initial and outcome == DONE:
         settle_owed(space)

@@ -27,6 +27,7 @@ from purse.kernels.random import REFEREE, U, at, stream
 from purse.types import STOP, Floats, Ints, Now
 
 UNSET = -3  # in arms[0] until the policy chooses
+MASKED = -(2**20)  # in arms[0], less the arm, after a live policy has chosen one that is masked
 # how a path stands; `FAULT`: the policy chose nothing, or an arm that does not exist or is masked
 GOING, OVER, FAULT = range(3)
 # how a round ended if the path goes on: with a pull, or without

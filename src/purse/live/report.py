@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.engine.rounds import UNSET
+from purse.engine.rounds import MASKED, UNSET
 from purse.engine.workspace import Workspace
 from purse.errors import InvalidInput, invalid
 from purse.types import SKIP, Ints, Problem, Ticket
@@ -46,11 +46,11 @@ def wrong_choice(arms: Sequence[int], n_arms: int, t: int) -> str:
     """Return what is wrong with the arms that a policy chose, which cannot be played."""
     if arms[0] == UNSET:
         return f"chose no arm in round {t}"
+    if arms[0] <= MASKED:
+        return f"chose arm {MASKED - arms[0]}, which is not allowed, in round {t}"
     unknown = [arm for arm in arms if not 0 <= arm < n_arms]
-    if unknown:
-        return f"chose arm {unknown[0]} in round {t}, and there are arms 0 to {n_arms - 1}"
-    what = f"arm {arms[0]}, which is" if len(arms) == 1 else f"arms {list(arms)}, which are"
-    return f"chose {what} not allowed, in round {t}"
+    what = f"arm {unknown[0]}" if unknown else f"arms {list(arms)}, with gaps,"
+    return f"chose {what} in round {t}, and there are arms 0 to {n_arms - 1}"
 
 
 def read_report(ticket: Ticket, reward: Any, cost: Any) -> tuple[Sequence[float], Sequence[int]]:

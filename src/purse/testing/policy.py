@@ -97,8 +97,7 @@ def check_policy(
     with progress(f"checking {name}") as bar:
         for done, (what, check) in enumerate(checks):
             bar.show(done / len(checks), what)
-            with bar.busy(what):
-                check()
+            check()
     if not isinstance(module, PythonPolicy) and is_taken(module):
         tell(f"{name}: NAME is that of a policy of purse; choose another, or tables mix up the two")
     tell(f"{name}: all checks passed: {', '.join(dict.fromkeys(what for what, _ in checks))}")
@@ -212,7 +211,7 @@ def check_agreement(
 
 
 def play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, Ints, Policy]:
-    """Return the rounds, pulls and policy after a live game of at most so many rounds.
+    """Return the rounds, pulls and policy after a live game of at most `most` rounds.
 
     The policy goes through a file half-way, and its probabilities are checked in every round.
     """
