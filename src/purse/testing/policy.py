@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from purse import policies
-from purse.base import amounts, spec
+from purse.base import amounts
 from purse.base.optional import check_lab
 from purse.base.progress import progress
+from purse.compiler.jit import compile_errors
 from purse.engine import cpu
 from purse.engine.draws import contexts, draws
 from purse.engine.job import make_job, sees_contexts
@@ -39,6 +40,7 @@ from purse.testing.plain import check_class, check_plain, kernel_errors
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, Ints, World
 
+USUALLY = "usually 10 to 60 s"  # most of it to compile, once
 ROUNDS = 400  # with late reports
 PEEKS = "; does update read now.left, or anything of now but key, t and context?"
 
@@ -87,20 +89,21 @@ def check_policy(
                 with suppress(InvalidInput):
                     make_job(module, contextual, 10, plays=plays, horizon=horizon)
                     places.append(contextual)
-    name = make_job(module, places[0], 10, plays=plays, horizon=horizon).name
+    job = make_job(module, places[0], 10, plays=plays, horizon=horizon)
     games: dict[str, Any] = {"plays": plays, "horizon": horizon, "quick": quick}
     checks = [
         check
         for place in (places[-1:] if quick else places)
         for check in checks_on(module, place, **games)
     ]
-    with progress(f"checking {name}") as bar:
+    with progress(f"checking {job.name} ({USUALLY})") as bar, compile_errors(job.name, job.policy):
         for done, (what, check) in enumerate(checks):
             bar.show(done / len(checks), what)
             check()
-    if not isinstance(module, PythonPolicy) and is_taken(module):
-        tell(f"{name}: NAME is that of a policy of purse; choose another, or tables mix up the two")
-    tell(f"{name}: all checks passed: {', '.join(dict.fromkeys(what for what, _ in checks))}")
+    if not job.of_class and is_taken(job.policy):
+        tell(f"{job.name}: there is a policy {job.policy.NAME!r} in purse; NAME should be another")
+    passed = ", ".join(dict.fromkeys(what for what, _ in checks))
+    tell(f"{job.name}: all {len(checks)} checks passed: {passed}")
 
 
 def tell(line: str) -> None:
@@ -108,9 +111,8 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def is_taken(policy: str | ModuleType) -> bool:
+def is_taken(module: ModuleType) -> bool:
     """Return whether a policy of your own has the name of one of purse."""
-    module = policies.load(spec.parse(policy)[0]) if isinstance(policy, str) else policy
     return module.NAME in policies.names() and policies.load(module.NAME) is not module
 
 
@@ -149,11 +151,8 @@ def checks_on(
         both = place.outages is None and not quick
         for where in (place, half_down(place)) if both else (place,):
             given = {**pulls(40.25), "rule": rule, "seed": seed, "compiled": compiled}
-            words = f"live use equals the engine under stop={rule!r}"
-            yield (
-                words if where is place else f"{words}, with masks",
-                partial(check_agreement, policy, where, **given),
-            )
+            what = f"stop={rule!r}" if where is place else f"stop={rule!r} with masks"
+            yield what, partial(check_agreement, policy, where, **given)
     yield "late reports", partial(check_late_reports, policy, place, **pulls(100))
     yield "frequencies of arms", partial(check_frequencies, policy, place, **pulls(100))
     if place.n_features > 0 and plays == 1 and not quick:
