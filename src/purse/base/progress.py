@@ -166,9 +166,9 @@ def progress(title: str) -> Iterator[Progress]:
     """
     shown = Progress(title, WHOLE.get())
     finished = False
-    if shown.outer is None:
-        threading.Thread(target=shown.keep_showing, daemon=True).start()
     try:
+        if shown.outer is None:
+            threading.Thread(target=shown.keep_showing, daemon=True).start()
         yield shown
         finished = True
     finally:
