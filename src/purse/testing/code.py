@@ -31,7 +31,7 @@ def _visit(kernel: Any, seen: set[Any]) -> None:
     function: FunctionType = kernel.py_func
     code, line = function.__code__, 0
     for step in dis.get_instructions(code):
-        line = step.starts_line or line
+        line = (step.positions and step.positions.lineno) or line
         assert step.opname != "RAISE_VARARGS", (
             f"{code.co_filename}, line {line}: {function.__name__} may raise, and kernels never "
             "raise; check options in params"
