@@ -109,7 +109,7 @@ def column_options(function: F) -> F:
 )
 @option(
     "--skip-empty",
-    "Leave out rows with an empty cell; among numbers n/a, NA, null, nan, none and - are empty, too.",
+    "Leave out rows with an empty cell; among numbers n/a, NA, null, nan, none and - are empty.",
     is_flag=True,
 )
 @option(

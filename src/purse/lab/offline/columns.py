@@ -21,8 +21,8 @@ from purse.lab.offline.text_file import CURRENCY
 # by what the column is: words that its name may be, or have among others
 WORDS = {
     "probability": "probability propensity prob pscore p chance wahrscheinlichkeit",
-    "cost": "cost price spend spent expense fee charge kosten preis ausgaben usd eur dollars "
-    "dollar euros cents",
+    "cost": "cost price spend spent expense fee charge amount kosten preis ausgaben betrag usd "
+    "eur dollars dollar euros cents",
     "reward": "reward score clicked click clicks converted conversion success quality rating "
     "revenue profit gain outcome correct solved accuracy umsatz gewinn ertrag value label",
     "arm": "arm model variant action option choice treatment ad supplier vendor provider route "
@@ -126,11 +126,12 @@ def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
         amounts.remove(found["cost"])
     if "reward" not in found and amounts:
         found["reward"] = amounts[0]
-    if "arm" not in found:
-        found |= {"arm": name for name in reversed(texts) if is_choice(source, name)}
+    if "arm" not in found and (choices := [name for name in texts if is_choice(source, name)]):
+        found["arm"] = choices[0]
     if not {"round", "probability"} & set(found) and {"arm", "reward", "cost"} <= set(found):
         rest = [name for name in free if name not in found.values()]
-        found |= {"round": name for name in reversed(rest) if is_round(source, name, found["arm"])}
+        if rounds := [name for name in rest if is_round(source, name, found["arm"])]:
+            found["round"] = rounds[0]
     return {role: found[role] for role in wanted if role in found}
 
 
@@ -169,15 +170,17 @@ def counts_rows(source: Source, column: str) -> bool:
     return len(values) > 1 and bool((np.diff(values) > 0).all())
 
 
-def like_cost(source: Source, column: str) -> tuple[bool, bool, float]:
-    """Return how little the numbers of a column look like costs: these have a currency, are above
-    zero, and are less than rewards.
+def like_cost(source: Source, column: str) -> tuple[bool, bool, bool, float]:
+    """Return how little the numbers of a column look like costs: these have a currency or decimals,
+    are above zero, and are less than rewards.
     """
     entries = source.column(column)
     money = entries.dtype == pl.String and bool(entries.str.contains(CURRENCY).any())
     values = source.cells(entries, truth=True).values.drop_nulls().to_numpy()
-    least = bool(len(values) and values.min() > 0)
-    return not money, not least, float(values.mean()) if len(values) else 0.0
+    if not len(values):
+        return True, True, True, 0.0
+    whole = bool((values == np.rint(values)).all())
+    return not money, whole, bool(values.min() <= 0), float(values.mean())
 
 
 def is_choice(source: Source, column: str) -> bool:

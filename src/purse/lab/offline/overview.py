@@ -1,5 +1,5 @@
-"""What is in a file of recorded rounds: its first rows as they are read, and the command that replays
-policies on them.
+"""What is in a file of recorded rounds: its first rows as they are read, and the command that
+replays policies on them.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def overview(data: Data, asked: Question) -> str:
     command = replace(asked, budgets=[budget], skip_empty=skips).command(source.name)
     notes = rounds.notes if isinstance(rounds, Log) else tuple(source.notes)
     lines = [
-        f"{rounds.name} is a {what_it_is(rounds)}. Its first {SHOWN} rows, as they are read:",
+        fold(f"{rounds.name} is a {what_it_is(rounds)}. Its first rows, as they are read:"),
         "",
         *("  ".join(row).rstrip() for row in align_columns([*first_rows(rounds, asked)])),
         "",
@@ -65,8 +65,8 @@ def overview(data: Data, asked: Question) -> str:
                 f"{SUPPOSES[str(asked.probability)]}"
             )
         )
-    hint = costs_of(rounds)
-    return "\n".join([*lines, "", f"Give a budget; {hint}. Such as:", f"  {command}"])
+    hint = fold(f"Give --budget: {costs_of(rounds)}. For example:")
+    return "\n".join([*lines, "", hint, f"  {command}"])
 
 
 def supposed(source: Source, asked: Question) -> str:
@@ -93,10 +93,8 @@ def first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:
         for row, (rewards, units) in enumerate(zip(rounds.rewards, rounds.costs, strict=True)):
             if row == SHOWN:
                 return
-            cells = [
-                f"{number(r)}, {number(c / amounts.UNIT)}"
-                for r, c in zip(rewards, units, strict=True)
-            ]
+            costs = units / amounts.UNIT
+            cells = (f"{number(r)}, {number(c)}" for r, c in zip(rewards, costs, strict=True))
             yield [f"round {row + 1}", *cells]
         return
     names = {role: getattr(asked, role) for role in ("arm", "reward", "cost", "probability")}

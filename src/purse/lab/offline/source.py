@@ -162,7 +162,7 @@ class Source:
             gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
         if gone.all():
             raise InvalidInput(
-                f"{self.path}: every row has an empty cell, so --skip-empty leaves none"
+                f"{self.path}: every row has an empty cell; --skip-empty leaves none"
             )
         before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
