@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -12,10 +13,10 @@ from purse.lab.offline.overview import overview
 from purse.lab.offline.question import Question
 
 
-def shown(folder: Path, text: str, **asked: object) -> list[str]:
+def shown(folder: Path, text: str, **asked: Any) -> list[str]:
     path = folder / "data.csv"
     path.write_bytes(text.encode())
-    said = overview(str(path), Question(**asked))  # type: ignore[arg-type]
+    said = overview(str(path), Question(**asked))
     return said.replace(str(path), "data.csv").splitlines()
 
 

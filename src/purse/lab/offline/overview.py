@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from math import floor, log10
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def overview(data: Data, asked: Question) -> str:
         if name != role and not prefix and name not in ASSUMED:
             source.column(name)  # which refuses a name that is not there
     table = guess_table(source, wanted)
-    found = table or guess(source, wanted)
+    found: dict[str, Any] = {**(table or guess(source, wanted))}
     if not table and {"arm", "reward", "cost"} - set(found):
         raise name_them(source, wanted)
     asked = replace(asked, **found)
