@@ -98,7 +98,8 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
 
 
 def guess_table(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return what the names of rewards and of costs begin with in a wide table; empty: it is none.
+    """Return what the names of rewards and of costs begin with in a wide table, or nothing
+    if the source is not one.
 
     wanted   the names by what the columns are
     """
@@ -123,28 +124,28 @@ def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     wanted   the names by what the columns are
     """
     columns = source.frame.columns
-    found = {role: name for role, name in wanted.items() if name in columns}
-    free = [name for name in columns if name not in found.values()]
+    roles = {role: name for role, name in wanted.items() if name in columns}
+    free = [name for name in columns if name not in roles.values()]
     numbers = [name for name in free if has_numbers(source, name)]
     texts = [name for name in free if name not in numbers]
     by_name = guesses(numbers) | {
         role: name for role, name in guesses(texts).items() if role == "arm"
     }
-    found |= {role: name for role, name in by_name.items() if role not in found}
-    numbers = [name for name in numbers if name not in found.values()]
+    roles |= {role: name for role, name in by_name.items() if role not in roles}
+    numbers = [name for name in numbers if name not in roles.values()]
     amounts = [name for name in numbers if not counts_rows(source, name)]
-    if "cost" not in found and len(amounts) > ("reward" not in found):
-        found["cost"] = min(amounts, key=lambda name: like_cost(source, name))
-        amounts.remove(found["cost"])
-    if "reward" not in found and amounts:
-        found["reward"] = amounts[0]
-    if "arm" not in found and (choices := [name for name in texts if is_choice(source, name)]):
-        found["arm"] = choices[0]
-    if not {"round", "probability"} & set(found) and {"arm", "reward", "cost"} <= set(found):
-        rest = [name for name in free if name not in found.values()]
-        if rounds := [name for name in rest if is_round(source, name, found["arm"])]:
-            found["round"] = rounds[0]
-    return {role: found[role] for role in wanted if role in found}
+    if "cost" not in roles and len(amounts) > ("reward" not in roles):
+        roles["cost"] = min(amounts, key=lambda name: like_cost(source, name))
+        amounts.remove(roles["cost"])
+    if "reward" not in roles and amounts:
+        roles["reward"] = amounts[0]
+    if "arm" not in roles and (choices := [name for name in texts if is_choice(source, name)]):
+        roles["arm"] = choices[0]
+    if not {"round", "probability"} & set(roles) and {"arm", "reward", "cost"} <= set(roles):
+        rest = [name for name in free if name not in roles.values()]
+        if rounds := [name for name in rest if is_round(source, name, roles["arm"])]:
+            roles["round"] = rounds[0]
+    return {role: roles[role] for role in wanted if role in roles}
 
 
 def beginnings(source: Source) -> list[str]:

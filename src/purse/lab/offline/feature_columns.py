@@ -115,8 +115,8 @@ def wanted_columns(
         return {}
     endings = [f"_{name}" for name in arms] if asked.per_arm and spread else [""]
     columns = [name for name in source.frame.columns if name not in set(taken)]
-    known = [name.removesuffix(endings[0]) for name in columns if name.endswith(endings[0])]
-    forms = named(source, asked.features, known)
+    names = [name.removesuffix(endings[0]) for name in columns if name.endswith(endings[0])]
+    forms = named(source, asked.features, names)
     return {name: (form, [f"{name}{end}" for end in endings]) for name, form in forms.items()}
 
 

@@ -1,4 +1,4 @@
-"""What is in a file of recorded rounds: its first rows as they are read, and the command that
+"""The overview of a file of recorded rounds: its first rows as they are read, and the command that
 replays policies on them.
 """
 
@@ -43,13 +43,13 @@ def overview(data: Data, asked: Question) -> str:
         if name != role and not prefix and name not in ASSUMED:
             source.column(name)  # which refuses a name that is not there
     table = guess_table(source, wanted)
-    found: dict[str, Any] = {**(table or guess(source, wanted))}
-    if not table and {"arm", "reward", "cost"} - set(found):
+    roles: dict[str, Any] = {**(table or guess(source, wanted))}
+    if not table and {"arm", "reward", "cost"} - set(roles):
         raise name_them(source, wanted)
-    asked = replace(asked, **found)
-    log = not table and "round" not in found
+    asked = replace(asked, **roles)
+    log = not table and "round" not in roles
     filled = without_empty(source, replace(asked, skip_empty=True), log)
-    if log and "probability" not in found:
+    if log and "probability" not in roles:
         asked = replace(asked, probability=supposed(filled, asked))
     rounds = read_rounds(filled, asked, log)
     budget = budget_of(rounds)

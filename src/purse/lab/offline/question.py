@@ -153,8 +153,11 @@ class Question:
                 if name == "features" and not isinstance(value, str):
                     value = ",".join(value)
                 values = [value] if isinstance(value, str) or name != "empty" else value
-                for each in values:
-                    words += [f"--{FLAGS.get(name, name)}", *([] if each is True else [str(each)])]
+                for entry in values:
+                    words += [
+                        f"--{FLAGS.get(name, name)}",
+                        *([] if entry is True else [str(entry)]),
+                    ]
             return shlex.join(words)
         names = ", ".join(
             repr(policy) if isinstance(policy, str) else policy.__name__ for policy in self.players
