@@ -19,6 +19,7 @@ from purse.lab.offline import bootstrap
 Players = str | ModuleType | Sequence[str | ModuleType]
 Wanted = str | Sequence[str] | Mapping[str, Any]  # features
 
+COLUMNS = ("arm", "reward", "cost", "round", "probability")
 NO_LIMIT = "none"  # as a horizon
 PATHS, THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 METHODS = ("replay", "ips", "snips", "dr")
@@ -51,6 +52,7 @@ class Question:
     stop: str | None = None
     decimal: str | None = None
     skip_empty: bool = False
+    empty: str | Sequence[str] = ()
     arm: str = "arm"
     reward: str = "reward"
     cost: str = "cost"
@@ -66,6 +68,11 @@ class Question:
     cost_min: Any = None
     cost_max: Any = None
     references: bool = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the columns by what they are."""
+        return {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
 
     @property
     def players(self) -> list[str | ModuleType]:
@@ -145,7 +152,12 @@ class Question:
             for name, value in changes.items():
                 if name == "features" and not isinstance(value, str):
                     value = ",".join(value)
-                words += [f"--{FLAGS.get(name, name)}", *([] if value is True else [str(value)])]
+                values = [value] if isinstance(value, str) or name != "empty" else value
+                for entry in values:
+                    words += [
+                        f"--{FLAGS.get(name, name)}",
+                        *([] if entry is True else [str(entry)]),
+                    ]
             return shlex.join(words)
         names = ", ".join(
             repr(policy) if isinstance(policy, str) else policy.__name__ for policy in self.players
