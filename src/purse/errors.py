@@ -135,6 +135,20 @@ def shorten(text: str, most: int = 120) -> str:
     return text if len(text) <= most else text[: most - 4] + " ..."
 
 
+def listed(names: Iterable[str], most: int = 120) -> str:
+    """Return the names, whole ones of at most `most` characters together, and how many more.
+
+    >>> listed(["length", "model"]), listed(["length", "model", "x" * 9], most=14)
+    ('length, model', 'length, model and 1 more')
+    """
+    names, size = list(names), 0
+    for number, name in enumerate(names):
+        size += len(name) + 2
+        if number and size - 2 > most:
+            return f"{', '.join(names[:number])} and {len(names) - number} more"
+    return ", ".join(names)
+
+
 def unknown(kind: str, name: str, allowed: Iterable[str]) -> InvalidInput:
     """Return the error for a name that does not exist, with the nearest known name."""
     names, name = sorted(allowed), shorten(name)

@@ -19,7 +19,7 @@ from purse.cli.options import (
     seed_option,
     workers_option,
 )
-from purse.cli.results import results_of
+from purse.cli.results import given, results_of
 from purse.cli.study import print_files, where
 
 COLUMNS = {
@@ -31,6 +31,8 @@ COLUMNS = {
     "Where there is none: uniform, if every arm was as likely, or frequency, if the choice had "
     "nothing to do with the round.",
 }
+
+LOG_COLUMNS = ("arm", "reward", "cost")
 
 
 def horizon_of(text: str) -> int | str:
@@ -105,14 +107,23 @@ def column_options(function: F) -> F:
     "--decimal MARK",
     "The mark before decimals in a text file, a comma or a point [default: as each column tells].",
 )
-@option("--skip-empty", "Leave out rows with an empty cell.", is_flag=True)
+@option(
+    "--skip-empty",
+    "Leave out rows with an empty cell; among numbers n/a, NA, null, nan, none and - are empty.",
+    is_flag=True,
+)
+@option(
+    "--empty WORD",
+    "A further word for an empty cell, such as missing; repeat it for several.",
+    multiple=True,
+)
 @option(
     "--save-prior FILE prior",
     "Write what a log teaches to this file, for the option prior of policies; without "
     "--budget nothing else is done.",
     type=PATH,
 )
-@out_option("Folder for results and report [default: purse-results/NAME].")
+@out_option("Folder for results and report [default: one for each replay in purse-results].")
 @seed_option
 @option(
     "--stop",
@@ -141,7 +152,11 @@ def replay(
     arm in every round; policies are replayed exactly. The default POLICY are two that take a
     horizon into account, and uniform play; with features also lin-ucb.price, which sees them.
 
+    Without a budget prints what it finds in the file, its first rows as they are read, and the
+    command to run.
+
     \b
+    purse replay log.csv
     purse replay table.csv --budget 25
     purse replay table.csv --budget 25 --features length,code
     purse replay log.csv --budget 25 exp3.bwk uniform --reward clicks --cost dollars
@@ -151,20 +166,28 @@ def replay(
     """  # noqa: D301 - click reads the backspace as: keep these lines
     check_lab("replay")
     import purse
+    from purse.lab.offline.journal_log import is_journal
+    from purse.lab.offline.overview import overview
+    from purse.lab.offline.question import Question
 
     if prior is not None:
         from purse.lab.offline.prior_from_log import prior_from_log
 
-        names = ("arm", "reward", "cost", "features", "per_arm", "map")
+        names = (*LOG_COLUMNS, "features", "per_arm", "map", "decimal", "skip_empty", "empty")
         learnt = prior_from_log(data, prior, **{name: options[name] for name in names})
         click.echo(f"{prior}: {len(learnt.arms)} arms, SHA-256 {learnt.digest}", err=as_json)
         if not budgets:
             return
-    target = folder or results_of(Path("stdin") if str(data) == "-" else data)
-    given: dict[str, Any] = {"policies": policies} if policies else {}
-    if budgets:
-        given["budgets"] = budgets
-    played = purse.replay(data, n_paths=paths, n_workers=workers, folder=target, **given, **options)
+    asked: dict[str, Any] = {**options, "policies": policies or None, "n_paths": paths}
+    if not (budgets or as_json or is_journal(data)):
+        click.echo(overview(data, Question(**asked)))
+        return
+    decides = given(("policies", "budgets", "paths", *options))
+    target = folder or results_of(
+        Path("stdin") if str(data) == "-" else data,
+        json.dumps([str(data), decides], sort_keys=True) if decides else None,
+    )
+    played = purse.replay(data, budgets=budgets or None, n_workers=workers, folder=target, **asked)
     files = played.publish(target)
     if as_json:
         print_files(target, files, rows=played.frame().to_dicts())

@@ -1,36 +1,58 @@
-"""The folders of results: one for each comparison, study and replay, all in one home."""
+"""The folders of results: one for each comparison, study and replay, all in one home.
+
+A comparison or a replay that is asked for with options has them in the name of its folder, as a
+hash, so that no report replaces another.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
+
+import click
+from click.core import ParameterSource
 
 from purse.errors import InvalidInput, suggest
 
 RESULTS = Path("purse-results")
 COMPARISON = "compare"
-MARK = 8  # characters that tell comparisons apart
+MARK = 8  # characters that tell apart what has the same name
 
 
-def results_of(file: Path) -> Path:
+def results_of(file: Path, asked: str | None = None) -> Path:
     """Return the folder for the results of a file, which is always one inside `RESULTS`.
+
+    asked   see `folder_named`
 
     >>> [str(results_of(Path(name))) for name in ("log.csv", "..csv", "...csv")]
     ['purse-results/log', 'purse-results/..csv', 'purse-results/...csv']
     """
-    return RESULTS / (file.stem if file.stem.strip(".") else file.name)
+    return folder_named(file.stem if file.stem.strip(".") else file.name, asked)
 
 
-def comparison_of(plan: str | None) -> Path:
-    """Return the folder of a comparison: another one for each plan, so that no report replaces
-    another; without a plan that of the default comparison.
+def folder_named(name: str, asked: str | None) -> Path:
+    """Return the folder of this name inside `RESULTS`, another one for each thing asked.
 
-    >>> str(comparison_of(None)), str(comparison_of("seed = 0"))
+    asked   what decides the results, as text; None: what is usual
+
+    >>> str(folder_named("compare", None)), str(folder_named("compare", "seed = 0"))
     ('purse-results/compare', 'purse-results/compare-989713f4')
     """
-    if plan is None:
-        return RESULTS / COMPARISON
-    return RESULTS / f"{COMPARISON}-{hashlib.sha256(plan.encode()).hexdigest()[:MARK]}"
+    if asked is None:
+        return RESULTS / name
+    return RESULTS / f"{name}-{hashlib.sha256(asked.encode()).hexdigest()[:MARK]}"
+
+
+def given(names: Iterable[str]) -> dict[str, Any]:
+    """Return the options of the running command with these names that were given."""
+    context = click.get_current_context()
+    return {
+        name: context.params[name]
+        for name in names
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT
+    }
 
 
 def folder_of(study: Path | None) -> Path:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.core import ParameterSource
 
 from purse.base.optional import check_lab
 from purse.cli import complete
@@ -25,7 +24,15 @@ from purse.cli.options import (
     run_options,
 )
 from purse.cli.output import print_gains, print_hanging, print_json, print_regrets
-from purse.cli.results import COMPARISON, RESULTS, comparison_of, folder_of, kept, with_names
+from purse.cli.results import (
+    COMPARISON,
+    RESULTS,
+    folder_named,
+    folder_of,
+    given,
+    kept,
+    with_names,
+)
 from purse.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -90,9 +97,7 @@ def compare(
         title=None,
         **options,
     )
-    source = click.get_current_context().get_parameter_source
-    usual = all(source(name) is ParameterSource.DEFAULT for name in DECIDES)
-    target = folder or comparison_of(None if usual else plan.toml)
+    target = folder or folder_named(COMPARISON, plan.toml if given(DECIDES) else None)
     result = defaults.run(
         plan, n_workers=workers, device=device, folder=target, shared=folder is None
     )

@@ -1,42 +1,40 @@
-"""Names of columns: those that differ by case or blanks alone are taken, others are guessed at for
-a hint.
+"""Names of columns: those that differ by case or blanks alone are taken, others are guessed: by
+words in their names, then by what is in them.
 """
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
 from operator import itemgetter
-from typing import Any
 
 import numpy as np
 
 from purse.base.optional import pl
-from purse.errors import InvalidInput, invalid, shorten
-from purse.features import MOST_NUMBERS, OPTIONAL, Feature, Features
-from purse.kernels.fourier import as_seen
-from purse.lab.offline.question import Question, Wanted
-from purse.lab.offline.source import Source
-from purse.types import Bools, Floats
+from purse.errors import InvalidInput, listed
+from purse.lab.offline.source import MISSING, Source, blanked
+from purse.lab.offline.text_file import CURRENCY
 
 # by what the column is: words that its name may be, or have among others
 WORDS = {
-    "probability": "probability propensity prob pscore p chance",
-    "cost": "cost price spend spent expense fee charge usd eur dollars dollar euros cents",
+    "probability": "probability propensity prob pscore p chance wahrscheinlichkeit",
+    "cost": "cost price spend spent expense fee charge amount kosten preis ausgaben betrag usd "
+    "eur dollars dollar euros cents",
     "reward": "reward score clicked click clicks converted conversion success quality rating "
-    "revenue profit gain outcome correct solved accuracy value label",
+    "revenue profit gain outcome correct solved accuracy umsatz gewinn ertrag value label",
     "arm": "arm model variant action option choice treatment ad supplier vendor provider route "
-    "algorithm strategy offer",
+    "algorithm strategy offer channel modell variante anbieter lieferant kanal",
 }
 CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
 NO_PROBABILITY = (
     "A log without probabilities needs --probability uniform, if every arm was as likely in every "
     "round, or --probability frequency, if the choice had nothing to do with the round"
 )
-ENOUGH = 10  # rounds for each arm and number of a context
+FEW = 20  # texts of a column that may be the arm, or a feature
+MOSTLY = 0.9  # of the cells of a column are numbers, if it has numbers
 PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
@@ -99,188 +97,122 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
             yield word in CURRENCIES, len(parts) > 1, place
 
 
+def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns by what they are, or for a wide table the beginnings of their names: those
+    that are wanted and there, else what names or cells tell.
+
+    wanted   the names by what the columns are
+    """
+    columns = source.frame.columns
+    found = {role: name for role, name in wanted.items() if name in columns}
+    free = [name for name in columns if name not in found.values()]
+    if "arm" not in found and (starts := beginnings(source, free)):
+        named = guesses(starts)
+        ends = [name.removeprefix(starts[0]) for name in free if name.startswith(f"{starts[0]}_")]
+        sample = {start: next(f"{start}{end}" for end in ends) for start in starts}
+        cost = named.get("cost") or min(starts, key=lambda start: like_cost(source, sample[start]))
+        rest = [start for start in starts if start != cost]
+        return {"reward": named.get("reward", rest[0]), "cost": cost}
+    numbers = [name for name in free if has_numbers(source, name)]
+    texts = [name for name in free if name not in numbers]
+    by_name = guesses(numbers) | {
+        role: name for role, name in guesses(texts).items() if role == "arm"
+    }
+    found |= {role: name for role, name in by_name.items() if role not in found}
+    numbers = [name for name in numbers if name not in found.values()]
+    amounts = [name for name in numbers if not counts_rows(source, name)]
+    if "cost" not in found and len(amounts) > ("reward" not in found):
+        found["cost"] = min(amounts, key=lambda name: like_cost(source, name))
+        amounts.remove(found["cost"])
+    if "reward" not in found and amounts:
+        found["reward"] = amounts[0]
+    if "arm" not in found and (choices := [name for name in texts if is_choice(source, name)]):
+        found["arm"] = choices[0]
+    if not {"round", "probability"} & set(found) and {"arm", "reward", "cost"} <= set(found):
+        rest = [name for name in free if name not in found.values()]
+        if rounds := [name for name in rest if is_round(source, name, found["arm"])]:
+            found["round"] = rounds[0]
+    return {role: found[role] for role in wanted if role in found}
+
+
+def beginnings(source: Source, columns: Sequence[str]) -> list[str]:
+    """Return what names of columns of numbers begin with in a wide table: two words or more that
+    most endings follow, such as score and usd of score_a, score_b, usd_a and usd_b.
+    """
+    endings: dict[str, set[str]] = {}
+    for column in filter(lambda name: has_numbers(source, name), columns):
+        for mark in re.finditer("_", column):
+            if column[mark.end() :]:
+                endings.setdefault(column[: mark.start()], set()).add(column[mark.end() :])
+    pairs = [
+        (-len(endings[one] & endings[other]), len(one), one, other)
+        for one, other in combinations(endings, 2)
+        if len(endings[one] & endings[other]) > 1
+    ]
+    if not pairs:
+        return []
+    *_, one, other = min(pairs)
+    shared = endings[one] & endings[other]
+    return [start for start, ends in endings.items() if shared <= ends]
+
+
+def has_numbers(source: Source, column: str) -> bool:
+    """Return whether a column has numbers, or yes and no; a few cells may be wrong."""
+    entries = source.column(column)
+    given = len(entries) - blanked(entries, MISSING).null_count()
+    values, _, wrong = source.cells(entries, truth=True)
+    return wrong is not None or len(values) - values.null_count() >= MOSTLY * max(given, 1)
+
+
+def counts_rows(source: Source, column: str) -> bool:
+    """Return whether the numbers of a column only grow, as an index or a time does."""
+    values = source.cells(source.column(column), truth=True).values.drop_nulls().to_numpy()
+    return len(values) > 1 and bool((np.diff(values) > 0).all())
+
+
+def like_cost(source: Source, column: str) -> tuple[bool, bool, bool, float]:
+    """Return how little the numbers of a column look like costs: these have a currency or decimals,
+    are above zero, and are less than rewards.
+    """
+    entries = source.column(column)
+    money = entries.dtype == pl.String and bool(entries.str.contains(CURRENCY).any())
+    values = source.cells(entries, truth=True).values.drop_nulls().to_numpy()
+    if not len(values):
+        return True, True, True, 0.0
+    whole = bool((values == np.rint(values)).all())
+    return not money, whole, bool(values.min() <= 0), float(values.mean())
+
+
+def is_choice(source: Source, column: str) -> bool:
+    """Return whether a column has one of a few texts in each row."""
+    entries = source.column(column)
+    return not entries.dtype.is_nested() and 1 < entries.n_unique() <= min(FEW, len(entries) / 2)
+
+
+def is_round(source: Source, column: str, arm: str) -> bool:
+    """Return whether each value of a column occurs once with each arm."""
+    frame = source.frame
+    rounds, arms = frame[column].n_unique(), frame[arm].n_unique()
+    every = rounds * arms == len(frame) and rounds > 1 and arms > 1
+    return every and bool(frame.select(pl.struct(column, arm).n_unique()).item() == len(frame))
+
+
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
     """Return the refusal of data that lacks columns, with options that may name them."""
-    columns = source.frame.columns
-    have = {role: name for role, name in wanted.items() if name in columns}
-    rest = [column for column in columns if column not in have.values()]
-    guessed = {role: name for role, name in guesses(rest).items() if role not in have}
-    lacking = [role for role in ("arm", "reward", "cost") if role not in have]
+    columns, guessed = source.frame.columns, guess(source, wanted)
+    needed = ("arm", "reward", "cost")
+    lacking = [role for role in needed if wanted[role] not in columns]
     says = (
         f"{source.path} has no column {', '.join(repr(wanted[role]) for role in lacking)}, nor "
         f"{wanted['reward']}_ARM and {wanted['cost']}_ARM for each arm; it has "
-        f"{shorten(', '.join(columns))}; name them: "
+        f"{listed(columns)}; name them: "
     )
-    options = guessed | {role: "NAME" for role in lacking if role not in guessed}
-    says += " ".join(f"--{role} {shlex.quote(name)}" for role, name in options.items())
-    if "probability" not in options and not any("prob" in plain(name) for name in columns):
+    table = set(guessed) == set(PREFIXED)
+    options = {role: name for role, name in guessed.items() if name != wanted[role]}
+    if not table:
+        options |= {role: "NAME" for role in lacking if role not in guessed}
+    order = [role for role in (*needed, *wanted) if role in options]
+    says += " ".join(f"--{role} {shlex.quote(options[role])}" for role in dict.fromkeys(order))
+    if not table and not {"probability", "round"} & set(guessed):
         says += f". {NO_PROBABILITY}"
     return InvalidInput(says)
-
-
-@dataclass(frozen=True, eq=False)
-class Contexts:
-    """The contexts of recorded rounds, without the constant."""
-
-    features: Features
-    values: Floats  # (T, A, numbers before the map); A = K where each arm has its own, else 1
-    own: frozenset[str] = frozenset()  # features with the range or the classes of the data
-
-    @property
-    def seen(self) -> Floats:
-        """(T, A, F) What policies see of them."""
-        return as_seen(self.features, self.values)
-
-    @property
-    def note(self) -> str:
-        """The features in a line, with ranges and classes, and which of them are the data's own."""
-        parts = [describe(feature, feature.name in self.own) for feature in self.features.declared]
-        whose = " of each arm" if self.features.per_arm else ""
-        mapped = f"; map {self.features.map}" if self.features.map else ""
-        return f"features{whose}: {'; '.join(parts)}{mapped}"
-
-    def hints(self, rounds: int | None, n_arms: int) -> tuple[str, ...]:
-        """Return a line if the rounds of a game are few for what has to be learnt."""
-        numbers = self.features.n_seen + 1
-        if rounds is None or rounds >= ENOUGH * n_arms * numbers:
-            return ()
-        return (
-            f"{rounds:,} rounds are fewer than {ENOUGH} for each of {n_arms} arms x {numbers} "
-            "numbers: unless features tell the arms well apart, stay blind, or begin with a prior",
-        )
-
-
-def describe(feature: Feature, own: bool) -> str:
-    """Return a feature with its range or classes."""
-    whose = ", the data's own" if own else ""
-    if feature.classes:
-        return f"{feature.name} ({len(feature.classes)} classes{whose})"
-    if feature.low is None:
-        return feature.name
-    return f"{feature.name} ({feature.low:g} to {feature.high:g}{whose})"
-
-
-def read_contexts(
-    source: Source,
-    asked: Question,
-    arms: Sequence[str],
-    taken: Iterable[str | None],
-    *,
-    spread: bool = True,
-) -> Contexts | None:
-    """Return the contexts that a question asks for, a row for each row of the source, if any.
-
-    taken     columns that are something else, which a pattern leaves out
-    spread    with `per_arm`: a feature has a column for each arm, such as length_small
-
-    Raise `InvalidInput` when a column is missing, tells nothing, or has a cell that is not allowed.
-    """
-    wanted, per_arm = asked.features, asked.per_arm
-    if wanted is None:
-        Features.of(None, n_arms=1, per_arm=per_arm, map=asked.map)  # refuses what needs some
-        return None
-    endings = [f"_{name}" for name in arms] if per_arm and spread else [""]
-    columns = [name for name in source.frame.columns if name not in set(taken)]
-    forms = named(source, wanted, [name.removesuffix(endings[0]) for name in columns
-                                   if name.endswith(endings[0])])  # fmt: skip
-    declared, own, cells = {}, set(), []
-    for name, form in forms.items():
-        group = [f"{name}{ending}" for ending in endings]
-        options = {} if form is None else form
-        if isinstance(options, Mapping) and not set(options) - {OPTIONAL}:
-            own.add(name)
-            form = form_of(source, group, options.get(OPTIONAL) is True)
-        declared[name] = form
-        cells.append(group)
-    features = Features.of(declared, n_arms=len(arms), per_arm=per_arm, map=asked.map)
-    values = [
-        np.stack([encode(source, column, feature) for column in group], axis=1)
-        for feature, group in zip(features.declared, cells, strict=True)
-    ]
-    return Contexts(features, np.concatenate(values, axis=2), frozenset(own))
-
-
-def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, Any]:
-    """Return the features that are wanted by name, with what is declared of them, else None."""
-    if isinstance(wanted, Mapping):
-        forms = dict(wanted)
-    else:
-        texts = wanted.split(",") if isinstance(wanted, str) else wanted
-        if not isinstance(texts, (list, tuple)) or not all(isinstance(text, str) for text in texts):
-            raise invalid("features", wanted, "must be names of columns, or a mapping from them")
-        forms = {}
-        for text in map(str.strip, texts):
-            matching = [text]
-            if "*" in text or "?" in text:
-                matching = list(dict.fromkeys(name for name in columns if fnmatchcase(name, text)))
-            if not matching or not text:
-                raise InvalidInput(
-                    f"features: no column of {source.path} fits {text!r}; it has "
-                    f"{shorten(', '.join(source.frame.columns))}"
-                )
-            forms |= dict.fromkeys(matching)
-    if not forms:
-        raise invalid("features", wanted, "must name at least one column")
-    return forms
-
-
-def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
-    """Return the range of the numbers, or the classes, in these columns together."""
-    columns_read = [numbers(source, column) for column in columns]
-    if all(good.all() for _, good in columns_read):
-        values = np.concatenate([values for values, _ in columns_read])
-        values = values[np.isfinite(values)]
-        low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
-        if low == high:
-            raise same_everywhere(source, columns, f"{low:g}")
-        return {"low": float(low), "high": float(high), OPTIONAL: optional}
-    labels = sorted({label for column in columns for label in source.labels(column)})
-    if len(labels) == 1:
-        raise same_everywhere(source, columns, repr(labels[0]))
-    if len(labels) > MOST_NUMBERS:
-        place = next(place for place, (_, good) in enumerate(columns_read) if not good.all())
-        row = int(np.argmin(columns_read[place][1]))
-        raise source.refuse(
-            row,
-            columns[place],
-            source.labels(columns[place])[row],
-            f"is no number, and as classes the column has {len(labels):,}: at most {MOST_NUMBERS}",
-        )
-    return {"classes": labels}
-
-
-def same_everywhere(source: Source, columns: Sequence[str], value: str) -> InvalidInput:
-    """Return the refusal of a feature that tells nothing."""
-    return InvalidInput(
-        f"{source.path}, column {columns[0]!r}: is {value} in every row; leave this feature out"
-    )
-
-
-def numbers(source: Source, column: str) -> tuple[Floats, Bools]:
-    """(rows,) The cells as numbers, else NaN; and whether each is a number or empty."""
-    entries = source.column(column)
-    if entries.dtype == pl.String:
-        entries = entries.str.strip_chars().replace("", None)
-    elif not (entries.dtype.is_numeric() or entries.dtype == pl.Boolean):
-        return np.full(len(entries), np.nan), np.zeros(len(entries), np.bool_)
-    values = entries.cast(pl.Float64, strict=False)
-    good = (values.is_not_null() | entries.is_null()).to_numpy()
-    return np.array(values.fill_null(np.nan).to_numpy()), good
-
-
-def encode(source: Source, column: str, feature: Feature) -> Floats:
-    """(rows, numbers of the feature) The column as numbers."""
-    if feature.classes:
-        cells: list[Any] = source.labels(column)
-    else:
-        values, good = numbers(source, column)
-        missing = good & np.isnan(values) if feature.optional else np.zeros_like(good)
-        wrong = ~(np.isfinite(values) | missing)
-        if wrong.any():
-            row = int(wrong.argmax())
-            text = source.column(column)[row] or None
-            allowed = "must be a finite number" + (", or empty" if feature.optional else "")
-            raise source.refuse(row, column, text, allowed)
-        cells = [None if np.isnan(value) else value for value in values.tolist()]
-    encoded = {value: feature.encode(value) for value in set(cells)}
-    return np.array([encoded[value] for value in cells], np.float32).astype(np.float64)

@@ -15,15 +15,15 @@ what a round without a pull is worth. Costs are rounded to units of 1e-9, but no
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.base.optional import pl
 from purse.errors import InvalidInput
-from purse.lab.offline.columns import Contexts, name_them, read_contexts
+from purse.lab.offline.columns import name_them
+from purse.lab.offline.feature_columns import Contexts, read_contexts
+from purse.lab.offline.frame import Data
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source, read
 from purse.types import Floats, Ints, World
@@ -41,9 +41,7 @@ class FullTable:
     contexts: Contexts | None = None
 
 
-def read_table(
-    data: str | os.PathLike[str] | pl.DataFrame | Source, asked: Question | None = None
-) -> FullTable:
+def read_table(data: Data | Source, asked: Question | None = None) -> FullTable:
     """Return the table in a file or frame of either form.
 
     asked   names the columns of rewards, costs, arms and rounds, which in the wide form begin
@@ -60,19 +58,24 @@ def read_table(
 
 def read_wide(source: Source, asked: Question) -> FullTable:
     """Return the table from a pair of columns for each arm; half a pair is refused."""
-    starts = f"{asked.reward}_", f"{asked.cost}_"
-    taken = [name for name in source.frame.columns if name.startswith(starts)]
-    halves = (name.removeprefix(start) for name in taken for start in starts
-              if name.startswith(start))  # fmt: skip
-    arms = list(dict.fromkeys(halves))
+    arms, taken = wide_arms(source, asked)
     if not arms:
         raise name_them(source, {"arm": asked.arm, "reward": asked.reward, "cost": asked.cost})
-    rewards = [source.numbers(f"{starts[0]}{name}", truth=True) for name in arms]
-    costs = [cost_units(source, f"{starts[1]}{name}") for name in arms]
+    rewards = [source.numbers(f"{asked.reward}_{name}", truth=True) for name in arms]
+    costs = [cost_units(source, f"{asked.cost}_{name}") for name in arms]
     contexts = read_contexts(source, asked, arms, taken)
     return FullTable(
         source.path.name, tuple(arms), np.stack(rewards, axis=1), np.stack(costs, axis=1), contexts
     )
+
+
+def wide_arms(source: Source, asked: Question) -> tuple[list[str], list[str]]:
+    """Return the arms in the wide form, and their columns."""
+    starts = f"{asked.reward}_", f"{asked.cost}_"
+    taken = [name for name in source.frame.columns if name.startswith(starts)]
+    halves = (name.removeprefix(start) for name in taken for start in starts
+              if name.startswith(start))  # fmt: skip
+    return list(dict.fromkeys(halves)), taken
 
 
 def read_long(source: Source, asked: Question) -> FullTable:

@@ -26,7 +26,7 @@ from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP
 from purse.campaign.transaction import Transaction
 from purse.errors import InvalidInput, PurseError, shorten
-from purse.lab.offline.columns import Contexts
+from purse.lab.offline.feature_columns import Contexts
 from purse.lab.offline.log import Log
 from purse.types import Bools, Floats, Ints, Outages
 

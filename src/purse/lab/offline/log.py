@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.errors import InvalidInput, invalid, shorten
-from purse.lab.offline.columns import Contexts, read_contexts
+from purse.errors import InvalidInput, invalid, listed
+from purse.lab.offline.feature_columns import Contexts, read_contexts
 from purse.lab.offline.full_table import cost_units
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source
@@ -103,13 +103,18 @@ class Log:
     def warnings(self) -> tuple[str, ...]:
         """A line about missing probabilities, and one for each arm that contradicts its own."""
         means = self.sums(self.weight) / np.maximum(self.chances, 1)
-        contradicted = (
+        lines = (
             f"{self.name}: the probabilities of arm {self.arms[i]!r} contradict how often it was "
             f"chosen: sum of 1/probability is {means[i]:.3g} times the rows and should be 1, "
             f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
-            for i in np.flatnonzero(np.abs(self.doubts) > DOUBT)
+            for i in self.contradicted
         )
-        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *contradicted)
+        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines)
+
+    @property
+    def contradicted(self) -> Ints:
+        """The arms whose probabilities the rows contradict."""
+        return np.flatnonzero(np.abs(self.doubts) > DOUBT)
 
     @property
     def features(self) -> dict[str, Any]:
@@ -195,11 +200,11 @@ def read_log(source: Source, asked: Question) -> Log:
     index = {name: i for i, name in enumerate(names)}
     arm = np.array([index.get(label, -1) for label in labels])[number_of_row]
     if (bad := np.flatnonzero(arm < 0)).size:
-        row, allowed = int(bad[0]), f"must be one of the arms {shorten(', '.join(names))}"
+        row, allowed = int(bad[0]), f"must be one of the arms {listed(names)}"
         raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
     weights, assumed = np.ones(len(rewards)), ""
     if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
-        weights, assumed = assume(asked.probability, arm, len(names))
+        weights, assumed = assume(asked.probability, arm, names)
     elif asked.probability is not None:
         weights = 1 / source.numbers(asked.probability, above=0, high=1)
     if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
@@ -236,23 +241,41 @@ def read_log(source: Source, asked: Question) -> Log:
     )
 
 
-def assume(probability: str, arm: Ints, n_arms: int) -> tuple[Floats, str]:
+def assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, str]:
     """(n,) The weights of rows without probabilities, and what they suppose.
 
     probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
+
+    Raise `InvalidInput` if the rows contradict "uniform": "frequency" supposes less, so that
+    nothing is lost.
     """
+    rows = np.bincount(arm, minlength=len(names))
     if probability == "uniform":
-        return np.full(len(arm), float(n_arms)), (
-            f"has no probabilities; every arm is taken to have had 1/{n_arms} in each round "
+        apart = unevenness(rows)
+        if abs(apart[worst := int(np.abs(apart).argmax())]) > DOUBT:
+            raise invalid(
+                "probability",
+                probability,
+                f"arm {names[worst]!r} has {rows[worst] / len(arm):.1%} of the rows, "
+                f"{abs(apart[worst]):.3g} standard errors from 1/{len(names)}; --probability "
+                "frequency takes each arm's share",
+            )
+        return np.full(len(arm), float(len(names))), (
+            f"has no probabilities; every arm is taken to have had 1/{len(names)} in each round "
             "(--probability uniform), and every estimate rests on that"
         )
-    rows = np.bincount(arm, minlength=n_arms)
     return len(arm) / rows[arm], (
         "has no probabilities; each arm's share of the rows is taken for them (--probability "
         "frequency). That is right only where the choice of an arm had nothing to do with the "
         "round it was made in: if the dear arm got the hard rounds, the estimates are wrong, and "
         "nothing here can show it"
     )
+
+
+def unevenness(rows: Ints) -> Floats:
+    """(K,) How many standard errors the share of each arm's rows is from 1/K."""
+    n, k = rows.sum(), len(rows)
+    return (rows * k / n - 1) / np.sqrt(max(k - 1, 1) / n)
 
 
 def in_order(labels: Sequence[str]) -> tuple[str, ...]:

@@ -137,7 +137,8 @@ class LogResult(Answer):
 
     def findings(self) -> dict[str, str]:
         """For each budget the answer in words, in Markdown."""
-        return log_words.findings(self.frame())
+        wrong = [self.log.arms[arm] for arm in self.log.contradicted]
+        return log_words.findings(self.frame(), wrong)
 
     def grids(self) -> Iterator[list[list[str]]]:
         """Yield a table for each budget as text, the largest estimate first."""

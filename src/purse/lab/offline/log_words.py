@@ -4,7 +4,7 @@ largest first; which player is estimated best, and how sure that is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from purse.base.optional import pl
@@ -115,11 +115,16 @@ def precision(n: int) -> str:
     return says if n >= THOROUGH else f"{says} `--thorough` draws more, and plays more games."
 
 
-def findings(estimates: pl.DataFrame) -> dict[str, str]:
-    """For each budget what to buy."""
+def findings(estimates: pl.DataFrame, contradicted: Sequence[str] = ()) -> dict[str, str]:
+    """For each budget what to buy; first of all whose probabilities the log contradicts."""
+    doubt = ""
+    if contradicted:
+        who = join_words(code(arm) for arm in contradicted)
+        doubt = f"**The log contradicts its probabilities** (of {who}), so do not rely on this: "
+    texts = {budget: finding(estimates.filter(budget=budget)) for budget in budgets_of(estimates)}
     return {
-        f"B = {format_budget(budget)}": finding(estimates.filter(budget=budget))
-        for budget in budgets_of(estimates)
+        f"B = {format_budget(budget)}": doubt + text.replace("**", "") if doubt else text
+        for budget, text in texts.items()
     }
 
 
@@ -160,20 +165,25 @@ def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, An
         return "**The budget pays for no pull**: nothing can be bought with it."
     if best["estimate"] < 0:
         return f"**Buy nothing**: the least that is lost is {amount}, by {code(best['policy'])}."
-    others = [row for row in answered if row is not best and row["kind"] != "log"]
-    if by_kind["arm"] and others and all(row["high"] >= best["low"] for row in others):
+    others = [row for row in answered if row is not best]
+    near = [row for row in others if row["high"] >= best["low"]]
+    players = [row for row in others if row["kind"] != "log"]
+    if by_kind["arm"] and players and all(row in near for row in players):
         return (
             f"**The log cannot tell what is best**: {code(best['policy'])} has the largest "
             f"estimate, {amount}, and all policies and arms lie within the intervals."
         )
+    name = code(best["policy"].removeprefix("always "))
+    if near:  # nothing but the amount is certain
+        who = {"arm": f"{name} in every round", "log": "what was done"}.get(best["kind"], name)
+        return f"The largest estimate is that of {who}: {amount}."
     if best["kind"] == "arm":
-        arm = code(best["policy"].removeprefix("always "))
-        return f"**Buy {arm} in every round**: it is estimated to gain {amount}."
+        return f"**Buy {name} in every round**: it is estimated to gain {amount}."
     if best["kind"] == "log":
         return f"**Nothing here beats what was done**: as logged, the budget gained {amount}."
     if len(answered) == 1:
-        return f"{code(best['policy'])} is estimated to gain {amount}."
-    return f"**{code(best['policy'])} is estimated best**: it gains {amount}."
+        return f"{name} is estimated to gain {amount}."
+    return f"**{name} is estimated best**: it gains {amount}."
 
 
 def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> str:

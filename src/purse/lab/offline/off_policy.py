@@ -7,18 +7,17 @@ an arm in a context as they were logged there.
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from purse.base import validation
-from purse.base.optional import pl
 from purse.base.progress import progress
 from purse.base.validation import usable_cores
 from purse.engine.job import Job, make_job
 from purse.lab.offline.estimates import LogPlayer, as_logged, budget_of
+from purse.lab.offline.frame import Data
 from purse.lab.offline.log import Log, read_log
 from purse.lab.offline.log_result import LogFacts, LogResult
 from purse.lab.offline.question import METHODS, NO_LIMIT, Question
@@ -31,7 +30,7 @@ FUNCTION = "purse.lab.offline.off_policy.estimate_log"
 
 
 def estimate_log(
-    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    data: Data | Source,
     *,
     n_workers: int | None = None,
     **asked: Any,
@@ -39,7 +38,7 @@ def estimate_log(
     """Return what each policy would have gained with each budget, by each method, with 95%
     intervals that hold the uncertainty of the log.
 
-    data        a file (.csv, .parquet, .jsonl) or a Polars frame: one row per round, one pull each
+    data        a file (.csv, .parquet, .jsonl) or a frame: one row per round, one pull each
     n_workers   threads; their number changes no result
     asked       the fields of `Question`; without a horizon games have no limit on rounds
 

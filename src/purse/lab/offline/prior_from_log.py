@@ -8,18 +8,20 @@ from collections.abc import Sequence
 import numpy as np
 
 from purse.base import amounts, validation
-from purse.base.optional import check_lab, pl
+from purse.base.optional import check_lab
 from purse.features import Features
 from purse.kernels.prior import Prior, write_prior
 from purse.lab.offline.context_world import RIDGE, regression_of
+from purse.lab.offline.frame import Data
 from purse.lab.offline.log import read_log
 from purse.lab.offline.question import Question, Wanted
-from purse.lab.offline.source import Source, read
+from purse.lab.offline.reading import open_source, without_empty
+from purse.lab.offline.source import Source
 from purse.worlds._tables import context_rows
 
 
 def prior_from_log(
-    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    data: Data | Source,
     path: str | os.PathLike[str],
     *,
     features: Wanted | None = None,
@@ -31,6 +33,9 @@ def prior_from_log(
     arm: str = "arm",
     reward: str = "reward",
     cost: str = "cost",
+    decimal: str | None = None,
+    skip_empty: bool = False,
+    empty: str | Sequence[str] = (),
 ) -> Prior:
     """Write what a log teaches a regression to a file, and return it.
 
@@ -41,6 +46,7 @@ def prior_from_log(
     reward_range   what rewards of 0 and 1 are; None: as in `purse.replay`
     ridge      of the regression
     arm, reward, cost   the names of the columns
+    decimal, skip_empty, empty   as in `purse.replay`
 
     The arm may have been chosen by the features, and by nothing else that moves its reward or cost:
     the rows count as they are.
@@ -48,7 +54,6 @@ def prior_from_log(
     Raise `InvalidInput` when a column is missing or a value is not allowed.
     """
     check_lab("prior_from_log", "numba", "polars")
-    source = data if isinstance(data, Source) else read(data)
     asked = Question(
         arm=arm,
         reward=reward,
@@ -60,8 +65,11 @@ def prior_from_log(
         features=features,
         per_arm=per_arm,
         map=map,
+        decimal=decimal,
+        skip_empty=skip_empty,
+        empty=empty,
     )
-    log = read_log(source, asked)
+    log = read_log(without_empty(open_source(data, asked), asked, log=True), asked)
     seen = np.ones((len(log), 1, 1))
     if log.contexts is not None:
         seen = context_rows(log.contexts.seen, len(log), len(log.arms))

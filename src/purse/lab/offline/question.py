@@ -51,6 +51,7 @@ class Question:
     stop: str | None = None
     decimal: str | None = None
     skip_empty: bool = False
+    empty: str | Sequence[str] = ()
     arm: str = "arm"
     reward: str = "reward"
     cost: str = "cost"
@@ -145,7 +146,9 @@ class Question:
             for name, value in changes.items():
                 if name == "features" and not isinstance(value, str):
                     value = ",".join(value)
-                words += [f"--{FLAGS.get(name, name)}", *([] if value is True else [str(value)])]
+                values = [value] if isinstance(value, str) or name != "empty" else value
+                for each in values:
+                    words += [f"--{FLAGS.get(name, name)}", *([] if each is True else [str(each)])]
             return shlex.join(words)
         names = ", ".join(
             repr(policy) if isinstance(policy, str) else policy.__name__ for policy in self.players

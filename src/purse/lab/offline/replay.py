@@ -9,23 +9,21 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from purse.base.optional import check_lab, pl
-from purse.errors import InvalidInput, invalid, shorten
-from purse.lab.offline.columns import NO_PROBABILITY, aligned, guesses
-from purse.lab.offline.log import ASSUMED
+from purse.base.optional import check_lab
+from purse.errors import InvalidInput, invalid
+from purse.lab.offline.frame import Data
 from purse.lab.offline.log_result import LogResult
 from purse.lab.offline.off_policy import ask_log, estimate
 from purse.lab.offline.question import NO_LIMIT, Question, Wanted
-from purse.lab.offline.source import Source, read
+from purse.lab.offline.reading import costs_of, is_log, open_source, read_rounds, without_empty
 from purse.lab.offline.table_replay import TableReplay, ask_table, default_policies
 
 FIT = "fit"  # the stop rule of campaigns
 METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
-COLUMNS = ("arm", "reward", "cost", "round", "probability")
 
 
 def replay(
-    data: str | os.PathLike[str] | pl.DataFrame,
+    data: Data,
     *,
     budgets: float | Sequence[Any] | None = None,
     policies: str | ModuleType | Sequence[str | ModuleType] | None = None,
@@ -46,11 +44,12 @@ def replay(
     map: str | None = None,
     decimal: str | None = None,
     skip_empty: bool = False,
+    empty: str | Sequence[str] = (),
 ) -> TableReplay | LogResult:
     """Replay policies on recorded rounds with each budget.
 
-    data      a file (CSV, TSV, Parquet, JSON lines), "-" for standard input, or a frame, in one of
-              three forms
+    data      a file (CSV, TSV, Parquet, JSON lines), "-" for standard input, or a frame of pandas,
+              polars or Arrow, in one of three forms
     budgets   one amount or several, in the unit of the recorded costs; None, for a campaign: its
               own. For a campaign with several resources a list of lists, one amount for each
     policies  one policy or several, as in `purse.simulate`; None: `replan`, `exp3++.prices` and
@@ -74,7 +73,9 @@ def replay(
     map       random cosines of the features that policies see, too, such as "fourier:48", so that
               they can learn what is not linear; None: none
     decimal   the mark before decimals in a text file, "," or "."; None: as each column tells
-    skip_empty   whether rows with an empty cell are left out; else they are refused
+    skip_empty   whether rows with an empty cell are left out; else they are refused. In a column of
+              numbers n/a, NA, null, nan, none and - are empty, too
+    empty     further words that stand for an empty cell, in every column
 
     A *log* has a row for each round: the chosen arm, its reward and cost, and the probability with
     which it was chosen. The column `probability` makes the data a log. A log without one is read
@@ -104,6 +105,7 @@ def replay(
         stop=stop,
         decimal=decimal,
         skip_empty=skip_empty,
+        empty=empty,
         arm=arm,
         reward=reward,
         cost=cost,
@@ -119,49 +121,20 @@ def replay(
             if value is not None:
                 raise invalid(name, value, "must be left out; a campaign has its own")
         return replay_journal(Path(data), asked, n_workers)
+    source = open_source(data, asked)
+    log = is_log(source, asked)
+    source = without_empty(source, asked, log)
     if budgets is None:
-        raise invalid("budgets", None, "must be one amount or several")
+        costs = costs_of(read_rounds(source, asked, log))
+        raise InvalidInput(f"budgets: is missing; give --budget, one amount or several; {costs}")
     if policies is None:
         asked = replace(asked, policies=default_policies(features))
-    names = {name: getattr(asked, name) for name in COLUMNS}
-    source = aligned(read(data, decimal=decimal), names)
-    log = is_log(source, arm, round, probability)
-    if skip_empty:
-        source = skip_rows(source, log, asked)
     if log:
         rounds = len(source.frame) if horizon is None else horizon
         return ask_log(source, replace(asked, horizon=rounds), n_workers)
     if horizon == NO_LIMIT:
         raise invalid("horizon", horizon, "must be a number for a table, which ends")
     return ask_table(source, asked, n_workers, folder)
-
-
-def is_log(source: Source, arm: str, round: str, probability: str) -> bool:
-    """Return whether the data is a log and no table. Raise `InvalidInput` if it is neither."""
-    columns = source.frame.columns
-    if probability in columns or (arm in columns and probability in ASSUMED):
-        return True
-    if arm not in columns or round in columns:
-        return False
-    guess = guesses(columns).get("probability")
-    hint = f"; name it: --probability {guess}" if guess else f". {NO_PROBABILITY}"
-    raise InvalidInput(
-        f"{source.path} has no column {probability!r}, the probability with which the arm of a row "
-        f"was chosen, nor {round!r}, which a table with a row for each round and arm has; it has "
-        f"{shorten(', '.join(columns))}{hint}"
-    )
-
-
-def skip_rows(source: Source, log: bool, asked: Question) -> Source:
-    """Return the source without rows, or rounds of a table, that have an empty cell."""
-    columns, names = source.frame.columns, [asked.arm, asked.reward, asked.cost]
-    if log:
-        wanted = [*names, asked.probability]
-        return source.without_empty([name for name in wanted if name in columns])
-    if asked.arm in columns:
-        return source.without_empty([*names, asked.round], group=asked.round)
-    starts = f"{asked.reward}_", f"{asked.cost}_"
-    return source.without_empty([name for name in columns if name.startswith(starts)])
 
 
 def replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogResult:

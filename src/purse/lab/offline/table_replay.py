@@ -18,6 +18,7 @@ from purse.base.progress import whole
 from purse.base.text import count
 from purse.lab.offline import table_words
 from purse.lab.offline.answer import Answer
+from purse.lab.offline.frame import Data
 from purse.lab.offline.full_table import read_table, world_of_table
 from purse.lab.offline.question import Question, Wanted
 from purse.lab.offline.references import references
@@ -86,7 +87,7 @@ def default_policies(features: Wanted | None) -> tuple[str, ...]:
 
 
 def replay_table(
-    data: str | os.PathLike[str] | pl.DataFrame | Source,
+    data: Data | Source,
     *,
     n_workers: int | None = None,
     folder: str | os.PathLike[str] | None = None,

@@ -24,6 +24,7 @@ from purse.lab.theory.estimate import estimate
 if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
+TIED = "cannot be told from it"
 LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
 # on an arm alone: the least mean cost, the largest mean reward
 CHEAPEST, MOST_A_PULL = "cheapest", "largest reward a pull"
@@ -139,7 +140,8 @@ def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> 
             f"{against_arm(study, budget, best['player'])}{behind}.",
         ]
     else:
-        lead = f"**{code(best['player'])} gains most of the policies**:"
+        lead = f"{code(best['player'])} gains most of the policies"
+        lead = f"{lead}:" if TIED in behind else f"**{lead}**:"
         if len(policies) == 1:
             lead = f"{code(best['player'])} gains"
         says += [
@@ -214,7 +216,4 @@ def tight(row: dict[str, Any]) -> str:
 def tell_ties(tied: Sequence[str]) -> str:
     """Say which policies cannot be told from the best one."""
     differences = "a difference" if len(tied) == 1 else "differences"
-    return (
-        f"; {join_words(map(code, tied))} cannot be told from it: {differences} within the 95% "
-        "interval"
-    )
+    return f"; {join_words(map(code, tied))} {TIED}: {differences} within the 95% interval"
