@@ -34,7 +34,8 @@ def test_replay_of_a_table_in_either_form(
         for name in ("wide.csv", "long.jsonl")
     ]
     assert answers[0] == answers[1]
-    assert "always a (cheapest)" in command("lab show purse-results/wide")[1]
+    (folder,) = (tmp_path / "purse-results").glob("wide-*")
+    assert "always a (cheapest)" in command(f"lab show {folder.name}")[1]
     assert {"uniform", "always a (cheapest)", "LP optimum", "hindsight optimum"} <= {
         row["player"] for row in answers[0]
     }
@@ -99,6 +100,23 @@ def test_a_messy_log_is_read_and_said_how(
     assert all(len(line) <= 80 for line in out.splitlines()[:-1])
 
 
+def test_without_a_budget_the_file_is_shown_and_options_have_folders_of_their_own(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    (tmp_path / "log.csv").write_text("ad,clicked,usd,prob\n" + "a,1,1,0.5\nb,0,1,0.5\n" * 40)
+    code, out, said = command("replay log.csv fixed:arm=0 -n 4")
+    assert (code, said) == (0, "")
+    *_, hint, line = out.splitlines()
+    assert hint == "Give --budget: the rows of log.csv cost 80 together. For example:"
+    wrong = command("replay log.csv --json --arm ad --reward clicked --cost usd --probability prob")
+    assert wrong[0] == 2
+    assert "budgets: is missing; give --budget, one amount or several; the rows" in wrong[2]
+    words = line.removeprefix("  purse ")
+    for given in (words, words, f"{words} --seed 1", words.replace("80", "8")):
+        assert command(given)[0] == 0
+    assert len(list((tmp_path / "purse-results").iterdir())) == 3
+
+
 def test_a_log_comes_through_standard_input(
     command: Command, unpublished: None, tmp_path: Path
 ) -> None:
@@ -109,7 +127,7 @@ def test_a_log_comes_through_standard_input(
     rows = json.loads(out)["rows"]
     assert rows[0]["estimate"] == pytest.approx(5)
     assert {row["method"] for row in rows} == {"replay", "ips", "snips", "dr"}
-    assert (tmp_path / "purse-results" / "stdin").is_dir()
+    assert list((tmp_path / "purse-results").glob("stdin-*"))
 
 
 def test_replay_of_a_campaign(command: Command, unpublished: None, tmp_path: Path) -> None:
@@ -138,7 +156,7 @@ def test_a_campaign_without_chances_says_what_to_change(command: Command, tmp_pa
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("replay log.csv", "budgets=None: must be one amount or several"),
+        ("replay log.csv --cost size", "log.csv has no column 'size'"),
         ("replay nowhere.csv -b 1", "nowhere.csv"),
         ("replay neither.csv -b 1", "neither.csv has no column 'probability', the probability"),
         ("replay log.csv -b 1 exp3.bkw", "did you mean 'exp3.bwk'?"),

@@ -248,14 +248,14 @@ def answered(rows: str) -> pl.DataFrame:
         (
             "a snips 8 1; b snips 6 1; always x snips 12 1; always y snips 11.5 1; "
             "as logged snips 3 0.5",
-            "**Buy `x` in every round**: it is estimated to gain **12 ± 1**. The best of the "
+            "The largest estimate is that of `x` in every round: **12 ± 1**. The best of the "
             "policies, `a`, gains 8 ± 1: less, beyond the intervals. The next arm, `y`, gains 11.5 "
             "± 1: the intervals overlap, and this log does not tell them apart. As logged, the "
             "budget gained 3 ± 0.5.",
         ),
         (
             "a snips 10 1; b snips 9 0.5; c snips 2 1",
-            "**`a` is estimated best**: it gains **10 ± 1**. The next policy, `b`, gains 9 ± 0.5; "
+            "The largest estimate is that of `a`: **10 ± 1**. The next policy, `b`, gains 9 ± 0.5; "
             "the interval of `b` overlaps with its own: this log does not tell them apart.",
         ),
         (

@@ -83,8 +83,6 @@ def test_what_cannot_be_read_is_refused_in_one_line(
     ("cell", "shown"),
     [
         (b"-0.2", "-0.2"),
-        (b"free", "'free'"),
-        (b"nan", "'nan'"),
         (b"1e999", "'1e999'"),
         (b'"x\ny"', r"'x\ny'"),
     ],
@@ -100,6 +98,61 @@ def test_a_bad_number_is_named_with_line_and_column(
     assert str(refused.value) == message
 
 
+def test_words_for_nothing_are_empty_among_numbers_and_others_where_they_are_named(
+    tmp_path: Path,
+) -> None:
+    rows = ["arm;cost", "none;1", "a;n/a", "a;-", "a; NaN ", "b;", "b;weg", "b;2"]
+    path = written(tmp_path, "a.csv", "\n".join(rows).encode())
+    with pytest.raises(InvalidInput, match=r"line 3, column 'cost': 'n/a' is empty; give a number"):
+        read(path).numbers("cost")
+    left = read(path).without_empty(["cost"], ["arm"])
+    with pytest.raises(InvalidInput, match=r"line 7, column 'cost': 'weg' must be .* --empty weg$"):
+        left.numbers("cost")
+    left = read(path, empty="WEG").without_empty(["cost"], ["arm"])
+    assert (left.labels("arm"), left.numbers("cost").tolist()) == (["none", "b"], [1, 2])
+    assert left.notes[1].startswith(
+        "5 of 7 rows are left out, since a cell is empty or '-' or 'NaN' or 'n/a'; that is fair"
+    )
+    numbers = pl.DataFrame({"arm": ["a", "b"], "cost": [1.0, float("nan")]})
+    assert read(numbers).without_empty(["cost"], ["arm"]).labels("arm") == ["a"]
+
+
+@pytest.mark.parametrize("library", ["pandas", "lazy", "arrow", "batch"])
+def test_frames_are_read_as_files_are(tmp_path: Path, library: str) -> None:
+    columns = {"arm": ["a", None, "b"], "cost": ["1,5 €", "n/a", "2 €"], "reward": [1.0, None, 0.5]}
+    if library == "pandas":
+        pandas = pytest.importorskip("pandas")
+        frame = pandas.DataFrame(columns)
+        frame["kind"] = pandas.Categorical(["x", "y", "x"])
+        frame = frame.set_index("arm")
+    elif library == "lazy":
+        frame = (
+            pl.DataFrame(columns)
+            .with_columns(kind=pl.Series(["x", "y", "x"], dtype=pl.Categorical))
+            .lazy()
+        )
+    else:
+        pyarrow = pytest.importorskip("pyarrow")
+        kinds = pyarrow.array(["x", "y", "x"]).dictionary_encode()
+        make = pyarrow.table if library == "arrow" else pyarrow.record_batch
+        frame = make({**columns, "kind": kinds})
+    source = read(frame)
+    with pytest.raises(InvalidInput, match=r"^frame, row 2, column 'cost': 'n/a' is empty; give"):
+        source.numbers("cost")
+    with pytest.raises(InvalidInput, match=r"^frame, row 2, column 'reward': is empty; give"):
+        source.numbers("reward")
+    left = source.without_empty(["cost", "reward"], ["arm"])
+    assert (left.labels("arm"), left.labels("kind")) == (["a", "b"], ["x", "x"])
+    assert left.numbers("cost").tolist() == [1.5, 2]
+    assert left.numbers("reward").tolist() == [1, 0.5]
+
+
+def test_two_columns_of_a_name_are_refused_in_frames_too() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InvalidInput, match="frame has two columns named 'a'"):
+        read(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+
+
 MADE = pl.DataFrame(
     {"arm": ["a", None], "cost": [1.0, -1.0], "both": [[1], [2]], "yes": [True, False]}
 )
@@ -113,7 +166,10 @@ HAS = "it has arm, cost, both, yes"
     [
         (lambda: read("none.csv"), r"^none\.csv: cannot be read: No such file"),
         (lambda: read("folder.csv"), r"^folder\.csv: cannot be read: Is a directory"),
-        (lambda: read(3), "^data='int': must be the path of a file, or a Polars frame"),
+        (
+            lambda: read(3),
+            "^data='int': must be the path of a file, or a frame of pandas, polars or Arrow",
+        ),
         (lambda: read(pl.DataFrame()), "^frame has no rows"),
         (
             lambda: read("a.parquet").numbers("cost", above=0, high=5),
@@ -258,11 +314,19 @@ def test_names_are_guessed_by_their_words(names: str, found: str) -> None:
     assert set(found.split()) <= set(guesses(names.split()).values())
 
 
+def test_the_refusal_of_a_table_names_its_beginnings_and_cuts_no_name() -> None:
+    arms = ("gpt_4", "gpt_5", "claude")
+    words = ("latency", "score", "usd")
+    names = ["length", *(f"{word}_{arm}" for word in words for arm in arms), "a" * 30, "b" * 30]
+    said = str(name_them(read(columns(*names)), WANTED))
+    assert said.endswith("usd_gpt_4, usd_gpt_5 and 3 more; name them: --reward score --cost usd")
+
+
 def test_the_refusal_has_the_options_ready_to_paste() -> None:
     data = read(columns("timestamp", "model", "clicked", "in dollars", "propensity"))
     assert str(name_them(data, WANTED)).endswith(
         "it has timestamp, model, clicked, in dollars, propensity; name them: --arm model "
         "--reward clicked --cost 'in dollars' --probability propensity"
     )
-    without = str(name_them(read(columns("model", "score", "z")), WANTED))
+    without = str(name_them(read(columns("model", "score")), WANTED))
     assert "name them: --arm model --reward score --cost NAME. A log without prob" in without

@@ -14,6 +14,7 @@ from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.lab.offline.full_table import FullTable, read_table, world_of_table
 from purse.lab.offline.question import Question
+from purse.lab.offline.reading import open_source, without_empty
 from purse.lab.offline.references import lp_by_context, play_mixture, references
 from purse.lab.offline.table_replay import default_policies, replay_table
 from purse.lab.study.manifest import StudyFacts, TableFacts
@@ -72,11 +73,14 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         (
             "x,y\n1,1\n",
             " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
-            "has x, y; name them: --arm NAME --reward NAME --cost NAME. A log without "
+            "has x, y; name them: --arm NAME --reward y --cost x. A log without "
             "probabilities needs --probability uniform, if every arm was as likely in every round, "
             "or --probability frequency, if the choice had nothing to do with the round",
         ),
-        (WIDE + "1,1,nan,2\n", f"{LARGE}: 'nan' must be a finite number"),
+        (
+            WIDE + "1,1,nan,2\n",
+            f"{LARGE}: 'nan' is empty; give a number, or drop such rows with --skip-empty",
+        ),
         (
             WIDE + "1,1,,2\n",
             f"{LARGE}: is empty; give a number, or drop such rows with --skip-empty",
@@ -280,8 +284,16 @@ def test_patterns_find_columns_and_leave_out_what_is_something_else() -> None:
 
 def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     holes = wide(length=[0, None, 5, 10])
-    with pytest.raises(InvalidInput, match="row 2, column 'length': an empty cell must be a"):
+    says = r"row 2, column 'length': is empty; give a number, or drop such rows with --skip-empty, "
+    with pytest.raises(
+        InvalidInput, match=says + r'or declare .*: {"length": {"optional": true}}$'
+    ):
         read_table(holes, Question(features="length"))
+    asked = Question(features="length", skip_empty=True)
+    source = without_empty(open_source(holes, asked), asked, log=False)
+    assert len(read_table(source, asked).rewards) == 3
+    asked = Question(features={"length": {"optional": True}}, skip_empty=True)
+    assert without_empty(open_source(holes, asked), asked, log=False).frame.height == 4
     values, _ = seen(holes, {"length": {"optional": True}})
     assert values[:, 0].tolist() == [[-1, 0], [0, 1], [0, 0], [1, 0]]
 
@@ -328,12 +340,12 @@ def test_what_is_no_feature_is_refused_in_one_line(
 
 
 def test_too_many_classes_are_refused_with_the_first_text_and_per_arm_needs_features() -> None:
-    frame = pl.concat([wide(length=["4", "n/a", "5", "6"], kind="z")] * 100).with_columns(
-        length=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("n/a"))
+    frame = pl.concat([wide(length=["4", "few", "5", "6"], kind="z")] * 100).with_columns(
+        length=pl.when(pl.int_range(pl.len()) == 1).then(pl.lit("few"))
         .otherwise(pl.int_range(pl.len()).cast(pl.String))
     )  # fmt: skip
     with pytest.raises(InvalidInput, match=(
-        "row 2, column 'length': 'n/a' is no number, and as classes the column has 400: at most 256"
+        "row 2, column 'length': 'few' is no number, and as classes the column has 400: at most 256"
     )):  # fmt: skip
         read_table(frame, Question(features="length"))
     with pytest.raises(InvalidInput, match="per_arm=True: needs features"):

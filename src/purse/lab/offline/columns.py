@@ -97,22 +97,34 @@ def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]
             yield word in CURRENCIES, len(parts) > 1, place
 
 
+def guess_table(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
+    """Return what the names of rewards and of costs begin with in a wide table; empty: it is none.
+
+    wanted   the names by what the columns are
+    """
+    starts = [] if wanted["arm"] in source.frame.columns else beginnings(source)
+    if not starts:
+        return {}
+    named = guesses(starts) | {role: wanted[role] for role in PREFIXED if wanted[role] in starts}
+    rest = [start for start in starts if start not in (named.get("reward"), named.get("cost"))]
+    column_of = {
+        start: next(name for name in source.frame.columns if name.startswith(f"{start}_"))
+        for start in rest
+    }
+    rest.sort(key=lambda start: like_cost(source, column_of[start]))
+    cost = named["cost"] if "cost" in named else rest.pop(0)
+    return {"reward": named["reward"] if "reward" in named else rest[0], "cost": cost}
+
+
 def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
-    """Return the columns by what they are, or for a wide table the beginnings of their names: those
-    that are wanted and there, else what names or cells tell.
+    """Return the columns by what they are: those that are wanted and there, else what names, and
+    then cells, tell.
 
     wanted   the names by what the columns are
     """
     columns = source.frame.columns
     found = {role: name for role, name in wanted.items() if name in columns}
     free = [name for name in columns if name not in found.values()]
-    if "arm" not in found and (starts := beginnings(source, free)):
-        named = guesses(starts)
-        ends = [name.removeprefix(starts[0]) for name in free if name.startswith(f"{starts[0]}_")]
-        sample = {start: next(f"{start}{end}" for end in ends) for start in starts}
-        cost = named.get("cost") or min(starts, key=lambda start: like_cost(source, sample[start]))
-        rest = [start for start in starts if start != cost]
-        return {"reward": named.get("reward", rest[0]), "cost": cost}
     numbers = [name for name in free if has_numbers(source, name)]
     texts = [name for name in free if name not in numbers]
     by_name = guesses(numbers) | {
@@ -135,12 +147,12 @@ def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     return {role: found[role] for role in wanted if role in found}
 
 
-def beginnings(source: Source, columns: Sequence[str]) -> list[str]:
+def beginnings(source: Source) -> list[str]:
     """Return what names of columns of numbers begin with in a wide table: two words or more that
     most endings follow, such as score and usd of score_a, score_b, usd_a and usd_b.
     """
     endings: dict[str, set[str]] = {}
-    for column in filter(lambda name: has_numbers(source, name), columns):
+    for column in filter(lambda name: has_numbers(source, name), source.frame.columns):
         for mark in re.finditer("_", column):
             if column[mark.end() :]:
                 endings.setdefault(column[: mark.start()], set()).add(column[mark.end() :])
@@ -199,20 +211,20 @@ def is_round(source: Source, column: str, arm: str) -> bool:
 
 def name_them(source: Source, wanted: Mapping[str, str]) -> InvalidInput:
     """Return the refusal of data that lacks columns, with options that may name them."""
-    columns, guessed = source.frame.columns, guess(source, wanted)
-    needed = ("arm", "reward", "cost")
+    columns, needed = source.frame.columns, ("arm", "reward", "cost")
+    table = guess_table(source, wanted)
+    guessed = table or guess(source, wanted)
     lacking = [role for role in needed if wanted[role] not in columns]
+    options = {role: name for role, name in guessed.items() if name != wanted[role]}
+    if not table:
+        options = dict.fromkeys(lacking, "NAME") | options
     says = (
         f"{source.path} has no column {', '.join(repr(wanted[role]) for role in lacking)}, nor "
         f"{wanted['reward']}_ARM and {wanted['cost']}_ARM for each arm; it has "
         f"{listed(columns)}; name them: "
     )
-    table = set(guessed) == set(PREFIXED)
-    options = {role: name for role, name in guessed.items() if name != wanted[role]}
-    if not table:
-        options |= {role: "NAME" for role in lacking if role not in guessed}
-    order = [role for role in (*needed, *wanted) if role in options]
-    says += " ".join(f"--{role} {shlex.quote(options[role])}" for role in dict.fromkeys(order))
+    ordered = [role for role in dict.fromkeys((*needed, *wanted)) if role in options]
+    says += " ".join(f"--{role} {shlex.quote(options[role])}" for role in ordered)
     if not table and not {"probability", "round"} & set(guessed):
         says += f". {NO_PROBABILITY}"
     return InvalidInput(says)

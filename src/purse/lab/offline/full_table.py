@@ -60,7 +60,7 @@ def read_wide(source: Source, asked: Question) -> FullTable:
     """Return the table from a pair of columns for each arm; half a pair is refused."""
     arms, taken = wide_arms(source, asked)
     if not arms:
-        raise name_them(source, {"arm": asked.arm, "reward": asked.reward, "cost": asked.cost})
+        raise name_them(source, asked.names)
     rewards = [source.numbers(f"{asked.reward}_{name}", truth=True) for name in arms]
     costs = [cost_units(source, f"{asked.cost}_{name}") for name in arms]
     contexts = read_contexts(source, asked, arms, taken)

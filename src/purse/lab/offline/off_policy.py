@@ -21,7 +21,8 @@ from purse.lab.offline.frame import Data
 from purse.lab.offline.log import Log, read_log
 from purse.lab.offline.log_result import LogFacts, LogResult
 from purse.lab.offline.question import METHODS, NO_LIMIT, Question
-from purse.lab.offline.source import Source, read
+from purse.lab.offline.reading import open_source, without_empty
+from purse.lab.offline.source import Source
 from purse.lab.study import manifest
 from purse.lab.study.manifest import Recording
 
@@ -44,8 +45,9 @@ def estimate_log(
 
     Raise `InvalidInput` if a column is missing or a value is not allowed.
     """
-    source = data if isinstance(data, Source) else read(data)
-    return ask_log(source, Question(**asked), n_workers)
+    question = Question(**asked)
+    source = without_empty(open_source(data, question), question, log=True)
+    return ask_log(source, question, n_workers)
 
 
 def ask_log(source: Source, question: Question, n_workers: int | None) -> LogResult:

@@ -13,12 +13,12 @@ import numpy as np
 from purse.base import amounts
 from purse.base.text import align_columns, fold
 from purse.errors import InvalidInput
-from purse.lab.offline.columns import guess, name_them
+from purse.lab.offline.columns import guess, guess_table, name_them
 from purse.lab.offline.frame import Data
 from purse.lab.offline.full_table import FullTable
 from purse.lab.offline.log import ASSUMED, DOUBT, Log, unevenness
 from purse.lab.offline.question import Question
-from purse.lab.offline.reading import costs_of, names_of, open_source, read_rounds, without_empty
+from purse.lab.offline.reading import costs_of, open_source, read_rounds, without_empty
 from purse.lab.offline.source import Source
 
 SHOWN = 4  # rows
@@ -36,9 +36,13 @@ def overview(data: Data, asked: Question) -> str:
     Raise `InvalidInput` if the columns cannot be guessed, or a cell is not allowed.
     """
     source = open_source(data, asked)
-    wanted = names_of(asked)
-    found = guess(source, wanted)
-    table = set(found) == {"reward", "cost"}
+    wanted = asked.names
+    for role, name in wanted.items():
+        prefix = any(column.startswith(f"{name}_") for column in source.frame.columns)
+        if name != role and not prefix and name not in ASSUMED:
+            source.column(name)  # which refuses a name that is not there
+    table = guess_table(source, wanted)
+    found = table or guess(source, wanted)
     if not table and {"arm", "reward", "cost"} - set(found):
         raise name_them(source, wanted)
     asked = replace(asked, **found)
@@ -52,7 +56,7 @@ def overview(data: Data, asked: Question) -> str:
     command = replace(asked, budgets=[budget], skip_empty=skips).command(source.name)
     notes = rounds.notes if isinstance(rounds, Log) else tuple(source.notes)
     lines = [
-        fold(f"{rounds.name} is a {what_it_is(rounds)}. Its first rows, as they are read:"),
+        fold(f"{rounds.name}: a {what_it_is(rounds)}, as it is read:"),
         "",
         *("  ".join(row).rstrip() for row in align_columns([*first_rows(rounds, asked)])),
         "",
@@ -82,8 +86,8 @@ def supposed(source: Source, asked: Question) -> str:
 def what_it_is(rounds: Log | FullTable) -> str:
     """Return the form of the rounds in words."""
     n, arms = len(rounds.rewards if isinstance(rounds, FullTable) else rounds.arm), rounds.arms
-    form = "log: one" if isinstance(rounds, Log) else "full table: every one"
-    return f"{form} of {len(arms)} arms in each of {n:,} rounds"
+    form = "log, one" if isinstance(rounds, Log) else "full table, each"
+    return f"{form} of {len(arms)} arms in {n:,} rounds"
 
 
 def first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:

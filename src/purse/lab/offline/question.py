@@ -19,6 +19,7 @@ from purse.lab.offline import bootstrap
 Players = str | ModuleType | Sequence[str | ModuleType]
 Wanted = str | Sequence[str] | Mapping[str, Any]  # features
 
+COLUMNS = ("arm", "reward", "cost", "round", "probability")
 NO_LIMIT = "none"  # as a horizon
 PATHS, THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
 METHODS = ("replay", "ips", "snips", "dr")
@@ -67,6 +68,11 @@ class Question:
     cost_min: Any = None
     cost_max: Any = None
     references: bool = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the columns by what they are."""
+        return {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
 
     @property
     def players(self) -> list[str | ModuleType]:

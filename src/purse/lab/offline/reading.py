@@ -15,20 +15,13 @@ from purse.lab.offline.log import ASSUMED, Log, read_log
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import Source, read
 
-COLUMNS = ("arm", "reward", "cost", "round", "probability")
-
-
-def names_of(asked: Question) -> dict[str, str]:
-    """Return the names of the columns by what they are."""
-    return {name: getattr(asked, name) for name in COLUMNS if getattr(asked, name) is not None}
-
 
 def open_source(data: Data | Source, asked: Question) -> Source:
     """Return the rows, with names of columns as the question writes them."""
     source = data
     if not isinstance(source, Source):
         source = read(source, decimal=asked.decimal, empty=asked.empty)
-    return aligned(source, names_of(asked))
+    return aligned(source, asked.names)
 
 
 def is_log(source: Source, asked: Question) -> bool:
@@ -38,7 +31,7 @@ def is_log(source: Source, asked: Question) -> bool:
         return True
     if asked.arm not in columns or asked.round in columns:
         return False
-    guessed = guess(source, names_of(asked))
+    guessed = guess(source, asked.names)
     for role in ("probability", "round"):
         if role in guessed:
             hint = f"; name it: --{role} {guessed[role]}"

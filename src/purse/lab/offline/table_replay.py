@@ -21,8 +21,9 @@ from purse.lab.offline.answer import Answer
 from purse.lab.offline.frame import Data
 from purse.lab.offline.full_table import read_table, world_of_table
 from purse.lab.offline.question import Question, Wanted
+from purse.lab.offline.reading import open_source, without_empty
 from purse.lab.offline.references import references
-from purse.lab.offline.source import Source, read
+from purse.lab.offline.source import Source
 from purse.lab.offline.table_words import cells, ranked, standings
 from purse.lab.study import manifest
 from purse.lab.study.compare import compare
@@ -99,8 +100,9 @@ def replay_table(
     n_workers, folder   as in `purse.replay`
     asked               the fields of `Question`, but for those about logs
     """
-    source = data if isinstance(data, Source) else read(data)
-    return ask_table(source, Question(**asked), n_workers, folder)
+    question = Question(**asked)
+    source = without_empty(open_source(data, question), question, log=False)
+    return ask_table(source, question, n_workers, folder)
 
 
 def ask_table(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import alt, pl
 from purse.base.text import format_budget
-from purse.lab.offline.log_words import budgets_of, methods_of, quoted
+from purse.lab.offline.log_words import budgets_of, quoted
 from purse.lab.offline.table_words import LP_OF, NOTES, standings
 from purse.lab.report.charts.base import (
     DASHES,
@@ -44,7 +44,6 @@ TIPS = {
     "spent": "spent:Q|,.4~r",
     "pulls": "pulls:Q|,.0f",
 }
-LANE, BETWEEN = 12, 14  # the height of a method's lane, and what keeps policies apart
 LOG_TIPS = {
     "policy": "policy:N",
     "method": "method:N",
@@ -128,9 +127,7 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
     if answered.is_empty():
         return None
     panels = [
-        log_panel(
-            answered.filter(budget=budget), frame.filter(budget=budget), budget, policies_in(frame)
-        )
+        log_panel(frame.filter(budget=budget), budget, policies_in(frame))
         for budget in budgets_of(answered)
     ]
     return Figure("estimates", frame, panels, columns=1)
@@ -141,18 +138,18 @@ def policies_in(frame: pl.DataFrame) -> list[str]:
     return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
 
 
-def log_panel(
-    here: pl.DataFrame, every: pl.DataFrame, budget: float, policies: Sequence[str]
-) -> Panel:
-    """Return a lane for each method within a row for each player, in the order of the table."""
-    methods, ends = methods_of(every), [*here["low"], *here["high"]]
-    players = [row["policy"] for row in quoted(every) if not row["refused"]]
+def log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+    """Return a row for each player, in the order of the table, with the estimate that is quoted;
+    other methods are in the table.
+    """
+    shown = [row for row in quoted(every) if not row["refused"]]
+    here = pl.DataFrame(shown, every.schema)
+    players, ends = here["policy"].to_list(), [*here["low"], *here["high"]]
     x = linear("estimated gain", zero=min(ends) <= 0 or max(ends) > 2 * min(ends))
-    lane = alt.YOffset("method:N", scale=alt.Scale(domain=methods))
     domain = [*policies, *(player for player in players if player not in policies)]
     shades = [*colours(policies), *[NEUTRAL] * (len(domain) - len(policies))]
     colour = alt.Color("policy:N", scale=alt.Scale(domain=domain, range=shades), legend=None)
-    rows = {"y": policy_rows(players), "yOffset": lane, "color": colour}
+    rows = {"y": policy_rows(players), "color": colour}
     chart, own, others = (
         alt.Chart(part).encode(**rows)
         for part in (here, here.filter(kind="policy"), here.filter(pl.col("kind") != "policy"))
@@ -165,5 +162,4 @@ def log_panel(
     if here.filter(kind="policy").height:
         marks = own.mark_point(filled=True, size=46, opacity=1)
         layers.append(marks.encode(shape=policy_shape(policies), **at))
-    height = LANE * len(methods) + BETWEEN
-    return layered(f"B = {format_budget(budget)}", layers, height * len(players))
+    return layered(f"B = {format_budget(budget)}", layers, (STEP - 6) * len(players))

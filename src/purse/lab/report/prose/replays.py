@@ -123,7 +123,9 @@ def log_caption(estimates: pl.DataFrame) -> str:
         "Estimated gain with its 95% interval, a panel for each budget, in the order of the tables."
     )
     if len(methods) > 1:
-        says += f" A row has, from top to bottom, {join_words(map(code, methods))}."
+        says += f" The method is {code(FIRST)} where it answers; the table has all of them."
     if estimates["refused"].is_not_null().any():
-        says += " Where a method refuses there is no point; below the tables it says why."
+        says += (
+            " A player about whom every method refuses is left out; below the tables it says why."
+        )
     return says
