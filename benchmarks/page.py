@@ -214,7 +214,7 @@ def gpu_part(cuda: dict[str, Any] | None) -> list[str]:
         f"On {described(cuda['machine'])}; {cuda['paths']:,} paths, K = {USUAL}, a budget "
         f"of up to {cuda['budget']:,}, less for slow policies; setting up and "
         "fetching the results count. Plain C on one core of the same machine. The "
-        f"numbers that come out are the CPU's, [to the last bit](studies.md#on-a-gpu). {refused}"
+        f"numbers that come out are the CPU's, [to the last bit](gpu.md). {refused}"
     )
     few = [break_even.part(cuda["break_even"])] if "break_even" in cuda else []
     return ["## On a GPU", lead.strip(), gpu_table(cuda), *few]
