@@ -94,7 +94,6 @@ PAGES = [
             "campaigns",
             "alerts",
             "cap-llm-spending",
-            "cascades",
             "contexts",
             "periods",
             "contexts-live",
@@ -102,9 +101,12 @@ PAGES = [
             "remote",
             "traffic",
             "studies",
-            "notebooks",
             "adding-a-policy",
-            "adding-a-world",
+            "compare-in-five-minutes",
+            "concepts",
+            "llm-routing",
+            "replay",
+            "your-csv",
         )
     ),
 ]
