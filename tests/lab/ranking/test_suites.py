@@ -11,7 +11,9 @@ from purse import policies
 from purse.lab.ranking import case as cases
 from purse.lab.ranking import suites, with_contexts
 from purse.lab.ranking.advice import rank, recommend
+from purse.lab.ranking.page import PAGES
 from purse.lab.ranking.suites import IN_TRAFFIC, LONG_GAMES, SUITES, WHAT_USERS_HAVE, WITH_CONTEXTS
+from purse.lab.ranking.tables import anchor
 
 COMMITTED = Path(__file__).parents[3] / "docs" / "leaderboard"
 DIGESTS = {
@@ -46,7 +48,9 @@ def test_the_committed_files_are_those_of_the_stored_numbers() -> None:
     boards = runpy.run_path(str(COMMITTED.parent / "boards.py"))
     for path, text in boards["texts"]().items():
         assert path.read_text() == text, "run `python docs/boards.py`"
+    style = (COMMITTED.parent / "static" / "site.css").read_text()
     for version in SUITES:
+        assert f"#{anchor(PAGES[version].title)}:target" in style  # a tab of the page
         record = boards["read"](version)
         svg = (COMMITTED / f"{suites.name_file('leaderboard', version)}.svg").read_text()
         assert all(f">{policy}</text>" in svg for policy in record.policies)
