@@ -40,7 +40,8 @@ CONFIG: dict[str, Any] = {
               "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end",
               "titleBaseline": "bottom", "titleX": 0, "titleY": -9},
     "legend": {"orient": "top", "title": None, "titleFontSize": 11, "labelFontSize": 12,
-               "labelLimit": 260, "columns": 4, "symbolSize": 70, "symbolOpacity": 1, "padding": 6, "offset": 12},
+               "labelLimit": 260, "columns": 4, "symbolSize": 70, "symbolOpacity": 1,
+               "padding": 6, "offset": 12},
 }  # fmt: skip
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#C2659B", "#B57B00", "#3C98CE", "#1B1F24", "#8C8400")
 DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
