@@ -61,30 +61,12 @@ def mean_over(board: Leaderboard, policy: str, cases: list[Case]) -> str:
     return f"{100 * float(np.mean([each.mean for each in found])):.1f} ± {100 * half:.1f}"
 
 
-def by_situation(board: Leaderboard) -> dict[str, list[Case]]:
-    """Return the cases of each situation."""
-    groups: dict[str, list[Case]] = {}
-    for case in board.cases:
-        groups.setdefault(case.situation, []).append(case)
-    return groups
-
-
 def variants_table(boards: list[Leaderboard]) -> str:
     """Return a row for each variant: the mean of each suite."""
     head = ["", *(f"suite {board.suite}" for board in boards)]
     rows = [
         [label, *(mean_over(board, policy, list(board.cases)) for board in boards)]
         for label, policy in VARIANTS.items()
-    ]
-    return markdown_table(head, rows)
-
-
-def situations_table(board: Leaderboard) -> str:
-    """Return a row for each situation, a column for each variant."""
-    head = ["situation", *VARIANTS]
-    rows = [
-        [situation, *(mean_over(board, policy, cases) for policy in VARIANTS.values())]
-        for situation, cases in by_situation(board).items()
     ]
     return markdown_table(head, rows)
 
@@ -125,8 +107,6 @@ def page(boards: list[Leaderboard]) -> str:
                 "same draws for all; 0 is the optimum.\n"
                 "`python -m benchmarks.ablations` renews this page.",
                 variants_table(boards),
-                "## By situation, in suite 2",
-                situations_table(boards[1]),
                 "## Late reports",
                 "The gain as a part of what the oracle gains without delay, in percent, under stop "
                 "rule `hold`, where the report on an ask comes after so many further asks that as "

@@ -20,28 +20,19 @@ CROWDS = (1, 8, 32)  # processes
 def part(facts: dict[str, Any]) -> str:
     """Return the part of the page."""
     rows = facts["rows"]
-    bare = next(row for row in rows if row["what"] == BARE)
     table = markdown_table(
         [
             "",
             "CPU in the service, ms",
             "CPU in the client, ms",
-            *(
-                heading
-                for count in CROWDS
-                for heading in (f"pairs a second, {count} process{'es' * (count > 1)}", "of bare")
-            ),
+            *(f"pairs a second, {count} process{'es' * (count > 1)}" for count in CROWDS),
         ],
         [
             [
                 row["what"],
                 number(row["service_ms"]),
                 number(row["client_ms"]),
-                *(
-                    cell
-                    for count, pairs in row["pairs"].items()
-                    for cell in (number(pairs), f"{pairs / bare['pairs'][count]:.2f}")
-                ),
+                *map(number, row["pairs"].values()),
             ]
             for row in rows
         ],
@@ -52,15 +43,10 @@ def part(facts: dict[str, Any]) -> str:
     return "\n\n".join(
         [
             "## HTTP",
-            f"`python -m benchmarks.http_service` measures this part alone; {versions}. Each "
-            "request is sent after the answer to the last one; the processes that send share the "
-            f"machine's {facts['machine']['cores']} cores with the service. A pair is an ask and a "
-            "tell, each on disk in SQLite before it is answered. The bare route is one of "
-            "Starlette in the same server: it reads the JSON of the same requests and answers with "
-            "the same bodies, and neither checks, stores nor logs anything. The plain generator "
-            "sends with Python's own library over connections that stay open. CPU time is that of "
-            "one request, the least of several turns. Before it began "
-            f"{number(facts['load_before'])} processes were busy.",
+            f"{versions}. Service and clients share the machine's {facts['machine']['cores']} "
+            "cores. The bare route is one of Starlette in the same server: it reads and answers "
+            "the same bodies, and neither checks, stores nor logs anything. CPU time is that of "
+            "one request, the least of several turns.",
             table,
         ]
     )

@@ -71,14 +71,9 @@ def measure() -> dict[str, Any]:
 
 def part(facts: dict[str, Any]) -> str:
     """Return the section of the page."""
-    apart = " and ".join(f"{each:+.1f}" for each in facts["apart"])
     lead = (
-        f"`python -m benchmarks.linear` measures this part alone. `{POLICY}` keeps a regression "
-        "of each arm on the n numbers of a context, its constant among them, so that a round takes "
-        f"O(K n²). There is a horizon; contexts come from a table of rows. Mean gains of plain C "
-        f"without features and with {CHECKED[1]} are {apart} standard errors from `{POLICY}`'s. "
-        f"Before it began {number(facts['load_before'])} processes were busy on the machine's "
-        f"{facts['machine']['cores']} cores."
+        f"`{POLICY}` keeps a regression of each arm on the n numbers of a context, its constant "
+        "among them, so that a round takes O(K n²)."
     )
     rows = [
         [

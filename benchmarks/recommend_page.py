@@ -12,14 +12,10 @@ from benchmarks.tables import markdown_table, number
 FIRST = """\
 # The best arm, measured
 
-The policy `best-arm` on {worlds} worlds, {paths:,} paths each, with money that never ends the game.
-`python -m benchmarks.recommend` measures all of it and writes this page.
-
+The policy `best-arm` on {worlds} worlds of [measured.json](measured.json), {paths:,} paths each, \
+with money that never ends the game; `python -m benchmarks.recommend` measures it.
 At a confidence of {sure:.0%}, at most {wrong} of the answers may be wrong, {allowed} with two \
-standard errors.
-At {little:.0%} the latter is {allowed_little}.
-The bounds hold at all times and for all ways to choose arms, so fewer answers are wrong than that.
-A path without an answer counts as wrong.
+standard errors; at {little:.0%} the latter is {allowed_little}.
 """
 COSTS = """\
 ## What an answer costs
@@ -31,10 +27,9 @@ with the same end.
 RIVAL = """\
 ## What a policy for gain says
 
-`{rival}` gets the mean money of `best-arm` as its budget.
-It looks for the largest gain, so it pulls the arm with the best reward per cost most, whatever is \
-asked.
-The arm with the best mean under it is an answer, too, but nothing says how sure it is.
+`{rival}` gets the mean money of `best-arm` as its budget, and looks for the largest gain.
+The arm that it pulls most, and the one with the best mean under it, are answers, too; nothing \
+says how sure they are.
 """
 
 
@@ -72,9 +67,6 @@ def markdown(facts: dict[str, Any]) -> str:
         "",
         RIVAL.format(rival=facts["rival"]),
         rival_table(rows),
-        "",
-        "## The worlds\n",
-        worlds_table(rows),
     ]
     return "\n".join(parts) + "\n"
 
@@ -124,17 +116,6 @@ def rival_table(rows: list[dict[str, Any]]) -> str:
                 percent(row["rival"]["most_pulled_wrong"]),
                 percent(row["rival"]["best_mean_wrong"]),
             ]
-            for row in rows
-        ],
-    )
-
-
-def worlds_table(rows: list[dict[str, Any]]) -> str:
-    """Return the worlds and the questions as text."""
-    return markdown_table(
-        ["name", "world", "options", "best arm"],
-        [
-            [row["name"], f"`{row['world']}`", f"`{row['options']}`", str(row["right"])]
             for row in rows
         ],
     )

@@ -80,16 +80,9 @@ def measure() -> dict[str, Any]:
 
 def part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
     """Return the section of the page."""
-    apart = ", ".join(f"{each:+.1f}" for each in facts["apart"])
     lead = (
-        f"`python -m benchmarks.replan` measures this part alone. In every round `{POLICY}` solves "
-        "a linear program with D rows, one for each thing that runs out. D = 1 is the instance "
-        f"above. With D = 2 the game ends after {2 * facts['budget']:,} rounds, too, and with D = "
-        "3 there is a second resource with a budget as large; there what pays more costs more, so "
-        "that arms have to be mixed. Plain C solves the program with a dense tableau, and D is a "
-        f"constant in it; its mean gains with D = 1, 2 and 3 are {apart} standard errors from "
-        f"`{POLICY}`'s. Before it began {number(facts['load_before'])} processes were busy on the "
-        f"machine's {facts['machine']['cores']} cores."
+        f"In every round `{POLICY}` solves a linear program with D rows, one for each thing that "
+        "runs out. Plain C solves it with a dense tableau, and D is a constant in it."
     )
     return f"## `{POLICY}`, by what runs out\n\n{lead}\n\n{rows_table(facts, cuda)}"
 
@@ -97,18 +90,18 @@ def part(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
 def rows_table(facts: dict[str, Any], cuda: dict[str, Any] | None) -> str:
     """Nanoseconds a round and ratios, and those of the GPU if it was measured."""
     there = {row["limits"]: row["nanoseconds"] for row in (cuda or {}).get(POLICY, ())}
-    head = ["D", "K", "ns a round", "plain C, ns", "× plain C", f"`{RIVAL}`, ns", "× it"]
+    head = ["D", "K", "ns a round", "× plain C", f"× `{RIVAL}`"]
     rows = []
     for row in facts["rows"]:
         cells = [f"{row['limits']}: {RUNS_OUT[row['limits']]}", f"{row['arms']:,}"]
         cells.append(number(row[POLICY]))
         for rival in ("plain", RIVAL):
             ratio = row[rival] / row[POLICY] if row[rival] else None
-            cells += [number(row[rival]), number(ratio)]
+            cells.append(number(ratio))
         if there:
             cells.append(number(there.get(row["limits"]) if row["arms"] == USUAL else None))
         rows.append(cells)
-    return markdown_table([*head, *(["on the GPU below, ns"] if there else [])], rows)
+    return markdown_table([*head, *(["ns on the GPU"] if there else [])], rows)
 
 
 def main() -> None:

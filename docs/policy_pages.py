@@ -16,15 +16,17 @@ from score_bars import Bars, draw
 
 from purse import policies
 from purse.base.catalog import grouped
-from purse.base.text import MISSING, join_words, write_markdown_table
+from purse.base.text import MISSING, keep_on_line, write_markdown_table
 from purse.lab.ranking.advice import TIE, percent, rank
 from purse.lab.ranking.page import PAGES
 from purse.lab.ranking.record import ADVERSARY, Record
-from purse.lab.ranking.tables import name_page
+from purse.lab.ranking.suites import LONG_GAMES
+from purse.lab.ranking.tables import anchor, link, name_page
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
 GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence
-SUITES = {"1": "long games", "2": "what users have", "3": "contexts"}
+MUCH = 0.02  # of the optimum: the default is worth leaving for a policy that is better by more
+SUITES = {suite: page.title.lower() for suite, page in PAGES.items()}
 
 
 def write(folder: Path) -> None:
@@ -104,27 +106,29 @@ def guarantees() -> str:
 
 
 def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
-    """Return when to use a policy: what it is for, and on which worlds it leads the leaderboard."""
-    lines = [f"It is in the group *{group[0].lower()}{group[1:]}*."]
-    if name == policies.DEFAULT:
-        lines.append("It is the default: take it where you do not know yet.")
-    good = []
-    played = False
-    for record in records.values():
+    """Return when to use a policy: what it is for, and on which worlds it leads the leaderboard, or
+    where the default does not.
+    """
+    leads: dict[str, list[str]] = {}  # suite -> situations in which none is better
+    behind: dict[str, list[str]] = {}
+    for suite, record in records.items():
         for situation in record.situations:
             choices = rank(record, [situation])
             mine = [choice for choice in choices if choice.policy.partition(":")[0] == name]
-            played |= bool(mine)
-            # against an adversary all are alike, where the reference is known only afterwards
-            told = situation != ADVERSARY or record.suite != "1"
-            if mine and told and mine[0].mean <= choices[0].mean + TIE:
-                variant = mine[0].policy.removeprefix(name).removeprefix(":")
-                how = f" and `{variant}`" if variant else ""
-                good.append(f"{situation} (suite {record.suite}{how})")
-    if good:
-        lines.append(f"On the leaderboard none is better by more than half a percent with: "
-                     f"{join_words(good)}.")  # fmt: skip
-    elif played:
+            # against an adversary all are alike if the reference is known only afterwards
+            if not mine or (situation, suite) == (ADVERSARY, LONG_GAMES):
+                continue
+            best = mine[0].mean <= choices[0].mean + (MUCH if name == policies.DEFAULT else TIE)
+            variant = mine[0].policy.removeprefix(name).removeprefix(":")
+            how = f" (`{variant}`)" if variant and best else ""
+            (leads if best else behind).setdefault(suite, []).append(situation + how)
+    if name == policies.DEFAULT:
+        first = f"It is the default. Another policy is better by more than {MUCH:.0%} in:"
+        return [first, "", *by_suite(behind)]
+    lines = [f"It is in the group *{group[0].lower()}{group[1:]}*."]
+    if leads:
+        lines += [f"None is better by more than {TIE:.1%} in:", "", *by_suite(leads)]
+    elif behind:
         lines.append(
             "On the leaderboard another policy is better in every situation: take this one to "
             "compare with it, or for its guarantee."
@@ -132,31 +136,44 @@ def advice(name: str, group: str, records: dict[str, Record]) -> list[str]:
     return lines
 
 
+def by_suite(situations: dict[str, list[str]]) -> list[str]:
+    """Return a line for each suite."""
+    return [
+        f"- [{SUITES[suite]}]({suite_link(suite)}): {'; '.join(names)}"
+        for suite, names in situations.items()
+    ]
+
+
+def suite_link(suite: str) -> str:
+    """Return where a suite is on the page of the leaderboard."""
+    return f"../leaderboard.md#{anchor(PAGES[suite].title)}"
+
+
 def scores(name: str, records: dict[str, Record]) -> list[str]:
     """Return the section with the scores of a policy and of its variants, if it was played."""
     rows = []
     for suite, record in records.items():
-        path = f"../leaderboard/{PAGES[suite].name}.md"
         for place, each in enumerate(record.standings, 1):
             if each.policy.partition(":")[0] == name:
+                variant = each.policy.partition(":")[2]
                 rows.append(
                     [
-                        f"[{SUITES[suite]}]({path})",
-                        f"`{each.policy}`",
+                        f"[{SUITES[suite]}]({suite_link(suite)})"
+                        + (f", `{variant}`" if variant else ""),
                         f"{100 * each.score:.1f}",
-                        f"{place} of {len(record.standings)}",
-                        f"{each.cases} of {len(record.cases)}",
-                        f"{percent(each.worst)}: {each.worst_case}",
+                        keep_on_line(f"{place} of {len(record.standings)}"),
+                        keep_on_line(f"{each.cases} of {len(record.cases)}"),
+                        f"{percent(each.worst)} ({each.worst_case})",
                     ]
                 )
     if not rows:
         return []
-    head = ["suite", "policy", "mean regret, %", "place", "cases", "at worst"]
+    head = ["suite", "mean regret, %", "place", "cases", "in its worst case"]
     return [
         "## Scores",
         "Mean regret in percent of a reference: 0 is as good, 100 is nothing gained.",
-        write_markdown_table(head, rows, right=[2]),
-        *by_situation(name, records["1"]),
+        write_markdown_table(head, rows, right=[1]),
+        *by_situation(name, records[LONG_GAMES]),
     ]
 
 
@@ -170,18 +187,20 @@ def by_situation(name: str, record: Record) -> list[str]:
         usual = record.mean_over(policies.DEFAULT, cases)
         best = rank(record, [situation])[0]
         bars.append(Bars(situation, mine, usual, best.mean))
+        known = [percent(mine), MISSING if usual is None else percent(usual)]
         rows.append(
             [
                 situation,
-                percent(mine),
-                MISSING if usual is None else percent(usual),
-                f"{percent(best.mean)} (`{best.policy}`)",
+                *known[: 1 if name == policies.DEFAULT else 2],
+                f"{percent(best.mean)} ({link(best.policy, '.')})",
             ]
         )
     if not rows:
         return []
-    head = ["situation of suite 1", f"`{name}`", f"`{policies.DEFAULT}`", "the best"]
-    return [draw(name, policies.DEFAULT, bars), write_markdown_table(head, rows, right=[1, 2])]
+    names = dict.fromkeys([name, policies.DEFAULT])
+    head = ["situation in long games", *(link(each, ".") for each in names), "the best"]
+    right = range(1, 1 + len(names))
+    return [draw(name, policies.DEFAULT, bars), write_markdown_table(head, rows, right=right)]
 
 
 def options(module: ModuleType) -> str:

@@ -66,6 +66,15 @@ def test_the_pages_of_policies_show_every_sign_of_their_files() -> None:
     assert lost == []
 
 
+def test_mathematics_has_a_font_and_braces_are_as_high_as_a_line() -> None:
+    assert 'url("math.woff2")' in (SITE / "_static" / "site.css").read_text()
+    assert (SITE / "_static" / "math.woff2").stat().st_size < 400_000
+    assert (SITE / "_static" / "math-licence.txt").is_file()
+    page = (SITE / "theory" / "what-is-true.html").read_text()
+    assert '<mo stretchy="false">{</mo>' in page
+    assert "<mo>{</mo>" not in re.sub(r"<mrow>\s*<mo>{</mo>", "", page)  # of a `left`
+
+
 def test_every_link_and_anchor_leads_somewhere() -> None:
     pages = {path: path.read_text() for path in SITE.rglob("*.html")}
     anchors = {path: set(re.findall(r'\bid="([^"]+)"', text)) for path, text in pages.items()}

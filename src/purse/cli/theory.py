@@ -82,26 +82,26 @@ def leaderboard(
 
     POLICY is a name, name:option=value,... or the path of a policy file. The default is every
     policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
-    standings, and writes a page (which-policy.md for suite 1, what-users-have.md for suite 2,
-    with-contexts.md for suite 3, in-traffic.md for suite traffic), a figure, a table of scores, and
-    the numbers of the page. The same command continues an interrupted run. Several processes may
-    play some policies each into one folder.
+    standings, and writes a page (leaderboard.md for suite 1, leaderboard-2.md for suite 2 and so
+    on), a figure, tables of scores and of cases, and the numbers of the page. The same command
+    continues an interrupted run. Several processes may play some policies each into one folder.
     """
     from purse.base.files import write_atomically, write_text
     from purse.lab.ranking.leaderboard import leaderboard as play
-    from purse.lab.ranking.page import PAGES, markdown
+    from purse.lab.ranking.page import markdown
     from purse.lab.ranking.record import record_of, write_record
     from purse.lab.ranking.suites import name_file
-    from purse.lab.ranking.tables import heat_figure
+    from purse.lab.ranking.tables import cases_csv, heat_figure
     from purse.lab.report.charts.export import write_figure
 
     board = play(policies or None, n_workers=workers, folder=folder, **options)
     target, record = Path(folder), record_of(board)
     figure = heat_figure(record)
     files = write_figure(figure, target, kinds=("png", "svg"))
-    text, scores = f"{PAGES[board.suite].name}.md", f"{name_file('scores', board.suite)}.csv"
-    numbers = f"suite-{board.suite}.json"
-    write_text(target / text, markdown(record, f"{figure.name}.svg"))
+    text, numbers = f"{figure.name}.md", f"suite-{board.suite}.json"
+    scores, cases = (f"{name_file(kind, board.suite)}.csv" for kind in ("scores", "cases"))
+    write_text(target / text, markdown(record))
+    write_text(target / cases, cases_csv(record.cases))
     write_record(record, target / numbers)
     write_atomically(target / scores, board.frame().write_csv)
     if as_json:
@@ -109,7 +109,7 @@ def leaderboard(
         rows = {name: frame.to_dicts() for name, frame in frames.items()}
         print_json({"folder": str(target), **rows})
     else:
-        names = ", ".join([text, scores, numbers, *(file.name for file in files)])
+        names = ", ".join([text, scores, cases, numbers, *(file.name for file in files)])
         click.echo(f"{board}\nWritten to {target}: {names}")
 
 

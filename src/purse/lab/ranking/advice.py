@@ -52,23 +52,6 @@ def recommend(choices: list[Choice]) -> Choice | None:
     return choices[0] if choices else None
 
 
-def reason(choices: list[Choice]) -> str:
-    """Return why the recommended policy is taken, in a sentence."""
-    taken = recommend(choices)
-    if taken is None:
-        return "No policy on this board plays all of these cases."
-    text = (
-        f"Its mean regret is {percent(taken.mean)}, and {percent(taken.worst)} at worst "
-        f"({taken.case})"
-    )
-    if taken != choices[0]:
-        best = choices[0]
-        return f"{text}; `{best.policy}` has {percent(best.mean)}, which is hardly better."
-    if choices[1:]:
-        text += f"; `{choices[1].policy}` follows with {percent(choices[1].mean)}"
-    return f"{text}."
-
-
 def percent(score: float) -> str:
     """Return a score in percent, to a tenth if it is small.
 

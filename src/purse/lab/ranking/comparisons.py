@@ -43,9 +43,6 @@ def worth_row(record: Record, case: Case, pages: str | None) -> list[str]:
     """Return the worth of contexts in a case, and the part of it that policies get."""
     blind, seeing = (best_share(record, case, seeing=sees) for sees in (False, True))
     gained = None if blind is None or seeing is None else seeing[0] / blind[0] - 1
-    verdict = MISSING
-    if gained is not None:
-        verdict = "yes" if gained > WORTH_IT else "no" if gained < -WORTH_IT else "no difference"
     return [
         case.name,
         f"{1 / blind_share(case) - 1:+z.0%}",
@@ -54,14 +51,13 @@ def worth_row(record: Record, case: Case, pages: str | None) -> list[str]:
             for best in (blind, seeing)
         ),
         format_known(gained, "+.1%"),
-        verdict,
     ]
 
 
 def worth_table(record: Record, pages: str | None) -> str:
     """Return the table of what contexts are worth, a row for each case."""
     return write_markdown_table(
-        ["case", "worth", "best blind policy", "best policy that sees", "more", "worth it"],
+        ["case", "worth", "best blind policy", "best policy that sees", "more"],
         [worth_row(record, case, pages) for case in record.cases],
         right=[1, 4],
     )
@@ -92,26 +88,14 @@ def smallest(rows: list[Share], player: str) -> str:
     return f"{value:.0%} ({case})"
 
 
-def trivial_section(record: Record) -> list[str]:
-    """Return the section that compares the default with arms alone, if it was played."""
+def trivial_shares(record: Record, _: str | None) -> list[str]:
+    """Return a sentence that compares the default with arms alone, if it was played."""
     policy = policies.DEFAULT
     if policy not in record.policies or not record.alone:
         return []
     rows = shares(record, policy)
     return [
-        "## Never much worse than trivial",
-        f"What `{policy}`, the default, earns beside two players who learn nothing: one always "
-        "pulls the arm with the smallest mean cost, the other the arm that turns out best.\n"
-        "A user would have to know which arms these are.\n"
-        f"The smallest shares are {smallest(rows, 'cheapest')} of the cheapest arm's gain and "
-        f"{smallest(rows, 'best')} of the best arm's.\n"
-        f"{MISSING}: that player earns nothing.",
-        write_markdown_table(
-            ["case", "share of the cheapest arm alone", "share of the best arm alone"],
-            [
-                [row.case, format_known(row.cheapest, ".0%"), format_known(row.best, ".0%")]
-                for row in rows
-            ],
-            right=[1, 2],
-        ),
+        f"In no case does `{policy}`, the default, earn less than "
+        f"{smallest(rows, 'cheapest')} of what the cheapest arm alone earns, or than "
+        f"{smallest(rows, 'best')} of what the best arm alone does."
     ]

@@ -1,91 +1,31 @@
-"""Tables on the pages of all suites: standings, the heat map, scores by situation, wins, cases."""
+"""Tables of the leaderboard: advice, standings and cases; and the heat map."""
 
 from __future__ import annotations
 
+import csv
+from io import StringIO
 from typing import TYPE_CHECKING
 
 from purse import policies
 from purse.base.optional import pl
-from purse.base.text import (
-    first_paragraph,
-    format_budget,
-    join_words,
-    keep_on_line,
-    write_markdown_table,
-)
+from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
 from purse.engine.late.delay import parse_delay
-from purse.lab.ranking.advice import percent, rank
+from purse.lab.ranking.advice import percent, rank, recommend
+from purse.lab.ranking.record import ADVERSARY
 from purse.lab.ranking.suites import name_file
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.heat_map import heat_map
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from purse.lab.ranking.case import Case
-    from purse.lab.ranking.record import Record
+    from purse.lab.ranking.record import Record, Standing
 
 HEAT_TITLE = "Mean regret in percent of the optimum"
-HEAT_TEXT = (
-    "Each cell is a mean regret in percent: yellow is good, dark blue is bad, and a blank cell is "
-    "what the policy cannot play."
-)
 MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
-COARSE = (
-    "Numbers without an interval were read from an earlier heat map: those above 9.5% are known to "
-    "a whole percent, or half a percent off, and so are means and orders made from them."
-)
-TWINS = {  # policies that play alike, and why
-    (
-        "sao",
-        "uniform",
-    ): "`sao` draws all arms alike until it is sure that one is worse, which takes "
-    "longer than these games, so its scores are those of `uniform`."
-}
-BEST = 5  # policies in a table of a situation
-LONGEST = 90  # characters of a world's text in the table of cases
-
-
-def score_sections(record: Record, picture: str, pages: str | None) -> list[str]:
-    """Return the sections with all numbers: standings, heat map, scores by situation, wins."""
-    table = f"{name_file('scores', record.suite)}.csv"
-    parts = [
-        "## Standings",
-        *standing_notes(record),
-        standings_table(record, pages),
-        f"{HEAT_TEXT}\n[The picture in full size]({picture}).",
-        f"![Scores of all policies]({picture})",
-        "## Scores by situation",
-        "Mean regret in percent with half its 95% interval, where that was kept, for the best "
-        f"policies of each situation and the default.\n[{table}]({table}) has all policies on all "
-        "cases.",
-        *([COARSE] if any(score.half is None for score in record.scores.values()) else []),
-        *situation_tables(record, pages),
-    ]
-    if record.wins:
-        parts += [
-            "## Who beats whom",
-            "In how many cases the policy of the row is better than that of the column beyond "
-            f"doubt (paired runs, 95% interval), for {len(record.wins)} of the policies.",
-            wins_table(record, pages),
-        ]
-    return parts
-
-
-def standing_notes(record: Record) -> list[str]:
-    """Return what a reader must know of the standings."""
-    notes = [
-        "Over the cases that a policy can play, the smallest mean regret first.\n"
-        "Where a policy plays fewer cases than another, their means are over different cases: "
-        "compare their ranks, too, or the scores by situation."
-    ]
-    if record.known_costs:
-        names = join_words(f"`{policy}`" for policy in sorted(record.known_costs))
-        notes.append(f"These have to be told what each arm costs: {names}.")
-    for pair, why in TWINS.items():
-        if set(pair) <= set(record.policies):
-            notes.append(why)
-    return ["\n".join(notes)]
+BEST = 10  # policies in the standings
+CASE_HEAD = ("case", "situation", "world", "budget", "declared bounds", "besides", "paths")
 
 
 def heat_figure(record: Record) -> Figure:
@@ -119,83 +59,83 @@ def name_page(policy: str) -> str:
     return policy.replace("+", "p").replace(".", "-")
 
 
-def describe(policy: str) -> str:
-    """Return what a policy is, in a sentence: the first one of its file, without its name."""
-    first = first_paragraph(policies.load(policy.partition(":")[0]).__doc__)
-    return first.partition(": ")[2] or first
+def anchor(title: str) -> str:
+    """Return the anchor of a heading.
+
+    >>> anchor("What users have")
+    'what-users-have'
+    """
+    return title.lower().replace(" ", "-")
+
+
+def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | None) -> str:
+    """Return the table of what to take: a row for each group of situations."""
+    rows = []
+    for label, situations in groups.items():
+        choices = rank(record, situations)
+        usual = next((each for each in choices if each.policy == policies.DEFAULT), None)
+        taken = recommend(choices)
+        cells = [MISSING] * 3
+        if taken:
+            worst = f"{percent(taken.worst)} ({taken.case})"
+            cells = [link(taken.policy, pages), percent(taken.mean), worst]
+        rows.append([label, *cells, percent(usual.mean) if usual else MISSING])
+    head = ["situation", "take", "its regret", "in its worst case", f"`{policies.DEFAULT}`"]
+    return write_markdown_table(head, rows, right=[2, 4])
+
+
+def best_players(record: Record) -> list[Standing]:
+    """Return the best policies of those that play every case, or of all if none does."""
+    whole = [row for row in record.standings if row.cases == len(record.cases)]
+    return (whole or list(record.standings))[:BEST]
+
+
+def best_caption(record: Record) -> str:
+    """Return what stands above the standings."""
+    n_players = len(record.policies)
+    n_whole = sum(row.cases == len(record.cases) for row in record.standings)
+    text = f"{n_whole} of {n_players} policies play every case; the best of them are:"
+    return text if n_whole else "No policy plays every case; the best of all are:"
 
 
 def standings_table(record: Record, pages: str | None) -> str:
-    """Return the standings, the smallest mean score first."""
-    rows = [
-        [
-            link(row.policy, pages),
-            describe(row.policy) if pages else "",
-            keep_on_line(f"{row.cases} of {len(record.cases)}"),
-            keep_on_line(f"{100 * row.score:.1f} ± {100 * row.half:.1f}"),
-            f"{row.rank:.1f}",
-            f"{percent(row.worst)}: {row.worst_case}",
+    """Return the best policies, with their worst cases but for an adversary's."""
+    rows = []
+    played = [case.name for case in record.cases if case.situation != ADVERSARY]
+    for row in best_players(record):
+        means = [
+            (mean, case)
+            for case in played
+            if (mean := record.mean_score(row.policy, case)) is not None
         ]
-        for row in record.standings
-    ]
-    head = ["policy", "what it is", "cases", "mean regret, %", "mean rank", "at worst"]
-    if not pages:
-        head, rows = head[:1] + head[2:], [cells[:1] + cells[2:] for cells in rows]
-    return write_markdown_table(head, rows, right=[len(head) - 3, len(head) - 2])
+        worst, case = max(means, default=(row.worst, row.worst_case))
+        rows.append(
+            [
+                link(row.policy, pages),
+                keep_on_line(f"{100 * row.score:.1f} ± {100 * row.half:.1f}"),
+                f"{row.rank:.1f}",
+                f"{percent(worst)} ({case})",
+            ]
+        )
+    worst_of = ", no adversary" if ADVERSARY in record.situations else ""
+    head = ["policy", "mean regret, %", "mean rank", f"in its worst case{worst_of}"]
+    return write_markdown_table(head, rows, right=[1, 2])
 
 
-def cell(record: Record, policy: str, case: str) -> str:
-    """Return a score in percent, with half its interval if that is known."""
-    score = record.scores.get((policy, case))
-    if score is None:
-        return ""
-    if score.half is None:
-        return percent(score.mean).rstrip("%")
-    return keep_on_line(f"{100 * score.mean:z.1f} ± {100 * score.half:z.1f}")
-
-
-def situation_tables(record: Record, pages: str | None) -> Iterable[str]:
-    """Return, for each situation, the scores of its best policies on its cases."""
-    for situation, cases in record.situations.items():
-        best = [choice.policy for choice in rank(record, [situation])[:BEST]]
-        if policies.DEFAULT in record.policies and policies.DEFAULT not in best:
-            best = [*best[: BEST - 1], policies.DEFAULT]
-        rows = [[case, *(cell(record, policy, case) for policy in best)] for case in cases]
-        head = ["case", *(link(policy, pages) for policy in best)]
-        yield f"### {situation[0].upper()}{situation[1:]}"
-        yield write_markdown_table(head, rows, right=range(1, len(head)))
-
-
-def wins_table(record: Record, pages: str | None) -> str:
-    """Return how often the policy of the row beats that of the numbered column."""
-    names = list(record.wins)
-    rows = [
-        [
-            f"{place}. {link(one, pages)}",
-            *("" if one == other else str(record.wins[one][other]) for other in names),
-        ]
-        for place, one in enumerate(names, 1)
-    ]
-    head = ["", *(f"{place}." for place in range(1, len(names) + 1))]
-    return write_markdown_table(head, rows, right=range(1, len(head)))
-
-
-def cases_table(cases: Iterable[Case]) -> str:
-    """Return the table of cases."""
-    head = ["case", "situation", "world", "budget", "declared bounds", "besides", "paths"]
-    return write_markdown_table(head, map(case_row, cases))
+def cases_csv(cases: Iterable[Case]) -> str:
+    """Return the cases as CSV; what is not said is as in `purse.simulate`."""
+    file = StringIO()
+    csv.writer(file, lineterminator="\n").writerows([CASE_HEAD, *map(case_row, cases)])
+    return file.getvalue()
 
 
 def case_row(case: Case) -> list[str]:
     """Return a row of the table of cases."""
-    world = " or ".join(
-        f"`{text if len(text) <= LONGEST else text[:LONGEST] + '…'}`"
-        for text in case.adversary or (case.world,)
-    )
+    world = " or ".join(case.adversary or (case.world,))
     besides = {
         f"horizon {case.horizon}": case.horizon is not None,
         f"reports {case.delay} rounds late": parse_delay(case.delay).is_late,
-        f"stop rule `{case.stop}`": case.stop != "exit",
+        f"stop rule {case.stop}": case.stop != "exit",
     }
     said = ", ".join(text for text, holds in besides.items() if holds)
     budgets = case.budget if isinstance(case.budget, tuple) else (case.budget,)

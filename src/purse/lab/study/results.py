@@ -183,6 +183,9 @@ class Study:
 
         name   "regret", "gain", "left", "shares", "runs" or "growth"; not every study has all
 
+        `.chart()` of the figure is an Altair chart, to change it; Altair loads scripts from the
+        network to show it, and the figure needs none.
+
         Raise `InvalidInput` when the study has no such figure, and `MissingExtra` when the extra
         `lab` is not installed.
         """

@@ -30,15 +30,18 @@ CONFIG: dict[str, Any] = {
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
     "view": {"stroke": None},
     "concat": {"spacing": 28},
-    "title": {"anchor": "start", "fontSize": 14, "fontWeight": 600, "offset": 14, "limit": 360},
+    "text": {"fontSize": 11},
+    "title": {"anchor": "start", "fontSize": 14, "subtitleFontSize": 11, "fontWeight": 600,
+              "offset": 14, "limit": 360},
     "axis": {"labelFontSize": 11.5, "labelPadding": 6, "titleFontSize": 12,
              "titleFontWeight": "normal", "gridColor": "#E4E8EC", "domain": False},
     "axisX": {"ticks": False, "titlePadding": 8, "labelFlush": True},
     "axisY": {"ticks": False, "labelLimit": 140,
               "titleAngle": 0, "titleAlign": "left", "titleAnchor": "end",
               "titleBaseline": "bottom", "titleX": 0, "titleY": -9},
-    "legend": {"orient": "top", "title": None, "labelFontSize": 12, "labelLimit": 260,
-               "columns": 4, "symbolSize": 70, "symbolOpacity": 1, "offset": 18},
+    "legend": {"orient": "top", "title": None, "titleFontSize": 11, "labelFontSize": 12,
+               "labelLimit": 260, "columns": 4, "symbolSize": 70, "symbolOpacity": 1,
+               "padding": 6, "offset": 12},
 }  # fmt: skip
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#C2659B", "#B57B00", "#3C98CE", "#1B1F24", "#8C8400")
 DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
@@ -183,7 +186,11 @@ class Figure:
     legend: Mapping[str, Any] = field(default_factory=dict)  # what is not as in other figures
 
     def chart(self) -> Any:
-        """Return all panels as one Altair chart."""
+        """Return all panels as one Altair chart.
+
+        Altair shows it with scripts from the network; the figure itself, its files and
+        `chart().save("name.svg")` need none.
+        """
         return self._joined([panel.chart for panel in self.panels])
 
     def _joined(self, charts: Sequence[Any]) -> Any:

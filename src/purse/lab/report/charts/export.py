@@ -19,6 +19,8 @@ from purse.lab.report.charts.base import Figure, dark_rules
 
 SCALE = 2  # pixels of a PNG per unit of its figure
 KINDS = ("png", "svg", "csv")
+ROOM = 1.2  # times as wide as the renderer's may be the font that a reader has
+SIZE = re.compile(r'(?<=font-size=")[\d.]+')
 GROUND = re.compile(r'(<rect [^>]*)fill="#FFFFFF"')  # the first one is the ground
 INK, SOFT, RULE = "#E6EDF3", "#9BA5B0", "#3A4149"  # on a dark page
 WORDS = ("axis-title", "title-text", "title-subtitle", "legend-label", "legend-title")
@@ -52,12 +54,27 @@ def put(content: bytes, file: Any) -> None:
 
 
 def render_svg(spec: dict[str, Any]) -> str:
-    """Draw a Vega-Lite chart as an SVG document."""
-    svg = str(extra("vl_convert").vegalite_to_svg(spec, vl_version=version()))
+    """Draw a Vega-Lite chart as an SVG document, with room for readers' fonts.
+
+    The renderer measures text in its own font. It gets larger text, and the drawing smaller one.
+    """
+    svg = str(extra("vl_convert").vegalite_to_svg(enlarge(spec), vl_version=version()))
+    svg = SIZE.sub(lambda match: f"{float(match[0]) / ROOM:g}", svg)
     # the renderer counts on from drawing to drawing, and equal charts are to be equal files
     names = dict.fromkeys(re.findall(r'id="((?:gradient_|clip)\d+)"', svg))
     places = {name: f"{name.rstrip('0123456789')}{place}" for place, name in enumerate(names)}
     return re.sub(r'(?<=id="|rl\(#)\w+', lambda match: places.get(match[0], match[0]), svg)
+
+
+def enlarge(part: Any, name: str = "") -> Any:
+    """Return a part of a chart with larger text, and larger limits on its width."""
+    if isinstance(part, dict):
+        return {
+            key: value if key == "datasets" else enlarge(value, key) for key, value in part.items()
+        }
+    if isinstance(part, list):
+        return [enlarge(each) for each in part]
+    return ROOM * part if name.endswith(("ontSize", "imit")) else part
 
 
 def version() -> str:
