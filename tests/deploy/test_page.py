@@ -1,4 +1,4 @@
-"""The commands on containers of the page on operations are ones that purse, the compose file and shells take."""
+"""The commands of the page on operations are ones that purse, the compose file and shells take."""
 
 from __future__ import annotations
 
