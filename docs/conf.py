@@ -25,6 +25,7 @@ html_title = "purse"
 html_static_path = ["static"]
 html_favicon = "static/favicon.svg"
 html_css_files = ["site.css"]
+html_extra_path = ["llms.txt"]  # the pages, for programs that read
 html_show_sourcelink = False
 html_show_copyright = False
 smartquotes = False  # quotes and dashes stand as the source has them

@@ -15,7 +15,7 @@ from purse.service.settings import Settings
 from tests.support.paths import ROOT
 
 DEPLOY = ROOT / "deploy"
-PAGE = ROOT / "docs" / "deploy.md"
+PAGE = ROOT / "docs" / "operations.md"
 
 
 def read_yaml(name: str) -> Any:

@@ -27,8 +27,9 @@ from tests.system.test_studies import free_port
 
 OUTAGE = ("story", "compare", "burst", "hour") if SOAK else ("story", "burst")
 COMPANY = (ROOT / "docs" / "company.md").read_text()
-COMPANY_FILES = ("receiver.py", "webhooks.toml", "traffic.py")  # of the page, in their order
-BLOCK = re.compile(r"```(console|python|toml|text)\n(.*?)```", re.DOTALL)
+BLOCK = re.compile(  # of commands, of their output, and of a file, whose name is its caption
+    r"```(?:(console|text)|\{code-block\} \w+\n:caption: (\S+)\n)\n(.*?)```", re.DOTALL
+)
 # dates, ids and what follows from them
 VARIES = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC|digest [0-9a-f]{32}")
 
@@ -283,10 +284,10 @@ def test_the_page_of_a_company_can_be_followed(
     page = COMPANY.replace("8099", str(free_port()))
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.chdir(tmp_path)
-    files, said = iter(COMPANY_FILES), list[str]()
-    for kind, block in BLOCK.findall(page):
-        if kind in ("python", "toml"):
-            (tmp_path / next(files)).write_text(block)
+    said = list[str]()
+    for kind, file, block in BLOCK.findall(page):
+        if file:
+            (tmp_path / file).write_text(block)
         elif kind == "text" and said:
             printed = "".join(said)
             for line in VARIES.sub("...", block).splitlines():
