@@ -43,6 +43,7 @@ export function draw(seen, chances) {
     cells: [format.count(arm.pulls), format.count(arm.told), ...waits.map((name) => format.count(arm[name])), format.share(arm.share), format.share(arm.recent_share), ...(chances ? [arm.arm in chances ? format.share(chances[arm.arm]) : "–"] : []), exact(reward, arm.mean_reward),
       ...costs.map((show, place) => exact(show, arm.mean_costs?.[place])), efficiency(arm, ratio, top)],
   }));
+  find("arms").toggleAttribute("data-long", shown.some(({ arm }) => arm.length > 20));
   find("arms").dataset.more = waits.length + (chances ? 1 : 0) + resources.length - 1;
   const recent = format.duration(Math.max(60, (now - history.started_at) / 8));
   const others = history.arms.length - shown.length;

@@ -37,7 +37,7 @@ export function budget({ resource, places, purse, at: given, now, until: end }, 
   marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(edge), y(values.budget.at(-1))]]) }));
   const over = values.overrun.at(-1) > 0;
   if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, place) => [x(time), y(paid[place])])) }));
-  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) - 9, "text-anchor": "end" }, `budget ${format.amount(values.budget.at(-1))}`));
+  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `budget ${format.amount(values.budget.at(-1))}`));
   if (projection) {
     const left = values.left.at(-1);
     const reach = Math.min(1, (edge - end) / (projection.seconds || 1));

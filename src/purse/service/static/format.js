@@ -65,6 +65,9 @@ export function duration(seconds) {
   return `${Math.floor(total / length)} ${unit}${rest ? ` ${rest} ${next[0]}` : ""}`;
 }
 
+/** How long ago, in the largest unit: 2 h ago. */
+export const ago = (seconds) => `${duration(seconds).split(" ").slice(0, 2).join(" ")} ago`;
+
 /** A rate in the unit of time in which it is at least a tenth, or per day: 3.2 USD per hour. */
 export function rate(perSecond, what) {
   const [unit, length] = [["second", 1], ["minute", 60], ["hour", 3600], ["day", 86400]].find(([name, each]) => perSecond * each >= 0.1 || name === "day");
@@ -81,7 +84,7 @@ export function often(perSecond, what) {
 export function column(values) {
   const sizes = values.map(Math.abs).filter((value) => value > 0).map((value) => Math.floor(Math.log10(value)));
   const most = 2 - Math.max(...sizes, -6);
-  const places = Math.max(0, Math.min(most + 2, Math.max(most, 1 - Math.min(...sizes, 2))));
+  const places = values.every(Number.isInteger) ? 0 : Math.max(0, Math.min(most + 2, Math.max(most, 1 - Math.min(...sizes, 2))));
   return (value) => (value === null || value === undefined ? "–" : value === 0 ? "0" : fixed(value, places));
 }
 

@@ -50,7 +50,7 @@ function periodText({ number, every, time_zone: zone, ends_at: ends, spent, allo
 }
 
 function stat(name, label, value, { note, exact, kind = "" } = {}) {
-  return el("div", { class: kind, "data-stat": label.toLowerCase() }, el("dt", { title: MONEY[name] }, swatch(name), label), el("dd", { title: exact }, value, note ? el("small", {}, note) : null));
+  return el("div", { class: kind, "data-stat": label.toLowerCase() }, el("dt", { title: MONEY[name] }, exact ? swatch(name) : null, label), el("dd", { title: exact }, value, note ? el("small", {}, note) : null));
 }
 
 /** What the campaign has earned for certain of what was possible, or why nothing is known. */
@@ -120,7 +120,7 @@ export function value({ status, history, now, until }) {
     drawn.top = el("div");
     find("value").replaceChildren(drawn.top, el("h3", {}, `Reward per ${resource} over time`), drawn.node);
   }
-  drawn.top.replaceChildren(...stats({ value: history.value, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled, horizon: status.horizon }));
+  drawn.top.replaceChildren(...stats({ value: history.value, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
   drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: history.value, resource, now, until });
 }
