@@ -86,7 +86,8 @@ def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted
             f"; {amounts.text(balance.presumed)} is presumed spent, for tickets without a report"
         )
     if level is own and (period := own.period):
-        text += f"; the next period begins {write_time(period.ends / 1000)}"
+        begins = write_time(period.ends / 1000, own.terms.time_zone)
+        text += f"; the next period begins {begins}"
     error = BudgetExhausted(text)
     error.need = list(held)
     return error

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from purse.campaign.allowed import Need, allowed_arms, needs, shortage
 from purse.campaign.arms import Seen
 from purse.campaign.ask_inputs import Context, Mask, check_keys, check_most
 from purse.campaign.ledger import fits
+from purse.campaign.masks import ready
 from purse.campaign.records import Units
-from purse.campaign.results import write_time
+from purse.campaign.standing import last_day, note_over, played, policy_has_ended
 from purse.campaign.states import ENDED, FAILED, RUNNING, VOID
 from purse.campaign.ticket import SKIP, TicketRecord
 from purse.campaign.transaction import Transaction
@@ -113,9 +114,12 @@ def choice(
     level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     check_keys(labels or (), head.labels)
     refuse_stopped(transaction)
+    refuse_played(transaction)
     need, seen, explored = look(transaction, mask, context)
     t, left = seen.t, seen.left
     arm, p = transaction.chosen or next_round(transaction, seen, explored)
+    if arm == STOP or (arm == SKIP and not terms.may_skip):
+        refuse_over(transaction, seen, arm, is_special=mask is not None or context is not None)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
     if not fits(held, left):
         raise shortage(transaction, arm, held)
@@ -174,13 +178,34 @@ def refuse_stopped(transaction: Transaction) -> None:
     is over.
     """
     if transaction.campaign.is_over(transaction.now):
-        until = write_time(transaction.campaign.terms.until / 1000)
-        raise CampaignEnded(f"{transaction.level.title} has ended: it was to last until {until}")
+        why = last_day(transaction.campaign.terms)
+        raise CampaignEnded(f"{transaction.level.title} has ended: {why}")
     for level in transaction.level.chain():  # the nearest first
         if level.head.status == ENDED:
             raise CampaignEnded(f"{level.title} has ended")
         if level.head.status != RUNNING:
             raise CampaignPaused(f"{level.title} is paused; resume it first")
+
+
+def refuse_played(transaction: Transaction) -> None:
+    """Raise `HorizonReached` if all rounds of the horizon were asked for."""
+    if reached := played(transaction.campaign):
+        raise HorizonReached(reached[1])
+
+
+def refuse_over(transaction: Transaction, seen: Seen, arm: int, *, is_special: bool) -> NoReturn:
+    """Raise `AskRefused` because the policy has ended the game, and note it.
+
+    is_special   whether the ask has a mask or a context: then only `STOP` is about others, too
+
+    Nor is it noted if money alone does not decide which arms are allowed: others will be soon.
+    """
+    level, there = transaction.campaign, transaction.campaign.arms.there
+    chose_freely = seen.allowed is None or len(seen.allowed) == len(there)
+    waits = len(ready(level.head, there, transaction.now)) < len(there)
+    if arm == STOP or not (is_special or waits):
+        note_over(level, for_good=arm == STOP and chose_freely)
+    raise AskRefused(policy_has_ended(level.terms, level.head.rounds))
 
 
 def check_mask(transaction: Transaction, mask: Mask | None) -> None:
@@ -197,13 +222,8 @@ def next_round(
     transaction: Transaction, seen: Seen, explored: Mapping[int, float]
 ) -> tuple[int, float]:
     """Return arm and probability of the next ticket: explored, or chosen by the policy."""
-    terms, t, period = transaction.campaign.terms, seen.t, transaction.level.period
-    horizon = terms.horizon
-    if isinstance(horizon, int) and t > horizon + (period.rounds if period else 0):
-        when = " in this period" if period else ""
-        raise HorizonReached(f"all {horizon} rounds of the horizon have been asked for{when}")
-    rest = 1 - sum(explored.values())
-    drawn = draw(explored, terms.seed, t) if explored else None
+    rest, t = 1 - sum(explored.values()), seen.t
+    drawn = draw(explored, transaction.campaign.terms.seed, t) if explored else None
     if drawn is not None:
         return drawn, explored[drawn] + rest * policy_chances(transaction, seen)[drawn]
     arm, chance = policy_choice(transaction, seen)
@@ -259,16 +279,14 @@ def explored_arms(
 
 
 def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
-    """Raise `AskRefused` if the policy has ended the game, `PurseError` if it chose nonsense."""
+    """Raise `PurseError` if the policy chose nonsense."""
     terms = transaction.campaign.terms
-    if arm == STOP or (arm == SKIP and not terms.may_skip):
-        raise AskRefused(f"{terms.policy} has ended the game after {t - 1} rounds")
-    if arm != SKIP and not 0 <= arm < len(transaction.campaign.arms.names):
+    if arm not in (SKIP, STOP) and not 0 <= arm < len(transaction.campaign.arms.names):
         raise PurseError(
             f"{terms.policy} chose no arm, or one that does not exist or is not allowed, in round "
             f"{t}"
         )
-    if arm != SKIP and not 0 < p <= 1 + 1e-9:
+    if arm not in (SKIP, STOP) and not 0 < p <= 1 + 1e-9:
         raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
 
 

@@ -118,7 +118,8 @@ def lines(
 def compare(replay: Replay, stored: Stored) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
-    level.head.checkpoint = stored_level.head.checkpoint  # a cache, of which no entry tells
+    for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
+        setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
     rows = sorted(tuple(row) for row in stored.balances)
     own = [("", "", place, 0, *balance) for place, balance in enumerate(level.balances)]
     pairs: list[tuple[str, Any, Any]] = [

@@ -585,17 +585,18 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         With this confidence it holds at all times at once, for every policy, so that one may look
         whenever one likes. It takes for granted that an arm's rewards and costs are independent
         draws that do not change: after a change it is void. Retired arms do not count for the best
-        way. Under masks the best way may choose any arm in every round, which only makes it better.
+        way.
 
-        There is no `share`, and `notes` says why, if there are features, if rewards are waited for,
+        There is no `share`, and `notes` says why, if there are features, if asks allowed only some
+        of the arms, if the policy looks for changes and has found one, if rewards are waited for,
         or if a report was outside the declared ranges.
 
         Raise `InvalidInput` when the confidence is not allowed.
         """
         from purse.campaign.certificates import certified
 
-        sure = check_confidence(confidence)
-        return self._kept.history.look(lambda history: certified(history, sure))
+        sure, drifted = check_confidence(confidence), self._kept.campaign.head.drifted
+        return self._kept.history.look(lambda history: certified(history, sure, drifted))
 
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(

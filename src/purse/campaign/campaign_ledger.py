@@ -228,6 +228,6 @@ class CampaignLevel(Level):
         )
         row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
         self.head.arms = sorted([*(other for other in self.head.arms if other[0] != place), row])
-        self.arms = Arms(self.terms, self.head.arms)
+        self.arms, self.head.over = Arms(self.terms, self.head.arms), []
         if is_new and self.terms.initial_rounds:
             self.head.owed = [*self.head.owed, place]

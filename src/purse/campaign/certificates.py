@@ -8,15 +8,19 @@ from collections.abc import Iterator
 from purse.base import amounts
 from purse.base.text import count
 from purse.campaign.arm_stats import ArmSums
-from purse.campaign.history import History
+from purse.campaign.history import MASKED, History
 from purse.campaign.recommendations import cost_range
+from purse.campaign.standing import policy_name
 from purse.identification.certificate import Certificate
 
 NOTHING = ArmSums(0, 0, 0, 0.0, ())
 
 
-def certified(history: History, confidence: float) -> Certificate:
-    """Return the share of the best that a campaign has earned for certain so far."""
+def certified(history: History, confidence: float, drifted: int) -> Certificate:
+    """Return the share of the best that a campaign has earned for certain so far.
+
+    drifted   the round in which its policy found that an arm had changed; 0: in none
+    """
     from purse.identification.certify import most_gain
 
     terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
@@ -45,7 +49,7 @@ def certified(history: History, confidence: float) -> Certificate:
         confidence=confidence,
     )
     gain = sum(one.reward for one in sums)
-    reason = silence(history, sums)
+    reason = silence(history, sums, drifted)
     if not reason and most <= 0:
         reason = "nothing was paid so far, or nothing can be gained"
     if reason:
@@ -59,11 +63,16 @@ def certified(history: History, confidence: float) -> Certificate:
     )
 
 
-def silence(history: History, sums: list[ArmSums]) -> str:
+def silence(history: History, sums: list[ArmSums], drifted: int) -> str:
     """Return why nothing can be claimed; "" if something can."""
     counts, waiting = history.level.head.counts, sum(one.settled for one in sums)
     if history.terms.features:
         return "contexts decide what is best, and the bounds are of arms without them"
+    if masked := history.level.head.counts.get(MASKED):
+        return f"{count(masked, 'ask')} allowed only some arms: masks decide what is best, too"
+    if drifted:
+        name = policy_name(history.terms)
+        return f"void since round {drifted}: {name} found that rewards or costs of an arm changed"
     if waiting:
         return f"{count(waiting, 'pull')} with a known cost and no reward so far: ask again later"
     if overruns := counts.get("overruns", 0):
@@ -77,7 +86,7 @@ def notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
     """Yield what is taken for granted, and which money brought nothing."""
     yield (
         "this takes it that the rewards and costs of an arm are independent draws that do not "
-        "change, whatever arms an ask allows"
+        "change"
     )
     lost = sum(one.failed for one in sums) + presumed
     if lost:

@@ -174,6 +174,7 @@ class Committer:
                     f"the journal of {self.terms.name!r} was replaced by another one; try again"
                 )
             policy.learn(parsed(locked.told), level.seq, level.head.digest)
+            level.head.drifted = policy.drifted
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq
                 checkpoints.append((locked.levels[-1].key, *policy.stored()))
@@ -187,13 +188,15 @@ class Committer:
             )
         if policy is not None and transaction.added:
             learn_added(policy, transaction)
+        over = level.head.over
         for operation in operations:
             operation.answer, operation.error = None, None
             try:
                 operation.answer = operation.decide(transaction)
             except PurseError as error:
                 operation.error = error
-        if not transaction.added or all(operation.looks for operation in operations):
+        changed = transaction.added or level.head.over != over
+        if not changed or all(operation.looks for operation in operations):
             return None
         return written(transaction, locked.levels, checkpoints)
 

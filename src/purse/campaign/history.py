@@ -11,10 +11,21 @@ import orjson
 
 from purse.base.json import compact_bytes
 from purse.campaign.arm_stats import ArmStats, ArmSums, value
+from purse.campaign.ask_inputs import from_body
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.entry import Entry
 from purse.campaign.records import HISTORY, Balance, Head, opened, sealed
-from purse.campaign.states import OPEN, RUNNING, SETTLED, UNFINISHED
+from purse.campaign.states import (
+    FAILED,
+    OPEN,
+    PRESUMED,
+    RUNNING,
+    SETTLED,
+    SKIPPED,
+    TOLD,
+    UNFINISHED,
+    CampaignState,
+)
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
 from purse.campaign.ticket import SKIP, TicketRecord
@@ -28,7 +39,7 @@ from purse.campaign.time_series import (
     Sample,
     Span,
     TimeSeries,
-    forecast,
+    projection,
     purses,
     sample,
 )
@@ -39,6 +50,7 @@ MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
 SHOWN = 7  # arms with a series of their own; the rest are added up
 CHECKPOINT_EVERY = 50_000  # entries
 PAGE_SIZE = 1_000  # entries read at a time
+MASKED = "masked"  # what its own counts call asks with a mask
 NUMBERS = ("asks", "tells", "_settled", "_at", "_slot", "_second")  # of a checkpoint
 
 
@@ -81,6 +93,7 @@ class History:
             level.seq = entry.seq
             if entry.kind == "asked":
                 self.asks += 1
+                self._count_mask(entry)
                 if entry.body["arm"] != SKIP:  # else a round that the policy lets pass
                     self._arms[entry.body["arm"]].pulls += 1
             elif entry.ticket is not None:
@@ -88,6 +101,14 @@ class History:
         level.labels.rows.clear()
         if len(level.tickets) > MOST_TICKETS:
             level.tickets.clear()  # `load` finds them again
+
+    def _count_mask(self, entry: Entry) -> None:
+        """Count the asks that some arms were not good enough for."""
+        level = self.level
+        if "mask" in entry.body:
+            allowed = from_body(entry.body["mask"], self.terms.n_arms).allowed
+            if not set(level.arms.there) <= set(allowed):
+                level.head.count(MASKED)
 
     def _reported(self, entry: Entry, ticket: TicketRecord | None) -> None:
         self._incidents.see(entry)
@@ -111,6 +132,13 @@ class History:
         """Return what the reports of each arm come to, by its name, in the order of the places."""
         names = self.level.arms.names
         return {name: arm.sums() for name, arm in zip(names, self._arms, strict=False)}
+
+    @property
+    def worth(self) -> float | None:
+        """The mean reward of a request that is finished; None before the first."""
+        counts = self.level.head.counts
+        finished = sum(counts.get(state, 0) for state in (TOLD, FAILED, PRESUMED, SKIPPED))
+        return sum(arm.reward for arm in self._arms) / finished if finished else None
 
     def to_json(self) -> bytes:
         """Return what a checkpoint holds."""
@@ -170,17 +198,16 @@ class History:
         since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
         return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
-    def forecasts(self, now: int) -> list[dict[str, float] | None]:
-        """Return when each resource runs out; None if the campaign does not run."""
+    def projections(self, now: int, state: CampaignState) -> list[dict[str, float] | None]:
+        """Return when each resource runs out at this speed; None if the campaign does not run."""
         since, before = self._recent(now)
-        is_running = self.level.head.status == RUNNING
         return [
-            forecast(was, part, since, now) if is_running else None
+            projection(was, part, since, now) if state == RUNNING else None
             for was, part in zip(before.balances, self.level.balances, strict=True)
         ]
 
-    def summary(self, now: int) -> dict[str, Any]:
-        """Return what a list of campaigns shows, seen at a time (ms)."""
+    def summary(self, now: int, state: CampaignState = RUNNING) -> dict[str, Any]:
+        """Return what a list of campaigns shows, seen at a time (ms), in a state."""
         now = max(self._at, now)
         life = max(1.0, (now - self._series.first.at) / 1000)
         asks, tells = self._minute.since(now // 1000, self.asks, self.tells)
@@ -191,18 +218,21 @@ class History:
             "value": value(
                 self.level.arms.names, self._arms, paid, is_limited=self.terms.horizon is not None
             ),
-            "forecasts": self.forecasts(now),
+            "projections": self.projections(now, state),
         }
 
-    def as_dict(self, now: int | None = None, span: Span = ALL) -> dict[str, Any]:
+    def as_dict(
+        self, now: int | None = None, span: Span = ALL, state: CampaignState = RUNNING
+    ) -> dict[str, Any]:
         """Return the history as JSON has it, seen at a time (ms; None: that of the last
         entry): amounts are decimal text, times seconds since 1970.
 
-        span   what of it the series show: the last hour, the last day, or all
+        span    what of it the series show: the last hour, the last day, or all
+        state   of the campaign
         """
         now = max(self._at, now or 0)
-        points, summary = self._points(now, span), self.summary(now)
-        forecasts = summary.pop("forecasts")
+        points, summary = self._points(now, span), self.summary(now, state)
+        projections = summary.pop("projections")
         return {
             **summary,
             "started_at": self._series.first.at / 1000,
@@ -210,9 +240,9 @@ class History:
             "incidents": self._incidents.as_dict(),
             "arms": self._arm_rows(self._recent(now)[1]),
             "purses": [
-                {"resource": resource, **purse, "forecast": forecast}
-                for resource, purse, forecast in zip(
-                    self.terms.resources, purses(points), forecasts, strict=True
+                {"resource": resource, **purse, "projection": at_this_speed}
+                for resource, purse, at_this_speed in zip(
+                    self.terms.resources, purses(points), projections, strict=True
                 )
             ],
             "series": {

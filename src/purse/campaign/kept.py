@@ -26,13 +26,13 @@ from purse.campaign.entry import Entry
 from purse.campaign.kinds import checked_name, number_of
 from purse.campaign.ledger import Level
 from purse.campaign.make_results import account_status, balances, campaign_status, issued
-from purse.campaign.period import Period
 from purse.campaign.read_terms import MOST_GIVEN, names
 from purse.campaign.recommendations import SharedHistory
-from purse.campaign.records import Balance
+from purse.campaign.records import Units
 from purse.campaign.restore import read_journal, restore
 from purse.campaign.results import Audit, CampaignTicket, LevelStatus, Receipt
-from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, RUNNING, TOLD, UNFINISHED
+from purse.campaign.standing import costs_of, played, standing, stopped
+from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import Found, Overview, Writes
 from purse.campaign.storage.storage import Storage
@@ -61,6 +61,7 @@ class Kept:
     def __init__(self, terms: Any, storage: Storage) -> None:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
         self.committer = Committer(terms, terms_above(storage, terms.account), storage)
+        self._terms_below: dict[str, Any] = {}  # by id
 
     def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
         """Have something decided in the next transaction; return its answer once it is durable."""
@@ -78,7 +79,7 @@ class Kept:
         level, look, now = self.look()
         if isinstance(level, CampaignLevel):
             return campaign_status(level, look, now)
-        return account_status(level, look, now, list(self.below(now)))
+        return account_status(level, look, now, *self.below(level, now))
 
     @property
     def campaign(self) -> CampaignLevel:
@@ -173,26 +174,35 @@ class Kept:
         tickets = [folded(part, self.terms.reward_within) for _, part in parts]
         return [ticket for ticket in tickets if ticket is not None]
 
-    def below(self, now: int, name: str = "") -> Iterator[LevelStatus]:
-        """Yield the levels below an account, each with all that is below it, as of a time in ms."""
-        for level in self.storage.below(name or self.name):
-            yield LevelStatus(
-                level.name,
-                level.kind,  # type: ignore[arg-type]
-                level.head.status,
-                balances(self.terms.resources, self._balances(level, now)),
-                tuple(self.below(now, level.name)) if level.kind == ACCOUNT else (),
+    def below(self, account: Level, now: int) -> tuple[list[LevelStatus], list[Units]]:
+        """Return the levels below an account as of a time in ms, each with all that is below it,
+        and the most that each arm of the campaigns may cost that have not ended.
+        """
+        rows, costs = list[LevelStatus](), list[Units]()
+        for stored in self.storage.below(account.terms.name):
+            level = linked([self._terms_of(stored)], [stored])
+            assert level is not None
+            level.above = account
+            Transaction(level, now).renew()
+            children, its = list[LevelStatus](), list[Units]()
+            if not isinstance(level, CampaignLevel):
+                children, its = self.below(level, now)
+            elif (stopped(level, now) or played(level) or ("",))[0] != ENDED:
+                its = costs_of(level)
+            costs += its
+            state, why = standing(level, now, its)
+            purses = balances(self.terms.resources, level.balances)
+            rows.append(
+                LevelStatus(stored.name, level.kind, state, purses, tuple(children), why)  # type: ignore[arg-type]
             )
+        return rows, costs
 
-    def _balances(self, stored: Found, now: int) -> Sequence[Balance]:
-        """Return the balances of a level; its terms are read only if a period is due."""
-        head = stored.head
-        if not head.period or head.status != RUNNING or now < Period(*head.period).ends:
-            return stored.balances
-        level = linked([read_terms(self.storage, stored.name, stored.kind)], [stored])
-        assert level is not None
-        Transaction(level, now).renew()
-        return level.balances
+    def _terms_of(self, stored: Found) -> Any:
+        """Return the terms of a level below, which never change."""
+        key = stored.head.id
+        if key not in self._terms_below:
+            self._terms_below[key] = read_terms(self.storage, stored.name, stored.kind)
+        return self._terms_below[key]
 
     def audited(
         self,

@@ -12,7 +12,7 @@ from purse.base.text import count
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
-from purse.campaign.ledger import Level, fits
+from purse.campaign.ledger import Level
 from purse.campaign.masks import SILENT, SILENT_SHARE
 from purse.campaign.records import ALARMS, Balance, Head, Units, text
 from purse.campaign.results import (
@@ -30,7 +30,8 @@ from purse.campaign.results import (
     Status,
 )
 from purse.campaign.results import Receipt as Receipt
-from purse.campaign.states import ENDED, HELD, OPEN, RUNNING, STATES, VOID
+from purse.campaign.standing import Standing, standing
+from purse.campaign.states import HELD, OPEN, RUNNING, STATES, VOID
 from purse.campaign.storage.sql import Overview
 from purse.campaign.ticket import SKIP, TicketRecord
 
@@ -112,9 +113,7 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
     look    the same as it is stored
     """
     terms, head, arms = level.terms, level.head, level.arms
-    facts = common(level, look)
-    if level.is_over(now):
-        facts["status"] = ENDED
+    facts = common(level, look, standing(level, now))
     return Status(
         **facts,
         policy=terms.policy,
@@ -139,39 +138,48 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
         labels=tuple(sorted(head.labels)),
         until=terms.until / 1000 if terms.until else None,
         forecast=forecast(level, now) if facts["status"] == RUNNING else None,
+        time_zone=terms.time_zone,
     )
 
 
 def forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
-    """Return what is expected until the end; None if the horizon is no forecast, or before the
-    first ask.
-    """
-    to_come = level.to_come(now)
-    if to_come is None or not (level.traffic.before or level.traffic.asks):
+    """Return what is expected until the end; None without a horizon, or before the first ask."""
+    horizon, ends = level.terms.horizon, level.window.ends
+    if isinstance(horizon, int):
+        to_come = horizon - level.asked_in_period
+        if not level.asked_in_period:
+            return None
+    elif horizon is None or not (level.traffic.before or level.traffic.asks):
         return None
+    else:
+        to_come = round(level.to_come(now) or 0)
     lasts = min(level.lasts())
     affords = None if lasts == math.inf else int(lasts)
-    return ForecastStatus(round(to_come), level.window.ends / 1000, affords)
+    return ForecastStatus(to_come, ends / 1000 if ends else None, affords)
 
 
 def account_status(
-    level: Level, look: Overview, now: int, children: Sequence[LevelStatus]
+    level: Level, look: Overview, now: int, children: Sequence[LevelStatus], below: Sequence[Units]
 ) -> AccountStatus:
-    """Return how an account stands, as for `campaign_status`, and all that is below it."""
+    """Return how an account stands, as for `campaign_status`, and all that is below it.
+
+    below   the most that each arm of the campaigns below it may cost
+    """
     return AccountStatus(
-        **common(level, look),
+        **common(level, look, standing(level, now, below)),
         alarms=tuple(account_alarms(level, now)),
         children=tuple(children),
     )
 
 
-def common(level: Level, look: Overview) -> dict[str, Any]:
+def common(level: Level, look: Overview, state: Standing) -> dict[str, Any]:
     """Return what the status of a campaign and of an account have in common."""
     stored, terms, head = look.levels[-1], level.terms, level.head
     head_before = Head.from_json(stored.text)
     return {
         "name": terms.name,
-        "status": head.status,
+        "status": state[0],
+        "why": state[1],
         "purses": balances(terms.resources, level.balances),
         "entries": stored.seq,
         "digest": head_before.digest,
@@ -245,9 +253,6 @@ def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[
         if silent >= SILENT and silent >= head.counts["tickets"] / SILENT_SHARE:
             words = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
             yield Alarm("silent", words)
-    rest = [part.left + part.held for part in level.balances]
-    if head.status != ENDED and not any(fits(arms.cost_max[arm], rest) for arm in arms.there):
-        yield Alarm("exhausted", "the rest of the budget cannot cover the largest cost of any arm")
 
 
 def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
@@ -257,8 +262,6 @@ def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
     for name, part in zip(level.terms.resources, level.balances, strict=True):
         if part.overrun and last is not None:
             yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
-        if part.left + part.held == 0:
-            yield Alarm("exhausted", f"no {name} is left")
 
 
 def clock_alarm(head: Head, now: int) -> Iterator[Alarm]:

@@ -84,7 +84,7 @@ class Head:
     """
 
     id: str = ""  # of the terms
-    status: CampaignState = RUNNING
+    status: CampaignState = RUNNING  # that somebody chose; `standing` derives the state
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal
@@ -100,6 +100,10 @@ class Head:
 
     rounds: int = 0  # asked for so far
     checkpoint: int = 0  # the last entry in the last checkpoint of the policy
+    # two facts that no entry tells of: see `standing.note_over`, and the round in which the policy
+    # found that an arm had changed
+    over: list[int] = field(default_factory=list)
+    drifted: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     owed: list[int] = field(default_factory=list)  # arms that owe their initial pull
     open: list[int] = field(default_factory=list)  # unfinished tickets of each arm

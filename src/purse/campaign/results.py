@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
@@ -17,6 +18,7 @@ from purse.campaign.states import (
     FAILED,
     HELD,
     PRESUMED,
+    RUNNING,
     SETTLED,
     SKIPPED,
     TOLD,
@@ -37,21 +39,29 @@ AlarmKind = Literal[
     "outside-range",
     "cooling-down",
     "silent",
-    "exhausted",
     "storage",
     "clock",
 ]
 ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
+STATE = "The same word in lists, metrics and on the dashboard."
+WHY = "One sentence about the state; empty while it is running."
 # counted in the status for people
 SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED, SKIPPED)
 
 
-def write_time(seconds: float) -> str:
-    """Write a time in seconds since 1970 as people read it.
+def write_time(seconds: float, zone: str = "UTC") -> str:
+    """Write a time in seconds since 1970 as people of a time zone read it; in UTC where nobody
+    knows the zone.
 
-    >>> write_time(0)
-    '1970-01-01 00:00:00 UTC'
+    >>> write_time(0), write_time(0, "Europe/Berlin")
+    ('1970-01-01 00:00:00 UTC', '1970-01-01 01:00:00 Europe/Berlin')
     """
+    if zone != "UTC":
+        from datetime import datetime  # few programs need these
+        from zoneinfo import ZoneInfo
+
+        with suppress(LookupError, ValueError, OSError):
+            return f"{datetime.fromtimestamp(seconds, ZoneInfo(zone)):%Y-%m-%d %H:%M:%S} {zone}"
     return time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(seconds))
 
 
@@ -206,7 +216,8 @@ class PeriodStatus:
     spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
 
     def __str__(self) -> str:
-        until = "" if self.ends_at is None else f", until {write_time(self.ends_at)}"
+        ends_at, zone = self.ends_at, self.time_zone
+        until = "" if ends_at is None else f", until {write_time(ends_at, zone)}"
         carried = any(amount != "0" for amount in self.carried)
         more = f" and {', '.join(self.carried)} carried over" if carried else ""
         return (
@@ -217,15 +228,20 @@ class PeriodStatus:
 
 @dataclass(frozen=True, slots=True)
 class ForecastStatus:
-    """The requests to come, where the horizon is a forecast."""
+    """The requests to come, where the campaign has a horizon."""
 
-    requests: Annotated[int, "About how many more until the end."]
-    until: Annotated[float, "The end: of the period, or of all asks. Seconds since 1970."]
+    requests: Annotated[int, "How many more until the end; about, if the horizon is a forecast."]
+    until: Annotated[
+        float | None,
+        "The end: of the period, or of all asks. Seconds since 1970. None: no time ends them.",
+    ]
     affords: Annotated[int | None, "For how many the money lasts, at what one has cost so far."]
 
-    def __str__(self) -> str:
+    def words(self, zone: str, *, is_exact: bool) -> str:
+        """Return the forecast for people of a time zone."""
         paid = f", money for about {self.affords or 0:,} at what one has cost so far"
-        end = f"about {self.requests:,} more requests until {write_time(self.until)}"
+        until = "" if self.until is None else f" until {write_time(self.until, zone)}"
+        end = f"{'' if is_exact else 'about '}{self.requests:,} more requests{until}"
         return end + paid * (self.affords is not None)
 
 
@@ -246,7 +262,7 @@ class Status:
     """The state of a campaign."""
 
     name: str
-    status: CampaignState
+    status: Annotated[CampaignState, STATE]
     policy: str
     arms: tuple[str, ...]
     rounds: int
@@ -268,7 +284,11 @@ class Status:
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
     until: Annotated[float | None, "When asks end. Seconds since 1970."] = None
-    forecast: Annotated[ForecastStatus | None, "None without one, and before the first ask."] = None
+    forecast: Annotated[
+        ForecastStatus | None, "None without a horizon, before the first ask, or if it stands."
+    ] = None
+    why: Annotated[str, WHY] = ""
+    time_zone: Annotated[str, "Of periods, and of `until`."] = "UTC"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
@@ -283,9 +303,17 @@ class Status:
             return f" of {self.horizon}"
         return f", {self.period.rounds or 0} of {self.horizon} in this period"
 
+    @property
+    def forecast_words(self) -> str:
+        """The requests to come, for people; "" without a forecast."""
+        if self.forecast is None:
+            return ""
+        return self.forecast.words(self.time_zone, is_exact=self.horizon is not None)
+
     def __repr__(self) -> str:
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
-        return f"<Status of {self.name!r}: {self.status}, left {left_of(self.purses)}{alarms}>"
+        left = left_of(self.purses)
+        return f"<Status of {self.name!r}: {said(self)}, left {left}{alarms}>"
 
     def _repr_html_(self) -> str:
         """Return the balances as a table and the rest as lines, for notebooks."""
@@ -303,7 +331,7 @@ class Status:
         rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
-            f"{self.name}: {self.status}, {self.policy}, {rounds}",
+            f"{self.name}: {said(self)}, {self.policy}, {rounds}",
             *(
                 f"  {purse.resource}: spent {purse.spent} of {purse.budget}, held "
                 f"{purse.held}, presumed {purse.presumed}, left {purse.left}"
@@ -311,8 +339,8 @@ class Status:
                 for purse in self.purses
             ),
             *([f"  period {self.period}"] if self.period else []),
-            *([f"  until {write_time(self.until)}"] if self.until else []),
-            *([f"  forecast: {self.forecast}"] if self.forecast else []),
+            *([f"  until {write_time(self.until, self.time_zone)}"] if self.until else []),
+            *([f"  forecast: {self.forecast_words}"] if self.forecast else []),
             "  tickets: "
             + (", ".join(f"{count} {name}" for name, count in shown.items()) or "none"),
             *([f"  account: {self.account}"] if self.account else []),
@@ -340,14 +368,15 @@ class LevelStatus:
 
     name: str
     kind: LevelKind
-    status: CampaignState
+    status: Annotated[CampaignState, STATE]
     purses: tuple[BalanceStatus, ...]
     children: tuple[LevelStatus, ...] = ()
+    why: Annotated[str, WHY] = ""
 
     def lines(self, indent: str) -> Iterator[str]:
         """Lines for people, those below it too."""
-        state = "" if self.status == "running" else f" ({self.status})"
-        yield f"{indent}{self.kind} {self.name}{state}: {said(self.purses)}"
+        state = "" if self.status == RUNNING else f" ({self.status})"
+        yield f"{indent}{self.kind} {self.name}{state}: {balances_of(self.purses)}"
         for child in self.children:
             yield from child.lines(indent + "  ")
 
@@ -357,7 +386,7 @@ class AccountStatus:
     """The state of an account, and of all that is below it."""
 
     name: str
-    status: CampaignState
+    status: Annotated[CampaignState, STATE]
     account: Annotated[str, "The account above it; empty where there is none."]
     purses: tuple[BalanceStatus, ...]
     entries: Annotated[int, "The length of its journal."]
@@ -370,17 +399,18 @@ class AccountStatus:
     ] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()
+    why: Annotated[str, WHY] = ""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the status as JSON has it."""
         return asdict(self)
 
     def __repr__(self) -> str:
-        return f"<AccountStatus of {self.name!r}: {self.status}, left {left_of(self.purses)}>"
+        return f"<AccountStatus of {self.name!r}: {said(self)}, left {left_of(self.purses)}>"
 
     def __str__(self) -> str:
         above = f", below account {self.account}" if self.account else ""
-        lines = [f"account {self.name}: {self.status}{above}", f"  {said(self.purses)}"]
+        lines = [f"account {self.name}: {said(self)}{above}", f"  {balances_of(self.purses)}"]
         lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")
@@ -389,8 +419,13 @@ class AccountStatus:
         return "\n".join(lines)
 
 
-def said(purses: tuple[BalanceStatus, ...]) -> str:
-    """Balances on one line."""
+def said(status: Status | AccountStatus) -> str:
+    """Return the state, and why."""
+    return status.status + (f" ({status.why})" if status.why else "")
+
+
+def balances_of(purses: tuple[BalanceStatus, ...]) -> str:
+    """Return balances on one line."""
     return "; ".join(
         f"{purse.left} of {purse.budget} {purse.resource} left, spent {purse.spent}, "
         f"held {purse.held}"

@@ -13,7 +13,7 @@ TicketState = Literal[
     "settled",
     "failed",
 ]
-CampaignState = Literal["running", "paused", "ended"]  # of accounts, too
+CampaignState = Literal["running", "paused", "exhausted", "ended"]  # of accounts, too
 LevelKind = Literal["campaign", "account"]
 
 STATES: tuple[TicketState, ...] = get_args(TicketState)
@@ -22,4 +22,4 @@ OPEN = (HELD, PRESUMED)  # states in which money is set apart
 UNFINISHED = (*OPEN, SETTLED)  # states in which something is still expected
 REPORTED = (TOLD, SETTLED, FAILED)  # states in which the cost is known
 CAMPAIGN, ACCOUNT = get_args(LevelKind)
-RUNNING, PAUSED, ENDED = CAMPAIGN_STATES = get_args(CampaignState)
+RUNNING, PAUSED, EXHAUSTED, ENDED = CAMPAIGN_STATES = get_args(CampaignState)

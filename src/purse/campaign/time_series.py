@@ -122,7 +122,7 @@ def purses(points: list[Sample]) -> list[dict[str, Any]]:
     ]
 
 
-def forecast(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
+def projection(was: Balance, part: Balance, since: int, now: int) -> dict[str, float] | None:
     """Return when a resource runs out at its rate since a time (ms); None if nothing was spent."""
     paid, seconds = part.spent + part.presumed - was.spent - was.presumed, (now - since) / 1000
     if paid <= 0 or seconds <= 0:

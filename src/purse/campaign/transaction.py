@@ -2,7 +2,7 @@
 
 A rule is a function of a transaction. It raises before it adds an entry, so that a refusal changes
 nothing. Two refusals are kept: a conflict, and that a budget is exhausted, if an alert is about it.
-No rule knows the storage.
+That a policy has ended the game is noted beside the journal. No rule knows the storage.
 
 An entry may cause events, which alerts are about. Each event is made once: it has a key of a
 subject and a mark, and the marks of one subject only grow.

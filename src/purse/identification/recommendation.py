@@ -79,18 +79,18 @@ class Recommendation:
         """The answer in a sentence."""
         if self.arm is not None and self.certain:
             near = f" or at most {format_digits(self.within)} worse" if self.within else ""
-            return f"{self.arm} is best{near} {self._question}, with {self._sureness} confidence"
+            return f"{self.arm} is best{near} {self._question}, with {self.sureness} confidence"
         if self.arm is not None:
             wanted = f"{100 * self.wanted:.6g}% was asked for"
-            sure = f", with {self._sureness} confidence where {wanted}"
+            sure = f", with {self.sureness} confidence where {wanted}"
             so_far = sure if self.confidence >= 0.001 else " so far"
             return f"not sure yet: {self.arm} leads {self._question}{so_far}{self._others}"
         if self.certain:
-            return f"no arm costs at most {self._cap} a pull, with {self._sureness} confidence"
+            return f"no arm costs at most {self._cap} a pull, with {self.sureness} confidence"
         if self.cap is not None and any(row.pulls for row in self.arms):
             return (
                 f"not sure yet: no arm has cost at most {self._cap} a pull so far, which says "
-                f"with {self._sureness} confidence that none does{self._others}"
+                f"with {self.sureness} confidence that none does{self._others}"
             )
         return "nothing can be said yet: there is no report"
 
@@ -104,7 +104,7 @@ class Recommendation:
         return what + ("" if self.cap is None else f" among arms of at most {self._cap} a pull")
 
     @property
-    def _sureness(self) -> str:
+    def sureness(self) -> str:
         """The confidence as a share, never rounded up.
 
         99.96% must not look like certainty.

@@ -134,6 +134,7 @@ from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 NAME, PLAYS, CAPS, PENDING, SEEN, VERSION = "replan", 1, True, True, True, 2
 FORECAST = True
 PERIOD = ("paid", "began")  # what the guard counts begins again with a period's money
+CHANGES = "changes"  # what the test has found: their number, and the round of the first
 LOOK_ROUNDS = 1000  # looks are rare before
 MOST_LOOKS = 0.25
 MOST_CHANGES = 8  # that are believed by round t, and ln(t)^2 more
@@ -164,7 +165,7 @@ class ReplanState(NamedTuple):
     paid: Floats  # (K, 2 + d) in all, or in this period: see `losses`
     began: Floats  # (1,) the round of its first report
     first: Floats  # (2,) sum of ln(cost / most) over first reports, and their number
-    changes: Ints  # (1,) k
+    changes: Ints  # (2,) k, and the round in which the first was found
     reports: Ints  # (K,) this and the next two: see `ChangeTest`
     sums: Floats  # (K, 1 + d)
     before: Floats  # (K, SIZES, 1 + d)
@@ -202,7 +203,7 @@ def init(params: ReplanParams, problem: Problem) -> ReplanState:
     k, signals = problem.n_arms, 1 + problem.n_resources
     arms, test = new_means(k, signals), new_change_test(k, signals)
     arms.tops[:, 0] = 1
-    paid, changes = np.zeros((k, COSTS + problem.n_resources)), np.zeros(1, np.int64)
+    paid, changes = np.zeros((k, COSTS + problem.n_resources)), np.zeros(2, np.int64)
     return ReplanState(*arms, np.zeros(k), paid, np.zeros(1), np.zeros(2), changes, *test)
 
 
@@ -373,6 +374,8 @@ def update(
         place = find_change(test, i, state.tops[i], params.change)
         if place >= 0 and state.changes[0] < MOST_CHANGES + log(float(now.t)) ** 2:
             state.changes[0] += 1
+            if state.changes[0] == 1:
+                state.changes[1] = now.t
             keep_block(arms, test, i, place)
         elif place >= 0:
             restart(test)

@@ -16,8 +16,10 @@ from anyio.to_thread import run_sync
 from purse._version import __version__
 from purse.base.json import compact
 from purse.campaign.account import Account
+from purse.campaign.answers import answers
 from purse.campaign.campaign import Campaign
 from purse.campaign.history import FollowedHistory
+from purse.campaign.results import Status
 from purse.campaign.storage.storage import Storage
 from purse.campaign.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
@@ -67,18 +69,18 @@ class LiveView:
                 self._latest[span] = time.monotonic(), latest
             return latest
 
-    def summary(self, entries: int) -> dict[str, Any] | None:
-        """Return what a list of campaigns shows of this one; None before its first picture, which
-        may take long.
-
-        entries   the length of its journal now
+    def summary(self, status: Status) -> dict[str, Any] | None:
+        """Return what a list of campaigns shows of this one, which has a status; None before its
+        first picture, which may take long.
         """
         if not self._latest or not self._lock.acquire(blocking=False):
             return self._summary and self._summary[1]
         try:
             taken, summary = self._summary or (-QUIET, {"seq": 0})
-            if summary["seq"] < entries or time.monotonic() - taken >= QUIET:
-                summary = self._followed.follow().summary(self.campaign.storage.now())
+            if summary["seq"] < status.entries or time.monotonic() - taken >= QUIET:
+                summary = self._followed.follow().summary(
+                    self.campaign.storage.now(), status.status
+                )
                 self._summary = time.monotonic(), summary
             return summary
         finally:
@@ -88,6 +90,9 @@ class LiveView:
         campaign = self.campaign
         status, now = campaign.status(), campaign.storage.now()
         history = self._followed.follow()
+        shown = history.as_dict(now, span, status.status)
+        ends = [purse["projection"] for purse in shown["purses"]]
+        said = answers(history, campaign._kept.campaign.head, status, ends)
         tickets = [
             {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
             for ticket in campaign.tickets(limit=OLDEST)
@@ -95,7 +100,7 @@ class LiveView:
         facts = {
             "now": now / 1000,
             "status": without_folder(status.as_dict()),
-            "history": history.as_dict(now, span),
+            "history": {**shown, **said},
             "tickets": tickets,
         }
         period = status.period.number if status.period else 0
@@ -151,11 +156,11 @@ class LiveViews:
                 self._views.popitem(last=False)
             return view
 
-    def summary(self, name: str, entries: int) -> dict[str, Any] | None:
+    def summary(self, status: Status) -> dict[str, Any] | None:
         """Return what a list shows of a campaign; None if its history is not in memory."""
         with self._lock:
-            view = self._views.get(name)
-        return None if view is None else view.summary(entries)
+            view = self._views.get(status.name)
+        return None if view is None else view.summary(status)
 
     async def look(self, name: str, span: Span = ALL) -> ViewVersion:
         """Return the picture of a campaign, read in another thread."""
@@ -231,7 +236,7 @@ class Overview:
             except NotFound:  # it went, and another may have its name
                 self.budgets.drop(Campaign, name)
                 continue
-            summary = self.views.summary(name, status.entries)
+            summary = self.views.summary(status)
             rows.append({"status": without_folder(status.as_dict()), "summary": summary})
         now, accounts = self.budgets.storage.now() / 1000, self.budgets.statuses(Account)
         tops = [status.as_dict() for status in accounts if not status.account]

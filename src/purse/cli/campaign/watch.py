@@ -14,6 +14,7 @@ import click
 
 from purse.base.text import format_digits, format_time
 from purse.campaign.campaign import Campaign
+from purse.campaign.results import said
 from purse.campaign.states import OPEN
 from purse.cli import complete
 from purse.cli.options import option, stored
@@ -80,9 +81,10 @@ def changes(
 
     followed = FollowedHistory(campaign.terms, campaign.storage)
     while True:
-        history = followed.follow()
+        history, status = followed.follow(), campaign.status()
         now = campaign.storage.now()
-        yield campaign.status(), history.as_dict(now), campaign.tickets(limit=SHOWN), now / 1000
+        facts = history.as_dict(now, state=status.status)
+        yield status, facts, campaign.tickets(limit=SHOWN), now / 1000
         time.sleep(EVERY)
 
 
@@ -95,7 +97,7 @@ def line(status: Status, history: dict[str, Any]) -> str:
     )
     pulls = ", ".join(f"{arm['arm']} {arm['pulls']}" for arm in history["arms"])
     alarms = "".join(f"; ! {alarm}" for alarm in status.alarms)
-    return f"{history['seq']} {status.status}: {purses}; pulls {pulls}{alarms}"
+    return f"{history['seq']} {said(status)}: {purses}; pulls {pulls}{alarms}"
 
 
 def view(
@@ -108,13 +110,13 @@ def view(
     rounds = f"round {status.rounds:,}" + status.of_horizon
     rates = f"{history['rates']['asks']:.3g} asks/s, {history['rates']['tells']:.3g} tells/s"
     head = Text.assemble(
-        (status.name, "bold"), f"  {status.status}, {status.policy}, {rounds}, {rates}"
+        (status.name, "bold"), f"  {said(status)}, {status.policy}, {rounds}, {rates}"
     )
     parts: list[RenderableType] = [head]
     for purse, past in zip(status.purses, history["purses"], strict=True):
-        parts += [bar(purse), Text(f"  {runs_out(past['forecast'])}")]
+        parts += [bar(purse), Text(f"  {runs_out(past['projection'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
-    parts += [Text(f"forecast: {status.forecast}")] if status.forecast else []
+    parts += [Text(f"forecast: {status.forecast_words}")] if status.forecast else []
     parts += [arm_table(status, history), open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm}", "bold red") for alarm in status.alarms]
     return Group(*parts)
@@ -137,13 +139,13 @@ def bar(purse: BalanceStatus) -> Text:
     return text.append(f"  overrun {purse.overrun}", "bold red") if purse.overrun != "0" else text
 
 
-def runs_out(forecast: dict[str, float] | None) -> str:
+def runs_out(projection: dict[str, float] | None) -> str:
     """Return when the budget runs out at the present rate of spending."""
-    if forecast is None:
+    if projection is None:
         return "nothing was spent recently"
-    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(forecast["at"]))
-    lasts = format_time(forecast["seconds"])
-    return f"at {format_digits(forecast['per_second'] * 3600)} an hour it lasts {lasts}, until {at}"
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(projection["at"]))
+    lasts = format_time(projection["seconds"])
+    return f"at {format_digits(projection['per_second'] * 3600)} an hour it lasts {lasts}, until {at}"
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:

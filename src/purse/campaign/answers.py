@@ -1,0 +1,70 @@
+"""The first lines of a campaign's page: its answer, what a request is worth, its certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from purse.base import spec
+from purse.campaign.certificates import certified
+from purse.campaign.history import History
+from purse.campaign.recommendations import recommended
+from purse.campaign.records import Head
+from purse.campaign.results import Status, write_time
+from purse.identification.recommendation import CONFIDENCE, REWARD
+
+BEST_ARM = "best-arm"  # the policy whose campaigns are a question
+OPTIONS = ("cap", "confidence", "within")  # of the policy, which the question has, too
+
+
+def answers(
+    history: History, head: Head, status: Status, projections: Sequence[Mapping[str, float] | None]
+) -> dict[str, Any]:
+    """Return what is said first of a campaign.
+
+    head          as it is stored
+    projections   when each resource runs out at this speed
+    """
+    found = certified(history, CONFIDENCE, head.drifted)
+    return {
+        "answer": recommended_arm(history) or runs_out(status, projections),
+        "worth": history.worth,
+        "certificate": {
+            "share": found.share,
+            "confidence": found.confidence,
+            "reason": found.notes[0] if found.share is None else "",
+        },
+    }
+
+
+def recommended_arm(history: History) -> str:
+    """Return which arm is best, for a campaign of the policy that finds it; "" for others."""
+    name, options = spec.parse(history.terms.policy)
+    if name != BEST_ARM:
+        return ""
+    asked = {"cap": None, "confidence": CONFIDENCE, "within": 0.0}
+    asked |= {option: options[option] for option in OPTIONS if option in options}
+    by = str(options.get("by", REWARD))
+    best = recommended(history.level, history.arm_sums(), by, None, **asked)
+    if best.arm is None:
+        return best.answer
+    if best.certain:
+        return f"{best.arm} is best, {best.sureness} sure"
+    return f"{best.arm} leads, {best.sureness} sure" if best.confidence >= 0.001 else ""
+
+
+def runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:
+    """Return when the first resource runs out at this speed; "" if none does."""
+    ends = [
+        (each["at"], purse.resource)
+        for purse, each in zip(status.purses, projections, strict=True)
+        if each is not None
+    ]
+    if not ends:
+        return ""
+    at, resource = min(ends)
+    limit = status.period.ends_at if status.period else status.until
+    if limit is not None and at > limit:
+        which = "this period" if status.period else "the campaign"
+        return f"at this speed {resource} lasts longer than {which}"
+    return f"at this speed {resource} lasts until {write_time(at, status.time_zone)}"
