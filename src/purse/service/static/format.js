@@ -37,9 +37,10 @@ export function moment(seconds, now, fine = false) {
 /** A moment as a clock in a time zone shows it. */
 export function zoned(seconds, now, zone) {
   try {
-    const show = (at, more) => new Intl.DateTimeFormat(locale, { timeZone: zone, day: "numeric", month: "short", ...more }).format(at * 1000);
-    const time = { hour: "2-digit", minute: "2-digit" };
-    return show(seconds) === show(now) ? show(seconds, { ...time, day: undefined, month: undefined }) : show(seconds, time);
+    const show = (at, parts) => new Intl.DateTimeFormat(locale, { timeZone: zone, ...parts }).format(at * 1000);
+    const [year, date, time] = [{ year: "numeric" }, { day: "numeric", month: "short" }, { hour: "2-digit", minute: "2-digit" }];
+    const isSame = (parts) => show(seconds, parts) === show(now, parts);
+    return show(seconds, { ...(isSame(year) ? isSame(date) ? {} : date : { ...date, ...year }), ...time });
   } catch {
     return moment(seconds, now); // the server knows a zone that this browser does not
   }

@@ -49,11 +49,9 @@ function badges({ alarms }) {
 
 function row(each, above, shows, now) {
   const { status, summary } = each;
-  const { resource } = status.purses[0];
   const value = summary?.value;
   const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": status.status, title: status.why }, status.status), status.policy, status.account ? ` · ${status.account}` : null));
-  const rate = value?.per_unit === null || !value ? "–" : `${shows.rate(value.per_unit)} per ${resource}`;
-  return { head: name, cells: [accounts.left({ ...status, above }), end(each, now), value ? shows.gain(value.gain) : "…", value ? rate : "…", badges(status), format.ago(now - status.changed_at)] };
+  return { head: name, cells: [accounts.left({ ...status, above }), end(each, now), value ? shows.gain(value.gain) : "…", value ? shows.rate(value.per_unit) : "…", badges(status), format.ago(now - status.changed_at)] };
 }
 
 /** Draw the list: all campaigns, or those that a search finds. */
@@ -65,8 +63,9 @@ export function draw(facts = shown) {
   const wanted = find("search").hidden ? "" : find("search").value.trim().toLowerCase();
   const campaigns = all.filter(({ status }) => [status.name, status.account, status.policy, status.status].some((text) => text.toLowerCase().includes(wanted)));
   const above = accounts.above(tops);
+  const resources = [...new Set(all.map(({ status }) => status.purses[0].resource))];
   const shows = { gain: format.column(campaigns.map(({ summary }) => summary?.value.gain ?? 0)), rate: format.column(campaigns.map(({ summary }) => summary?.value.per_unit ?? 0)) };
-  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: "Reward", label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
+  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: `Reward per ${resources.length === 1 ? resources[0] : "unit"}`, label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
   const rows = sorted(campaigns).map((each) => row(each, above.get(each.status.name), shows, now));
   replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those that need a look first, then the most recently active`, columns, rows, { cards: true })));
 }

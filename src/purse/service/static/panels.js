@@ -76,7 +76,7 @@ export function end({ history: { series: { at } }, now }) {
   const [first, last] = [at[0], at.at(-1)];
   const isIdle = document.querySelector("[name=range]:checked").value === "all" && now - last > Math.max(IDLE, last - first);
   find("idle").textContent = isIdle ? `idle since ${format.moment(last, now)}` : "";
-  return isIdle ? last : Math.max(now, last);
+  return Math.max(isIdle ? last : now, last, first + 1);
 }
 
 /** The budget of each resource; a campaign without asks has no course yet. */

@@ -9,7 +9,7 @@ const label = (arm) => arm.arm ?? "others";
 
 /** Bars of counts; an interval in which nothing was pulled is empty. */
 export function pulls({ at, rows, now, until }, width, height) {
-  const [first, last] = [at[0], Math.max(until, at[0] + 1)];
+  const [first, last] = [at[0], until];
   const fine = format.isFine(first, last);
   const bars = intervals(first, last).map(([from, to], place) => {
     const made = rows.map((arm) => valueAt(at, arm.pulls, to) - (place ? valueAt(at, arm.pulls, from) : arm.pulls[0]));

@@ -40,7 +40,7 @@ export function stats({ value, worth, resource, places, waiting }) {
 
 /** The reward for each unit of money, in each interval in which something was paid. */
 export function rewardRate({ at, gain, paid, value, resource, now, until }, width, height) {
-  const [first, last] = [at[0], Math.max(until, at[0] + 1)];
+  const [first, last] = [at[0], until];
   const best = told(value.best);
   const fine = format.isFine(first, last);
   const bars = intervals(first, last).map(([from, to], place) => {
