@@ -82,7 +82,9 @@ def test_a_refusal_says_whether_waiting_helps() -> None:
     message = refusal(BudgetExhausted, campaign.ask, arms=["red"])
     assert message == "'red' may cost 1 units and 0.9 is left"
     assert campaign.status().entries == 3
-    assert [alarm.kind for alarm in campaign.status().alarms] == ["exhausted"]
+    status = campaign.status()
+    why = "0.9 units is left, and the cheapest arm may cost 1"
+    assert (status.status, status.why, status.alarms) == ("exhausted", why, ())
 
 
 def test_the_resource_that_is_short_is_named() -> None:
@@ -102,7 +104,7 @@ def test_the_horizon_ends_the_asking_and_not_the_telling() -> None:
     tickets = campaign.ask_many(5)
     assert len(tickets) == 2
     message = refusal(HorizonReached, campaign.ask)
-    assert message == "all 2 rounds of the horizon have been asked for"
+    assert message == "all 2 rounds are played"
     assert campaign.tell(tickets[1], 1, 1).state == "told"
     status = campaign.status()
     assert (status.rounds, status.horizon) == (2, 2)

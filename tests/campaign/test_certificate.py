@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from purse import InvalidInput
+from purse import Campaign, InvalidInput
+from purse.campaign.history import History
 from purse.identification.certify import most_gain
 from tests.support import storages
 from tests.support.campaigns import made, refusal
@@ -14,6 +16,13 @@ from tests.support.storages import StorageHarness
 
 COST = "0.1"
 KNOWN: dict[str, Any] = {"arms": {"red": "0.8", "green": COST}, "cost_min": ["0.8", COST]}
+
+
+@pytest.fixture(autouse=True)
+def masks_as_choices(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Masks choose the arms of these tests: they count as choices of the policy."""
+    if "masks" not in request.node.name:
+        monkeypatch.setattr(History, "_count_mask", lambda *_: None)
 
 
 def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
@@ -80,6 +89,36 @@ def test_retired_arms_are_left_out_and_new_ones_may_be_better() -> None:
     spend(campaign, "red", [1], "0.8")
     campaign.retire_arm("red")
     assert campaign.certificate().gain == before.gain + 1
+
+
+def test_masks_that_leave_out_an_arm_silence_it() -> None:
+    campaign = made(budget=100)
+    campaign.tell(campaign.ask(arms=["red", "green"]), 1, "0.5")
+    assert campaign.certificate().share > 0
+    campaign.tell(campaign.ask(arms=["red"]), 1, "0.5")
+    found = campaign.certificate()
+    assert found.notes == ("1 ask allowed only some arms: masks decide what is best, too",)
+    assert found.share is None
+
+
+def test_a_change_that_the_policy_finds_makes_it_void() -> None:
+    campaign = made(budget=100_000, policy="replan", arms={"red": 1, "green": 1}, cost_min=1)
+    change, found = 300, 0
+    while found == 0 or campaign.certificate().share is not None:
+        assert found < 700
+        ticket = campaign.ask()
+        good = "red" if ticket.t <= change else "green"
+        campaign.tell(ticket, float(ticket.arm == good), 1)
+        found = ticket.t
+    assert found > change
+    (note,) = campaign.certificate().notes
+    word, named, since = re.findall(r"(void) since (round) (\d+)", note)[0]
+    assert (word, named) == ("void", "round")
+    assert change < int(since) < found
+    assert "replan found that rewards or costs of an arm changed" in note
+    reopened = Campaign.open("test", storage=campaign.storage)
+    assert reopened.certificate().notes == (note,)
+    assert campaign.audit(full=True).ok
 
 
 def test_where_nothing_is_claimed_a_line_says_why() -> None:

@@ -14,6 +14,7 @@ from purse.base import amounts
 from purse.campaign.campaign import Campaign
 from purse.campaign.entry import Entry
 from purse.campaign.history import SHOWN, History
+from purse.campaign.states import CAMPAIGN_STATES, RUNNING
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
 from purse.errors import AskRefused
@@ -201,10 +202,10 @@ def steady(seconds: int, cost: int) -> Script:
     return script
 
 
-def test_the_forecast_is_what_is_left_over_the_recent_rate() -> None:
+def test_the_projection_is_what_is_left_over_the_recent_rate() -> None:
     script = steady(20, CENT)
     script.ask(0, 10 * CENT)
-    (found,) = folded(script).forecasts(script.at)
+    (found,) = folded(script).projections(script.at, RUNNING)
     assert found == {
         "per_second": pytest.approx(0.01),
         "seconds": pytest.approx(70),
@@ -216,7 +217,7 @@ def test_only_the_recent_rate_counts() -> None:
     script = steady(1600, CENT // 100)
     for _ in range(400):
         script.pull(0, 1.0, CENT // 10, after=1000)
-    (found,) = folded(script).forecasts(script.at)
+    (found,) = folded(script).projections(script.at, RUNNING)
     assert found is not None
     assert found["per_second"] == pytest.approx(0.001, rel=0.05)  # not the mean over all, 0.00028
 
@@ -224,21 +225,21 @@ def test_only_the_recent_rate_counts() -> None:
 def test_what_is_presumed_is_spending_too() -> None:
     script = Script()
     script.add("expired", script.ask(0, 10 * CENT), after=10_000)
-    (found,) = folded(script).forecasts(script.at)
+    (found,) = folded(script).projections(script.at, RUNNING)
     assert found is not None
     assert found["seconds"] == pytest.approx(90)
 
 
-def test_there_is_no_forecast_if_nothing_is_spent_of_late_or_nothing_runs() -> None:
+def test_there_is_no_projection_if_nothing_is_spent_of_late_or_nothing_runs() -> None:
     script = Script()
-    assert folded(script).forecasts(START) == [None]
+    assert folded(script).projections(START, RUNNING) == [None]
     script.ask(after=1000)
-    assert folded(script).forecasts(script.at) == [None]
+    assert folded(script).projections(script.at, RUNNING) == [None]
     script = steady(100, CENT // 10)
-    assert folded(script).forecasts(script.at + 3_600_000) == [None]
-    for kind, runs in (("paused", False), ("resumed", True), ("ended", False)):
-        script.add(kind)
-        assert (folded(script).forecasts(script.at) != [None]) == runs
+    assert folded(script).projections(script.at + 3_600_000, RUNNING) == [None]
+    for state in CAMPAIGN_STATES:
+        runs = folded(script).projections(script.at, state) != [None]
+        assert runs == (state == RUNNING)
 
 
 def test_rates_are_those_of_the_last_minute() -> None:

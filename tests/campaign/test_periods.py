@@ -77,7 +77,7 @@ def test_the_horizon_is_that_of_a_period_and_rounds_keep_their_numbers() -> None
     for number in (1, 2, 3):
         rounds = [campaign.ask().t for _ in range(3)]
         assert rounds == [3 * number - 2, 3 * number - 1, 3 * number]
-        assert "in this period" in refusal(HorizonReached, campaign.ask)
+        assert refusal(HorizonReached, campaign.ask) == "all 3 rounds of this period are played"
         assert period(campaign).rounds == 3
         harness.clock += 6 * HOUR
     assert "round 9, 0 of 3 in this period" in str(campaign.status())

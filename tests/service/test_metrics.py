@@ -76,7 +76,7 @@ def test_every_kind_of_alarm_has_a_number() -> None:
     client.post("/campaigns/prompts/tickets/1/tell", json={"reward": 1, "cost": "0.75"})
     found = numbers(client)
     raised = {kind for kind in ALARM_KINDS if found["purse_alarm", "prompts", kind]}
-    assert raised == {"overrun", "exhausted"}
+    assert raised == {"overrun"}
     storage.now = lambda: 87_400_000  # a day later
     assert numbers(client)["purse_alarm", "prompts", "overrun"] == 0
 
@@ -91,7 +91,7 @@ def test_accounts_have_numbers_of_their_own_and_labels_have_none() -> None:
     found = numbers(client)
     balance = {"budget": 500, "spent": 0, "held": 0.01, "presumed": 0, "left": 499.99, "overrun": 0}
     assert {word: found[f"purse_account_{word}", "team-a", "USD"] for word in balance} == balance
-    assert found["purse_account_running", "team-a"] == found["purse_storage_up",] == 1
+    assert found["purse_account_state", "team-a", "running"] == found["purse_storage_up",] == 1
     assert not {word for key in found for word in key} & {"acme", "tenant"}
     assert ("purse_budget", "team-a", "USD") not in found
 

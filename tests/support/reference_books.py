@@ -210,9 +210,25 @@ class Books(Level):
             "cooling-down": bool(self.cooling()),
             "silent": any(count >= 20 and 5 * count >= len(self.tickets) for count in silent),
             "clock": self.was_ahead(),
-            "exhausted": self.status != "ended" and not self.could_fit(self.free),
         }
         return {kind for kind, due in kinds.items() if due}
+
+    def state(self) -> str:
+        """What its status should be, if the policy has not ended the game."""
+        if self.is_over:
+            return "ended"
+        for level in reversed(self.levels):
+            if level.status != "running":
+                return level.status
+        if self.at_horizon:
+            return "ended" if self.shown()[1] is None else "exhausted"
+        return "running" if self.could_fit(self.freed) else "exhausted"
+
+    @property
+    def at_horizon(self) -> bool:
+        """Whether this period has had all of its rounds."""
+        period = self.shown()[1]
+        return self.rounds - (period.rounds if period else 0) == self.terms.horizon
 
     @property
     def is_over(self) -> bool:
@@ -278,13 +294,9 @@ class Asking(Books):
         for level in reversed(self.levels):
             if level.status != "running":
                 raise Refusal("CampaignPaused" if level.status == "paused" else "CampaignEnded")
+        if self.at_horizon:
+            raise Refusal("HorizonReached")
         self.check_mask(mask)
-
-    @property
-    def at_horizon(self) -> bool:
-        """Whether this period has had all of its rounds."""
-        period = self.shown()[1]
-        return self.rounds - (period.rounds if period else 0) == self.terms.horizon
 
     def check_mask(self, mask: Mask | None) -> None:
         """Refuse arms that are gone, and calls that may cost more than their arm ever does."""
@@ -340,12 +352,12 @@ class Asking(Books):
 
     def refusal(self, mask: Mask | None) -> Refusal | None:
         """Why nothing may be given out, whatever the policy wants."""
+        if self.at_horizon:
+            return Refusal("HorizonReached")
         try:
             self.allowed(mask)
         except Refusal as refusal:
             return refusal
-        if self.at_horizon:
-            return Refusal("HorizonReached")
         return None
 
     def foresee(self, mask: Mask | None) -> dict[int, float]:

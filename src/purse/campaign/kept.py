@@ -192,9 +192,7 @@ class Kept:
             costs += its
             state, why = standing(level, now, its)
             purses = balances(self.terms.resources, level.balances)
-            rows.append(
-                LevelStatus(stored.name, level.kind, state, purses, tuple(children), why)  # type: ignore[arg-type]
-            )
+            rows.append(LevelStatus(stored.name, level.kind, state, purses, tuple(children), why))
         return rows, costs
 
     def _terms_of(self, stored: Found) -> Any:

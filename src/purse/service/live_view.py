@@ -46,7 +46,7 @@ Result = TypeVar("Result")
 class ViewVersion(NamedTuple):
     """A picture, and the numbers that tell it from the next."""
 
-    version: tuple[int, int, int, int]  # entries, overdue tickets, alarms, period
+    version: tuple[int | str, ...]  # entries, overdue tickets, alarms, period, state
     body: str  # JSON
 
 
@@ -106,7 +106,8 @@ class LiveView:
         period = status.period.number if status.period else 0
         # the status is read first: with what came since, the next picture is another one
         return ViewVersion(
-            (status.entries, status.overdue, len(status.alarms), period), compact(facts)
+            (status.entries, status.overdue, len(status.alarms), period, status.status),
+            compact(facts),
         )
 
 

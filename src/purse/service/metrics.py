@@ -16,7 +16,7 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 from purse.campaign.account import Account
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import ALARM_KINDS
-from purse.campaign.states import CAMPAIGN_STATES, RUNNING
+from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ COUNTS = {
 }
 # what one number says of a campaign, and how it is found
 GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
-    "running": ("Whether the campaign gives out tickets.", lambda status: status.status == RUNNING),
     "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
     "presumed_tickets": (
         "Tickets that expired and are presumed spent.",
@@ -100,6 +99,15 @@ class Family:
             metric.add_metric(labels, float(value))  # type: ignore[attr-defined]
         return metric
 
+    def states(self, text: str, statuses: Sequence[Any]) -> Metric:
+        """Return a number for each state: 1 for the one that it is."""
+        rows = [
+            ((status.name, word), status.status == word)
+            for status in statuses
+            for word in CAMPAIGN_STATES
+        ]
+        return self.numbers("state", text, rows, "state")
+
     def balances(self, text: str, statuses: Sequence[Any]) -> Iterator[Metric]:
         """Yield the amounts of each resource."""
         for word in AMOUNTS:
@@ -120,12 +128,7 @@ def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
     family = Family("purse_", "campaign")
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
     yield from family.balances("The {} of a resource, in its own unit.", statuses)
-    states = [
-        ((status.name, word), status.status == word)
-        for status in statuses
-        for word in CAMPAIGN_STATES
-    ]
-    yield family.numbers("state", "1 for the state that the campaign is in.", states, "state")
+    yield family.states("1 for the state that the campaign is in.", statuses)
     alarms = [
         ((status.name, word), any(alarm.kind == word for alarm in status.alarms))
         for status in statuses
@@ -150,9 +153,7 @@ def of_accounts(budgets: Budgets) -> Iterator[Metric]:
         statuses = list(budgets.statuses(Account))
     family = Family("purse_account_", "account")
     yield from family.balances("The {} of a resource of an account, in its own unit.", statuses)
-    running = [((status.name,), status.status == RUNNING) for status in statuses]
-    text = "Whether campaigns below the account may give out tickets."
-    yield family.numbers("running", text, running)
+    yield family.states("1 for the state that the account is in.", statuses)
 
 
 def of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[Metric]:

@@ -145,7 +145,8 @@ def runs_out(projection: dict[str, float] | None) -> str:
         return "nothing was spent recently"
     at = time.strftime("%Y-%m-%d %H:%M", time.localtime(projection["at"]))
     lasts = format_time(projection["seconds"])
-    return f"at {format_digits(projection['per_second'] * 3600)} an hour it lasts {lasts}, until {at}"
+    speed = format_digits(projection["per_second"] * 3600)
+    return f"at {speed} an hour it lasts {lasts}, until {at}"
 
 
 def arm_table(status: Status, history: dict[str, Any]) -> Table:
