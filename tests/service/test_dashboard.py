@@ -81,7 +81,7 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     assert {row.split()[0] for row in listed[:2]} == {"d-over", "e-spent"}
     assert [row.split()[0] for row in listed[2:]] == ["c-busy", "b-quiet", "a-ended"]
     assert "c-busy running uniform 4.98 of 5.00 USD" in listed[2]
-    assert " 2.00 125 none" in listed[2]
+    assert " 2 125 none" in listed[2]
     assert "Overrun" in "".join(listed[:2])
     assert "e-spent exhausted" in "".join(listed[:2])
     assert "a-ended ended" in listed[4]
@@ -250,6 +250,30 @@ def test_tickets_are_counted_by_state_and_what_is_rare_shows_when_it_happens(sta
     for width in (1280, 1100, 960, 820, 390):
         fits(page, width)
         assert page.locator("#arms").evaluate("each => each.scrollWidth - each.clientWidth") <= 0
+
+
+def test_many_arms_are_folded_and_charts_of_an_idle_campaign_end_at_its_last_entry(
+    stage: Stage,
+) -> None:
+    page, campaign = stage.page, stage.campaign(arms={f"m{n}": "0.01" for n in range(10)})
+    for number in range(30):
+        arm = f"m{number}" if number < 10 else "m7"
+        campaign.tell(campaign.ask(arms=[arm]), float(arm == "m7"), "0.01")
+    stage.now += MINUTE
+    campaign.tell(campaign.ask(arms=["m7"]), 1, "0.01")
+    stage.now += DAY
+    page.reload()
+    stage.shown(campaign)
+    assert [row.split()[0] for row in rows(page, "#arms")] == ["m7"]
+    page.get_by_role("button", name="Show 9 more").click()
+    assert len(rows(page, "#arms")) == 10
+    assert re.fullmatch(r"idle since 2\d Sept, \d\d:14", stage.text("#idle"))
+    page.locator("#pulls .chart > svg").focus()
+    page.keyboard.press("ArrowLeft")  # to the last interval
+    assert re.search(r"to 2\d Sept, \d\d:14:20\s+m7\s+1 ", page.locator("#pulls .tip").inner_text())
+    assert stage.stats("gain", "always") == ["22.0", "≈ 31.0"]
+    assert "this campaign gained 29% less" in stage.text("[data-stat=always]")
+    assert "7.10 times as much" in stage.text("[data-stat='all arms equally often']")
 
 
 def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_is_now(

@@ -37,8 +37,13 @@ function name({ name: own, status, why, depth, children }) {
   return el("span", { class: `which level-${depth}` }, own, el("small", {}, status === "running" ? null : el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
 }
 
-function signs(alarms = []) {
-  return el("span", { class: "signs" }, ...alarms.map(({ kind, text }) => el("span", { class: `signed ${isSerious(kind) ? "serious" : "mild"}`, title: text }, sign(isSerious(kind) ? "serious" : "mild"), ALARMS[kind] ?? kind)));
+/** Kinds of alarms, serious ones first. */
+export function signs(alarms = []) {
+  const kinds = [...new Set(alarms.map(({ kind }) => kind))].toSorted((one, two) => isSerious(two) - isSerious(one));
+  return el("span", { class: "signs" }, ...kinds.map((kind) => {
+    const grade = isSerious(kind) ? "serious" : "mild";
+    return el("span", { class: `signed ${grade}`, title: alarms.filter((each) => each.kind === kind).map(({ text }) => text).join("; ") }, sign(grade), ALARMS[kind] ?? kind);
+  }));
 }
 
 /** What is spent or set apart on each level, in a column for each resource. */

@@ -7,6 +7,8 @@ import * as format from "./format.js";
 const STACK = ["spent", "presumed", "held"];
 const AHEAD = 3; // lives so far: what lies farther ahead is not in the chart
 
+const hatched = (id) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })));
+
 /** What was spent, presumed, held and left of a resource over time; the dashed line goes on at the recent speed. */
 export function budget({ resource, places, purse, at: given, now, until: end }, width, height) {
   const at = [...given, end];
@@ -21,7 +23,7 @@ export function budget({ resource, places, purse, at: given, now, until: end }, 
   const x = scale(at[0], edge, EDGE.left, width - EDGE.right);
   const y = scale(0, highest * 1.04, height - EDGE.bottom, EDGE.top);
   const hatch = unique("hatch");
-  const marks = [svg("defs", {}, svg("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })))];
+  const marks = [hatched(hatch)];
   let floor = at.map(() => 0);
   const areas = [];
   for (const name of STACK) {
@@ -71,8 +73,7 @@ export function gauge(parts) {
     const place = { x: x - width, width, height: 14 };
     return [svg("rect", { class: name, ...place }), name === "presumed" && svg("rect", { fill: `url(#${lines})`, ...place })];
   });
-  const hatch = svg("pattern", { id: lines, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" }));
-  return svg("svg", { class: "gauge", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("defs", {}, hatch), ...bars);
+  return svg("svg", { class: "gauge", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, hatched(lines), ...bars);
 }
 
 /** A number with its interval on the scale that all rows share. */

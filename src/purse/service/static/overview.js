@@ -1,12 +1,11 @@
 // The first page: all campaigns, those with alarms first, then the most recently active.
 
 import * as accounts from "./accounts.js";
-import { sign } from "./alarms.js";
 import { el, find, replace, table } from "./dom.js";
 import * as format from "./format.js";
 import { option } from "./panels.js";
 import { request } from "./stream.js";
-import { ALARMS, isSerious, runsOut } from "./words.js";
+import { isSerious, runsOut } from "./words.js";
 
 const asked = new Set(); // campaigns whose history was asked for, once: that may take long
 let asking = Promise.resolve();
@@ -41,17 +40,11 @@ function end({ status, summary }, now) {
   return el("span", { title: why }, when);
 }
 
-function badges({ alarms }) {
-  if (!alarms.length) return el("span", { class: "quiet free" }, "none");
-  const kinds = [...new Set(alarms.map(({ kind }) => kind))].toSorted((one, two) => isSerious(two) - isSerious(one));
-  return el("span", { class: "signs" }, ...kinds.map((kind) => el("span", { class: `signed ${isSerious(kind) ? "serious" : "mild"}`, title: alarms.filter((each) => each.kind === kind).map(({ text }) => text).join("; ") }, sign(isSerious(kind) ? "serious" : "mild"), ALARMS[kind])));
-}
-
 function row(each, above, shows, now) {
   const { status, summary } = each;
   const value = summary?.value;
   const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": status.status, title: status.why }, status.status), status.policy, status.account ? ` · ${status.account}` : null));
-  return { head: name, cells: [accounts.left({ ...status, above }), end(each, now), value ? shows.gain(value.gain) : "…", value ? shows.rate(value.per_unit) : "…", badges(status), format.ago(now - status.changed_at)] };
+  return { head: name, cells: [accounts.left({ ...status, above }), end(each, now), value ? shows.gain(value.gain) : "…", value ? shows.rate(value.per_unit) : "…", status.alarms.length ? accounts.signs(status.alarms) : el("span", { class: "quiet free" }, "none"), format.ago(now - status.changed_at)] };
 }
 
 /** Draw the list: all campaigns, or those that a search finds. */

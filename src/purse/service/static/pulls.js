@@ -35,7 +35,7 @@ export function pulls({ at, rows, now, until }, width, height) {
     marks,
     spots: bars.map((bar) => ({
       x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
-      lines: bar.sum ? rows.map((arm, place) => [nameOf(arm, place), label(arm), words(bar, place)]).toReversed() : [[null, "nothing was pulled", ""]],
+      lines: bar.sum ? rows.map((arm, place) => [nameOf(arm, place), label(arm), words(bar, place)]).filter((_, place) => bar.made[place]).toReversed() : [[null, "nothing was pulled", ""]],
     })),
     desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, place) => `${label(arm)} ${words(busy.at(-1), place)}`).join(", ")}.` : "Nothing was pulled yet.",
     key: rows.map((arm, place) => [swatch(nameOf(arm, place)), label(arm)]),
