@@ -87,8 +87,8 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     assert "a-ended ended" in listed[4]
     assert page.locator("h1").first.inner_text() == "Accounts and campaigns"
     assert rows(page, "#tree") == [
-        "company 19.99 of 20.00 USD 0.01 0 0 0.01 Overrun",
-        "team-a 2 campaigns 1.99 of 2.00 USD 0.01 0 0 0.01",
+        "company 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
+        "team-a 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
     ]
     assert "b-quiet running replan · team-a 5 of 5 USD only 1.99 USD in team-a" in listed[3]
     fits(page, 390, 820, 1280)

@@ -47,12 +47,13 @@ export function signs(alarms = []) {
 }
 
 /** What is spent or set apart on each level, in a column for each resource. */
-function amounts(rows, word) {
+function amounts(rows, words) {
   const resources = [...new Set(rows.flatMap(({ purses }) => purses.map(({ resource }) => resource)))];
-  return resources.map((resource) => {
+  return resources.flatMap((resource) => {
     const known = rows.map(({ purses }) => purses.find((purse) => purse.resource === resource));
-    const cells = money.column(known.map((purse) => purse?.[word] ?? "0"));
-    return { name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}`, cells: known.map((purse, place) => (purse ? cells[place] : "–")) };
+    const of = (word) => known.map((purse) => purse?.[word] ?? "0");
+    const places = money.decimals(words.flatMap(of));
+    return words.map((word) => ({ name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}`, cells: money.column(of(word), places).map((cell, place) => (known[place] ? cell : "–")) }));
   });
 }
 
@@ -63,7 +64,7 @@ export function draw(tops) {
   const rows = tops.flatMap((top) => [...levels(top)]).filter(({ kind = "account" }) => kind === "account");
   const alarmed = rows.some(({ alarms = [] }) => alarms.length);
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
-  const columnsOfAmounts = ["spent", "held", "presumed", ...(over ? ["overrun"] : [])].flatMap((word) => amounts(rows, word));
+  const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
   const columns = [{ name: "Account" }, { name: "Left", text: true, wide: true }, ...columnsOfAmounts.map((column) => ({ name: column.name })), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
   const made = rows.map((level, place) => ({ head: name(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[place]), ...(alarmed ? [signs(level.alarms)] : [])] }));
   replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));

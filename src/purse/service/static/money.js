@@ -48,8 +48,7 @@ export function shown(value, places) {
 }
 
 /** The cells of a column of amounts: with the same decimals, and all digits on hover. */
-export function column(values) {
-  const places = decimals(values);
+export function column(values, places = decimals(values)) {
   return values.map((value) => {
     const steps = rounded(units(value), places);
     const words = steps || !units(value) ? text(steps, places) : `<${text(1n, places)}`;

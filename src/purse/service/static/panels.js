@@ -35,7 +35,7 @@ export function title({ status, history, now }, storage) {
 function expected({ forecast, horizon }, at) {
   if (!forecast) return [];
   const until = forecast.until === null ? "" : ` until ${at(forecast.until)}`;
-  const words = [horizon === null && `about ${format.plural(forecast.requests, "more request")}${until}`, forecast.affords !== null && `money for about ${format.count(forecast.affords)}`];
+  const words = [horizon === null && `about ${format.plural(forecast.requests, "more request")}${until}`, forecast.affords !== null && `money for about ${format.count(forecast.affords)}${horizon === null ? "" : " more"}`];
   return words.filter(Boolean);
 }
 
