@@ -92,6 +92,10 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     ]
     assert "b-quiet running replan · team-a 5 of 5 USD only 1.99 USD in team-a" in listed[3]
     fits(page, 390, 820, 1280)
+    for number in range(8):
+        make(storage, f"more-{number}")
+    page.locator("#search").fill("team-a")  # there are enough to search among
+    page.wait_for_selector("#list caption:has-text('2 campaigns')")
     page.get_by_role("link", name="b-quiet").click()
     page.wait_for_selector("#name:text-is('b-quiet')")
     page.reload()

@@ -67,7 +67,7 @@ export function draw(allowed = may) {
   arms.draw(seen, chances);
   labels.draw(seen);
   drawTickets(seen);
-  const wanted = { pause: status.status === "running", resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
+  const wanted = { pause: ["running", "exhausted"].includes(status.status), resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
   for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];
   find("actions").hidden = !may.manage;
   find("foresee").hidden = !may.tell || status.status === "ended";
