@@ -168,7 +168,7 @@ class TreeMachine(CampaignMachine):
             status = account.status()
             assert min(tree.left) >= 0
             assert [astuple(purse) for purse in status.purses] == tree.purses(), tree.name
-            assert (status.status, status.entries) == (tree.status, tree.entries), tree.name
+            assert (status.status, status.entries) == (tree.state(), tree.entries), tree.name
             self.period_agrees(status, tree)
             kinds = {alarm.kind for alarm in status.alarms}
             assert ("clock" in kinds) == tree.was_ahead(), tree.name

@@ -224,6 +224,13 @@ class Books(Level):
             return "ended" if self.shown()[1] is None else "exhausted"
         return "running" if self.could_fit(self.freed) else "exhausted"
 
+    def costs(self) -> list[Units]:
+        stops = [level.status for level in reversed(self.levels) if level.status != "running"]
+        over = self.at_horizon and self.shown()[1] is None and not stops
+        if self.is_over or stops[:1] == ["ended"] or over:
+            return []
+        return [self.arms[place].most for place in self.present]
+
     @property
     def at_horizon(self) -> bool:
         """Whether this period has had all of its rounds."""

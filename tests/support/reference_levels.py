@@ -191,6 +191,10 @@ class Level(Renewed):
         for level in self.levels:
             level.renew()
 
+    def costs(self) -> list[Units]:
+        """The most of each arm of the campaigns that are here or below and have not ended."""
+        raise NotImplementedError
+
     def issued(self) -> list[tuple[Ticket, int]]:
         """All tickets that took from this budget, each with the period in which it did."""
         raise NotImplementedError
@@ -328,6 +332,24 @@ class Account(Level):
 
     def rounds_since(self, period: Period) -> None:
         return None
+
+    def state(self) -> str:
+        """What its status should be."""
+        for level in reversed(self.levels):
+            if level.status != "running":
+                return level.status
+        rests = zip(*(level.free for level in self.levels), strict=True)
+        rest = [min(column) for column in rests]
+        costs = self.costs()
+        if not costs:
+            return "running" if min(rest) > 0 else "exhausted"
+        pays = any(
+            all(part <= there for part, there in zip(cost, rest, strict=True)) for cost in costs
+        )
+        return "running" if pays else "exhausted"
+
+    def costs(self) -> list[Units]:
+        return [cost for child in self.children for cost in child.costs()]
 
     @property
     def levels(self) -> list[Account]:

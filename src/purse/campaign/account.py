@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from purse.campaign import defaults, kinds
+from purse.campaign.account_results import AccountStatus
 from purse.campaign.alert_rules import OF_ACCOUNTS
 from purse.campaign.budget import Budget, Place
-from purse.campaign.results import AccountStatus, Audit
+from purse.campaign.results import Audit
 from purse.campaign.states import ACCOUNT
 from purse.campaign.verb import of_all, verb
 from purse.errors import CampaignEnded, CampaignExists, NotFound

@@ -25,14 +25,14 @@ def answers(
     head          as it is stored
     projections   when each resource runs out at this speed
     """
-    found = certified(history, CONFIDENCE, head.drifted)
+    certificate = certified(history, CONFIDENCE, head.drifted)
     return {
         "answer": recommended_arm(history) or runs_out(status, projections),
         "worth": history.worth,
         "certificate": {
-            "share": found.share,
-            "confidence": found.confidence,
-            "reason": found.notes[0] if found.share is None else "",
+            "share": certificate.share,
+            "confidence": certificate.confidence,
+            "reason": certificate.notes[0] if certificate.share is None else "",
         },
     }
 
@@ -56,9 +56,9 @@ def recommended_arm(history: History) -> str:
 def runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:
     """Return when the first resource runs out at this speed; "" if none does."""
     ends = [
-        (each["at"], purse.resource)
-        for purse, each in zip(status.purses, projections, strict=True)
-        if each is not None
+        (projection["at"], purse.resource)
+        for purse, projection in zip(status.purses, projections, strict=True)
+        if projection is not None
     ]
     if not ends:
         return ""

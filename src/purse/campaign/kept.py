@@ -16,6 +16,7 @@ import orjson
 
 from purse.base.cached import cached_property
 from purse.campaign import operators, reports
+from purse.campaign.account_results import LevelStatus
 from purse.campaign.arms import Arms
 from purse.campaign.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.audit import audit
@@ -30,7 +31,7 @@ from purse.campaign.read_terms import MOST_GIVEN, names
 from purse.campaign.recommendations import SharedHistory
 from purse.campaign.records import Units
 from purse.campaign.restore import read_journal, restore
-from purse.campaign.results import Audit, CampaignTicket, LevelStatus, Receipt
+from purse.campaign.results import Audit, CampaignTicket, Receipt
 from purse.campaign.standing import costs_of, played, standing, stopped
 from purse.campaign.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.storage.connect import connect

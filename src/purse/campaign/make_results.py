@@ -9,6 +9,7 @@ from itertools import groupby
 from typing import Any
 
 from purse.base.text import count
+from purse.campaign.account_results import AccountStatus, LevelStatus
 from purse.campaign.arms import Arms
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
@@ -16,7 +17,6 @@ from purse.campaign.ledger import Level
 from purse.campaign.masks import SILENT, SILENT_SHARE
 from purse.campaign.records import ALARMS, Balance, Head, Units, text
 from purse.campaign.results import (
-    AccountStatus,
     Alarm,
     AlarmKind,
     BalanceStatus,
@@ -25,7 +25,6 @@ from purse.campaign.results import (
     FeatureStatus,
     ForecastStatus,
     LabelStatus,
-    LevelStatus,
     PeriodStatus,
     Status,
 )

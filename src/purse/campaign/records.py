@@ -84,7 +84,7 @@ class Head:
     """
 
     id: str = ""  # of the terms
-    status: CampaignState = RUNNING  # that somebody chose; `standing` derives the state
+    status: CampaignState = RUNNING  # by pause, resume and end; `standing` derives the state
     created: int = 0  # ms
     changed: int = 0  # ms
     digest: str = ""  # of the journal

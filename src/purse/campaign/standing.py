@@ -1,10 +1,10 @@
 """The state of a campaign or an account and why, derived here alone; refusals say the same words.
 
 running     an ask is answered, as far as is known
-paused      by somebody, itself or an account above it
+paused      by an operator, itself or an account above it
 exhausted   the money, or that of an account above, covers no arm any more, even if all that is held
             came back; or all rounds of a period are played. A top-up or a new period may change it
-ended       by somebody, itself or above; by its date; by its horizon; by its policy
+ended       by an operator, itself or above; by its date; by its horizon; by its policy
 
 Only an ask knows what the policy wants. One that it answers by ending the game notes so in the
 head (`note_over`), which counts until another ask is answered.
@@ -39,7 +39,7 @@ def standing(level: Level, now: int, below: Sequence[Units] = ()) -> Standing:
 
 
 def stopped(level: Level, now: int) -> Standing | None:
-    """Return that somebody or its date has stopped a level, or somebody one above."""
+    """Return that an operator or its date has stopped a level, or an operator one above."""
     if isinstance(level, CampaignLevel) and level.is_over(now):
         return ENDED, last_day(level.terms)
     for part in level.chain():  # the nearest first
