@@ -3,6 +3,7 @@
 import { sign } from "./alarms.js";
 import { gauge } from "./charts.js";
 import { el, find, replace, table } from "./dom.js";
+import * as format from "./format.js";
 import * as money from "./money.js";
 import { ALARMS, isSerious } from "./words.js";
 
@@ -11,6 +12,9 @@ function* levels(level, depth = 0, above = []) {
   yield { ...level, depth, above };
   for (const child of level.children) yield* levels(child, depth + 1, [...above, level]);
 }
+
+/** The accounts above each campaign, by its name. */
+export const above = (tops) => new Map(tops.flatMap((top) => [...levels(top)]).filter(({ kind }) => kind === "campaign").map((level) => [level.name, level.above]));
 
 /** The level above that has least left of a resource, where that is less than this one has. */
 function scarcest({ purses, above }, place) {
@@ -28,26 +32,40 @@ export function left(level) {
   }));
 }
 
-function name({ name: own, kind = "account", status, depth }) {
-  const link = kind === "campaign" ? el("a", { href: `#/${encodeURIComponent(own)}`, "data-key": `level-${own}` }, own) : own;
-  return el("span", { class: `which level-${depth}` }, link, el("small", {}, kind, status === "running" ? null : el("span", { class: "badge", "data-status": status }, status)));
+function name({ name: own, status, why, depth, children }) {
+  const campaigns = children.filter(({ kind }) => kind === "campaign").length;
+  return el("span", { class: `which level-${depth}` }, own, el("small", {}, status === "running" ? null : el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
 }
 
-function signs(alarms = []) {
-  return el("span", { class: "signs" }, ...alarms.map(({ kind, text }) => el("span", { class: `signed ${isSerious(kind) ? "serious" : "mild"}`, title: text }, sign(isSerious(kind) ? "serious" : "mild"), ALARMS[kind] ?? kind)));
+/** Kinds of alarms, serious ones first. */
+export function signs(alarms = []) {
+  const kinds = [...new Set(alarms.map(({ kind }) => kind))].toSorted((one, two) => isSerious(two) - isSerious(one));
+  return el("span", { class: "signs" }, ...kinds.map((kind) => {
+    const grade = isSerious(kind) ? "serious" : "mild";
+    return el("span", { class: `signed ${grade}`, title: alarms.filter((each) => each.kind === kind).map(({ text }) => text).join("; ") }, sign(grade), ALARMS[kind] ?? kind);
+  }));
 }
 
-const amounts = (level, word) => el("span", { class: "amounts" }, ...level.purses.map((purse) => el("span", {}, `${money.parts(purse)[word]} ${purse.resource}`)));
+/** What is spent or set apart on each level, in a column for each resource. */
+function amounts(rows, words) {
+  const resources = [...new Set(rows.flatMap(({ purses }) => purses.map(({ resource }) => resource)))];
+  return resources.flatMap((resource) => {
+    const known = rows.map(({ purses }) => purses.find((purse) => purse.resource === resource));
+    const of = (word) => known.map((purse) => purse?.[word] ?? "0");
+    const places = money.decimals(words.flatMap(of));
+    return words.map((word) => ({ name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}`, cells: money.column(of(word), places).map((cell, place) => (known[place] ? cell : "–")) }));
+  });
+}
 
 /** Draw the tree; without accounts there is none. */
 export function draw(tops) {
   find("accounts").hidden = !tops.length;
   find("overview-title").textContent = tops.length ? "Accounts and campaigns" : "Campaigns";
-  const rows = tops.flatMap((top) => [...levels(top)]);
+  const rows = tops.flatMap((top) => [...levels(top)]).filter(({ kind = "account" }) => kind === "account");
   const alarmed = rows.some(({ alarms = [] }) => alarms.length);
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
-  const words = ["spent", "held", "presumed", ...(over ? ["overrun"] : [])];
-  const columns = [{ name: "Account or campaign" }, { name: "Left", text: true, wide: true }, ...words.map((word) => ({ name: word[0].toUpperCase() + word.slice(1) })), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
-  const made = rows.map((level) => ({ head: name(level), cells: [left(level), ...words.map((word) => amounts(level, word)), ...(alarmed ? [signs(level.alarms)] : [])] }));
-  replace(find("tree"), table("What is left on each level: a ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
+  const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
+  const columns = [{ name: "Account" }, { name: "Left", text: true, wide: true }, ...columnsOfAmounts.map((column) => ({ name: column.name })), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
+  const made = rows.map((level, place) => ({ head: name(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[place]), ...(alarmed ? [signs(level.alarms)] : [])] }));
+  replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
 }

@@ -10,7 +10,7 @@ import { Live, Refusal, token } from "./stream.js";
 const SECOND = 1000; // ms after which cool-downs are counted on
 const TICK = 5000; // ms after which ages are counted on
 const AGAIN = 2000; // ms after which the list is asked for again
-const WORDS = { connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", off: "Not connected" };
+const WORDS = { connecting: "Connecting", live: "Live", reconnecting: "Reconnecting", off: "" };
 let role;
 let unlocked = token.get() !== null;
 let server = {}; // version and storage
@@ -100,7 +100,7 @@ async function list() {
     page("overview");
     controls();
     if (facts.campaigns.length) overview.draw(facts);
-    else overview.empty(facts);
+    else overview.empty(facts, allowed().manage);
     find("server-time").textContent = `Server time ${format.time(facts.now)}`;
     connection("live");
   } catch (error) {
@@ -141,7 +141,8 @@ async function begin() {
 function unlock(yes) {
   unlocked = yes;
   controls();
-  campaign.draw(allowed());
+  if (chosen()) campaign.draw(allowed());
+  else list();
   find(yes ? "lock" : "unlock").focus();
 }
 
@@ -155,6 +156,7 @@ addEventListener("hashchange", () => {
   show();
 });
 find("range").addEventListener("change", show);
+find("search").addEventListener("input", () => overview.draw());
 find("unlock").addEventListener("click", () => unlock(true));
 find("lock").addEventListener("click", () => unlock(false));
 find("forget").addEventListener("click", () => {

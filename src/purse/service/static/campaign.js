@@ -2,8 +2,10 @@
 
 import * as actions from "./actions.js";
 import { alarms } from "./alarms.js";
+import * as arms from "./arms.js";
 import { cooling } from "./cooling.js";
 import { el, find } from "./dom.js";
+import { firstAsk } from "./first.js";
 import * as format from "./format.js";
 import * as labels from "./labels.js";
 import * as panels from "./panels.js";
@@ -29,9 +31,10 @@ export function begin() {
   picture = chances = undefined;
   drawn = ++came; // what is on its way is of another campaign
   delete document.documentElement.dataset.entries;
-  find("done").textContent = find("foreseen").textContent = "";
+  for (const place of ["done", "saved", "foreseen"]) find(place).textContent = "";
   tickets.forget();
   labels.forget();
+  arms.forget();
   panels.forgetCharts();
   find("campaign").hidden = true;
 }
@@ -49,21 +52,22 @@ export async function take(facts, allowed) {
 export function draw(allowed = may) {
   may = allowed;
   if (!picture) return;
-  const seen = current();
+  const seen = { ...current(), until: panels.end(current()) };
   const { status } = seen;
   document.title = `${status.name} · purse`;
   find("campaign").hidden = false;
   panels.title(seen, server().storage);
   alarms(seen, look);
+  firstAsk(status, server().storage);
   panels.budgets(seen);
   panels.value(seen);
   cooling(seen);
   find("alerts").hidden = !status.alerts.length;
   find("alerts").textContent = `Alerts at ${status.alerts.join(", ")}`;
-  panels.arms(seen, chances);
+  arms.draw(seen, chances);
   labels.draw(seen);
   drawTickets(seen);
-  const wanted = { pause: status.status === "running", resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
+  const wanted = { pause: ["running", "exhausted"].includes(status.status), resume: status.status === "paused", end: status.status !== "ended", "top-up": status.status !== "ended", expire: status.overdue > 0 };
   for (const button of find("actions").querySelectorAll("button")) button.hidden = !wanted[button.dataset.action];
   find("actions").hidden = !may.manage;
   find("foresee").hidden = !may.tell || status.status === "ended";
@@ -125,7 +129,7 @@ async function foresee() {
 }
 
 async function download() {
-  const said = (words) => { find("done").textContent = words; };
+  const said = (words) => { find("saved").textContent = words; };
   try {
     await actions.download(name(), server().version, (entries) => said(`${format.plural(entries, "entry").replace("entrys", "entries")} …`));
     said("The journal is downloaded.");

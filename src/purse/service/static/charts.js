@@ -5,23 +5,25 @@ import { svg, swatch, table } from "./dom.js";
 import * as format from "./format.js";
 
 const STACK = ["spent", "presumed", "held"];
+const AHEAD = 3; // lives so far: what lies farther ahead is not in the chart
 
-/** What was spent, presumed, held and left of a resource over time; the dashed line goes on at the recent rate. */
-export function budget({ resource, places, purse, at: given, now }, width, height) {
-  const at = [...given, Math.max(now, given.at(-1))];
+const hatched = (id) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })));
+
+/** What was spent, presumed, held and left of a resource over time; the dashed line goes on at the recent speed. */
+export function budget({ resource, places, purse, at: given, now, until: end }, width, height) {
+  const at = [...given, end];
   const values = Object.fromEntries(["budget", "left", "overrun", ...STACK].map((name) => [name, [...purse[name], purse[name].at(-1)].map(Number)]));
-  const forecast = purse.forecast;
-  const end = at.at(-1);
+  const projection = purse.projection;
   const life = end - at[0] || 1;
-  const until = forecast ? end + Math.min(forecast.seconds * 1.06, life * 0.6) : end;
+  const edge = projection ? end + (projection.seconds <= AHEAD * life ? projection.seconds * 1.04 : life * 0.6) : end;
   const fine = format.isFine(at[0], end);
   const show = (value) => format.fixed(value, places);
-  const tops = values.budget.map((level, place) => level + values.overrun[place]);
-  const highest = Math.max(...tops);
-  const x = scale(at[0], until, EDGE.left, width - EDGE.right);
+  const paid = values.spent.map((inside, place) => inside + values.overrun[place]);
+  const highest = Math.max(...values.budget, ...paid);
+  const x = scale(at[0], edge, EDGE.left, width - EDGE.right);
   const y = scale(0, highest * 1.04, height - EDGE.bottom, EDGE.top);
   const hatch = unique("hatch");
-  const marks = [svg("defs", {}, svg("pattern", { id: hatch, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })))];
+  const marks = [hatched(hatch)];
   let floor = at.map(() => 0);
   const areas = [];
   for (const name of STACK) {
@@ -33,27 +35,28 @@ export function budget({ resource, places, purse, at: given, now }, width, heigh
   }
   const steps = values.budget.flatMap((level, place) => (place && level !== values.budget[place - 1] ? [[x(at[place]), y(values.budget[place - 1])], [x(at[place]), y(level)]] : [[x(at[place]), y(level)]]));
   marks.push(svg("path", { class: "left", d: band(steps, at.map((time, place) => [x(time), y(floor[place])])) }));
-  axes(marks, { x, y, width, height, times: format.timeTicks(at[0], until, Math.max(2, Math.floor(width / 90))), levels: format.ticks(highest, 4), label: format.amount });
-  marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(until), y(values.budget.at(-1))]]) }));
-  const over = values.overrun.at(-1) > 0; // it is paid on top of the budget, and drawn there
-  if (over) marks.push(svg("path", { class: "overrun", d: band(at.map((time, place) => [x(time), y(tops[place])]), at.map((time, place) => [x(time), y(values.budget[place])])) }));
-  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(tops.at(-1)) - 9, "text-anchor": "end" }, `budget ${format.amount(values.budget.at(-1))}`));
-  if (forecast) {
+  axes(marks, { x, y, width, height, times: format.timeTicks(at[0], edge, Math.max(2, Math.floor(width / 90))), levels: format.ticks(highest, 4), label: format.amount });
+  marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(edge), y(values.budget.at(-1))]]) }));
+  const over = values.overrun.at(-1) > 0;
+  if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, place) => [x(time), y(paid[place])])) }));
+  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `budget ${format.amount(values.budget.at(-1))}`));
+  if (projection) {
     const left = values.left.at(-1);
-    const reach = Math.min(1, (until - end) / (forecast.seconds || 1));
-    const tip = [x(end + forecast.seconds * reach), y(floor.at(-1) + left * reach)];
+    const reach = Math.min(1, (edge - end) / (projection.seconds || 1));
+    const tip = [x(end + projection.seconds * reach), y(floor.at(-1) + left * reach)];
     marks.push(svg("line", { class: "now", x1: x(end), x2: x(end), y1: EDGE.top, y2: height - EDGE.bottom }));
-    marks.push(svg("path", { class: "forecast", d: line([[x(end), y(floor.at(-1))], tip]) }));
+    marks.push(svg("path", { class: "ahead", d: line([[x(end), y(floor.at(-1))], tip]) }));
     if (reach === 1) marks.push(svg("circle", { class: "end-dot", cx: tip[0], cy: tip[1], r: 4 }));
+    else marks.push(svg("text", { class: "strong", x: tip[0], y: tip[1] - 8, "text-anchor": "end" }, `→ in ${format.duration(projection.seconds)}`));
   }
-  const shown = [["spent", "spent"], ["presumed", "presumed"], ["held", "held"], ["left", "left"], ...(over ? [["overrun", "overrun, above the budget"]] : [])];
+  const shown = [["spent", "spent"], ["presumed", "presumed"], ["held", "held"], ["left", "left"], ...(over ? [["overrun", "overrun"]] : [])];
   const spots = at.map((time, place) => ({ x: x(time), title: format.moment(time, now, fine), lines: shown.map(([name, label]) => [name, label, show(values[name][place])]) }));
   const last = shown.map(([name, label]) => `${label} ${show(values[name].at(-1))}`).join(", ");
   return {
     marks,
     spots,
-    desc: `${resource} since ${format.moment(at[0], now)}: ${last}, of a budget of ${format.amount(values.budget.at(-1))}.${forecast ? ` At the recent rate it runs out in ${format.duration(forecast.seconds)}.` : ""}`,
-    key: [...shown.map(([name, label]) => [swatch(name), label]), [lineMark("budget-line"), "budget"], ...(forecast ? [[lineMark("forecast"), "forecast at the recent rate"]] : [])],
+    desc: `${resource} since ${format.moment(at[0], now)}: ${last}, of a budget of ${format.amount(values.budget.at(-1))}.${projection ? ` At this speed it runs out in ${format.duration(projection.seconds)}.` : ""}`,
+    key: [...shown.filter(([name]) => name !== "overrun").map(([name, label]) => [swatch(name), label]), ...(over ? [[lineMark("paid-line"), "paid in all, overrun included"]] : []), [lineMark("budget-line"), "budget"], ...(projection ? [[lineMark("ahead"), "at this speed"]] : [])],
     table: () => table(`${resource} over time`, ["Time", ...shown.map(([, label]) => label), "budget"].map((name) => ({ name })),
       sampled(at).map((place) => ({ head: format.moment(at[place], now, fine), cells: [...shown.map(([name]) => show(values[name][place])), show(values.budget[place])] }))),
   };
@@ -70,8 +73,7 @@ export function gauge(parts) {
     const place = { x: x - width, width, height: 14 };
     return [svg("rect", { class: name, ...place }), name === "presumed" && svg("rect", { fill: `url(#${lines})`, ...place })];
   });
-  const hatch = svg("pattern", { id: lines, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" }));
-  return svg("svg", { class: "gauge", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, svg("defs", {}, hatch), ...bars);
+  return svg("svg", { class: "gauge", viewBox: "0 0 1000 14", preserveAspectRatio: "none", "aria-hidden": "true" }, hatched(lines), ...bars);
 }
 
 /** A number with its interval on the scale that all rows share. */

@@ -34,6 +34,18 @@ export function moment(seconds, now, fine = false) {
   return at.getFullYear() === today.getFullYear() ? `${day.format(at)}, ${ofDay.format(at)}` : dayOfYear.format(at);
 }
 
+/** A moment as a clock in a time zone shows it. */
+export function zoned(seconds, now, zone) {
+  try {
+    const show = (at, parts) => new Intl.DateTimeFormat(locale, { timeZone: zone, ...parts }).format(at * 1000);
+    const [year, date, time] = [{ year: "numeric" }, { day: "numeric", month: "short" }, { hour: "2-digit", minute: "2-digit" }];
+    const isSame = (parts) => show(seconds, parts) === show(now, parts);
+    return show(seconds, { ...(isSame(year) ? isSame(date) ? {} : date : { ...date, ...year }), ...time });
+  } catch {
+    return moment(seconds, now); // the server knows a zone that this browser does not
+  }
+}
+
 /** Whether the times of a span are told to the second. */
 export const isFine = (from, to) => to - from <= FINE;
 
@@ -54,14 +66,28 @@ export function duration(seconds) {
   return `${Math.floor(total / length)} ${unit}${rest ? ` ${rest} ${next[0]}` : ""}`;
 }
 
-/** A rate in the unit of time in which it is at least a tenth, or per day. */
-export function rate(perSecond) {
+/** How long ago, in the largest unit: 2 h ago. */
+export const ago = (seconds) => `${duration(seconds).split(" ").slice(0, 2).join(" ")} ago`;
+
+/** A rate in the unit of time in which it is at least a tenth, or per day: 3.2 USD per hour. */
+export function rate(perSecond, what) {
   const [unit, length] = [["second", 1], ["minute", 60], ["hour", 3600], ["day", 86400]].find(([name, each]) => perSecond * each >= 0.1 || name === "day");
-  return `${short.format(perSecond * length)} per ${unit}`;
+  return `${short.format(perSecond * length)} ${what} per ${unit}`;
 }
 
 /** How often something happens: 3.2 asks/s, or by the minute where it is rare. */
-export const often = (perSecond, what) => (perSecond >= 1 || perSecond === 0 ? `${short.format(perSecond)} ${what}/s` : `${short.format(perSecond * 60)} ${what}/min`);
+export function often(perSecond, what) {
+  const [text, unit] = perSecond >= 1 ? [short.format(perSecond), "s"] : [short.format(perSecond * 60), "min"];
+  return `${text} ${what}${text === "1" ? "" : "s"}/${unit}`;
+}
+
+/** How to show the numbers of a column: the same decimals, three digits of the largest and two of the smallest, within bounds. */
+export function column(values) {
+  const sizes = values.map(Math.abs).filter((value) => value > 0).map((value) => Math.floor(Math.log10(value)));
+  const most = 2 - Math.max(...sizes, -6);
+  const places = values.every(Number.isInteger) ? 0 : Math.max(0, Math.min(most + 2, Math.max(most, 1 - Math.min(...sizes, 2))));
+  return (value) => (value === null || value === undefined ? "–" : value === 0 ? "0" : fixed(value, places));
+}
 
 const STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 172800, 604800, 1209600, 2592000, 7776000, 31536000];
 

@@ -18,6 +18,7 @@ let few = true;
 /** Show another campaign. */
 export function forget() {
   clearTimeout(later);
+  find("spender").textContent = "";
   [rows, asked, seen, key, few] = [[], { entries: 0, at: 0 }, undefined, undefined, true];
 }
 
@@ -63,23 +64,27 @@ function show() {
   const chips = labels.map((each) => el("button", { type: "button", class: "chip", "data-key": `key-${each}`, "aria-pressed": `${each === key}`, onclick: () => choose(each) }, each));
   replace(find("label-keys"), labels.length > 1 ? el("div", { class: "chips", role: "group", "aria-label": "Keys of labels" }, ...chips) : "");
   const known = few ? rows.slice(0, FEW) : rows;
-  const places = purses.map(money.decimals);
   const all = Number(purses[0].spent) + Number(purses[0].overrun);
   const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
   const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
-  const made = known.map((row) => ({
+  const paid = ({ spent, overrun }, place) => money.sum([spent[place], overrun[place]]);
+  const columnsOfAmounts = (of) => purses.map((_, place) => money.column(known.map((row) => of(row, place))));
+  const spent = columnsOfAmounts(paid);
+  const apart = parts.flatMap((part) => columnsOfAmounts((row, place) => row[part][place]));
+  const made = known.map((row, number) => ({
     head: row.value,
-    cells: [format.count(row.tickets), ...row.spent.map((amount, place) => total(amount, row.overrun[place], places[place])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...parts.flatMap((part) => row[part].map((amount, place) => money.shown(amount, places[place])))],
+    cells: [format.count(row.tickets), ...spent.map((cells, place) => total(row, place, cells[number])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...apart.map((cells) => cells[number])],
   }));
   const caption = rows.length < MANY ? `${format.plural(rows.length, "value")} of ${key}, those that spent most first` : `The ${MANY} values of ${key} that spent most`;
+  const [first] = rows;
+  find("spender").textContent = first && all ? `Most was spent on ${key} ${first.value}: ${format.share((Number(first.spent[0]) + Number(first.overrun[0])) / all)}` : "";
   const others = rows.length - known.length;
   replace(find("labels"), rows.length ? table(caption, columns, made, { cards: true }) : el("p", { class: "none" }, "Asking for the sums …"), others > 0 ? el("button", { type: "button", class: "button", "data-key": "more-labels", onclick: showAll }, `Show ${others} more`) : "");
 }
 
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
 
-/** What was paid, within the budget and above it. */
-function total(spent, overrun, places) {
-  if (overrun === "0") return money.shown(spent, places);
-  return el("span", { title: `${spent} within the budget and ${overrun} above it` }, money.sum([spent, overrun], places));
+/** What was paid; where some of it was above the budget, how much, on hover. */
+function total({ spent, overrun }, place, words) {
+  return overrun[place] === "0" ? words : el("span", { title: `${spent[place]} within the budget and ${overrun[place]} above it` }, words);
 }

@@ -1,5 +1,7 @@
 // Amounts of a resource, with as many decimals as each other, so that their sums agree.
 
+import { el } from "./dom.js";
+
 const PLACES = 9; // an amount has at most so many decimals
 const PARTS = ["spent", "presumed", "held", "left"];
 const locale = "en-GB";
@@ -11,11 +13,15 @@ export function units(text) {
   return text.startsWith("-") ? -size : size;
 }
 
-/** How many decimals the amounts of a resource are shown with: as many as they need, and about six digits in all. */
-export function decimals(purse) {
-  const needed = Math.max(...[...PARTS, "budget", "overrun"].map((name) => (purse[name].split(".")[1] ?? "").length));
-  return Math.min(needed && Math.max(2, needed), Math.max(2, 6 - purse.budget.split(".")[0].replace(/^0$/, "").length));
+/** How many decimals amounts are shown with: cents, or three digits of the largest; none where none has any. */
+export function decimals(values) {
+  const needed = Math.max(0, ...values.map((value) => (value.split(".")[1] ?? "").length));
+  const largest = Math.max(1e-9, ...values.map(Number));
+  return Math.min(needed && Math.max(2, needed), Math.max(2, 2 - Math.floor(Math.log10(largest))));
 }
+
+/** The decimals of a budget and its parts. */
+export const decimalsOf = (purse) => decimals([...PARTS, "budget", "overrun"].map((name) => purse[name]));
 
 /** Units with so many decimals, rounded. */
 function rounded(size, places) {
@@ -29,15 +35,30 @@ function text(steps, places) {
   return places ? `${whole}.${digits.slice(-places)}` : whole;
 }
 
-/** One amount of a resource. */
-export const shown = (value, places) => text(rounded(units(value), places), places);
+/** The sum of several, with all its digits. */
+export function sum(values) {
+  const all = `${values.reduce((one, value) => one + units(value), 0n)}`.padStart(PLACES + 1, "0");
+  return `${all.slice(0, -PLACES)}.${all.slice(-PLACES)}`.replace(/\.?0+$/, "");
+}
 
-/** The sum of several. */
-export const sum = (values, places) => text(rounded(values.reduce((all, value) => all + units(value), 0n), places), places);
+/** One amount: a small one has three digits, however few the others have. */
+export function shown(value, places) {
+  const steps = rounded(units(value), places);
+  return units(value) && steps < 10n ? text(rounded(units(value), decimals([value])), decimals([value])) : text(steps, places);
+}
+
+/** The cells of a column of amounts: with the same decimals, and all digits on hover. */
+export function column(values, places = decimals(values)) {
+  return values.map((value) => {
+    const steps = rounded(units(value), places);
+    const words = steps || !units(value) ? text(steps, places) : `<${text(1n, places)}`;
+    return steps * 10n ** BigInt(PLACES - places) === units(value) ? words : el("span", { title: `exactly ${value}` }, words);
+  });
+}
 
 /** The parts of a budget as text that adds up to it: what rounding leaves over is with the largest. */
 export function parts(purse) {
-  const places = decimals(purse);
+  const places = decimalsOf(purse);
   const exact = Object.fromEntries(PARTS.map((name) => [name, units(purse[name])]));
   const made = Object.fromEntries(PARTS.map((name) => [name, rounded(exact[name], places)]));
   const largest = PARTS.reduce((best, name) => (exact[name] > exact[best] ? name : best));
@@ -46,9 +67,9 @@ export function parts(purse) {
   const overrun = rounded(units(purse.overrun), places);
   return {
     places,
-    ...Object.fromEntries(PARTS.map((name) => [name, text(made[name], places)])),
+    ...Object.fromEntries(PARTS.map((name) => [name, name === largest ? text(made[name], places) : shown(purse[name], places)])),
     budget: text(rounded(units(purse.budget), places), places),
-    overrun: text(overrun, places),
+    overrun: shown(purse.overrun, places),
     paid: text(made.spent + overrun, places),
   };
 }

@@ -1,19 +1,20 @@
 // The first page: all campaigns, those with alarms first, then the most recently active.
 
 import * as accounts from "./accounts.js";
-import { sign } from "./alarms.js";
 import { el, find, replace, table } from "./dom.js";
 import * as format from "./format.js";
 import { option } from "./panels.js";
 import { request } from "./stream.js";
-import { ALARMS, isSerious, standing } from "./words.js";
+import { isSerious, runsOut } from "./words.js";
 
 const asked = new Set(); // campaigns whose history was asked for, once: that may take long
 let asking = Promise.resolve();
 
-/** Two for a serious alarm, one for another. */
-const gravity = ({ status: { alarms } }) => Math.max(0, ...alarms.map(({ kind }) => (isSerious(kind) ? 2 : 1)));
-const ORDER = ["running", "paused", "ended"];
+/** Two for a serious alarm or no money, one for another alarm. */
+const gravity = ({ status: { status, alarms } }) => Math.max(status === "exhausted" ? 2 : 0, ...alarms.map(({ kind }) => (isSerious(kind) ? 2 : 1)));
+const ORDER = ["exhausted", "running", "paused", "ended"];
+const MANY = 12; // campaigns above which there is a search
+let shown; // what is drawn
 
 /** The campaigns in the order of the page. */
 export const sorted = (rows) =>
@@ -34,39 +35,39 @@ export async function fetchAll() {
 
 /** When the first resource runs out. */
 function end({ status, summary }, now) {
-  const state = standing(status);
-  if (state !== "running") return state === "exhausted" ? "now" : "–";
-  const times = (summary?.forecasts ?? []).filter(Boolean).map(({ at }) => at);
-  return times.length ? `in ${format.duration(Math.max(0, Math.min(...times) - now))}` : "–";
+  const [first] = (summary?.projections ?? []).filter(Boolean).toSorted((one, two) => one.at - two.at);
+  const [when, why] = runsOut(status, first, now);
+  return el("span", { title: why }, when);
 }
 
-function badges({ alarms }) {
-  if (!alarms.length) return el("span", { class: "quiet free" }, "none");
-  const kinds = [...new Set(alarms.map(({ kind }) => kind))].toSorted((one, two) => isSerious(two) - isSerious(one));
-  return el("span", { class: "signs" }, ...kinds.map((kind) => el("span", { class: `signed ${isSerious(kind) ? "serious" : "mild"}`, title: alarms.filter((each) => each.kind === kind).map(({ text }) => text).join("; ") }, sign(isSerious(kind) ? "serious" : "mild"), ALARMS[kind])));
-}
-
-function row(each, now) {
+function row(each, above, shows, now) {
   const { status, summary } = each;
-  const { resource } = status.purses[0];
   const value = summary?.value;
-  const state = standing(status);
-  const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": state }, state), status.policy));
-  const rate = value?.per_unit === null || !value ? "–" : `${format.number(value.per_unit)} per ${resource}`;
-  return { head: name, cells: [accounts.left(status), end(each, now), value ? format.number(value.gain) : "…", value ? rate : "…", badges(status), `${format.duration(now - status.changed_at)} ago`] };
+  const name = el("span", { class: "which" }, el("a", { href: `#/${encodeURIComponent(status.name)}`, "data-key": status.name }, status.name), el("small", {}, el("span", { class: "badge", "data-status": status.status, title: status.why }, status.status), status.policy, status.account ? ` · ${status.account}` : null));
+  return { head: name, cells: [accounts.left({ ...status, above }), end(each, now), value ? shows.gain(value.gain) : "…", value ? shows.rate(value.per_unit) : "…", status.alarms.length ? accounts.signs(status.alarms) : el("span", { class: "quiet free" }, "none"), format.ago(now - status.changed_at)] };
 }
 
-/** Draw the list. */
-export function draw({ campaigns, accounts: tops, now }) {
+/** Draw the list: all campaigns, or those that a search finds. */
+export function draw(facts = shown) {
+  shown = facts;
+  const { campaigns: all, accounts: tops, now } = facts;
   accounts.draw(tops);
-  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: "Reward", label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
-  const rows = sorted(campaigns).map((each) => row(each, now));
-  replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those with alarms first, then the most recently active`, columns, rows, { cards: true })));
+  find("search").hidden = all.length <= MANY;
+  const wanted = find("search").hidden ? "" : find("search").value.trim().toLowerCase();
+  const campaigns = all.filter(({ status }) => [status.name, status.account, status.policy, status.status].some((text) => text.toLowerCase().includes(wanted)));
+  const above = accounts.above(tops);
+  const resources = [...new Set(all.map(({ status }) => status.purses[0].resource))];
+  const shows = { gain: format.column(campaigns.map(({ summary }) => summary?.value.gain ?? 0)), rate: format.column(campaigns.map(({ summary }) => summary?.value.per_unit ?? 0)) };
+  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: `Reward per ${resources.length === 1 ? resources[0] : "unit"}`, label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
+  const rows = sorted(campaigns).map((each) => row(each, above.get(each.status.name), shows, now));
+  replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those that need a look first, then the most recently active`, columns, rows, { cards: true })));
 }
 
 /** What a server without campaigns shows: a whole command for the storage that it serves. */
-export function empty({ storage, accounts: tops }) {
+export function empty({ storage, accounts: tops }, mayCreate) {
   accounts.draw(tops);
+  find("search").hidden = true;
+  const press = mayCreate ? "Press" : "Unlock actions and press";
   const command = `purse campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25 --cost-min 0.0001 --resource USD${option(storage)}`;
-  replace(find("list"), el("div", { class: "card" }, el("h2", {}, "No campaign yet"), el("p", {}, storage ? "Unlock actions and press New campaign, or run this on the machine of the storage:" : "An administrator makes one with New campaign, or with:"), el("pre", { tabindex: 0 }, el("code", {}, command)), el("p", { class: "quiet" }, "It will show up here by itself.")));
+  replace(find("list"), el("div", { class: "card" }, el("h2", {}, "No campaign yet"), el("p", {}, storage ? `${press} New campaign, or run this on the machine of the storage:` : "An administrator makes one with New campaign, or with:"), el("pre", { tabindex: 0 }, el("code", {}, command)), el("p", { class: "quiet" }, "It will show up here by itself.")));
 }

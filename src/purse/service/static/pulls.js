@@ -8,8 +8,8 @@ export const nameOf = (arm, place) => (arm.arm === null ? "others" : `arm-${plac
 const label = (arm) => arm.arm ?? "others";
 
 /** Bars of counts; an interval in which nothing was pulled is empty. */
-export function pulls({ at, rows, now }, width, height) {
-  const [first, last] = [at[0], Math.max(now, at.at(-1), at[0] + 1)];
+export function pulls({ at, rows, now, until }, width, height) {
+  const [first, last] = [at[0], until];
   const fine = format.isFine(first, last);
   const bars = intervals(first, last).map(([from, to], place) => {
     const made = rows.map((arm) => valueAt(at, arm.pulls, to) - (place ? valueAt(at, arm.pulls, from) : arm.pulls[0]));
@@ -35,7 +35,7 @@ export function pulls({ at, rows, now }, width, height) {
     marks,
     spots: bars.map((bar) => ({
       x: (x(bar.from) + x(bar.to)) / 2, title: when(bar),
-      lines: bar.sum ? rows.map((arm, place) => [nameOf(arm, place), label(arm), words(bar, place)]).toReversed() : [[null, "nothing was pulled", ""]],
+      lines: bar.sum ? rows.map((arm, place) => [nameOf(arm, place), label(arm), words(bar, place)]).filter((_, place) => bar.made[place]).toReversed() : [[null, "nothing was pulled", ""]],
     })),
     desc: busy.length ? `${format.plural(busy.length, "interval")} of ${bars.length} with pulls. In the last of them ${rows.map((arm, place) => `${label(arm)} ${words(busy.at(-1), place)}`).join(", ")}.` : "Nothing was pulled yet.",
     key: rows.map((arm, place) => [swatch(nameOf(arm, place)), label(arm)]),

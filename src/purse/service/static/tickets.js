@@ -57,11 +57,11 @@ export function tickets(seen, allowed) {
   const due = rows.some(hasDeadline);
   const act = rows.some(({ state }) => state in VERBS) ? allowed : null;
   const purses = status.purses;
-  const places = purses.map(money.decimals);
+  const shown = purses.map((_, place) => money.column(rows.map(({ held }) => held[place])));
   const columns = [{ name: "Ticket" }, { name: "Arm", text: true }, { name: "State", text: true }, { name: "Age" }, ...(due ? [{ name: "Deadline", label: "due" }] : []), ...purses.map(({ resource }) => ({ name: `Held, ${resource}`, label: resource })), ...(act ? [{ name: "Action" }] : [])];
-  const made = rows.map((ticket) => ({
+  const made = rows.map((ticket, number) => ({
     head: `${ticket.id}`,
-    cells: [ticket.arm ?? "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...ticket.held.map((held, place) => money.shown(held, places[place])), ...(act ? [buttons(ticket, act)] : [])],
+    cells: [ticket.arm ?? "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...shown.map((cells) => cells[number]), ...(act ? [buttons(ticket, act)] : [])],
   }));
   const all = choice.state ? status.counts[choice.state] : choice.ids ? choice.ids.length : status.counts.held + status.counts.presumed;
   const what = choice.ids ? `Tickets of the alarm ${choice.of}` : `${choice.state ?? "open"} tickets`;

@@ -3,43 +3,52 @@
 import { axes, EDGE, intervals, line, lineMark, scale, valueAt } from "./chart.js";
 import { el, svg, swatch, table } from "./dom.js";
 import * as format from "./format.js";
+import * as money from "./money.js";
 import { MONEY } from "./words.js";
 
-function stat(label, value, note, title) {
-  return el("div", { "data-stat": label.toLowerCase() }, el("dt", { title }, label), el("dd", {}, value, el("small", {}, note)));
+function stat(label, value, note, { title, key = label.toLowerCase() } = {}) {
+  return el("div", { "data-stat": key }, el("dt", { title }, label), el("dd", {}, value, el("small", {}, note)));
 }
 
-/** One number against another: 12.0% more than it. */
+/** What the campaign gained against another gain: 12% more, or 10.7 times as much. */
 function against(gain, other) {
   if (!other) return "";
   const more = gain / other - 1;
-  return Math.abs(more) < 0.0005 ? "as much" : `${format.share(Math.abs(more))} ${more > 0 ? "more" : "less"}`;
+  const words = Math.abs(more) < 0.005 ? "as much" : more >= 1 ? `${format.number(gain / other)} times as much` : `${format.part(Math.abs(more))} ${more > 0 ? "more" : "less"}`;
+  return `this campaign gained ${words}`;
 }
 
+/** The best arm alone, unless the interval of its gain is wider than the gain: then it says nothing. */
+const told = (best) => (best && (!best.interval || best.interval[1] - best.interval[0] <= best.gain) ? best : null);
+
 /** The gain in numbers. */
-export function stats({ value, resource, places, waiting, horizon }) {
+export function stats({ value, worth, resource, places, waiting }) {
   const { gain, paid, per_unit: each, best, uniform } = value;
-  const range = best?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  const known = told(best);
+  const range = known?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
+  const isLimited = best && !best.interval && paid.length === 1; // by rounds, too
+  const why = best?.interval ? `most reward per ${resource}` : "most gain";
   return [
     el("dl", { class: "stats four" },
-      stat("Gain", format.number(gain), `for ${format.fixed(Number(paid[0]), places)} ${resource} paid`, MONEY.gain),
+      stat("Gain", format.number(gain), `for ${money.shown(paid[0], places)} ${resource} paid${worth === null ? "" : `; a request is worth ${format.number(worth)}`}`, { title: MONEY.gain }),
       stat(`Reward per ${resource}`, format.number(each), waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all"),
-      stat("Always the best arm", best ? `≈ ${format.number(best.gain)}` : "–", best ? `${best.arm}${range}; this campaign gained ${against(gain, best.gain)}` : "no arm has two reports yet"),
-      stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : `this campaign gained ${against(gain, uniform)}`)),
-    el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${horizon ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`),
+      stat(best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", { key: "always" }),
+      stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : against(gain, uniform))),
+    el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`),
   ];
 }
 
 /** The reward for each unit of money, in each interval in which something was paid. */
-export function rewardRate({ at, gain, paid, value, resource, now }, width, height) {
-  const [first, last] = [at[0], Math.max(now, at.at(-1), at[0] + 1)];
+export function rewardRate({ at, gain, paid, value, resource, now, until }, width, height) {
+  const [first, last] = [at[0], until];
+  const best = told(value.best);
   const fine = format.isFine(first, last);
   const bars = intervals(first, last).map(([from, to], place) => {
     const [rewards, money] = [gain, paid].map((series) => valueAt(at, series, to) - (place ? valueAt(at, series, from) : series[0]));
     return { from, to, rewards, money, rate: money > 0 ? rewards / money : null };
   });
   const total = Number(value.paid[0]);
-  const lines = [["average", "in all", value.per_unit], ["best-line", value.best && `always ${value.best.arm} (estimate)`, value.best && total ? value.best.gain / total : null], ["uniform-line", "all arms equally (estimate)", value.uniform !== null && total ? value.uniform / total : null]].filter(([, , level]) => level !== null);
+  const lines = [["average", "in all", value.per_unit], ["best-line", best && `always ${best.arm} (estimate)`, best && total ? best.gain / total : null], ["uniform-line", "all arms equally (estimate)", value.uniform !== null && total ? value.uniform / total : null]].filter(([, , level]) => level !== null);
   const rates = bars.map((bar) => bar.rate ?? 0);
   const usual = Math.max(...lines.map(([, , level]) => level), 0);
   const top = Math.max(Math.min(Math.max(...rates), usual ? 3 * usual : Infinity), usual) * 1.08 || 1; // a few cheap pulls do not flatten the rest

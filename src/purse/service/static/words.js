@@ -1,5 +1,7 @@
 // The words of the page, and what they mean: one word for each thing.
 
+import * as format from "./format.js";
+
 /** Parts of a budget, and what each is. */
 export const MONEY = {
   left: "What new tickets can still be given out for: the budget less what is spent, presumed and held.",
@@ -8,6 +10,7 @@ export const MONEY = {
   presumed: "Set aside for tickets whose report did not come in time. It counts as spent until somebody tells what the call cost.",
   overrun: "What calls cost above the most that was declared for them. It was paid on top of the budget.",
   gain: "The sum of all rewards that were told.",
+  earned: "A share of what the best way to spend the same money could have brought, for certain, whenever you look.",
 };
 
 /** States of a ticket, in the order of its life. */
@@ -23,22 +26,23 @@ export const STATES = {
 
 /** Kinds of alarms. */
 export const ALARMS = {
-  overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum", exhausted: "Exhausted",
+  overrun: "Overrun", presumed: "Presumed spent", overdue: "Overdue", conflict: "Conflict", "below-minimum": "Below the minimum",
   "cooling-down": "Cooling down", silent: "No rewards", "outside-range": "Outside the range", storage: "Storage",
   clock: "Clock",
 };
-const SERIOUS = ["overrun", "exhausted", "conflict", "overdue", "storage", "clock"];
+const SERIOUS = ["overrun", "conflict", "overdue", "storage", "clock"];
 export const isSerious = (kind) => SERIOUS.includes(kind);
 
-/** The state of a campaign in one word: one that runs and has no money left for any arm is exhausted. */
-export const standing = ({ status, alarms }) => (status === "running" && alarms.some(({ kind }) => kind === "exhausted") ? "exhausted" : status);
+/** When a resource runs out at this speed, in few words and in more. */
+export function runsOut({ status, period, time_zone: zone }, projection, now) {
+  if (status !== "running") return [status === "exhausted" ? "now" : "–", status];
+  if (!projection) return ["–", "nothing was spent recently"];
+  if (period?.ends_at < projection.at) return ["–", `not before it is renewed, ${format.zoned(period.ends_at, now, zone)}`];
+  return [projection.at <= now + 1 ? "now" : `in ${format.duration(projection.at - now)}`, format.moment(projection.at, now)];
+}
 
-/** What a campaign in this state does, and how it is changed; `command` is one for a terminal. */
-export const HOW = {
-  paused: (name) => [`Paused: no tickets are given out, and reports are taken. To go on, unlock actions and press Resume, or run `, `purse campaign resume ${name}`],
-  exhausted: (name) => ["Exhausted: what is left covers no arm, so every ask is refused. To go on, unlock actions and press Top up, or run ", `purse campaign top-up ${name} AMOUNT`],
-  ended: () => ["Ended for good: no tickets are given out any more, and reports are still taken."],
-};
+/** The command after which a campaign in this state goes on. */
+export const COMMANDS = { paused: (name) => `purse campaign resume ${name}`, exhausted: (name) => `purse campaign top-up ${name} AMOUNT` };
 
 /** Arms, tickets and the rest, for those who are new. */
 export const GLOSSARY = {
