@@ -132,8 +132,9 @@ def vanishing(runner: Runner) -> Finding:
             "The proofs of R1 to R5 are on the page *What is true*. The first round (a power of "
             "ten) from which the bounds of R1 are below e*B, e* = 1/c:",
             Table(["K", "c", "as shipped", "guard=0", PLAIN, "the same, square root"], rows),
-            "So what is measured is no evidence for them, and they do not explain it. Pseudo-regret "
-            f"({runner.paths(PATHS)} paths), and 0.4√(K e*μB), which is R2's leading term:",
+            "So what is measured is no evidence for them, and they do not explain it. "
+            f"Pseudo-regret ({runner.paths(PATHS)} paths), and 0.4√(K e*μB), which is R2's leading "
+            "term:",
             Table(["world", *heads(budgets), f"`{PLAIN}`, {last}", f"R2, {last}"], seen),
         ],
     )
