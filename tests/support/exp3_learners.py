@@ -169,7 +169,7 @@ def tsallis_weights(eta: float, losses: Floats) -> Floats:
 
 class PlainExp3PlusPlus(Plain):
     """The rule as its paper has it, and with `scale`, which is c_min, Algorithm 2 as
-    docs/readings.md reads it.
+    docs/theory/what-is-true.md reads it.
     """
 
     def __init__(

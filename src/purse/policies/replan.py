@@ -52,8 +52,8 @@ price in all rounds.
 Options: scale=0.5 (of L), change=1.5 (threshold of the test, 0: none), fade=0.15, looks=0.2,
 guard=0.05 (0: none), skip=1 (0: under masks no round passes that could be played).
 
-Guarantee: in i.i.d. rounds with costs bounded away from 0 and one resource, regret / B goes to 0,
-with guard=0 also for several or a horizon, and for two arms the guard has that of
+Guarantee: in i.i.d. rounds with declared costs bounded away from 0 and one resource, regret / B
+goes to 0, with guard=0 also for several or a horizon, and for two arms the guard has that of
 `purse.kernels.losses`, all without masks, caps and late reports. At budgets that one meets only
 that of the guard says something: the page *What is true*. Nothing protects it from an adversary
 that expects it: apart from looks and mixtures its plans are no secret. Such an adversary is met by

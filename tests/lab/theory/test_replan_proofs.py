@@ -1,5 +1,5 @@
-"""The proofs of `replan` on the page *What is true*: the guard in all courses of small games, the
-lock without looks, one round, and constants.
+"""The proofs of `replan` on the page *What is true*: the guard in all courses of small games, one
+round, and constants. What can be seen in play is measured by `purse lab paper`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-import purse
 from purse.kernels.losses import DEARER, count_lost, displaced
 from purse.kernels.plan import sure_reward
 from purse.kernels.small_lp import new_lp, set_limit, solve
@@ -114,7 +113,7 @@ class Game:
         kept = (1 - SURE) * self.sure * whole
         assert course.gain >= kept - self.sure * (1 + course.charged) - 1
         if self.arms == 2 and self.horizon is None and len(self.costs) == 1:
-            lost = self.sure * (3 + course.looked) / self.costs[0] + 2
+            lost = self.sure * (1 + course.looked) / self.costs[0] + 2
             assert course.gain >= kept - lost
 
 
@@ -145,19 +144,6 @@ def test_and_in_longer_games_with_many_looks(n_arms: int) -> None:
         for _ in range(scale(2, 50)):
             for course in game.ends(rng):
                 game.holds(course)
-
-
-def test_without_looks_a_dear_first_pull_locks_the_best_arm() -> None:
-    """It would bring 3.1 for each 1 that the other brings."""
-    costs: dict[str, Any] = {"cost_min": [0.05, 0.1], "cost_max": [1, 0.1], "stop": "exit"}
-    live = purse.Policy("replan:looks=0", n_arms=2, budget=20, **costs)
-    dear = 0
-    while True:
-        ticket = live.ask()
-        dear += ticket.arm == 0
-        if not live.tell(ticket, [1, 0.31][ticket.arm], [1, 0.1][ticket.arm]):
-            break
-    assert dear <= 2  # one at the end, when it does not fit
 
 
 def solution(gains: Floats, uses: Floats, left: Floats) -> Floats:

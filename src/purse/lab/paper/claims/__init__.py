@@ -5,6 +5,7 @@ from __future__ import annotations
 from purse.lab.paper.claims import (
     adversarial,
     coin,
+    default,
     equations,
     players,
     propositions,
@@ -37,4 +38,7 @@ CLAIMS = (
     players.every_player,
     coin.price,
     players.guarantee_costs,
+    default.vanishing,
+    default.no_looks,
+    default.guard,
 )

@@ -100,7 +100,7 @@ PLACES = {
     "the best arm pays nothing in 1,000 rounds: corrupted": FALSE_ROUNDS,
     "the lower bound: similar_costs, K = 5": SIMILAR,
 }
-POLICIES = (*PLAYERS, "exp3++.price", "tsallis-inf.price", "replan", COIN)
+POLICIES = (COIN, *PLAYERS, "exp3++.price", "tsallis-inf.price", "replan")
 PATHS = 20
 
 
@@ -132,7 +132,7 @@ def guarantee_costs(runner: Runner) -> Finding:
     panels, rows, last = [], [], {}
     for title, place in PLACES.items():
         curves = []
-        for policy in (*PLAYERS, COIN) if runner.quick else POLICIES:
+        for policy in (COIN, *PLAYERS) if runner.quick else POLICIES:
             seen = [regret(runner, policy, place, budget) for budget in budgets]
             curves.append(measured_curve(policy, budgets, seen))
             rows.append([title, f"`{policy}`", *(f"{regret.mean:,.0f}" for regret in seen)])

@@ -36,6 +36,7 @@ from purse.types import Floats
 
 WIDTH, HEIGHT = 520, 300  # of a figure of its own
 LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
+NAME_HEIGHT = 14  # of a name at the end of a line
 MARGIN = 3  # how far below the smallest value a band may reach
 NEAR = 0.02  # two lines coincide that differ by no more than this part at any budget
 
@@ -83,7 +84,7 @@ def panel_figure(
 ) -> Figure:
     """Draw one figure of several panels, each with a title and curves; all have the same policies.
 
-    Panels are as large as those of a study, and share a legend.
+    Panels are as large as those of a study, and share a legend; lines have their names at the end.
     """
     parts = [line_figure(name, title, axes, curves) for title, curves in panels]
     data = pl.concat(
@@ -93,11 +94,40 @@ def panel_figure(
         ]
     )
     charts = [
-        Panel(panel.world, panel.chart.properties(width=PANEL_WIDTH, height=PANEL_HEIGHT))
+        Panel(
+            panel.world,
+            alt.layer(*panel.chart.layer, end_names(part.data), title=panel.world).properties(
+                width=PANEL_WIDTH, height=PANEL_HEIGHT
+            ),
+        )
         for part in parts
         for panel in part.panels
     ]
     return Figure(name, data, charts, columns=2, legend=LEGEND | {"columns": 4})
+
+
+def end_names(data: pl.DataFrame) -> Any:
+    """Write the name of each measured line at its end, in its colour, none over another."""
+    ends = data.filter(~pl.col("theory")).filter(pl.col("x") == pl.col("x").max()).sort("y")
+    values = [*data["y"], *data["low"], *data["high"]]
+    drawn = [value for value in values if value is not None and value > 0]
+    step = (max(drawn) / min(drawn)) ** (NAME_HEIGHT / PANEL_HEIGHT)
+    at: list[float] = []
+    for value in ends["y"]:
+        at.append(max(value, at[-1] * step) if at else value)
+    room = "\u2003"  # a reader's font may be wider than the one that the picture is made with
+    names = ends.with_columns(at=pl.Series(at), policy="curve", name=pl.col("curve") + room)
+    return (
+        alt.Chart(names)
+        .mark_text(align="left", dx=8, fontSize=11)
+        .encode(
+            x=alt.X("x:Q"),
+            y=alt.Y("at:Q"),
+            text=alt.Text("name:N"),
+            color=alt.Color("policy:N"),
+            opacity=visible(),
+        )
+    )
 
 
 def draw_curves(
