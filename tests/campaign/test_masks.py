@@ -66,12 +66,13 @@ def test_masks_are_counted_as_they_were_asked_for() -> None:
     assert named(campaign) == [("RGBWK", 1)]  # the sixth place has no arm
     campaign.add_arm("olive", cost_max="0.2")
     campaign.void(campaign.ask())
-    assert named(campaign) == [("RGBWK", 1)]  # no mask
+    assert named(campaign) == []  # both allowed all arms that are there, so no mask
     campaign.retire_arm("olive")
+    assert named(campaign) == [("RGBWK", 2)]
     for _ in range(2):
         ticket = campaign.ask(arms=["green", "red"])
         campaign.void(ticket)
-    assert named(campaign) == [("RGBWK", 1), ("RG---", 2)]
+    assert named(campaign) == [("RGBWK", 2), ("RG---", 2)]
     ticket = campaign.ask(arms=["green"])
     campaign.fail(ticket, cost=0)
     campaign.void(campaign.ask(arms=["green", "red"]))  # green cools down
@@ -180,8 +181,8 @@ class CountingMachine(CampaignMachine):
 
     @invariant()
     def counts_agree(self) -> None:
-        rows = space_saving(self.ledger.masks, self.ledger.places)
-        assert counts_of(self.campaign) == rows
+        rows = space_saving(self.ledger.masks, self.ledger.places)  # fewer than 16: none is lost
+        assert sorted(counts_of(self.campaign)) == sorted(rows)
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite"] if SOAK else ["memory"])

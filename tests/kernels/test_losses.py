@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 
 from purse.kernels.fading_means import FadingMeans, new_means
-from purse.kernels.losses import LossStakes, count_lost, displaced, is_no_dearer, may_lose
+from purse.kernels.losses import (
+    LossStakes,
+    count_lost,
+    displaced,
+    is_no_dearer,
+    is_too_risky,
+    may_lose,
+)
 from purse.types import Floats
 
 NONE = np.zeros(3, np.int64)
@@ -96,3 +103,29 @@ def test_what_dearer_arms_took_is_charged_once() -> None:
 def test_who_is_declared_no_dearer() -> None:
     most = np.array([[1.0, 2], [1, 2], [0.5, 2.1]])
     assert [is_no_dearer(most, 0, arm) for arm in (1, 2)] == [True, False]
+
+
+def test_which_arm_is_too_risky() -> None:
+    """rho = (1 + 1/2) / 11 - sqrt(1/4) / 22 = 0.1136, so 5% of 200 pulls of arm 0 are 1.136."""
+    known = arms([10, 6, 0], [0.1, 0.0, 0], [0.5, 2, 0])
+    most = np.array([[1.0], [2], [1]])
+
+    def risky(arm: int, paid: Any, pending: Any = NONE, left: float = 90.0) -> bool:
+        room = np.zeros(3)
+        numbers, waits, uses = np.array(paid, float), np.array(pending), np.full((3, 1), 4.0)
+        told = (known, stakes(left), numbers, uses, waits, most, room, 0, arm)
+        return bool(is_too_risky(*told))
+
+    own = [10, 1, 5]
+    # a pull takes the place of four and brings 1/14: 0.383 more, after 0.136 of arm 0 itself
+    assert not risky(1, [own, [1, 0, 2], [0, 0, 0]])  # 0.136 + 0.455 + 0.383 = 0.974
+    assert risky(1, [own, [2, 0, 4], [0, 0, 0]])
+    assert not risky(1, [own, [2, 1, 4], [0, 0, 0]])  # it has paid for itself
+    # open tickets bring what the reports of the arm did: no loss if it pays
+    assert not risky(1, [own, [2, 1, 4], [0, 0, 0]], [0, 40, 0])
+    assert risky(1, [own, [1, 0, 2], [0, 0, 0]], [0, 1, 0])
+    assert not risky(2, [own, [9, 0, 18], [0, 0, 0]])  # untried, and declared no dearer
+    most[2] = 1.5
+    assert risky(2, [own, [9, 0, 18], [0, 0, 0]])
+    known.means[1, 1] = 0.5
+    assert not risky(1, [own, [9, 0, 18], [0, 0, 0]])  # no dearer than arm 0

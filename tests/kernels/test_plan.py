@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 from purse.kernels.fading_means import FadingMeans, new_means
 from purse.kernels.plan import (
-    GuardStakes,
     expected_reward,
     find_safe,
     learn_share,
     lower_cost,
     optimism,
     sure_reward,
-    too_risky,
     untried_cost,
     untried_reward,
     usual_share,
@@ -34,7 +32,7 @@ from purse.kernels.plan_chances import (
     share_equally,
 )
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit
-from purse.types import Floats, Now
+from purse.types import Now
 
 EXACT = {"rel": 1e-15, "abs": 1e-15}
 SOME = settings(max_examples=200, deadline=None, derandomize=True)
@@ -238,20 +236,6 @@ def arms(weights: list[float], rewards: list[float], costs: list[Any]) -> Fading
     return known
 
 
-def risky(
-    known: FadingMeans, stakes: GuardStakes, most: list[Any], uses: Floats | None = None
-) -> bool:
-    """Whether arm 0 is too risky where arm 1 is safe."""
-    dear = np.array(most, float).reshape(len(known.weights), -1)
-    return bool(too_risky(known, stakes, dear, dear if uses is None else uses, 1, 0))
-
-
-def stakes(guard: float, budget: Any, left: Any, **told: float) -> GuardStakes:
-    told = {"earned": 0.0, "horizon": math.inf, "rounds_left": math.inf, **told}
-    amounts = {"budget": np.array(budget, float), "left": np.array(left, float)}
-    return GuardStakes(guard=guard, **told, **amounts)
-
-
 def test_rewards_by_hand() -> None:
     # 11 rewards of 0: 0.5 / 12, less half of sqrt(0.25) / 12
     assert expected_reward(11.0, 0.0) == pytest.approx(0.5 / 12, rel=1e-15)
@@ -280,57 +264,3 @@ def test_the_safe_arm_takes_the_smallest_part_of_a_budget() -> None:
         ([0, 0, 0, 0], -1),
     ):
         assert find_safe(known, parts, np.array(able)) == safe
-
-
-def test_what_a_pull_costs_is_the_mean_or_for_an_untried_arm_the_bound() -> None:
-    """rho = 0.5 - 1 / 8 = 0.375 after one reward of 0.5; 10 from the start bring 3.75. One pull of
-    the other arm for 0.5 leaves 6 less its cost.
-    """
-    uses = np.array([[3, 1], [9, 9]], float)  # the column beyond the resources is time
-    stake = stakes(0.3, [10], [6])  # 70% are 2.625, for which 5.667 must be left after the pull
-    cheap = arms([1, 1], [0.5, 0.5], [0.3, 1])
-    dear = arms([1, 1], [0.5, 0.5], [0.4, 1])
-    assert not risky(cheap, stake, [5, 1], uses)
-    assert risky(dear, stake, [5, 1], uses)
-    assert risky(arms([0, 1], [0.5, 0.5], [0.3, 1]), stake, [5, 1], uses)
-    uses[0, 0] = 0.3
-    assert not risky(arms([0, 1], [0.5, 0.5], [3, 1]), stake, [5, 1], uses)
-
-
-def test_an_untried_arm_that_is_declared_no_dearer_may_be_tried() -> None:
-    stake = stakes(0.0, [10, 10], [1, 1])
-    costs = [[0, 0], [0.5, 0.5]]
-    assert not risky(arms([0, 1], [0, 1], costs), stake, [[1, 1], [1, 1]])
-    assert not risky(arms([0, 1], [0, 1], costs), stake, [[0.5, 1], [1, 1]])
-    assert risky(arms([0, 1], [0, 1], costs), stake, [[0.5, 1.1], [1, 1]])
-    assert risky(arms([1, 1], [0, 1], costs), stake, [[0.5, 1], [1, 1]])  # it was tried
-
-
-def test_the_scarcest_resource_counts_and_time_is_one() -> None:
-    """rho = 0.375 and 1/2 for the pull, which costs 1 and 2; half of the rest may be risked."""
-    known = arms([1, 1], [0.5, 0.5], [[1, 2], [1, 1]])
-    most = [[2, 2], [1, 1]]
-    # 10 from the start bring 3.75; 0.5 and 0.375 of 3 in each resource, then of 4
-    assert risky(known, stakes(0.5, [10, 20], [9, 5]), most)
-    assert risky(known, stakes(0.5, [20, 10], [4, 9]), most)
-    assert not risky(known, stakes(0.5, [10, 20], [5, 6]), most)
-    # with 8 rounds it is half of 3: as much as 2.67 of the safe arm and the pull
-    assert not risky(known, stakes(0.5, [10, 20], [9, 5], horizon=8.0, rounds_left=7.0), most)
-    assert risky(known, stakes(0.5, [10, 20], [9, 5], horizon=8.0, rounds_left=3.6), most)
-
-
-def test_nothing_is_left_after_a_pull_that_takes_more_than_there_is() -> None:
-    """10 of the safe arm bring 3.75; 3.25 is earned, and the pull brings 1/2."""
-    known = arms([1, 1], [0.5, 0.5], [2, 1])
-    assert not risky(known, stakes(0.0, [10], [1], earned=3.25), [2, 1])
-    assert risky(known, stakes(0.0, [10], [1], earned=3.25 - 1e-9), [2, 1])
-
-
-def test_a_safe_arm_that_costs_nothing_can_be_pulled_in_all_rounds() -> None:
-    known = arms([1, 1], [0.5, 0.5], [1, 0])
-    # 0.375 * 100, and 0.5 + 0.375 * 79 where there are 80 rounds left and money for the pull
-    share = (0.5 + 0.375 * 79) / 37.5
-    rounds = {"horizon": 100.0, "rounds_left": 80.0}
-    assert not risky(known, stakes(1 - share + 1e-9, [9], [9], **rounds), [1, 0])
-    assert risky(known, stakes(1 - share - 1e-9, [9], [9], **rounds), [1, 0])
-    assert risky(known, stakes(1 - share + 1e-9, [9], [0.5], **rounds), [1, 0])  # nothing is left

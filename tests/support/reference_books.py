@@ -103,6 +103,14 @@ class Books(Level):
     def present(self) -> list[int]:
         return [place for place, arm in enumerate(self.arms) if not arm.retired]
 
+    def recount(self, whole: list[int]) -> None:
+        """Let tickets that could have had the whole of the arms have those that are there now."""
+        for number, mask in enumerate(self.masks):
+            every = all(mask[place] for place in whole)
+            self.masks[number] = tuple(
+                place in self.present and (every or up) for place, up in enumerate(mask)
+            )
+
     def sum_of(self, state: str) -> list[int]:
         """What tickets in a state hold of each resource."""
         return [

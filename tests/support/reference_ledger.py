@@ -226,14 +226,17 @@ class Ledger(Asking, Reporting):
             arm = self.arms[place]
             bounds = self.checked(place, least or arm.least, most or arm.most)
             if arm.retired:
-                arm.retired = False
+                whole, arm.retired = self.present, False
+                self.recount(whole)
                 arm.least, arm.most = bounds
                 self.write()
             elif bounds != (arm.least, arm.most):
                 raise Refusal("InvalidInput")
             return
         bounds = self.checked(place, least or floor, most or ceiling)
+        whole = self.present
         self.arms.append(Arm(name, *bounds, owes=self.terms.initial))
+        self.recount(whole)
         self.write()
 
     def retire_arm(self, name: str) -> None:
@@ -243,7 +246,8 @@ class Ledger(Asking, Reporting):
             return
         if len(self.present) == 1:
             raise Refusal("InvalidInput")
-        arm.retired = True
+        whole, arm.retired = self.present, True
+        self.recount(whole)
         self.write()
 
     def set_arm(self, name: str, least: Units | None, most: Units | None) -> None:

@@ -228,6 +228,11 @@ class CampaignLevel(Level):
         )
         row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
         self.head.arms = sorted([*(other for other in self.head.arms if other[0] != place), row])
-        self.arms, self.head.over = Arms(self.terms, self.head.arms), []
+        before, self.head.over = self.arms.there, []
+        self.arms = Arms(self.terms, self.head.arms)
+        if self.terms.masks:
+            self.head.masks = masks.after_change(
+                self.head.masks, self.head.rounds, before, self.arms.there, self.terms.n_arms
+            )
         if is_new and self.terms.initial_rounds:
             self.head.owed = [*self.head.owed, place]

@@ -2,12 +2,13 @@
 
 Policies that look at the masks of earlier rounds see these counts. They are a fold of the journal:
 an ask counts with the arms that it named and that were there, did not cool down and were not left
-out for their silence. Whether their money was there does not matter.
+out for their silence. Whether their money was there does not matter. If arms are added or retired,
+earlier asks are counted as if they were asked now.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -48,12 +49,35 @@ def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
     """
     if len(places) == n_arms:
         return rows
-    bits = f"{sum(1 << arm for arm in places):x}"
+    bits = as_bits(places)
     row = next((row for row, (other, _) in enumerate(rows) if other == bits), None)
     if row is None:
         row = least_row(seen_of(rows))
     count = rows[row][1] if row < len(rows) else 0
     return [*rows[:row], [bits, count + 1], *rows[row + 1 :]]
+
+
+def after_change(
+    rows: MaskRows, rounds: int, before: Sequence[int], there: Sequence[int], n_arms: int
+) -> MaskRows:
+    """Return the counts after other arms are there: what allowed all of them goes on doing so, and
+    nothing allows an arm that is gone.
+
+    rounds   asked for so far; those without a row allowed all places
+    """
+    every, whole, now = as_bits(range(n_arms)), int(as_bits(before), 16), int(as_bits(there), 16)
+    counts: dict[str, int] = {}
+    for bits, count in [*rows, [every, rounds - sum(count for _, count in rows)]]:
+        number = int(bits, 16)
+        left = f"{now if number & whole == whole else number & now:x}"
+        counts[left] = counts.get(left, 0) + count
+    counts.pop(every, None)
+    return [[bits, count] for bits, count in counts.items() if count][:COUNTED_MASKS]
+
+
+def as_bits(places: Iterable[int]) -> str:
+    """Return arms as the bits of a hexadecimal number."""
+    return f"{sum(1 << arm for arm in places):x}"
 
 
 def seen_of(rows: MaskRows) -> Ints:

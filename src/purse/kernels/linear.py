@@ -29,17 +29,16 @@ from purse.compiler.kernel import kernel
 from purse.kernels.distributions import normal
 from purse.kernels.fading_means import FadingMeans
 from purse.kernels.index_rules import OUT, find_largest
+from purse.kernels.losses import COSTS, REPORTS, REWARD, LossStakes, is_too_risky
 from purse.kernels.masks import is_allowed
 from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
 from purse.kernels.plan import (
     PRIOR,
     TINY,
-    GuardStakes,
     find_safe,
     learn_share,
     lower_cost,
     optimism,
-    too_risky,
     untried_cost,
     untried_reward,
     usual_share,
@@ -76,7 +75,7 @@ class LinearState(NamedTuple):
     sums: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
     reports: Floats  # (K,)
-    earned: Floats  # (1,)
+    paid: Floats  # (K, 2 + d) reports, rewards and costs, without those of a prior: see `losses`
     first: Floats  # (2,) see `learn_share`
     paced: Floats  # (2 + d,) see `pace_price`
 
@@ -92,6 +91,7 @@ class LinearScratch(NamedTuple):
     prices: Floats  # (d,)
     open: Ints  # (K,) 1 for an arm that may be played
     room: Floats  # (n,)
+    lost: Floats  # (K,)
 
 
 def linear_params(
@@ -126,7 +126,8 @@ def new_linear(params: LinearParams, problem: Problem) -> LinearState:
     first = np.zeros(2)
     for i in np.flatnonzero(model.reports):
         learn_share(first, model.sums[i, 1:] / model.reports[i], params.most[i])
-    return LinearState(*model, np.zeros(1), first, new_paced(params.pace, problem))
+    paid = np.zeros((problem.n_arms, COSTS + problem.n_resources))
+    return LinearState(*model, paid, first, new_paced(params.pace, problem))
 
 
 def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
@@ -141,6 +142,7 @@ def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
         np.zeros(d),
         np.zeros(k, np.int64),
         np.zeros(problem.context_shape[1]),
+        np.zeros(k),
     )
 
 
@@ -295,15 +297,12 @@ def safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm: 
     safe = find_safe(arms, params.parts, scratch.open)
     if safe < 0 or safe == arm:
         return arm
-    stakes = GuardStakes(
-        params.guard,
-        state.earned[0],
-        params.horizon,
-        now.rounds_left,
-        params.pace.budget,
-        now.left,
+    stakes = LossStakes(
+        params.guard, params.horizon, now.rounds_left, 1.0, params.pace.budget, now.left
     )
-    risky = too_risky(arms, stakes, params.most, scratch.uses, safe, arm)
+    risky = is_too_risky(
+        arms, stakes, state.paid, scratch.uses, now.pending, params.most, scratch.lost, safe, arm
+    )
     return safe if risky else arm
 
 
@@ -341,4 +340,7 @@ def learn_linear(params: LinearParams, state: Any, scratch: Any, now: Now, play:
     x = now.context[context_row(now, i)]
     add_report(regression_of(state), i, x, scratch.room, play.rewards[0], play.costs[0])
     add_to_pace(params.pace, state.paced, play.rewards[0], play.costs[0])
-    state.earned[0] += play.rewards[0]
+    state.paid[i, REPORTS] += 1
+    state.paid[i, REWARD] += play.rewards[0]
+    for j in range(play.costs.shape[1]):
+        state.paid[i, COSTS + j] += play.costs[0, j]

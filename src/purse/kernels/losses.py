@@ -51,7 +51,7 @@ from typing import NamedTuple
 
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.fading_means import FadingMeans
-from purse.kernels.plan import CHEAPEST, expected_reward
+from purse.kernels.plan import CHEAPEST, expected_reward, sure_reward
 from purse.types import Floats, Ints
 
 REPORTS, REWARD, COSTS = range(3)  # columns of what was paid: their numbers, R, and the first of C
@@ -163,3 +163,36 @@ def is_no_dearer(most: Floats, safe: int, arm: int) -> bool:
     for j in range(most.shape[1]):
         no_dearer &= most[arm, j] <= most[safe, j]
     return no_dearer
+
+
+@kernel
+def is_too_risky(
+    arms: FadingMeans,
+    stakes: LossStakes,
+    paid: Floats,
+    uses: Floats,
+    pending: Ints,
+    most: Floats,
+    lost: Floats,
+    safe: int,
+    arm: int,
+) -> bool:
+    """Return whether the safe arm must be played in the place of this one."""
+    tried = arms.weights[arm] > 0
+    places = displaced(arms, stakes, uses, safe, arm)
+    if places <= DEARER or (not tried and is_no_dearer(most, safe, arm)):
+        return False
+    rho = sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
+    losses = count_lost(arms, stakes, paid, uses, pending, safe, rho, lost)
+    return loses_too_much(arms, lost, may_lose(arms, stakes, safe, rho) - losses, rho * places, arm)
+
+
+@kernel
+def loses_too_much(arms: FadingMeans, lost: Floats, room: float, price: float, arm: int) -> bool:
+    """Return whether a pull of an arm that may have lost something loses more than may be.
+
+    room    what may be lost yet
+    price   what the pulls of the safe arm that it takes the place of bring
+    """
+    hope = expected_reward(arms.weights[arm], arms.means[arm, 0])
+    return (lost[arm] > 0 or arms.weights[arm] == 0) and price - hope > room

@@ -21,7 +21,6 @@ the safe arm is known; here it is an estimate less half a standard error.
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.fading_means import FadingMeans
@@ -85,17 +84,6 @@ def untried_cost(least: float, guess: float, level: float) -> float:
     return max(least, low / (1 + math.sqrt(level) + level))
 
 
-class GuardStakes(NamedTuple):
-    """The budget and what is left of it, in the unit of costs."""
-
-    guard: float  # the part of the safe arm's gain that may be risked
-    earned: float  # the gain so far
-    horizon: float  # infinity without a horizon
-    rounds_left: float  # this round included
-    budget: Floats  # (d,)
-    left: Floats  # (d,)
-
-
 @kernel
 def find_safe(arms: FadingMeans, parts: Floats, open: Ints) -> int:
     """Return the open arm with a report that takes the smallest part of a budget; -1 if no arm
@@ -113,31 +101,6 @@ def find_safe(arms: FadingMeans, parts: Floats, open: Ints) -> int:
             least = part
             safe = i
     return safe
-
-
-@kernel
-def too_risky(
-    arms: FadingMeans, stakes: GuardStakes, most: Floats, uses: Floats, safe: int, arm: int
-) -> bool:
-    """Return whether a pull of `arm` could leave less than 1 - guard of what the safe arm alone
-    brings.
-
-    most   (K, d) the declared largest costs; an untried arm that is declared no dearer than the
-           safe one is never too risky
-    uses   (K, d or more) what an untried arm costs
-    """
-    no_dearer = arms.weights[arm] == 0
-    alone, after = stakes.horizon, stakes.rounds_left - 1
-    for j in range(stakes.budget.shape[0]):
-        no_dearer &= most[arm, j] <= most[safe, j]
-        price = max(CHEAPEST, arms.means[safe, 1 + j])
-        taken = arms.means[arm, 1 + j] if arms.weights[arm] > 0 else uses[arm, j]
-        alone = min(alone, stakes.budget[j] / price)
-        after = min(after, max(0.0, stakes.left[j] - taken) / price)
-    rho = sure_reward(arms.weights[safe], arms.means[safe, 0], arms.spreads[safe, 0])
-    hope = expected_reward(arms.weights[arm], arms.means[arm, 0])
-    gain = stakes.earned + hope + rho * after
-    return not no_dearer and gain < (1 - stakes.guard) * rho * alone
 
 
 @kernel

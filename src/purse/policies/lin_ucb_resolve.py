@@ -71,7 +71,7 @@ class ResolveState(NamedTuple):
     sums: Floats  # (K, 1 + d)
     tops: Floats  # (K, 1 + d)
     reports: Floats  # (K,)
-    earned: Floats  # (1,)
+    paid: Floats  # (K, 2 + d)
     first: Floats  # (2,)
     paced: Floats  # (2 + d,)
     memory: Floats  # (M, A, n) the sample
@@ -80,7 +80,7 @@ class ResolveState(NamedTuple):
 
 
 class ResolveScratch(NamedTuple):
-    gains: Floats  # (K,) this and the next seven: see `LinearScratch`
+    gains: Floats  # (K,) this and the next eight: see `LinearScratch`
     uses: Floats  # (K, d)
     means: Floats  # (K, 1 + d)
     scores: Floats  # (K,)
@@ -88,6 +88,7 @@ class ResolveScratch(NamedTuple):
     prices: Floats  # (d,)
     open: Ints  # (K,)
     room: Floats  # (n,)
+    lost: Floats  # (K,)
     rewards: Floats  # (M, K) predicted
     costs: Floats  # (M, K, d) predicted, in rounds of pace
     spent: Floats  # (d,)

@@ -110,12 +110,12 @@ from purse.kernels.losses import (
     count_lost,
     displaced,
     is_no_dearer,
+    loses_too_much,
     may_lose,
 )
 from purse.kernels.mask_price import allowed_share, may_mask, split_round
 from purse.kernels.masks import is_allowed
 from purse.kernels.plan import (
-    expected_reward,
     find_safe,
     learn_share,
     sure_reward,
@@ -278,8 +278,7 @@ def hold_back(
     for i in range(lp.pulls.shape[0]):
         if i == safe or lp.pulls[i] + lp.scales[i] <= 0:
             continue
-        tried = state.weights[i] > 0
-        if not tried and is_no_dearer(params.most, safe, i):
+        if state.weights[i] == 0 and is_no_dearer(params.most, safe, i):
             continue
         stakes = stakes_of(params, state, now, safe, masks)
         places = displaced(arms, stakes, lp.uses, safe, i)
@@ -290,8 +289,7 @@ def hold_back(
             lost = count_lost(arms, stakes, state.paid, lp.uses, now.pending, safe, rho, lp.lost)
             room = may_lose(arms, stakes, safe, rho) - lost
             counted = True
-        hope = expected_reward(state.weights[i], state.means[i, 0])
-        if (lp.lost[i] > 0 or not tried) and rho * places - hope > room:
+        if loses_too_much(arms, lp.lost, room, rho * places, i):
             held += lp.scales[i]
             lp.scales[i] = 0.0
             lp.pulls[safe] += lp.pulls[i]
