@@ -73,7 +73,7 @@ def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | N
     rows = []
     for label, situations in groups.items():
         choices = rank(record, situations)
-        usual = next((each for each in choices if each.policy == policies.DEFAULT), None)
+        usual = next((choice for choice in choices if choice.policy == policies.DEFAULT), None)
         taken = recommend(choices)
         cells = [MISSING] * 3
         if taken:

@@ -18,6 +18,7 @@ from purse.lab.theory.estimate import Estimate, estimate
 PATHS, MANY, SEEDS = 20, 200, 8
 PLACES = ("misleading_ratio", FIVE, PLAIN_BANDIT, SMALL_COSTS)
 PLAIN = "replan:change=0,guard=0"
+Bound = Callable[[int, float, float, float], float]  # of n_arms, c, the best efficiency, rounds
 EASIEST, FEW_CHOICES, MORE_CHOICES = (2, 1.0, 1.0), (5, 1 / 3, 3.0), (5, 0.1, 10.0)
 
 
@@ -72,22 +73,30 @@ def square_root(n_arms: int, c: float, best: float, n: float) -> float:
     return best * (1 + 0.4 * root) + ends + peeled * spread + looks
 
 
-def says_something_from(bound: Callable[[float], float], worth: float) -> float:
-    """Return the power of ten from which the bound is below `worth` a round."""
-    return next(10.0**power for power in range(1, 60) if bound(10.0**power) < worth * 10.0**power)
+def without_guard(n_arms: int, c: float, best: float, n: float) -> float:
+    """Return the bound of R1 without a guard, with as many changes as are believed."""
+    return any_world(n_arms, c, best, n, most_changes(n))
+
+
+def without_changes(n_arms: int, c: float, best: float, n: float) -> float:
+    """Return the bound of R1 with change=0 and guard=0."""
+    return any_world(n_arms, c, best, n, 0)
+
+
+def says_something_from(bound: Bound, n_arms: int, c: float, best: float) -> float:
+    """Return the power of ten from which the bound is below `best * c` a round."""
+    tens = (10.0**power for power in range(1, 60))
+    return next(n for n in tens if bound(n_arms, c, best, n) < best * c * n)
 
 
 def threshold_rows() -> tuple[list[list[str]], float]:
     """Return a row for each K, c and best efficiency, and the least threshold of all."""
     rows, least = [], math.inf
     for n_arms, c, best in (EASIEST, FEW_CHOICES, MORE_CHOICES):
-        kinds: list[Callable[[float], float]] = [
-            lambda n, a=(n_arms, c, best): with_guard(*a, n),
-            lambda n, a=(n_arms, c, best): any_world(*a, n, most_changes(n)),
-            lambda n, a=(n_arms, c, best): any_world(*a, n, 0),
-            lambda n, a=(n_arms, c, best): square_root(*a, n),
+        rounds = [
+            says_something_from(bound, n_arms, c, best)
+            for bound in (with_guard, without_guard, without_changes, square_root)
         ]
-        rounds = [says_something_from(kind, best * c) for kind in kinds]
         rows.append([str(n_arms), f"{c:.2g}", *map(scientific, rounds)])
         least = min(least, *rounds)
     return rows, least
@@ -120,7 +129,7 @@ def vanishing(runner: Runner) -> Finding:
         below &= plain.mean <= leading + ERRORS * plain.error
         n = budgets[-1] / low
         largest = max(largest, lost[-1].mean / with_guard(n_arms, low / high, best * high, n))
-        cells = [format_mean(each.mean, each.high, ",.0f") for each in (*lost, plain)]
+        cells = [format_mean(loss.mean, loss.high, ",.0f") for loss in (*lost, plain)]
         seen.append([f"`{place}`", *cells, f"{leading:,.0f}"])
     last = f"B = {budgets[-1]:,.0f}"
     return Finding(
@@ -240,8 +249,8 @@ DECOYS = (
     ["purse policies replan"],
 )
 def guard(runner: Runner) -> Finding:
-    """Return gains against rivals that react, beside what is promised and where it is not."""
-    kept, violations = [], 0
+    """Return gains against rivals that react, beside what is promised, and what breaks it."""
+    games, violations = [], 0
     for safe in SAFE:
         for budget in (30.0, 100.0) if runner.quick else (30.0, 100.0, 300.0):
             for good in (0, 3, 30):
@@ -251,7 +260,7 @@ def guard(runner: Runner) -> Finding:
                 seen, least = estimate(parts), promised(budget, safe)
                 violations += seen.mean + ERRORS * np.nan_to_num(seen.error) < least
                 row = [f"{safe[0]:g}", f"{safe[1]:g}", f"{budget:,.0f}", str(good)]
-                kept.append([*row, f"{seen.mean:.3f}", f"{least:.3f}"])
+                games.append([*row, f"{seen.mean:.3f}", f"{least:.3f}"])
     rows, broken = [], []
     for policy in ("replan:looks=0,change=0", "replan:looks=0", "replan"):
         cells = [
@@ -267,14 +276,14 @@ def guard(runner: Runner) -> Finding:
         decoys.append([f"`{policy}`", *(f"{part.mean:.3f}" for part in parts_of)])
     return Finding(
         "true for two arms; for more 95% is not proved, and false without the test for changes",
-        f"{len(kept)} games of two arms: no violation; with 59 and 149 rivals and "
+        f"{len(games)} games of two arms: no violation; with 59 and 149 rivals and "
         f"`looks=0,change=0` down to {broken[0]:.1%} of what the safe arm alone brings",
         violations == 0 and broken[0] < 0.95,
         [
             "Gains as a part of what the safe arm alone brings; r' = min{r, (r + 1/4)/2}. Two "
             "arms; the rival costs 1, pays 0.9 in its first pulls and then nothing "
             f"({SEEDS} seeds):",
-            Table(["r", "c", "B", "good pulls", "`replan`", "promised"], kept),
+            Table(["r", "c", "B", "good pulls", "`replan`", "promised"], games),
             "More rivals, r = 0.05, c = 0.1. The first one pays 0.9 in 100 or 250 pulls, then 0.4 "
             "while its mean is above 0.62, then nothing; the others pay nothing, and lose on its "
             "credit. The test for changes finds the fall:",

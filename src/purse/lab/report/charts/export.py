@@ -73,7 +73,7 @@ def enlarge(part: Any, name: str = "") -> Any:
             key: value if key == "datasets" else enlarge(value, key) for key, value in part.items()
         }
     if isinstance(part, list):
-        return [enlarge(each) for each in part]
+        return [enlarge(item) for item in part]
     return ROOM * part if name.endswith(("ontSize", "imit")) else part
 
 
