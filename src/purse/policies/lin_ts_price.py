@@ -43,7 +43,8 @@ from purse.kernels import (
 from purse.policies import lin_ucb_price
 from purse.types import Now, Play, Problem
 
-NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ts.price", 1, True, True, 1
+NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ts.price", 1, True, True, 2
+PERIOD = ("paid",)  # what the guard counts begins again with a period's money
 init, scratch, update = lin_ucb_price.init, lin_ucb_price.scratch, lin_ucb_price.update
 
 

@@ -57,7 +57,8 @@ from purse.kernels.regression import predict, regression_of
 from purse.policies import lin_ucb_price
 from purse.types import Floats, Ints, Now, Play, Problem
 
-NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ucb.resolve", 1, True, True, 1
+NAME, PLAYS, CONTEXT, PENDING, VERSION = "lin-ucb.resolve", 1, True, True, 2
+PERIOD = ("paid",)  # what the guard counts begins again with a period's money
 SIZE = 64  # contexts in the sample
 EVERY, EARLY, OFTEN = 64, 256, 17  # reports between two solutions; before `EARLY` reports `OFTEN`
 STEPS = 30
