@@ -1,7 +1,7 @@
 """Route calls between three models while the provider of one of them is down for three minutes.
 
 A call that does not work is reported with `fail`: its arm then cools down, and one ticket at a time
-tries it again until a call works. `docs/outage.md` explains what this program prints.
+tries it again until a call works. `docs/traffic.md` explains what this program prints.
 
 The calls and the clock are made up, so that ten minutes pass in a second; the campaign is real. Run
 it: python examples/provider_outage.py

@@ -95,7 +95,6 @@ PAGES = [
             "cap-llm-spending",
             "company",
             "contexts",
-            "outage",
             "recommend",
             "traffic",
             "studies",

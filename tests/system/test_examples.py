@@ -257,8 +257,9 @@ def test_an_outage_costs_the_calls_in_flight_and_one_probe_for_each_cooldown(
     monkeypatch.setitem(example["story"].__globals__, "Traffic", traffic)
     for part in OUTAGE:
         example[part]()
-    page = (ROOT / "docs" / "outage.md").read_text()
-    shown = lines("".join(re.findall(r"^```text\n(.*?)^```$", page, re.M | re.S)))
+    page = (ROOT / "docs" / "traffic.md").read_text()
+    story = page.partition("## Ten minutes with an outage")[2].partition("\n## ")[0]
+    shown = lines("".join(re.findall(r"^```text\n(.*?)^```$", story, re.M | re.S)))
     printed = lines(capsys.readouterr().out)
     assert [line for line in shown if line in printed] == printed
     assert printed == shown or not SOAK
