@@ -244,7 +244,7 @@ def test_other_data_needs_a_budget(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text("arm,reward,cost,probability\na,1,0.1,0.5\nb,0,0.1,0.5\n")
     assert not is_journal(tmp_path / "log.csv")
     assert not is_journal(tmp_path / "nowhere.jsonl")
-    assert "budgets=None" in refusal(InvalidInput, purse.replay, tmp_path / "log.csv")
+    assert "budgets: is missing" in refusal(InvalidInput, purse.replay, tmp_path / "log.csv")
 
 
 def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path) -> None:

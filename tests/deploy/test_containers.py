@@ -100,7 +100,7 @@ def test_what_is_copied_is_what_a_wheel_needs_and_is_not_ignored() -> None:
     assert {line[1:] for line in others if line.startswith("!")} == needed
     assert all((ROOT / name).exists() for name in needed)
     targets = PROJECT["tool"]["hatch"]["build"]["targets"]
-    assert targets == {"wheel": {"packages": ["src/purse"]}}
+    assert targets["wheel"] == {"packages": ["src/purse"]}
 
 
 def test_the_health_check_sees_whether_a_server_lives() -> None:
