@@ -12,7 +12,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -270,8 +270,19 @@ def fields(cls: type) -> dict[str, str]:
     """Return the fields of a dataclass or a named tuple with their types."""
     if not (hasattr(cls, "__dataclass_fields__") or hasattr(cls, "_fields")):
         return {}
+    texts = vars(sys.modules[cls.__module__])
     own = inspect.get_annotations(cls)
-    return {name: str(kind) for name, kind in own.items() if not name.startswith("_")}
+    return {name: spell_out(str(kind), texts) for name, kind in own.items() if name[0] != "_"}
+
+
+def spell_out(kind: str, texts: Mapping[str, Any]) -> str:
+    """Return the type with its sentence in the place of the constant that holds it.
+
+    >>> spell_out("Annotated[str, WHY]", {"WHY": "A sentence."})
+    "Annotated[str, 'A sentence.']"
+    """
+    named = re.fullmatch(r"(Annotated\[.*), ([A-Z_]+)\]", kind, re.DOTALL)
+    return f"{named[1]}, {texts[named[2]]!r}]" if named else kind
 
 
 def split_annotated(kind: str) -> tuple[str, str]:
