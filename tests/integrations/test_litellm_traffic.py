@@ -5,6 +5,7 @@ Small numbers of requests in `make test`; those of the survey where PURSE_SOAK i
 
 from __future__ import annotations
 
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -127,3 +128,37 @@ def test_money_that_is_held_is_waited_for(lab: Lab) -> None:
     found = lab.ask(lab.router(), 12, 12, stream=True)
     assert found["BudgetExceededError"] > 0
     assert found["nano"] == lab.ended(campaign)["told"] > 0
+
+
+def test_a_request_that_passes_is_refused_in_words_and_leaves_nothing_held(lab: Lab) -> None:
+    planned = {"policy": "replan", "horizon": 300, "budget": "0.01", "cooldown": 60}
+    campaign = lab.start({**planned, "skip": None}, wait=0)
+    lab.ask(lab.router(), 12, max_tokens=50)
+    down = lab.router(("nano", "mini"), num_retries=2)
+    found = lab.ask(down, 12, max_tokens=50)
+    assert found["BudgetExceededError"] == campaign.status().counts["skipped"] > 0
+    assert set(found) <= {"BudgetExceededError", "RateLimitError", "big"}
+    lab.ended(campaign)
+    lab.clear()
+    every = lab.start({**planned, "name": "every"}, wait=0)  # as `create_campaign` makes it
+    lab.ask(lab.router(), 12, max_tokens=50)
+    lab.ask(down, 12, max_tokens=50)
+    assert every.status().counts["skipped"] == 0
+    lab.ended(every)
+
+
+def test_the_refusal_of_a_request_that_passes_says_what_answers_every_request(lab: Lab) -> None:
+    import litellm
+
+    lab.start({"policy": "replan", "horizon": 300, "budget": "0.01", "skip": None}, wait=0)
+    lab.ask(lab.router(), 3, max_tokens=50)
+    down = lab.router(("nano", "mini"))
+
+    async def until_one_passes() -> None:
+        for _ in range(30):
+            with suppress(litellm.RateLimitError, litellm.ServiceUnavailableError):
+                await down.acompletion("auto", lab.asked, max_tokens=50)
+
+    with pytest.raises(litellm.BudgetExceededError) as refused:
+        lab.run(until_one_passes())
+    assert str(refused.value).startswith("campaign 'chat': the request passes, as money")

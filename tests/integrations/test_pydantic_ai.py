@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from purse import BudgetExhausted, Campaign, InvalidInput
+from purse import AskRefused, BudgetExhausted, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
 from tests.support.campaigns import counts, purse, refusal
 from tests.support.loops import in_loop
@@ -109,6 +109,27 @@ def test_a_failure_is_reported_and_raised() -> None:
         in_loop(until_it_fails())
     assert counts(spent)["failed"] == 1
     assert purse(spent)[1] == "0"
+
+
+def test_a_request_that_passes_is_refused() -> None:
+    from pydantic_ai import Agent
+
+    from purse.integrations.pydantic_ai import PurseModel
+
+    spent = campaign(policy="replan", horizon=300, budget="0.01", cooldown=60)
+    working = Agent(PurseModel(spent, models(), reward=lambda *_: 1.0, answer_tokens=500))
+    for _ in range(6):
+        in_loop(working.run("hello"))
+    spent.fail(spent.ask(arms=["small"]), reason="down")
+
+    async def until_one_passes() -> None:
+        for _ in range(40):
+            await working.run("hello")
+
+    with pytest.raises(AskRefused, match="the request passes, as money is worth more in others"):
+        in_loop(until_one_passes())
+    assert purse(spent)[1] == "0"
+    assert counts(spent)["skipped"] == 1
 
 
 def test_without_money_nothing_is_called_and_bad_input_is_named() -> None:

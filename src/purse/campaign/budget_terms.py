@@ -56,7 +56,8 @@ class BudgetTerms:
 
     def check_same_as(self, others: Self) -> None:
         """Raise `CampaignExists` if others differ in more than what purse says by itself."""
-        for field in sorted(fields(self), key=lambda term: term.name == "cost_min"):
+        derived = ("cost_min", "policy")  # other terms change them, and are named first
+        for field in sorted(fields(self), key=lambda term: term.name in derived):
             mine, other = getattr(self, field.name), getattr(others, field.name)
             if field.name not in self.OWN_FACTS and mine != other:
                 raise CampaignExists(

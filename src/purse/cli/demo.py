@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import time
+from collections import Counter
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -44,7 +45,8 @@ class Traffic:
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self.calls = dict.fromkeys(MODELS, 0)
-        self.aside = self.failed = self.good = 0
+        self.failed = self.good = 0
+        self.aside = Counter[str]()  # answers of the others in the outage
         self._draws = random.Random(2)
 
     def play(self) -> None:
@@ -74,7 +76,7 @@ class Traffic:
                     self.failed += 1
                     call.fail(reason="503 Service Unavailable")
                     return
-                self.aside += 1
+                self.aside[model] += 1
             good = chance < MODELS[model].good
             self.good += good
             call.tell(reward=float(good), cost=f"{part * MODELS[model].price:.6f}")
@@ -92,7 +94,7 @@ class Traffic:
         done = sum(self.calls.values())
         most = max(self.calls, key=lambda model: self.calls[model])
         prices, shares = zip(*MODELS.values(), strict=True)
-        others = " and ".join(model for model in MODELS if model != DOWN)
+        others = " and ".join(self.aside)
         return (
             f"{done} calls cost {purse.spent} of {purse.budget} USD, and the next one was refused: "
             f"it might have cost more than the {purse.left} that are left.\n"
@@ -100,7 +102,7 @@ class Traffic:
             f"of the calls, and {self.good} answers were good; models at random would have brought "
             f"about {float(BUDGET) * sum(shares) / sum(prices):.0f}.\n"
             f"While {DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
-            f"other {self.aside}."
+            f"other {self.aside.total()}."
         )
 
 

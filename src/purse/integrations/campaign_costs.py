@@ -1,4 +1,4 @@
-"""The costs of a campaign for an integration: whether it can pay calls, and the most of each."""
+"""A campaign as an integration needs it: one that can pay calls, its costs, the arm of a ticket."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from purse.base import amounts
 from purse.campaign.arms import Arms
 from purse.campaign.campaign import Campaign
-from purse.errors import invalid
+from purse.campaign.results import CampaignTicket
+from purse.errors import AskRefused, invalid
 
 
 def check_campaign(field: str, campaign: Any) -> None:
@@ -41,3 +42,13 @@ def created_with(campaign: Campaign) -> dict[str, Decimal]:
     first = next(iter(campaign.journal())).body
     most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])
     return dict(zip(first["arms"], most, strict=True))
+
+
+def arm_of(ticket: CampaignTicket) -> str:
+    """Return the arm of a ticket; raise `AskRefused` if its round passes."""
+    if ticket.arm is None:
+        raise AskRefused(
+            "the request passes, as money is worth more in others; a campaign with skip=False "
+            "answers every request that it can pay"
+        )
+    return ticket.arm

@@ -24,7 +24,7 @@ from purse.base.optional import needs
 from purse.campaign.ask_inputs import read_labels
 from purse.campaign.results import CampaignTicket
 from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
-from purse.integrations.campaign_costs import check_campaign
+from purse.integrations.campaign_costs import arm_of, check_campaign
 from purse.integrations.litellm_attempts import (
     KEY,
     METADATA,
@@ -171,17 +171,19 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             asked = campaign, model, healthy_deployments, messages, request
             offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
             ticket = await self._ask(waited, offers, self._labels(own))
+            offer = offers[arm_of(ticket)]
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
         except AskRefused as error:
-            given[REFUSED] = reason = f"campaign {campaign.name!r}: {error}"
+            named = str(error).startswith(f"campaign {campaign.name!r}")
+            reason = str(error) if named else f"campaign {campaign.name!r}: {error}"
+            given[REFUSED] = reason
             purse = (await waited.status()).purses[0]
             raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error
         except InvalidInput as error:
             raise BadRequestError(shorten(str(error), 400), model, "purse") from error
         attempt = Attempt(waited, ticket, wants_json(request))
         await self._attempts.add(attempt)
-        offer = offers[str(ticket.arm)]
         if offer.answer_tokens is not None:
             request["max_tokens"] = offer.answer_tokens
         own.update({KEY: attempt.key, TICKET: attempt.names()})
