@@ -10,15 +10,17 @@ import pytest
 from scipy.optimize import linprog
 
 import purse
+from purse.base import amounts
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.lab.offline.full_table import FullTable, read_table, world_of_table
+from purse.lab.offline.other_rows import Rows
 from purse.lab.offline.question import Question
 from purse.lab.offline.reading import open_source, without_empty
 from purse.lab.offline.references import lp_by_context, play_mixture, references
 from purse.lab.offline.table_replay import default_policies, replay_table
 from purse.lab.study.manifest import StudyFacts, TableFacts
-from purse.lab.theory.fluid import hindsight
+from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts
 
@@ -161,10 +163,48 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
     assert frame["kind"].unique().sort().to_list() == ["arm", "bound", "mixture", "policy"]
     first, answer, *rest = str(found).splitlines()
     _, head, *lines = rest[rest.index("") :]
-    assert answer.startswith(("B = 6: uniform gains", "B = 6: Buy large in ev"))
+    assert answer.startswith("B = 6: On these 4 rows uniform gains")
     assert first == "data.csv: 4 of 4 rounds in 5 random orders, 2 arms, stop=retry"
     assert " ".join(head.split()) == "budget 6 gain ± 95% of the LP spent pulls"
     assert " ".join(lines[0].split()) == "always large (largest reward a pull) 9 100.0% 6 3"
+
+
+@pytest.mark.parametrize(("better", "told"), [(1, False), (20, True)])
+def test_an_answer_counts_the_chance_in_the_rows(better: int, told: bool) -> None:
+    right = [1.0] * 10 + [0.0] * 15
+    rewards = {"reward_a": right[::-1], "reward_b": [1.0] * better + right[better:]}
+    frame = pl.DataFrame(rewards | {"cost_a": 1, "cost_b": 1})
+    result = replay_table(frame, policies="uniform", budgets=25, n_paths=20)
+    differences = (frame["reward_b"] - frame["reward_a"]).to_numpy()
+    row = result.frame().row(by_predicate=pl.col("player").str.starts_with("always b"), named=True)
+    assert row["rival"] == "a"
+    assert row["ahead"] == pytest.approx(differences.sum())
+    assert row["ahead_error"] == pytest.approx(5 * differences.std(ddof=1))
+    says = " ".join(str(result).split())
+    assert ("On these 25 rows buy b in every round" in says) == told
+    assert ("may well turn it round; the rows do not tell" in says) != told
+    assert "not that of other rows" in says
+
+
+@pytest.mark.parametrize("budget", [3.0, 12.0, 40.0])
+def test_the_error_over_rows_is_that_of_tables_drawn_again(budget: float) -> None:
+    table = random_table(4, n_rounds=200)
+    costs, rng = table.costs / amounts.UNIT, np.random.default_rng(1)
+    rows = Rows(table.arms, table.rewards, costs, budget, 60)
+    for plays in (mix(costs.mean(axis=0), table.rewards.mean(axis=0), budget, 60), rows.alone(2)):
+        rival, ahead, error = rows.ahead(plays)
+        again = []
+        for _ in range(600):
+            drawn = rng.integers(200, size=200)
+            other = Rows(table.arms, table.rewards[drawn], costs[drawn], budget, 60)
+            means = other.costs.mean(axis=0), other.rewards.mean(axis=0)
+            best = mix(*means, budget, 60) if (plays > 0).sum() > 1 else None
+            arm = other.alone(int(plays.argmax())) if best is None else best
+            gains = means[1] @ arm - means[1] @ other.alone(table.arms.index(str(rival)))
+            again.append(gains)
+        assert error is not None
+        assert error == pytest.approx(np.std(again), rel=0.2)
+        assert ahead == pytest.approx(np.mean(again), abs=0.3 * error)
 
 
 def test_the_mixture_keeps_to_the_budget_under_each_rule() -> None:

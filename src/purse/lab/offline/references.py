@@ -25,6 +25,7 @@ from purse.base.optional import pl
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
+from purse.lab.offline.other_rows import Ahead, Rows
 from purse.lab.offline.table_words import CHEAPEST, MOST_A_PULL
 from purse.lab.theory.contexts import (
     BLIND,
@@ -55,6 +56,10 @@ class Score(NamedTuple):
     spent: float
     pulls: float
     detail: str | None = None  # the arms of a mixture with their parts
+    # of arms and the mixture, see `Ahead`
+    rival: str | None = None
+    ahead: float | None = None
+    ahead_error: float | None = None
 
 
 def score(
@@ -64,12 +69,13 @@ def score(
     gain: Floats,
     spent: Floats,
     pulls: Any,
-    detail: str | None = None,
+    detail: str | None,
+    ahead: Ahead,
 ) -> Score:
     """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
-    return Score(budget, player, kind, mean, low, high, *rest, detail)
+    return Score(budget, player, kind, mean, low, high, *rest, detail, *ahead)
 
 
 def references(
@@ -87,7 +93,9 @@ def references(
         for budget in budgets
         for row in references_of(world, budget, n_paths, seed, stop, n_workers)
     ]
-    return pl.DataFrame(rows, Score._fields, orient="row").cast({"detail": pl.String})
+    texts = dict.fromkeys(("detail", "rival"), pl.String)
+    numbers = dict.fromkeys(("ahead", "ahead_error"), pl.Float64)
+    return pl.DataFrame(rows, Score._fields, orient="row").cast(texts | numbers)
 
 
 def references_of(
@@ -99,6 +107,7 @@ def references_of(
     rewards = low + (high - low) * world.tables.rewards[:, :, 0]
     units = world.tables.costs[:, :, 0, 0]
     reward_means, cost_means = rewards.mean(axis=0), units.mean(axis=0) / amounts.UNIT
+    rows = Rows(world.arm_names, rewards, units / amounts.UNIT, budget, world.horizon)
     how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "n_workers": n_workers}
     how["stop"] = "hold" if stop == "hold" else "exit"
     best_arms = {CHEAPEST: cost_means.argmin(), MOST_A_PULL: reward_means.argmax()}
@@ -106,11 +115,12 @@ def references_of(
         alone = simulate(f"fixed:arm={arm}", world, budget, **how)
         notes = ", ".join(note for note, best in best_arms.items() if arm == best)
         player = f"always {name} ({notes})" if notes else f"always {name}"
-        yield score(budget, player, "arm", alone.gain, alone.spent, alone.pulls.sum(axis=1))
+        played = alone.gain, alone.spent, alone.pulls.sum(axis=1)
+        yield score(budget, player, "arm", *played, None, rows.ahead(rows.alone(arm)))
     plays = mix(cost_means, reward_means, budget, world.horizon)
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     parts = describe_mixture(world.arm_names, plays / world.horizon)
-    yield score(budget, "best fixed mixture", "mixture", *played, parts)
+    yield score(budget, "best fixed mixture", "mixture", *played, parts, rows.ahead(plays))
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
     name = WITHOUT if world.n_features > 0 else BLIND
     yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
@@ -133,7 +143,7 @@ def references_of(
             hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
             for inside, costs in paths
         ]
-        yield score(budget, HINDSIGHT, "bound", *np.array(optima).T)
+        yield score(budget, HINDSIGHT, "bound", *np.array(optima).T, None, Ahead())
 
 
 def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
