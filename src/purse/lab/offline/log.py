@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,9 +25,19 @@ from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
+CHANGE = 4.0  # the same between the means of an arm's first and second half
 ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
 LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
+
+
+class Turn(NamedTuple):
+    """An arm whose mean reward changes along the log."""
+
+    arm: int
+    early: float  # the mean in the first half of its rows
+    late: float
+    apart: float  # standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +119,31 @@ class Log:
             f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
             for i in self.contradicted
         )
-        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines)
+        turns = (
+            f"{self.name}: the mean reward of arm {self.arms[turn.arm]!r} is {turn.early:.3g} in "
+            f"the first half of its rows and {turn.late:.3g} in the second, {turn.apart:.3g} "
+            "standard errors apart; every estimate supposes that rounds are alike"
+            for turn in self.turns
+        )
+        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines, *turns)
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The arms whose mean rewards early and late are no chance any more."""
+        turns = []
+        rows_of = np.split(np.argsort(self.arm, kind="stable"), np.cumsum(self.rows)[:-1])
+        for arm in np.flatnonzero(self.ess >= LEAST_ESS).tolist():
+            weights, rewards = self.weight[rows_of[arm]], self.reward[rows_of[arm]]
+            mean, half = np.average(rewards, weights=weights), len(rewards) // 2
+            means, variance = list[float](), 0.0
+            for part in (slice(half), slice(half, None)):
+                w, r = weights[part], rewards[part]
+                means.append(float(np.average(r, weights=w)))
+                variance += float((w**2 * (r - mean) ** 2).sum() / w.sum() ** 2)
+            apart = abs(means[1] - means[0])
+            if apart > CHANGE * variance**0.5:
+                turns.append(Turn(arm, means[0], means[1], apart / variance**0.5))
+        return turns
 
     @property
     def contradicted(self) -> Ints:

@@ -1,4 +1,4 @@
-r"""How far a player is ahead of the best other arm, and how much of that is the chance in the rows.
+r"""The distance of a player to the best other arm, and how much of it is the chance in the rows.
 
 Other rows would have other means. A player that pulls arm i x(i) times on average gains r^ x with
 the mean rewards r^, and l is the price of money at its budget: row t of N adds

@@ -56,10 +56,7 @@ class Score(NamedTuple):
     spent: float
     pulls: float
     detail: str | None = None  # the arms of a mixture with their parts
-    # of arms and the mixture, see `Ahead`
-    rival: str | None = None
-    ahead: float | None = None
-    ahead_error: float | None = None
+    ahead: Ahead = Ahead()  # of arms and the mixture
 
 
 def score(
@@ -75,7 +72,7 @@ def score(
     """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
-    return Score(budget, player, kind, mean, low, high, *rest, detail, *ahead)
+    return Score(budget, player, kind, mean, low, high, *rest, detail, ahead)
 
 
 def references(
@@ -93,9 +90,10 @@ def references(
         for budget in budgets
         for row in references_of(world, budget, n_paths, seed, stop, n_workers)
     ]
-    texts = dict.fromkeys(("detail", "rival"), pl.String)
-    numbers = dict.fromkeys(("ahead", "ahead_error"), pl.Float64)
-    return pl.DataFrame(rows, Score._fields, orient="row").cast(texts | numbers)
+    columns: dict[str, Any] = dict.fromkeys((*Score._fields[:-1], *Ahead._fields))
+    columns |= dict.fromkeys(("detail", "rival"), pl.String)
+    columns |= dict.fromkeys(("ahead", "ahead_error"), pl.Float64)
+    return pl.DataFrame([(*row[:-1], *row.ahead) for row in rows], columns, orient="row")
 
 
 def references_of(
@@ -143,10 +141,11 @@ def references_of(
             hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
             for inside, costs in paths
         ]
-        yield score(budget, HINDSIGHT, "bound", *np.array(optima).T, None, Ahead())
+        gains, spends, pulls = np.array(optima).T
+        yield score(budget, HINDSIGHT, "bound", gains, spends, pulls, None, Ahead())
 
 
-def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
+def describe_mixture(arms: Sequence[str], shares: Floats, rest: str = "nothing") -> str:
     """Return the arms of a mixture with their parts of the rounds, the largest first.
 
     >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
@@ -154,8 +153,8 @@ def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
     """
     order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > SMALLEST]
     parts = [f"{shares[arm]:.1%} {arms[arm]}" for arm in order]
-    if (rest := 1 - float(shares.sum())) > SMALLEST:
-        parts.append(f"{rest:.1%} nothing")
+    if (left := 1 - float(shares.sum())) > SMALLEST:
+        parts.append(f"{left:.1%} {rest}")
     return " + ".join(parts) or "nothing"
 
 

@@ -172,7 +172,7 @@ def over_rows(row: Mapping[str, Any]) -> str:
     return f"{says}: {doubt}." if is_unsure(row) else f"{says}."
 
 
-def bare(arm: dict[str, Any]) -> str:
+def bare(arm: Mapping[str, Any]) -> str:
     """Return the name of an arm, from that of its player."""
     return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
 
