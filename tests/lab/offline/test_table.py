@@ -368,6 +368,8 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
         (wide(length=[1, 2, 3, np.inf]), "length", "frame, row 4, column 'length': inf must be a "
                                                    "finite number"),
         (wide(), {"kind": (0, 1)}, "frame, row 1, column 'kind': 'a' must be a finite number"),
+        (wide(), "length,reward_s", "features='reward_s': must be known before an arm is chosen; "
+                                    "it is an arm, reward, cost or probability"),
         (wide(), {"length": (5, 1)}, "features['length']=[5, 1]: must have a low below its high"),
     ],
 )  # fmt: skip

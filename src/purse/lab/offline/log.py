@@ -17,6 +17,7 @@ import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, listed
+from purse.lab.offline.columns import guess
 from purse.lab.offline.feature_columns import Contexts, read_contexts
 from purse.lab.offline.full_table import cost_units
 from purse.lab.offline.question import Question
@@ -236,9 +237,10 @@ def read_log(source: Source, asked: Question) -> Log:
     if (bad := np.flatnonzero(arm < 0)).size:
         row, allowed = int(bad[0]), f"must be one of the arms {listed(names)}"
         raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
-    weights, assumed = np.ones(len(rewards)), ""
+    weights, assumed, ignored = np.ones(len(rewards)), "", None
     if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
-        weights, assumed = assume(asked.probability, arm, names)
+        ignored = like_probabilities(source, asked)
+        weights, assumed = assume(asked.probability, arm, names, ignored)
     elif asked.probability is not None:
         weights = 1 / source.numbers(asked.probability, above=0, high=1)
     if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
@@ -254,7 +256,7 @@ def read_log(source: Source, asked: Question) -> Log:
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
-    taken = asked.arm, asked.reward, asked.cost, asked.probability
+    taken = asked.arm, asked.reward, asked.cost, asked.probability, ignored
     contexts, notes = read_contexts(source, asked, names, taken), source.notes
     if contexts is not None:
         notes = [*notes, contexts.note, *contexts.hints(asked.limit, len(names))]
@@ -275,15 +277,27 @@ def read_log(source: Source, asked: Question) -> Log:
     )
 
 
-def assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, str]:
+def like_probabilities(source: Source, asked: Question) -> str | None:
+    """Return a column that by its name and its numbers has the probabilities."""
+    name = guess(source, asked.names).get("probability")
+    values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
+    return None if values is None or not ((values > 0) & (values <= 1)).all() else name
+
+
+def assume(
+    probability: str, arm: Ints, names: Sequence[str], ignored: str | None = None
+) -> tuple[Floats, str]:
     """(n,) The weights of rows without probabilities, and what they suppose.
 
     probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
+    ignored       a column that may have them
 
     Raise `InvalidInput` if the rows contradict "uniform": "frequency" supposes less, so that
     nothing is lost.
     """
-    rows = np.bincount(arm, minlength=len(names))
+    rows, has = np.bincount(arm, minlength=len(names)), "has no probabilities"
+    if ignored is not None:
+        has = f"column {ignored!r} looks like probabilities and is not used"
     if probability == "uniform":
         apart = unevenness(rows)
         if abs(apart[worst := int(np.abs(apart).argmax())]) > DOUBT:
@@ -295,14 +309,13 @@ def assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, s
                 "frequency takes each arm's share",
             )
         return np.full(len(arm), float(len(names))), (
-            f"has no probabilities; every arm is taken to have had 1/{len(names)} in each round "
-            "(--probability uniform), and every estimate rests on that"
+            f"{has}; every arm is taken to have had 1/{len(names)} in each round (--probability "
+            "uniform), and every estimate rests on that"
         )
     return len(arm) / rows[arm], (
-        "has no probabilities; each arm's share of the rows is taken for them (--probability "
-        "frequency). That is right only where the choice of an arm had nothing to do with the "
-        "round it was made in: if the dear arm got the hard rounds, the estimates are wrong, and "
-        "nothing here can show it"
+        f"{has}; each arm's share of the rows is taken for them (--probability frequency). That is "
+        "right only where the choice of an arm had nothing to do with the round it was made in: if "
+        "the dear arm got the hard rounds, the estimates are wrong, and nothing here can show it"
     )
 
 
