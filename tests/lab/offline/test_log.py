@@ -188,7 +188,7 @@ def test_refuses_bad_rows_by_row_and_column(row: int, column: str, cell: Any, me
     cells[row - 1] = cell
     with pytest.raises(purse.InvalidInput) as refused:
         log_of(SIX | {column: cells})
-    assert str(refused.value).startswith(f"frame, row {row}, column {column!r}{message}")
+    assert str(refused.value).startswith(f"frame, row {row} (from 1), column {column!r}{message}")
 
 
 DECLARED = "as is declared"
@@ -198,14 +198,20 @@ DECLARED = "as is declared"
     ("options", "message"),
     [
         ({"reward": "value"}, "frame has no column 'value'"),
-        ({"arms": ["a"]}, "frame, row 4, column 'arm': 'b' must be one of the arms a"),
+        ({"arms": ["a"]}, r"frame, row 4 \(from 1\), column 'arm': 'b' must be one of the arms a"),
         ({"arms": ["a", "b", "a"]}, "arms=.*each once"),
         ({"arms": "ab"}, "arms='ab'"),
-        ({"cost_max": 0.9}, f"row 3, column 'cost': 1.0 must be at most 0.9, {DECLARED}"),
-        ({"cost_min": [0.5, 0.5]}, f"row 5, column 'cost': 0.3 must be at least 0.5, {DECLARED}"),
+        (
+            {"cost_max": 0.9},
+            rf"row 3 \(from 1\), column 'cost': 1.0 must be at most 0.9, {DECLARED}",
+        ),
+        (
+            {"cost_min": [0.5, 0.5]},
+            rf"row 5 \(from 1\), column 'cost': 0.3 must be at least 0.5, {DECLARED}",
+        ),
         (
             {"reward_range": (0, 3)},
-            f"row 6, column 'reward': 4.0 must lie between 0 and 3, {DECLARED}",
+            rf"row 6 \(from 1\), column 'reward': 4.0 must lie between 0 and 3, {DECLARED}",
         ),
         ({"reward_range": (1, 1)}, "reward_range="),
     ],

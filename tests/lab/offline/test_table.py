@@ -76,16 +76,17 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
             "x,y\n1,1\n",
             " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
             "has x, y; name them: --arm NAME --reward y --cost x. A log without "
-            "probabilities needs --probability uniform, if every arm was as likely in every round, "
-            "or --probability frequency, if the choice had nothing to do with the round",
+            "probabilities needs probability (--probability) uniform, if every arm was as likely "
+            "in every round, or frequency, if the choice had nothing to do with the round",
         ),
         (
             WIDE + "1,1,nan,2\n",
-            f"{LARGE}: 'nan' is empty; give a number, or drop such rows with --skip-empty",
+            f"{LARGE}: 'nan' is empty; give a number, or drop such rows with "
+            "skip_empty (--skip-empty)",
         ),
         (
             WIDE + "1,1,,2\n",
-            f"{LARGE}: is empty; give a number, or drop such rows with --skip-empty",
+            f"{LARGE}: is empty; give a number, or drop such rows with skip_empty (--skip-empty)",
         ),
         (WIDE + "1,1e10,1,2\n", f"{SMALL}: 10000000000.0 must be at most 4,611,686,018"),
         (
@@ -324,7 +325,8 @@ def test_patterns_find_columns_and_leave_out_what_is_something_else() -> None:
 
 def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     holes = wide(length=[0, None, 5, 10])
-    says = r"row 2, column 'length': is empty; give a number, or drop such rows with --skip-empty, "
+    says = r"row 2 \(from 1\), column 'length': is empty; give a number, or drop such rows with "
+    says += r"skip_empty \(--skip-empty\), "
     with pytest.raises(
         InvalidInput, match=says + r'or declare .*: {"length": {"optional": true}}$'
     ):
@@ -355,8 +357,8 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
 @pytest.mark.parametrize(
     ("data", "features", "message"),
     [
-        (ROWS, "ratio", "frame, row 2, column 'ratio': 1.0 must be 0.5, as in the other rows of "
-                        "round '0', unless each arm has features of its own (per_arm)"),
+        (ROWS, "ratio", "frame, row 2 (from 1), column 'ratio': 1.0 must be 0.5, as in the other "
+                        "rows of round '0', unless each arm has features of its own (per_arm)"),
         (wide(), "size", "frame has no column 'size'; it has reward_s, cost_s, reward_l, cost_l, "
                          "length, kind"),
         (wide(), "x_*", "features: no column of frame fits 'x_*'; it has reward_s, cost_s, "
@@ -365,9 +367,10 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
         (wide(), 3, "features=3: must be names of columns, or a mapping from them"),
         (wide(length=2), "length", "frame, column 'length': is 2 in every row; leave this feature "
                                    "out"),
-        (wide(length=[1, 2, 3, np.inf]), "length", "frame, row 4, column 'length': inf must be a "
-                                                   "finite number"),
-        (wide(), {"kind": (0, 1)}, "frame, row 1, column 'kind': 'a' must be a finite number"),
+        (wide(length=[1, 2, 3, np.inf]), "length", "frame, row 4 (from 1), column 'length': inf "
+                                                   "must be a finite number"),
+        (wide(), {"kind": (0, 1)}, "frame, row 1 (from 1), column 'kind': 'a' must be a finite "
+                                   "number"),
         (wide(), "length,reward_s", "features='reward_s': must be known before an arm is chosen; "
                                     "it is an arm, reward, cost or probability"),
         (wide(), {"length": (5, 1)}, "features['length']=[5, 1]: must have a low below its high"),
@@ -387,7 +390,8 @@ def test_too_many_classes_are_refused_with_the_first_text_and_per_arm_needs_feat
         .otherwise(pl.int_range(pl.len()).cast(pl.String))
     )  # fmt: skip
     with pytest.raises(InvalidInput, match=(
-        "row 2, column 'length': 'few' is no number, and as classes the column has 400: at most 256"
+        r"row 2 \(from 1\), column 'length': 'few' is no number, and as classes the column has "
+        "400: at most 256"
     )):  # fmt: skip
         read_table(frame, Question(features="length"))
     with pytest.raises(InvalidInput, match="per_arm=True: needs features"):

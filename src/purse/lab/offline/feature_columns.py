@@ -20,7 +20,7 @@ from purse.lab.offline.source import MISSING, Source, blanked
 from purse.types import Bools, Floats
 
 ENOUGH = 10  # rounds for each arm and number of a context
-OR_OPTIONAL = ', or declare with --features @FILE: {{"{}": {{"optional": true}}}}'
+OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,8 +153,8 @@ def offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
     names = shlex.quote(",".join(free))
     if free:
         source.say(
-            f"not used: {listed(free)}; --features {names} lets policies see what is known before "
-            "an arm is chosen"
+            f"not used: {listed(free)}; features (--features {names}) lets policies see what is "
+            "known before an arm is chosen"
         )
 
 

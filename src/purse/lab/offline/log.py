@@ -305,8 +305,8 @@ def assume(
                 "probability",
                 probability,
                 f"arm {names[worst]!r} has {rows[worst] / len(arm):.1%} of the rows, "
-                f"{abs(apart[worst]):.3g} standard errors from 1/{len(names)}; --probability "
-                "frequency takes each arm's share",
+                f"{abs(apart[worst]):.3g} standard errors from 1/{len(names)}; probability "
+                "(--probability) frequency takes each arm's share",
             )
         return np.full(len(arm), float(len(names))), (
             f"{has}; every arm is taken to have had 1/{len(names)} in each round (--probability "

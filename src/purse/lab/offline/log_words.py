@@ -119,7 +119,11 @@ def precision(n: int) -> str:
         f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
         f"are known to about {wide}."
     )
-    return says if n >= THOROUGH else f"{says} `--thorough` draws more, and plays more games."
+    return (
+        says
+        if n >= THOROUGH
+        else f"{says} `thorough` (--thorough) draws more, and plays more games."
+    )
 
 
 def findings(estimates: pl.DataFrame, gains: Gains, log: Log) -> dict[str, str]:

@@ -78,7 +78,7 @@ def table_summary(study: TableStudy) -> str:
     if replay.features:
         says += f" {CONTEXTS}"
     if 1 < facts.n_paths < THOROUGH:
-        says += f" `--thorough` plays {THOROUGH:,} orders."
+        says += f" `thorough` (--thorough) plays {THOROUGH:,} orders."
     if facts.n_paths == 1:
         says += " One order tells nothing about chance: there are no intervals on this page."
     return says
