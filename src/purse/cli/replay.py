@@ -114,6 +114,7 @@ def column_options(function: F) -> F:
     "own; needed for other data].",
     multiple=True,
     type=amount_of,
+    metavar="NUMBER",
 )
 @option(
     "--horizon T",

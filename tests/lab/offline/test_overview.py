@@ -66,6 +66,8 @@ def test_tables_of_either_form(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "columns 'usd_a_1', 'usd_a_2': $ is left out" in said
     assert said[-1] == "  purse replay data.csv --budget 6.2 uniform --reward score --cost usd"
+    even = shown(tmp_path, "reward_a,cost_a,reward_b,cost_b\n" + "1,0.01,0,0.01\n" * 25)
+    assert "all rounds of data.csv cost 0.25 with every arm" in " ".join(even)
     tall = "prompt,model,solved,usd\n" + "".join(
         f"p{t},{name},{t % 2},0.5\n" for t in range(9) for name in ("x", "y")
     )

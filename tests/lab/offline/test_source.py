@@ -54,7 +54,7 @@ def test_every_form_gives_the_same_columns(tmp_path: Path, name: str) -> None:
         ),
         ("a.csv", b"a,b\n1,2,3\n", ", line 2: must have 2 cells, as the header has, and has 3"),
         ("a.csv", b'a,b\n1,"x\n3,z\n', ", line 2: unexpected end of data"),
-        ("a.csv", b"a,b\n1,2\n1,\xff\n", ", line 3: byte 0xff is not UTF-8; save the file as UTF-8"),
+        ("a.csv", b"a,b\n1,2\n1,\xff\n", ", line 3: byte 0xff is not UTF-8"),
         ("a.jsonl", b"\n", " is empty"),
         ("a.jsonl", b'{"a":1}\n\n{"a":\n', ", line 3: '{\"a\":' must be a JSON object"),
         ("a.jsonl", b'{"a":1}\n[1,2]\n', ", line 2: '[1,2]' must be a JSON object"),
@@ -157,6 +157,10 @@ def test_two_columns_of_a_name_are_refused_in_frames_too() -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(InvalidInput, match="frame has two columns named 'a'"):
         read(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(
+        InvalidInput, match=r"^data='Series': must be the path of a file, or a frame"
+    ):
+        read(pandas.Series([1.0]))
 
 
 MADE = pl.DataFrame(

@@ -94,6 +94,14 @@ def test_findings_are_about_the_optimum_and_the_best_single_arm(table_replay: Ta
     )
 
 
+def test_the_page_of_a_table_says_which_rounds_are_left_out() -> None:
+    rows = pl.DataFrame({"reward_a": [1.0, None] * 5, "cost_a": 1, "reward_b": 1.0, "cost_b": 2})
+    result = replay_table(rows, policies="uniform", budgets=4, n_paths=2, skip_empty=True)
+    text = result.study.html()
+    assert "<h3>About the data</h3>" in text
+    assert "<li>5 of 10 rows are left out, since a cell is empty" in text
+
+
 def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
     table_replay: TableReplay,
 ) -> None:
