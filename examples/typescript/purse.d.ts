@@ -979,7 +979,7 @@ export interface components {
             /** @description The ticket that tries it, while it is open. */
             probe: number | null;
         };
-        /** @description One number of a context, over all asks, as the policy sees it: a range is -1 to 1. */
+        /** @description One number of a context, over all asks, in the user's unit and within its range. */
         Feature: {
             column: string;
             least: number;

@@ -76,6 +76,12 @@ class Feature:
                 given = math.copysign(1.0, given)
         return [given, 0.0] if self.optional else [given]
 
+    def in_units(self, number: float) -> float:
+        """Return a number that `encode` mapped to [-1, 1] in the user's unit."""
+        if self.low is None or self.high is None:
+            return number
+        return float(f"{self.low + (number + 1) / 2 * (self.high - self.low):.6g}")  # of 32 bits
+
     def clips(self, value: Any) -> bool:
         """Return whether a value that `encode` took lies outside the range, if there is one."""
         if self.low is None or self.high is None or value is None or isinstance(value, str):
@@ -162,6 +168,14 @@ class Features:
     def columns(self) -> tuple[str, ...]:
         """The names of the numbers of a context, of one arm's if `per_arm`."""
         return tuple(column for feature in self.declared for column in feature.columns)
+
+    def in_units(self, numbers: Sequence[float]) -> list[float]:
+        """Return the numbers of a context in the user's unit."""
+        pairs = [(feature, column) for feature in self.declared for column in feature.columns]
+        return [
+            feature.in_units(number) if column == feature.name else number
+            for (feature, column), number in zip(pairs, numbers, strict=False)
+        ]
 
     @property
     def owners(self) -> tuple[str, ...]:

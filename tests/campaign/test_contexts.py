@@ -210,7 +210,7 @@ def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
     status = campaign.status()
     assert status.counts["clipped"] == 2
     assert [(each.column, each.least, each.most) for each in status.features] == [
-        ("length", -1.0, 1.0),
+        ("length", 0.0, 8000.0),
         ("code", -2.0, 3.0),
     ]
     assert "  context code: -2 to 3" in str(status)

@@ -195,7 +195,7 @@ def test_features_are_names_or_json_and_contexts_are_typed_three_ways(
     both = "--context length=1,source=chat --context length=9000,source=code"
     assert run(f"ask prompts -n 2 {both}").count("\n") == 2
     assert run("probabilities prompts --context length=1,source=chat").count("\n") == 2
-    assert "  context length: -0.9998 to 1\n" in run("status prompts")
+    assert "  context length: 1 to 8000\n" in run("status prompts")
     assert "  values clipped to their ranges: 1" in run("status prompts")
     (tmp_path / "shared.jsonl").write_text(run("export prompts --without-contexts"))
     assert run("restore shared.jsonl --name copy").startswith("copy: running")

@@ -68,6 +68,13 @@ def test_mistakes_are_one_line(command: Command, campaign: Campaign) -> None:
         assert message in complaint(command, f"recommend {STORAGE} {words}")
 
 
+def test_a_file_is_for_replay(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "eval.csv").write_text("reward_a\n1\n")
+    for storage in ("", f"{STORAGE} "):
+        said = complaint(command, f"recommend {storage}eval.csv")
+        assert "eval.csv: is a file and no campaign; for the rows of a file: purse replay" in said
+
+
 def test_a_world_whose_means_change_has_no_best_arm(command: Command) -> None:
     changing = purse.worlds.example("switching")
     code, _, err = command("recommend -b 10 -w", changing)

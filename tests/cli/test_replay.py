@@ -10,7 +10,7 @@ import pytest
 
 from purse.kernels.prior import read_prior
 from tests.support.campaigns import made
-from tests.support.cli import Command, check_mistake
+from tests.support.cli import Command, check_mistake, complaint
 from tests.support.paths import ROOT
 
 
@@ -100,6 +100,22 @@ def test_a_messy_log_is_read_and_said_how(
     assert all(len(line) <= 80 for line in out.splitlines()[:-1])
 
 
+def test_a_budget_of_two_readings_is_refused_beside_decimal_commas(
+    command: Command, unpublished: None, tmp_path: Path
+) -> None:
+    for name, cost in (("commas", "0,5"), ("points", "0.5")):
+        (tmp_path / f"{name}.csv").write_text(
+            "arm;reward;cost\n" + f"a;1;{cost}\nb;0;{cost}\n" * 60
+        )
+    line = "replay {}.csv fixed:arm=0 -n 4 --probability uniform -b {}"
+    assert "budgets=5.000: may be 5 or 5000 beside the decimal commas of" in complaint(
+        command, line.format("commas", "5.000")
+    )
+    for name, budget in (("commas", "5"), ("points", "5.000")):
+        code, out, _ = command(line.format(name, budget))
+        assert (code, "budget 5 " in out) == (0, True)
+
+
 def test_without_a_budget_the_file_is_shown_and_options_have_folders_of_their_own(
     command: Command, unpublished: None, tmp_path: Path
 ) -> None:
@@ -110,7 +126,7 @@ def test_without_a_budget_the_file_is_shown_and_options_have_folders_of_their_ow
     assert hint == "Give --budget: the rows of log.csv cost 80 together. For example:"
     wrong = command("replay log.csv --json --arm ad --reward clicked --cost usd --probability prob")
     assert wrong[0] == 2
-    assert "budgets: is missing; give --budget, one amount or several; the rows" in wrong[2]
+    assert "budgets: is missing; give one amount or several (--budget); the rows" in wrong[2]
     words = line.removeprefix("  purse ")
     for given in (words, words, f"{words} --seed 1", words.replace("80", "8")):
         assert command(given)[0] == 0

@@ -33,7 +33,7 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     if not isinstance(call, ast.Call) or not whole or call.args:
         raise _malformed(text)
     options = {
-        keyword.arg: _value(keyword.value, text)
+        keyword.arg: _value(keyword.arg, keyword.value, text)
         for keyword in call.keywords
         if keyword.arg is not None
     }
@@ -42,17 +42,20 @@ def parse(text: str) -> tuple[str, dict[str, Any]]:
     return name.strip(), options
 
 
-def _malformed(text: str) -> InvalidInput:
-    return InvalidInput(f"cannot read {text!r}; write name or name:option=value,option=value")
+def _malformed(
+    text: str, allowed: str = "write name or name:option=value,option=value"
+) -> InvalidInput:
+    return InvalidInput(f"cannot read {text!r}; {allowed}")
 
 
-def _value(node: ast.expr, text: str) -> Any:
+def _value(option: str, node: ast.expr, text: str) -> Any:
     if isinstance(node, ast.Name):
         return node.id
     try:
         return ast.literal_eval(node)
     except (TypeError, ValueError):
-        raise _malformed(text) from None
+        allowed = "a word, a number, a text in quotes, or a list of these"
+        raise _malformed(text, f"the value of {option} must be {allowed}") from None
 
 
 def check_options(

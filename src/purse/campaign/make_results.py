@@ -111,7 +111,7 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
     level   the campaign as of now (ms): periods that are due have begun
     look    the same as it is stored
     """
-    terms, head, arms = level.terms, level.head, level.arms
+    terms, head, arms, context = level.terms, level.head, level.arms, level.terms.context
     facts = common(level, look, standing(level, now))
     return Status(
         **facts,
@@ -133,7 +133,9 @@ def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
             )
             for cool in cooling(head, arms)
         ),
-        features=tuple(map(FeatureStatus, terms.context.columns, *head.seen)) if head.seen else (),
+        features=tuple(map(FeatureStatus, context.columns, *map(context.in_units, head.seen)))
+        if head.seen
+        else (),
         labels=tuple(sorted(head.labels)),
         until=terms.until / 1000 if terms.until else None,
         forecast=forecast(level, now) if facts["status"] == RUNNING else None,

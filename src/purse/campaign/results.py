@@ -190,7 +190,7 @@ class CoolingArm:
 
 @dataclass(frozen=True, slots=True)
 class FeatureStatus:
-    """One number of a context, over all asks, as the policy sees it: a range is -1 to 1."""
+    """One number of a context, over all asks, in the user's unit and within its range."""
 
     column: str
     least: float

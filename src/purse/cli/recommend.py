@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,7 +13,7 @@ from purse.base import exit_codes
 from purse.cli import complete
 from purse.cli.options import WORLD_HELP, for_machines, number, option, stored
 from purse.cli.show import show
-from purse.errors import InvalidInput
+from purse.errors import InvalidInput, NoSuchStorage, NotFound
 from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
 
 SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
@@ -73,7 +75,16 @@ def recommend(
             raise InvalidInput(f"{SIMULATED[field]} is for --world, and a campaign is named")
         from purse.campaign.campaign import Campaign
 
-        best = Campaign.open(name, storage=storage).recommend(resource=resource, **question)
+        try:
+            campaign = Campaign.open(name, storage=storage)
+        except (NotFound, NoSuchStorage):
+            if not Path(name).is_file():
+                raise
+            raise InvalidInput(
+                f"recommend {name}: is a file and no campaign; for the rows of a file: purse "
+                f"replay {shlex.quote(name)}"
+            ) from None
+        best = campaign.recommend(resource=resource, **question)
         show(best, as_json)
         sys.exit(exit_codes.OK if best.certain else exit_codes.UNSURE)
     elif name is not None:

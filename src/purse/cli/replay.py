@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from purse.cli.options import (
 )
 from purse.cli.results import given, results_of
 from purse.cli.study import print_files, where
+from purse.errors import InvalidInput
 
 COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
@@ -33,6 +36,43 @@ COLUMNS = {
 }
 
 LOG_COLUMNS = ("arm", "reward", "cost")
+
+
+class Amount(float):
+    """A number, and how it was written."""
+
+    text: str
+
+
+def amount_of(text: str) -> Amount:
+    """Return an amount such as 1000 or 1e4; the library checks its range."""
+    amount = Amount(number(text))
+    amount.text = text.strip()
+    return amount
+
+
+def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
+    """Refuse 50.000 for a budget if the numbers of the data have decimal commas."""
+    from purse.lab.offline.reading import is_log, read_rounds, without_empty
+    from purse.lab.offline.text_file import BY_COMMAS
+
+    log = is_log(source, asked)
+    filled = without_empty(source, asked, log)
+    read_rounds(filled, asked, log)
+    if any(BY_COMMAS in note for note in filled.said):
+        for text in (budget.text for budget in budgets if either(budget)):
+            small, large = f"{float(text):g}", text.replace(".", "")
+            raise InvalidInput(
+                f"budgets={text}: may be {small} or {large} beside the decimal commas of "
+                f"{source.path}; write {small} or {large}"
+            )
+
+
+def either(budget: Amount) -> bool:
+    """Return whether a point in an amount may stand before decimals, or between thousands."""
+    from purse.lab.offline.text_file import EITHER_POINT
+
+    return re.search(EITHER_POINT, budget.text) is not None
 
 
 def horizon_of(text: str) -> int | str:
@@ -73,7 +113,8 @@ def column_options(function: F) -> F:
     "Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
     "own; needed for other data].",
     multiple=True,
-    type=number,
+    type=amount_of,
+    metavar="NUMBER",
 )
 @option(
     "--horizon T",
@@ -135,7 +176,7 @@ def column_options(function: F) -> F:
 def replay(
     data: Path,
     policies: tuple[str, ...],
-    budgets: tuple[float, ...],
+    budgets: tuple[Amount, ...],
     paths: int | None,
     workers: int | None,
     folder: Path | None,
@@ -169,6 +210,7 @@ def replay(
     from purse.lab.offline.journal_log import is_journal
     from purse.lab.offline.overview import overview
     from purse.lab.offline.question import Question
+    from purse.lab.offline.reading import open_source
 
     if prior is not None:
         from purse.lab.offline.prior_from_log import prior_from_log
@@ -182,12 +224,16 @@ def replay(
     if not (budgets or as_json or is_journal(data)):
         click.echo(overview(data, Question(**asked)))
         return
+    rows: Any = data
+    if any(map(either, budgets)) and not is_journal(data):
+        rows = open_source(data, Question(**asked))
+        check_marks(budgets, rows, Question(**asked))
     decides = given(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,
         json.dumps([str(data), decides], sort_keys=True) if decides else None,
     )
-    played = purse.replay(data, budgets=budgets or None, n_workers=workers, folder=target, **asked)
+    played = purse.replay(rows, budgets=budgets or None, n_workers=workers, folder=target, **asked)
     files = played.publish(target)
     if as_json:
         print_files(target, files, rows=played.frame().to_dicts())

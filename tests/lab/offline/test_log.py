@@ -9,11 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
+from purse.lab.offline.bootstrap import Sample
 from purse.lab.offline.log import Log, read_log
+from purse.lab.offline.log_result import LogResult
 from purse.lab.offline.log_words import finding
 from purse.lab.offline.log_worlds import WEIGHTED, make_model, make_queues
 from purse.lab.offline.question import Question
 from purse.lab.offline.source import read
+from purse.lab.theory.estimate import t_quantile
 
 SIX: dict[str, Any] = {
     "arm": ["a", "a", "a", "b", "b", "b"],
@@ -185,7 +188,7 @@ def test_refuses_bad_rows_by_row_and_column(row: int, column: str, cell: Any, me
     cells[row - 1] = cell
     with pytest.raises(purse.InvalidInput) as refused:
         log_of(SIX | {column: cells})
-    assert str(refused.value).startswith(f"frame, row {row}, column {column!r}{message}")
+    assert str(refused.value).startswith(f"frame, row {row} (from 1), column {column!r}{message}")
 
 
 DECLARED = "as is declared"
@@ -195,14 +198,20 @@ DECLARED = "as is declared"
     ("options", "message"),
     [
         ({"reward": "value"}, "frame has no column 'value'"),
-        ({"arms": ["a"]}, "frame, row 4, column 'arm': 'b' must be one of the arms a"),
+        ({"arms": ["a"]}, r"frame, row 4 \(from 1\), column 'arm': 'b' must be one of the arms a"),
         ({"arms": ["a", "b", "a"]}, "arms=.*each once"),
         ({"arms": "ab"}, "arms='ab'"),
-        ({"cost_max": 0.9}, f"row 3, column 'cost': 1.0 must be at most 0.9, {DECLARED}"),
-        ({"cost_min": [0.5, 0.5]}, f"row 5, column 'cost': 0.3 must be at least 0.5, {DECLARED}"),
+        (
+            {"cost_max": 0.9},
+            rf"row 3 \(from 1\), column 'cost': 1.0 must be at most 0.9, {DECLARED}",
+        ),
+        (
+            {"cost_min": [0.5, 0.5]},
+            rf"row 5 \(from 1\), column 'cost': 0.3 must be at least 0.5, {DECLARED}",
+        ),
         (
             {"reward_range": (0, 3)},
-            f"row 6, column 'reward': 4.0 must lie between 0 and 3, {DECLARED}",
+            rf"row 6 \(from 1\), column 'reward': 4.0 must lie between 0 and 3, {DECLARED}",
         ),
         ({"reward_range": (1, 1)}, "reward_range="),
     ],
@@ -222,9 +231,28 @@ def test_with_a_horizon_a_pull_may_cost_nothing() -> None:
 # the answer in words
 
 
+def found(rows: str) -> str:
+    """The finding about these estimates with their intervals, by policy and method; a half below
+    zero is a refusal. The errors of two players are independent.
+    """
+    frame, gains, n = answered(rows), {}, 16
+    player_of = {name: number for number, name in enumerate(frame["policy"].unique().sort())}
+    for row in frame.filter(pl.col("refused").is_null()).to_dicts():
+        wave = np.array([1.0 if bin(k & player_of[row["policy"]] + 1).count("1") % 2 else -1.0
+                         for k in range(n)])  # fmt: skip
+        wave *= (row["high"] - row["estimate"]) / t_quantile(n - 1, 0.95) / wave.std(ddof=1)
+        sample = Sample(np.array([row["estimate"]]), (row["estimate"] + wave)[:, None])
+        gains[row["policy"], 5.0, row["method"]] = sample
+    return plain_blanks(finding(frame, gains, 20))
+
+
+def plain_blanks(text: str) -> str:
+    return text.replace("\N{NO-BREAK SPACE}", " ")
+
+
 def answered(rows: str) -> pl.DataFrame:
-    """Estimates with intervals, by policy and method; a half below zero is a refusal."""
-    texts = ["policy", "method", "refused", "kind"]
+    """The rows of `found` as a frame."""
+    texts = ["policy", "method", "refused", "kind", "pulls"]
     numbers = ["budget", "estimate", "low", "high", "rounds"]
     schema = dict.fromkeys(texts, pl.String) | dict.fromkeys(numbers, pl.Float64)
     cells: list[tuple[Any, ...]] = []
@@ -233,7 +261,7 @@ def answered(rows: str) -> pl.DataFrame:
         mean, half = map(float, known)
         kind = {"always": "arm", "as": "log"}.get(policy.split()[0], "policy")
         ends = (None,) * 4 if half < 0 else (mean, mean - half, mean + half, 9.0)
-        cells.append((policy, method, "why" if half < 0 else None, kind, 5.0, *ends))
+        cells.append((policy, method, "why" if half < 0 else None, kind, "y", 5.0, *ends))
     return pl.DataFrame(cells, schema, orient="row")
 
 
@@ -242,30 +270,32 @@ def answered(rows: str) -> pl.DataFrame:
     [
         (
             "a replay 9 1; b replay 5 1; a snips 10 1; b snips 6 1",
-            "**`a` is estimated best**: it gains **10 ± 1**. The next policy, `b`, gains 6 ± 1: "
-            "less, beyond the intervals.",
+            "**`a` is estimated best**: it gains **10 ± 1**. It pulls y. The next policy, `b`, "
+            "gains 6 ± 1: "
+            "4 ± 1.4 less.",
         ),
         (
             "a snips 8 1; b snips 6 1; always x snips 12 1; always y snips 11.5 1; "
             "as logged snips 3 0.5",
             "The largest estimate is that of `x` in every round: **12 ± 1**. The best of the "
-            "policies, `a`, gains 8 ± 1: less, beyond the intervals. The next arm, `y`, gains 11.5 "
-            "± 1: the intervals overlap, and this log does not tell them apart. As logged, the "
-            "budget gained 3 ± 0.5.",
+            "policies, `a`, gains 8 ± 1: 4 ± 1.4 less. The next arm, `y`, gains 11.5 ± 1: 0.5 ± "
+            "1.4 less; this log does not tell `y` from `x`. As logged, the first 9 of its 20 rows "
+            "gained 3 ± 0.5.",
         ),
         (
             "a snips 10 1; b snips 9 0.5; c snips 2 1",
-            "The largest estimate is that of `a`: **10 ± 1**. The next policy, `b`, gains 9 ± 0.5; "
-            "the interval of `b` overlaps with its own: this log does not tell them apart.",
+            "The largest estimate is that of `a`: **10 ± 1**. It pulls y. The next policy, `b`, "
+            "gains 9 ± 0.5: 1 ± 1.1 less; this log does not tell `b` from `a`.",
         ),
         (
             "always x snips 5 1; always y snips 4.8 1; a snips 4.5 1; as logged snips 4 1",
             "**The log cannot tell what is best**: `always x` has the largest estimate, **5 ± 1**, "
-            "and all policies and arms lie within the intervals.",
+            "and no policy or arm is behind it beyond chance.",
         ),
         (
             "a snips 0 -1; always x snips 0 -1; as logged snips 1.6 1.5",
-            "**This log is too small to tell**: as logged, the budget gained **1.6 ± 1.5**",
+            "**This log is too small to tell**: as logged, the first 9 of its 20 rows gained "
+            "**1.6 ± 1.5**",
         ),
         (
             "always x snips -2 0.5; always y snips -4 0.5; a snips -3 0.1",
@@ -273,17 +303,64 @@ def answered(rows: str) -> pl.DataFrame:
         ),
         (
             "a replay 0 -1; b replay 5 1; c replay 0 -1; a snips 10 1; b snips 8 0.5; c snips 0 -1",
-            "**`a` is estimated best**: it gains **10 ± 1**. The next policy, `b`, gains 8 ± 0.5: "
-            "less, beyond the intervals. About `c` this log can tell nothing: every method "
+            "**`a` is estimated best**: it gains **10 ± 1**. It pulls y. The next policy, `b`, "
+            "gains 8 ± 0.5: 2 ± 1.1 less. About `c` this log can tell nothing: every method "
             "refuses. The methods differ by more than their intervals for `b`: a sign that an "
             "assumption does not hold.",
         ),
     ],
 )
 def test_a_finding_says_who_is_best_and_how_sure_that_is(rows: str, says: str) -> None:
-    assert finding(answered(rows)).replace("\N{NO-BREAK SPACE}", " ").startswith(says)
+    assert found(rows).startswith(says)
+
+
+def test_players_are_compared_on_the_same_logs_drawn_again() -> None:
+    rng = np.random.default_rng(0)
+    shared = 20 * rng.standard_normal((100, 1))
+    best = Sample(280 + rng.standard_normal(50), 280 + shared + rng.standard_normal((100, 16)))
+    other = Sample(np.array([268.0]), 268 + shared)
+    assert best.estimate().error == pytest.approx(20, rel=0.2)
+    less = best.ahead(other)
+    assert less.mean == pytest.approx(12, abs=0.5)
+    assert less.error < 1
+    few = Sample(other.values + np.zeros(50), other.redone + np.zeros((100, 2)))
+    assert best.ahead(few).error < 1
 
 
 def test_a_budget_that_pays_for_no_pull_says_so() -> None:
     rows = answered("a snips 0 0; always x snips 0 0").with_columns(rounds=pl.lit(0.0))
-    assert finding(rows).startswith("**The budget pays for no pull**: nothing can be bought with")
+    says = "**The budget pays for no pull**: nothing can be bought with it."
+    assert finding(rows, {}, 20) == says
+
+
+def test_a_trend_is_no_skill() -> None:
+    """Even play of A, whose mean falls along the log, and B, whose mean stays."""
+    rng, n = np.random.default_rng(0), 1_500
+    arm, early = rng.random(n) < 0.5, np.arange(n) < n / 2
+    means = np.where(arm, 0.5, np.where(early, 0.8, 0.2))
+    rewards = (rng.random(n) < means).astype(float)
+    rows = pl.DataFrame({"arm": np.where(arm, "B", "A"), "reward": rewards, "cost": 1})
+    game: dict[str, Any] = {"budgets": n // 3, "policies": "uniform", "n_paths": 4}
+    result = purse.replay(rows.with_columns(probability=0.5), **game)
+    assert isinstance(result, LogResult)
+    (says,) = map(plain_blanks, result.findings().values())
+    assert says.startswith(
+        "**Rewards change from the first half of the rows to the second** (of `A`), so do not rely "
+        "on this: "
+    )
+    assert "beats what was done" not in says
+    assert "As logged, the first 500 of its 1,500 rows gained" in says
+    (warning,) = result.warnings
+    assert "mean reward of arm 'A' is 0.8" in warning
+    mixed = rows.with_columns(probability=0.5).sample(fraction=1, shuffle=True, seed=1)
+    assert not read_log(read(mixed), Question()).turns
+
+
+def test_the_answer_says_which_arms_the_best_policy_pulls() -> None:
+    rows = pl.DataFrame({"arm": ["a", "b"] * 300, "reward": [1.0, 0.5] * 300, "cost": 1})
+    rows = rows.with_columns(probability=0.5)
+    result = purse.replay(rows, budgets=100, policies="fixed:arm=0", n_paths=4)
+    parts = dict(result.frame().filter(method="snips").select("policy", "pulls").rows())
+    assert parts["fixed:arm=0"] == "100.0% a"
+    assert parts["as logged"] == "50.0% a + 50.0% b"
+    assert "It pulls 100.0% a." in str(result)

@@ -52,7 +52,7 @@ def test_a_log_with_usual_names_says_what_is_not_used_and_supposes_the_least(
     said = shown(tmp_path, "\n".join(rows))
     assert said[3].split() == ["s0", "0", "1,160.86"]
     words = " ".join(said)
-    assert "not used: weight; --features weight lets policies see what is known before" in words
+    assert "not used: weight; features (--features weight) lets policies see what is known" in words
     assert "no probabilities: --probability uniform supposes that every arm was as" in words
     assert said[-1].endswith("--arm supplier --reward on_time --cost amount --probability uniform")
 
@@ -66,6 +66,8 @@ def test_tables_of_either_form(tmp_path: Path) -> None:
     ]  # fmt: skip
     assert "columns 'usd_a_1', 'usd_a_2': $ is left out" in said
     assert said[-1] == "  purse replay data.csv --budget 6.2 uniform --reward score --cost usd"
+    even = shown(tmp_path, "reward_a,cost_a,reward_b,cost_b\n" + "1,0.01,0,0.01\n" * 25)
+    assert "all rounds of data.csv cost 0.25 with every arm" in " ".join(even)
     tall = "prompt,model,solved,usd\n" + "".join(
         f"p{t},{name},{t % 2},0.5\n" for t in range(9) for name in ("x", "y")
     )
@@ -79,7 +81,10 @@ def test_tables_of_either_form(tmp_path: Path) -> None:
     [
         ({"x": ["p", "q"]}, "name them: --arm NAME --reward NAME --cost NAME. A log without"),
         ({"arm": ["p", "q"], "reward": 1, "cost": 0}, "every cost is 0, so there is nothing to"),
-        ({"arm": ["p", "q"], "reward": 1, "cost": [1, -1]}, "row 2, column 'cost': -1.0 must be"),
+        (
+            {"arm": ["p", "q"], "reward": 1, "cost": [1, -1]},
+            r"row 2 \(from 1\), column 'cost': -1.0 must be",
+        ),
     ],
 )
 def test_what_cannot_be_shown_is_refused(columns: dict[str, object], message: str) -> None:

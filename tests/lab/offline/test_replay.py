@@ -352,13 +352,24 @@ def test_a_log_is_played_for_as_many_rounds_as_it_has(found: LogResult) -> None:
 def test_a_log_without_probabilities() -> None:
     bare = LOG.drop("probability")
     options: dict[str, Any] = {"budgets": 30, "policies": "fixed:arm=0", "n_paths": 4}
-    with pytest.raises(purse.InvalidInput, match=r"needs --probability uniform, if every arm was"):
+    with pytest.raises(
+        purse.InvalidInput, match=r"needs probability \(--probability\) uniform, if"
+    ):
         purse.replay(bare, **options)
     for probability, says in (("uniform", "1/2 in each round"), ("frequency", "share of the rows")):
         found = purse.replay(bare, **options, probability=probability)
         assert found.frame().filter(method="snips", policy="always b")["estimate"][0] == 45
         (warning,) = found.warnings
         assert says in warning
+    ignored = LOG.rename({"probability": "propensity"}).with_columns(x=pl.int_range(ROWS) % 7)
+    found = purse.replay(ignored, **options, probability="uniform")
+    assert found.warnings[0].startswith(
+        "frame: column 'propensity' looks like probabilities and is not used; every arm is taken"
+    )
+    assert found.notes == (
+        "not used: x; features (--features x) lets policies see what is known before an arm "
+        "is chosen",
+    )
     skewed = bare.filter(pl.Series(np.arange(ROWS) % 8 % 2 + (np.arange(ROWS) % 8 == 0) > 0))
     with pytest.raises(purse.InvalidInput, match=r"arm 'b' has 80\.0% of the rows, 6\.71 standard"):
         purse.replay(skewed, **options, probability="uniform")

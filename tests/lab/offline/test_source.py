@@ -106,7 +106,9 @@ def test_words_for_nothing_are_empty_among_numbers_and_others_where_they_are_nam
     with pytest.raises(InvalidInput, match=r"line 3, column 'cost': 'n/a' is empty; give a number"):
         read(path).numbers("cost")
     left = read(path).without_empty(["cost"], ["arm"])
-    with pytest.raises(InvalidInput, match=r"line 7, column 'cost': 'weg' must be .* --empty weg$"):
+    with pytest.raises(
+        InvalidInput, match=r"line 7, column 'cost': 'weg' must be .* empty \(--empty weg\)$"
+    ):
         left.numbers("cost")
     left = read(path, empty="WEG").without_empty(["cost"], ["arm"])
     assert (left.labels("arm"), left.numbers("cost").tolist()) == (["none", "b"], [1, 2])
@@ -137,9 +139,13 @@ def test_frames_are_read_as_files_are(tmp_path: Path, library: str) -> None:
         make = pyarrow.table if library == "arrow" else pyarrow.record_batch
         frame = make({**columns, "kind": kinds})
     source = read(frame)
-    with pytest.raises(InvalidInput, match=r"^frame, row 2, column 'cost': 'n/a' is empty; give"):
+    with pytest.raises(
+        InvalidInput, match=r"^frame, row 2 \(from 1\), column 'cost': 'n/a' is empty; give"
+    ):
         source.numbers("cost")
-    with pytest.raises(InvalidInput, match=r"^frame, row 2, column 'reward': is empty; give"):
+    with pytest.raises(
+        InvalidInput, match=r"^frame, row 2 \(from 1\), column 'reward': is empty; give"
+    ):
         source.numbers("reward")
     left = source.without_empty(["cost", "reward"], ["arm"])
     assert (left.labels("arm"), left.labels("kind")) == (["a", "b"], ["x", "x"])
@@ -151,13 +157,17 @@ def test_two_columns_of_a_name_are_refused_in_frames_too() -> None:
     pandas = pytest.importorskip("pandas")
     with pytest.raises(InvalidInput, match="frame has two columns named 'a'"):
         read(pandas.DataFrame([[1, 2]], columns=["a", "a"]))
+    with pytest.raises(
+        InvalidInput, match=r"^data='Series': must be the path of a file, or a frame"
+    ):
+        read(pandas.Series([1.0]))
 
 
 MADE = pl.DataFrame(
     {"arm": ["a", None], "cost": [1.0, -1.0], "both": [[1], [2]], "yes": [True, False]}
 )
 LINES = b'{"cost":1}\n\n{"arm":"x"}\n'
-EMPTY = "is empty; give a {}, or drop such rows with --skip-empty$"
+EMPTY = "is empty; give a {}, or drop such rows with skip_empty \\(--skip-empty\\)$"
 HAS = "it has arm, cost, both, yes"
 
 
@@ -173,16 +183,20 @@ HAS = "it has arm, cost, both, yes"
         (lambda: read(pl.DataFrame()), "^frame has no rows"),
         (
             lambda: read("a.parquet").numbers("cost", above=0, high=5),
-            r"^a\.parquet, row 2, column 'cost': -1\.0 must be a number above 0 and at most 5",
+            r"^a\.parquet, row 2 \(from 1\), column 'cost': -1\.0 must be a number above 0 and at "
+            "most 5",
         ),
-        (lambda: read(MADE).labels("arm"), f"^frame, row 2, column 'arm': {EMPTY.format('text')}"),
+        (
+            lambda: read(MADE).labels("arm"),
+            f"^frame, row 2 \\(from 1\\), column 'arm': {EMPTY.format('text')}",
+        ),
         (
             lambda: read(MADE).labels("both"),
-            "^frame, row 1, column 'both': .* must be a text or a number$",
+            "^frame, row 1 \\(from 1\\), column 'both': .* must be a text or a number$",
         ),
         (
             lambda: read(MADE).numbers("yes"),
-            "^frame, row 1, column 'yes': True must be a finite number$",
+            "^frame, row 1 \\(from 1\\), column 'yes': True must be a finite number$",
         ),
         (
             lambda: read("a.jsonl").numbers("cost"),
@@ -265,7 +279,11 @@ def test_numbers_as_people_write_them(
 @pytest.mark.parametrize(
     ("texts", "row", "message"),
     [
-        (["7", "1,234"], 1, "may be 1.234 or 1234; say which with --decimal , or --decimal ."),
+        (
+            ["7", "1,234"],
+            1,
+            "may be 1.234 or 1234; say which with decimal (--decimal , or --decimal .)",
+        ),
         (["0,5", "0,25", "0.5"], 2, "has a decimal point, and other cells of the column commas"),
         (["$1", "2 €"], 1, "must be in $, as cells before it are"),
         (["30%", "0.3"], 1, "must end in %, as other cells of the column do"),

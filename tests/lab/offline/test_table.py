@@ -10,15 +10,17 @@ import pytest
 from scipy.optimize import linprog
 
 import purse
+from purse.base import amounts
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.lab.offline.full_table import FullTable, read_table, world_of_table
+from purse.lab.offline.other_rows import Rows
 from purse.lab.offline.question import Question
 from purse.lab.offline.reading import open_source, without_empty
 from purse.lab.offline.references import lp_by_context, play_mixture, references
 from purse.lab.offline.table_replay import default_policies, replay_table
 from purse.lab.study.manifest import StudyFacts, TableFacts
-from purse.lab.theory.fluid import hindsight
+from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints
 from tests.support import greedy_contexts
 
@@ -74,16 +76,17 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
             "x,y\n1,1\n",
             " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
             "has x, y; name them: --arm NAME --reward y --cost x. A log without "
-            "probabilities needs --probability uniform, if every arm was as likely in every round, "
-            "or --probability frequency, if the choice had nothing to do with the round",
+            "probabilities needs probability (--probability) uniform, if every arm was as likely "
+            "in every round, or frequency, if the choice had nothing to do with the round",
         ),
         (
             WIDE + "1,1,nan,2\n",
-            f"{LARGE}: 'nan' is empty; give a number, or drop such rows with --skip-empty",
+            f"{LARGE}: 'nan' is empty; give a number, or drop such rows with "
+            "skip_empty (--skip-empty)",
         ),
         (
             WIDE + "1,1,,2\n",
-            f"{LARGE}: is empty; give a number, or drop such rows with --skip-empty",
+            f"{LARGE}: is empty; give a number, or drop such rows with skip_empty (--skip-empty)",
         ),
         (WIDE + "1,1e10,1,2\n", f"{SMALL}: 10000000000.0 must be at most 4,611,686,018"),
         (
@@ -161,10 +164,48 @@ def test_a_table_by_hand(tmp_path: Path) -> None:
     assert frame["kind"].unique().sort().to_list() == ["arm", "bound", "mixture", "policy"]
     first, answer, *rest = str(found).splitlines()
     _, head, *lines = rest[rest.index("") :]
-    assert answer.startswith(("B = 6: uniform gains", "B = 6: Buy large in ev"))
+    assert answer.startswith("B = 6: On these 4 rows uniform gains")
     assert first == "data.csv: 4 of 4 rounds in 5 random orders, 2 arms, stop=retry"
     assert " ".join(head.split()) == "budget 6 gain ± 95% of the LP spent pulls"
     assert " ".join(lines[0].split()) == "always large (largest reward a pull) 9 100.0% 6 3"
+
+
+@pytest.mark.parametrize(("better", "told"), [(1, False), (20, True)])
+def test_an_answer_counts_the_chance_in_the_rows(better: int, told: bool) -> None:
+    right = [1.0] * 10 + [0.0] * 15
+    rewards = {"reward_a": right[::-1], "reward_b": [1.0] * better + right[better:]}
+    frame = pl.DataFrame(rewards | {"cost_a": 1, "cost_b": 1})
+    result = replay_table(frame, policies="uniform", budgets=25, n_paths=20)
+    differences = (frame["reward_b"] - frame["reward_a"]).to_numpy()
+    row = result.frame().row(by_predicate=pl.col("player").str.starts_with("always b"), named=True)
+    assert row["rival"] == "a"
+    assert row["ahead"] == pytest.approx(differences.sum())
+    assert row["ahead_error"] == pytest.approx(5 * differences.std(ddof=1))
+    says = " ".join(str(result).split())
+    assert ("On these 25 rows buy b in every round" in says) == told
+    assert ("may well turn it round; the rows do not tell" in says) != told
+    assert "not that of other rows" in says
+
+
+@pytest.mark.parametrize("budget", [3.0, 12.0, 40.0])
+def test_the_error_over_rows_is_that_of_tables_drawn_again(budget: float) -> None:
+    table = random_table(4, n_rounds=200)
+    costs, rng = table.costs / amounts.UNIT, np.random.default_rng(1)
+    rows = Rows(table.arms, table.rewards, costs, budget, 60)
+    for plays in (mix(costs.mean(axis=0), table.rewards.mean(axis=0), budget, 60), rows.alone(2)):
+        rival, ahead, error = rows.ahead(plays)
+        again = []
+        for _ in range(600):
+            drawn = rng.integers(200, size=200)
+            other = Rows(table.arms, table.rewards[drawn], costs[drawn], budget, 60)
+            means = other.costs.mean(axis=0), other.rewards.mean(axis=0)
+            best = mix(*means, budget, 60) if (plays > 0).sum() > 1 else None
+            arm = other.alone(int(plays.argmax())) if best is None else best
+            gains = means[1] @ arm - means[1] @ other.alone(table.arms.index(str(rival)))
+            again.append(gains)
+        assert error is not None
+        assert error == pytest.approx(np.std(again), rel=0.2)
+        assert ahead == pytest.approx(np.mean(again), abs=0.3 * error)
 
 
 def test_the_mixture_keeps_to_the_budget_under_each_rule() -> None:
@@ -284,7 +325,8 @@ def test_patterns_find_columns_and_leave_out_what_is_something_else() -> None:
 
 def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     holes = wide(length=[0, None, 5, 10])
-    says = r"row 2, column 'length': is empty; give a number, or drop such rows with --skip-empty, "
+    says = r"row 2 \(from 1\), column 'length': is empty; give a number, or drop such rows with "
+    says += r"skip_empty \(--skip-empty\), "
     with pytest.raises(
         InvalidInput, match=says + r'or declare .*: {"length": {"optional": true}}$'
     ):
@@ -315,8 +357,8 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
 @pytest.mark.parametrize(
     ("data", "features", "message"),
     [
-        (ROWS, "ratio", "frame, row 2, column 'ratio': 1.0 must be 0.5, as in the other rows of "
-                        "round '0', unless each arm has features of its own (per_arm)"),
+        (ROWS, "ratio", "frame, row 2 (from 1), column 'ratio': 1.0 must be 0.5, as in the other "
+                        "rows of round '0', unless each arm has features of its own (per_arm)"),
         (wide(), "size", "frame has no column 'size'; it has reward_s, cost_s, reward_l, cost_l, "
                          "length, kind"),
         (wide(), "x_*", "features: no column of frame fits 'x_*'; it has reward_s, cost_s, "
@@ -325,9 +367,12 @@ def test_long_tables_have_the_features_of_a_round_or_of_each_arm() -> None:
         (wide(), 3, "features=3: must be names of columns, or a mapping from them"),
         (wide(length=2), "length", "frame, column 'length': is 2 in every row; leave this feature "
                                    "out"),
-        (wide(length=[1, 2, 3, np.inf]), "length", "frame, row 4, column 'length': inf must be a "
-                                                   "finite number"),
-        (wide(), {"kind": (0, 1)}, "frame, row 1, column 'kind': 'a' must be a finite number"),
+        (wide(length=[1, 2, 3, np.inf]), "length", "frame, row 4 (from 1), column 'length': inf "
+                                                   "must be a finite number"),
+        (wide(), {"kind": (0, 1)}, "frame, row 1 (from 1), column 'kind': 'a' must be a finite "
+                                   "number"),
+        (wide(), "length,reward_s", "features='reward_s': must be known before an arm is chosen; "
+                                    "it is an arm, reward, cost or probability"),
         (wide(), {"length": (5, 1)}, "features['length']=[5, 1]: must have a low below its high"),
     ],
 )  # fmt: skip
@@ -345,7 +390,8 @@ def test_too_many_classes_are_refused_with_the_first_text_and_per_arm_needs_feat
         .otherwise(pl.int_range(pl.len()).cast(pl.String))
     )  # fmt: skip
     with pytest.raises(InvalidInput, match=(
-        "row 2, column 'length': 'few' is no number, and as classes the column has 400: at most 256"
+        r"row 2 \(from 1\), column 'length': 'few' is no number, and as classes the column has "
+        "400: at most 256"
     )):  # fmt: skip
         read_table(frame, Question(features="length"))
     with pytest.raises(InvalidInput, match="per_arm=True: needs features"):

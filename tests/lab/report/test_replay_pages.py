@@ -84,7 +84,7 @@ def test_findings_are_about_the_optimum_and_the_best_single_arm(table_replay: Ta
     best, arm = (frame.filter(kind=kind).row(-1, named=True) for kind in ("policy", "arm"))
     says = plain(by_budget["B = 0.5"])
     assert says.startswith(
-        f"**`{best['player']}` gains most of the policies**: "
+        f"On these 60 rows **`{best['player']}` gains most of the policies**: "
         f"{format_gain(best['gain'], best['gain_high'])}, {best['share']:.1%} of the LP "
         "optimum; "
     )
@@ -92,6 +92,14 @@ def test_findings_are_about_the_optimum_and_the_best_single_arm(table_replay: Ta
         f"The best single arm, `{arm['player'].partition(' (')[0].removeprefix('always ')}`, gains "
         f"{format_gain(arm['gain'], arm['gain_high'])}: " in says
     )
+
+
+def test_the_page_of_a_table_says_which_rounds_are_left_out() -> None:
+    rows = pl.DataFrame({"reward_a": [1.0, None] * 5, "cost_a": 1, "reward_b": 1.0, "cost_b": 2})
+    result = replay_table(rows, policies="uniform", budgets=4, n_paths=2, skip_empty=True)
+    text = result.study.html()
+    assert "<h3>About the data</h3>" in text
+    assert "<li>5 of 10 rows are left out, since a cell is empty" in text
 
 
 def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
@@ -129,7 +137,7 @@ def test_one_order_of_worthless_rounds_makes_a_page(tmp_path: Path) -> None:
     costs = {"cost_a": [1.0] * 9, "cost_b": [2.0] * 9}
     found = replay_table(pl.DataFrame(rewards | costs), policies="uniform", budgets=5, n_paths=1)
     assert found.frame()["share"].null_count() == found.frame().height
-    says = "`uniform` gains 0. The best single arm, `a`, gains 0: as much."
+    says = "On these 9 rows `uniform` gains 0. The best single arm, `a`, gains 0: as much."
     assert found.findings() == {"B = 5": says}
     assert "uniform</code> gains 0." in found.study.html()
 
@@ -197,7 +205,8 @@ def test_replays_publish_their_page_their_figures_and_their_tables(
     assert {file.stem for file in files} == {"gain", "shares", "runs", "left", "regret"}
     assert all(file.stat().st_size for file in files)
     gains = pl.read_csv(tmp_path / "figures" / "gain.csv")
-    columns = "budget player kind gain gain_low gain_high spent pulls detail share"
+    columns = "budget player kind gain gain_low gain_high spent pulls detail "
+    columns += "rival ahead ahead_error share"
     assert " ".join(gains.columns) == columns
     assert gains["player"].to_list() == table_replay.frame()["player"].to_list()
     folder = home / "log" / "figures"  # where the page of the log was published

@@ -6,7 +6,8 @@ these logs on a few paths. With the noise of the simulation taken off,
     error^2 = max(0, variance between replicates - variance within / paths of a replicate) +
     variance over paths / paths
 
-and the interval is the estimate +- Student's t times error.
+and the interval is the estimate +- Student's t times error. Replicates have the same rows for every
+player, so that two players are compared by the difference in each.
 """
 
 from __future__ import annotations
@@ -49,6 +50,12 @@ class Played(NamedTuple):
         return np.sum([run.pulls.sum(axis=0) for run in runs], axis=0)
 
     @property
+    def mean_pulls(self) -> Floats:
+        """(K,) Of each arm in a game on the log, on average."""
+        pulls: Floats = np.concatenate([run.pulls for _, run in self.main]).mean(axis=0)
+        return pulls
+
+    @property
     def rounds(self) -> float:
         """Of a game on the log, on average."""
         return float(np.concatenate([run.rounds for _, run in self.main]).mean())
@@ -57,6 +64,29 @@ class Played(NamedTuple):
     def paid(self) -> float:
         """The pulls of a game on the log, on average."""
         return float(np.concatenate([run.pulls.sum(axis=1) for _, run in self.main]).mean())
+
+
+class Sample(NamedTuple):
+    """The gains of a player, in games on the log and on each replicate; one of each, if nothing is
+    random within a log.
+    """
+
+    values: Floats  # (P,)
+    redone: Floats  # (R, paths)
+
+    def estimate(self) -> Estimate:
+        """Return the mean with its interval."""
+        return with_log_error(*self)
+
+    def ahead(self, other: Sample) -> Estimate:
+        """Return how much more this player gains, by the same paths and the same replicates."""
+        return with_log_error(*map(difference, self, other))
+
+
+def difference(one: Floats, other: Floats) -> Floats:
+    """Return the difference on the paths that both have."""
+    size = min(one.shape[-1], other.shape[-1])
+    return one - other if size == 1 else one[..., :size] - other[..., :size]
 
 
 def generator(seed: int, number: int) -> np.random.Generator:
@@ -145,6 +175,8 @@ def play_log(
 
 def with_log_error(values: Floats, redone: Floats) -> Estimate:
     """Return the mean of (P,) values, with the error that (R, paths) replicates give to the log."""
+    if len(values) == 1:  # nothing is random within a log
+        values, redone = np.repeat(values, 2), np.repeat(redone, 2, axis=1)
     within = float(redone.var(axis=1, ddof=1).mean()) / redone.shape[1]
     between = float(redone.mean(axis=1).var(ddof=1)) - within
     error = float(np.sqrt(max(0.0, between) + values.var(ddof=1) / len(values)))

@@ -26,6 +26,11 @@ class CertainGame(NamedTuple):
         return float(self.pulls.sum())
 
     @property
+    def mean_pulls(self) -> Floats:
+        """(K,) The same, as of games that are played."""
+        return self.pulls
+
+    @property
     def paid(self) -> float:
         """How many pulls: one in each round."""
         return self.rounds

@@ -30,8 +30,8 @@ WORDS = {
 }
 CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
 NO_PROBABILITY = (
-    "A log without probabilities needs --probability uniform, if every arm was as likely in every "
-    "round, or --probability frequency, if the choice had nothing to do with the round"
+    "A log without probabilities needs probability (--probability) uniform, if every arm was as "
+    "likely in every round, or frequency, if the choice had nothing to do with the round"
 )
 FEW = 20  # texts of a column that may be the arm, or a feature
 MOSTLY = 0.9  # of the cells of a column are numbers, if it has numbers

@@ -14,7 +14,7 @@ import numpy as np
 from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job
-from purse.lab.offline.bootstrap import Played, generator, play_log, with_log_error
+from purse.lab.offline.bootstrap import Played, Sample, generator, play_log, with_log_error
 from purse.lab.offline.certain_game import CertainGame, certain_game
 from purse.lab.offline.context_world import (
     ContextWorld,
@@ -130,17 +130,17 @@ def by_sum(
     game: CertainGame,
 ) -> dict[str, LogEstimate]:
     """Return what a game without a simulation gains, by each way to estimate mean rewards."""
-    spent = sum_of(game.pulls, costs)
+    spent = sum_of(game.pulls, costs).estimate()
     return {
         method: answer(job, method, sum_of(game.pulls, means), log, game, log.ess, spent)
         for method, means in by_arm.items()
     }
 
 
-def sum_of(pulls: Floats, by_log: list[Floats]) -> Estimate:
+def sum_of(pulls: Floats, by_log: list[Floats]) -> Sample:
     """Return the sum over these pulls, from the means in the log and in each replicate."""
     value, *again = (float(pulls @ means) for means in by_log)
-    return with_spread(value, np.array(again))
+    return certain(value, np.array(again))
 
 
 def by_model(
@@ -155,7 +155,7 @@ def by_model(
     for method, (mean, *again) in by_arm.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
         pairs = zip(played.replicates, again, strict=True)
-        gain = with_log_error(values, np.array([run.pulls @ means for run, means in pairs]))
+        gain = Sample(values, np.array([run.pulls @ means for run, means in pairs]))
         by_method[method] = answer(job, method, gain, log, played, sizes, spent)
     return by_method
 
@@ -169,10 +169,10 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
             f"{SHORT}: a game needs more rounds of arm {arm!r} than the {size:,.0f} that "
             "can be replayed"
         )
-        unknown = answer(job, "replay", UNKNOWN, queues.log, played, queues.ess, UNKNOWN)
+        unknown = answer(job, "replay", None, queues.log, played, queues.ess, UNKNOWN)
         return unknown._replace(refused=unknown.refused or shortage)
     values = np.concatenate([run.gain for _, run in played.main])
-    gain = with_log_error(values, np.array([run.gain for run in played.replicates]))
+    gain = Sample(values, np.array([run.gain for run in played.replicates]))
     return answer(job, "replay", gain, queues.log, played, queues.ess, spent_of(played))
 
 
@@ -185,7 +185,7 @@ def spent_of(played: Played) -> Estimate:
 def answer(
     job: Job,
     method: str,
-    estimate: Estimate,
+    gains: Sample | None,
     log: Log,
     played: Played | CertainGame,
     ess: Floats,
@@ -194,8 +194,9 @@ def answer(
     """Return the estimate; refused if the policy plays an arm of which the log knows too little."""
     pulls, size = played.pulls, budget_of(job)
     refused, rows = too_little(log, pulls, ess), pooled(pulls, ess)
-    gain = in_range(estimate, log, played.paid)
-    return LogEstimate(job.name, size, method, gain, rows, refused, spent, played.rounds)
+    gain = UNKNOWN if gains is None else in_range(gains.estimate(), log, played.paid)
+    rest = played.rounds, "policy", played.mean_pulls, gains
+    return LogEstimate(job.name, size, method, gain, rows, refused, spent, *rest)
 
 
 def in_range(estimate: Estimate, log: Log, pulls: float) -> Estimate:
@@ -237,23 +238,22 @@ def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[
     unknown = LogEstimate(job.name, size, "replay", UNKNOWN, 0.0, NO_QUEUES, UNKNOWN, played.rounds)
     answers = {"replay": unknown}
     for method in WEIGHTED:
-        gain, spent = (
+        gains, spent = (
             from_paths(
                 [getattr(part, what)[method] for part in main],
                 [getattr(part, what)[method] for part in again],
             )
             for what in ("gain", "spent")
         )
-        gain = in_range(gain, logged.log, played.paid)
-        answers[method] = LogEstimate(
-            job.name, size, method, gain, rows, refused, spent, played.rounds
-        )
+        gain = in_range(gains.estimate(), logged.log, played.paid)
+        rest = spent.estimate(), played.rounds, "policy", played.mean_pulls, gains
+        answers[method] = LogEstimate(job.name, size, method, gain, rows, refused, *rest)
     return answers
 
 
-def from_paths(main: list[Floats], again: list[Floats]) -> Estimate:
-    """Return the estimate from the values of the log's paths, and of the replicates'."""
-    return with_log_error(np.concatenate(main), np.array(again))
+def from_paths(main: list[Floats], again: list[Floats]) -> Sample:
+    """Return the values of the log's paths, and of the replicates'."""
+    return Sample(np.concatenate(main), np.array(again))
 
 
 def reason(
@@ -266,12 +266,13 @@ def reason(
         return why
     if any(part.lost for part in main):
         return f"not in the log: wants an arm that none of {MOST_DRAWS:,} rows has"
-    weight = from_paths([part.weight for part in main], [part.weight for part in again])
+    weight = from_paths([part.weight for part in main], [part.weight for part in again]).estimate()
     if (short := 1 - weight.mean) > MISSED * weight.error:
         apart = short / weight.error if weight.error else np.inf
         return (
-            "not in the log: wants arms in contexts in which the log never chose them: the weights "
-            f"of the rows that it agrees with come to {weight.mean:.3g} a round and should come to "
+            "not in the log: wants arms in contexts in which the log never chose them, or the "
+            "probabilities are wrong: the weights of the rows that it agrees with come to "
+            f"{weight.mean:.3g} a round and should come to "
             f"1, {apart:.3g} standard errors apart"
         )
     if rows < LEAST_ESS:
@@ -297,18 +298,21 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
             play_rows(log, np.sort(generator(question.seed, number).integers(n, size=n)), units)
             for number in range(question.logs)
         ]
-        gains, amounts_spent = (np.array([row[part] for row in again]) for part in (0, 1))
+        redone = np.array(again)
+        gains, amounts_spent = certain(gain, redone[:, 0]), certain(spent, redone[:, 1])
         answers += [
             LogEstimate(
                 NAME,
                 float(units[0] / amounts.UNIT),
                 method,
-                UNKNOWN if refused else in_range(with_spread(gain, gains), log, rounds),
+                UNKNOWN if refused else in_range(gains.estimate(), log, rounds),
                 float(rounds),
                 refused,
-                UNKNOWN if refused else with_spread(spent, amounts_spent),
+                UNKNOWN if refused else amounts_spent.estimate(),
                 float(rounds),
                 "log",
+                np.bincount(log.arm[:rounds], minlength=len(log.arms)).astype(float),
+                gains,
             )
             for method in question.methods
         ]
@@ -324,6 +328,6 @@ def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
     return float(log.reward[rows[:last]].sum()), spent, last
 
 
-def with_spread(value: float, again: Floats) -> Estimate:
-    """Return the value with the interval of the replicates: nothing is random within one."""
-    return with_log_error(np.array([value, value]), np.repeat(again[:, None], 2, axis=1))
+def certain(value: float, again: Floats) -> Sample:
+    """Return the value in the log and those in the replicates: nothing is random within one."""
+    return Sample(np.array([value]), again[:, None])

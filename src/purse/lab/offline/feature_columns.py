@@ -20,7 +20,7 @@ from purse.lab.offline.source import MISSING, Source, blanked
 from purse.types import Bools, Floats
 
 ENOUGH = 10  # rounds for each arm and number of a context
-OR_OPTIONAL = ', or declare with --features @FILE: {{"{}": {{"optional": true}}}}'
+OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +117,12 @@ def wanted_columns(
     columns = [name for name in source.frame.columns if name not in set(taken)]
     names = [name.removesuffix(endings[0]) for name in columns if name.endswith(endings[0])]
     forms = named(source, asked.features, names)
-    return {name: (form, [f"{name}{end}" for end in endings]) for name, form in forms.items()}
+    groups = {name: (form, [f"{name}{end}" for end in endings]) for name, form in forms.items()}
+    later = set(taken) - {asked.round}
+    for column in (column for _, group in groups.values() for column in group if column in later):
+        allowed = "must be known before an arm is chosen; it is an arm, reward, cost or probability"
+        raise invalid("features", column, allowed)
+    return groups
 
 
 def needed_columns(
@@ -148,8 +153,8 @@ def offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
     names = shlex.quote(",".join(free))
     if free:
         source.say(
-            f"not used: {listed(free)}; --features {names} lets policies see what is known before "
-            "an arm is chosen"
+            f"not used: {listed(free)}; features (--features {names}) lets policies see what is "
+            "known before an arm is chosen"
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from typing import Any, Protocol
 
 from purse.base.optional import pl
@@ -27,13 +28,15 @@ def frame_of(data: Any) -> pl.DataFrame:
     """
     if isinstance(data, pl.LazyFrame):
         data = data.collect()
+    frame = None
     if isinstance(data, pl.DataFrame):
         frame = data
-    elif hasattr(data, "reset_index") and hasattr(data, "iloc"):
+    elif hasattr(data, "reset_index") and hasattr(data, "columns"):
         frame = from_pandas(data)
     elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        frame = pl.DataFrame(data)
-    else:
+        with suppress(pl.exceptions.PolarsError):  # a column is no frame
+            frame = pl.DataFrame(data)
+    if frame is None:
         raise invalid(
             "data",
             type(data).__name__,

@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from purse.base import amounts, validation
 from purse.errors import InvalidInput, invalid, listed
+from purse.lab.offline.columns import guess
 from purse.lab.offline.feature_columns import Contexts, read_contexts
 from purse.lab.offline.full_table import cost_units
 from purse.lab.offline.question import Question
@@ -25,9 +26,19 @@ from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
+CHANGE = 4.0  # the same between the means of an arm's first and second half
 ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
 LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
+
+
+class Turn(NamedTuple):
+    """An arm whose mean reward changes along the log."""
+
+    arm: int
+    early: float  # the mean in the first half of its rows
+    late: float
+    apart: float  # standard errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +120,31 @@ class Log:
             f"{abs(self.doubts[i]):.3g} standard errors apart; every estimate rests on them"
             for i in self.contradicted
         )
-        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines)
+        turns = (
+            f"{self.name}: the mean reward of arm {self.arms[turn.arm]!r} is {turn.early:.3g} in "
+            f"the first half of its rows and {turn.late:.3g} in the second, {turn.apart:.3g} "
+            "standard errors apart; every estimate supposes that rounds are alike"
+            for turn in self.turns
+        )
+        return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines, *turns)
+
+    @property
+    def turns(self) -> list[Turn]:
+        """The arms whose mean rewards early and late are no chance any more."""
+        turns = []
+        rows_of = np.split(np.argsort(self.arm, kind="stable"), np.cumsum(self.rows)[:-1])
+        for arm in np.flatnonzero(self.ess >= LEAST_ESS).tolist():
+            weights, rewards = self.weight[rows_of[arm]], self.reward[rows_of[arm]]
+            mean, half = np.average(rewards, weights=weights), len(rewards) // 2
+            means, variance = list[float](), 0.0
+            for part in (slice(half), slice(half, None)):
+                w, r = weights[part], rewards[part]
+                means.append(float(np.average(r, weights=w)))
+                variance += float((w**2 * (r - mean) ** 2).sum() / w.sum() ** 2)
+            apart = abs(means[1] - means[0])
+            if apart > CHANGE * variance**0.5:
+                turns.append(Turn(arm, means[0], means[1], apart / variance**0.5))
+        return turns
 
     @property
     def contradicted(self) -> Ints:
@@ -202,9 +237,10 @@ def read_log(source: Source, asked: Question) -> Log:
     if (bad := np.flatnonzero(arm < 0)).size:
         row, allowed = int(bad[0]), f"must be one of the arms {listed(names)}"
         raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
-    weights, assumed = np.ones(len(rewards)), ""
+    weights, assumed, ignored = np.ones(len(rewards)), "", None
     if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
-        weights, assumed = assume(asked.probability, arm, names)
+        ignored = like_probabilities(source, asked)
+        weights, assumed = assume(asked.probability, arm, names, ignored)
     elif asked.probability is not None:
         weights = 1 / source.numbers(asked.probability, above=0, high=1)
     if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
@@ -220,7 +256,7 @@ def read_log(source: Source, asked: Question) -> Log:
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
-    taken = asked.arm, asked.reward, asked.cost, asked.probability
+    taken = asked.arm, asked.reward, asked.cost, asked.probability, ignored
     contexts, notes = read_contexts(source, asked, names, taken), source.notes
     if contexts is not None:
         notes = [*notes, contexts.note, *contexts.hints(asked.limit, len(names))]
@@ -241,15 +277,27 @@ def read_log(source: Source, asked: Question) -> Log:
     )
 
 
-def assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, str]:
+def like_probabilities(source: Source, asked: Question) -> str | None:
+    """Return a column that by its name and its numbers has the probabilities."""
+    name = guess(source, asked.names).get("probability")
+    values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
+    return None if values is None or not ((values > 0) & (values <= 1)).all() else name
+
+
+def assume(
+    probability: str, arm: Ints, names: Sequence[str], ignored: str | None = None
+) -> tuple[Floats, str]:
     """(n,) The weights of rows without probabilities, and what they suppose.
 
     probability   "uniform": every arm was as likely; "frequency": as likely as it is often there
+    ignored       a column that may have them
 
     Raise `InvalidInput` if the rows contradict "uniform": "frequency" supposes less, so that
     nothing is lost.
     """
-    rows = np.bincount(arm, minlength=len(names))
+    rows, has = np.bincount(arm, minlength=len(names)), "has no probabilities"
+    if ignored is not None:
+        has = f"column {ignored!r} looks like probabilities and is not used"
     if probability == "uniform":
         apart = unevenness(rows)
         if abs(apart[worst := int(np.abs(apart).argmax())]) > DOUBT:
@@ -257,18 +305,17 @@ def assume(probability: str, arm: Ints, names: Sequence[str]) -> tuple[Floats, s
                 "probability",
                 probability,
                 f"arm {names[worst]!r} has {rows[worst] / len(arm):.1%} of the rows, "
-                f"{abs(apart[worst]):.3g} standard errors from 1/{len(names)}; --probability "
-                "frequency takes each arm's share",
+                f"{abs(apart[worst]):.3g} standard errors from 1/{len(names)}; probability "
+                "(--probability) frequency takes each arm's share",
             )
         return np.full(len(arm), float(len(names))), (
-            f"has no probabilities; every arm is taken to have had 1/{len(names)} in each round "
-            "(--probability uniform), and every estimate rests on that"
+            f"{has}; every arm is taken to have had 1/{len(names)} in each round (--probability "
+            "uniform), and every estimate rests on that"
         )
     return len(arm) / rows[arm], (
-        "has no probabilities; each arm's share of the rows is taken for them (--probability "
-        "frequency). That is right only where the choice of an arm had nothing to do with the "
-        "round it was made in: if the dear arm got the hard rounds, the estimates are wrong, and "
-        "nothing here can show it"
+        f"{has}; each arm's share of the rows is taken for them (--probability frequency). That is "
+        "right only where the choice of an arm had nothing to do with the round it was made in: if "
+        "the dear arm got the hard rounds, the estimates are wrong, and nothing here can show it"
     )
 
 

@@ -14,13 +14,17 @@ from purse.base.optional import pl
 from purse.base.text import plain
 from purse.lab.offline import log_words
 from purse.lab.offline.answer import Answer
+from purse.lab.offline.bootstrap import Sample
 from purse.lab.offline.log import Log
+from purse.lab.offline.references import describe_mixture
 from purse.lab.study.manifest import Facts, Recording
 from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
+from purse.types import Floats
 
 NUMBERS = ("estimate", "error", "low", "high")
 SPENT = ("spent", "spent_low", "spent_high")
+MOST_NAMED, LEAST_SHARE = 5, 0.01  # of the arms that a player pulls
 LONGER = 1.1  # times the rounds of the log: longer games get a warning
 UNKNOWN = Estimate(*[float("nan")] * 4)
 
@@ -37,6 +41,8 @@ class LogEstimate(NamedTuple):
     spent: Estimate  # of the first resource
     rounds: float  # of a game, on average
     kind: str = "policy"  # policy, arm (alone) or log (what it gained itself)
+    pulls: Floats = np.zeros(0)  # (K,) of each arm in a game, on average
+    gains: Sample | None = None  # what the estimate is from
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,19 +88,30 @@ class LogResult(Answer):
     def frame(self) -> pl.DataFrame:
         """Return a row for each player, budget and method: estimate, standard error, 95% interval,
         effective sample size, what would be spent of the first resource with its 95% interval;
-        where refused, nulls and the reason. Then the rounds of a game, and what the player is: a
-        policy, an arm alone, or the log itself.
+        where refused, nulls and the reason. Then the rounds of a game, what the player is: a
+        policy, an arm alone, or the log itself; and its arms with their parts of the pulls.
         """
         rows = []
         for answer in self.estimates:
             numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
             spent = answer.spent
             used = [None] * len(SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
-            rows.append((*answer[:3], *numbers, answer.ess, answer.refused, *used, *answer[-2:]))
+            who, game = answer[:3], (answer.rounds, answer.kind, self.parts(answer.pulls))
+            rows.append((*who, *numbers, answer.ess, answer.refused, *used, *game))
         types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
         types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
-        types |= dict.fromkeys((*SPENT, "rounds"), pl.Float64) | {"kind": pl.String}
+        types |= dict.fromkeys((*SPENT, "rounds"), pl.Float64)
+        types |= dict.fromkeys(("kind", "pulls"), pl.String)
         return pl.DataFrame(rows, types, orient="row")
+
+    def parts(self, pulls: Floats) -> str:
+        """Return the arms that are pulled most, with their parts of the pulls."""
+        total = float(pulls.sum())
+        if not total:
+            return "nothing"
+        shares = pulls / total
+        least = max(LEAST_SHARE, float(np.sort(shares)[-MOST_NAMED:][0]))
+        return describe_mixture(self.log.arms, np.where(shares < least, 0, shares), "others")
 
     def arms(self) -> pl.DataFrame:
         """Return a row for each arm: rows, effective sample size, weighted means, and sum of
@@ -137,8 +154,12 @@ class LogResult(Answer):
 
     def findings(self) -> dict[str, str]:
         """For each budget the answer in words, in Markdown."""
-        wrong = [self.log.arms[arm] for arm in self.log.contradicted]
-        return log_words.findings(self.frame(), wrong)
+        gains = {
+            (row.policy, row.budget, row.method): row.gains
+            for row in self.estimates
+            if row.gains is not None
+        }
+        return log_words.findings(self.frame(), gains, self.log)
 
     def grids(self) -> Iterator[list[list[str]]]:
         """Yield a table for each budget as text, the largest estimate first."""

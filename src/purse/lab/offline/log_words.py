@@ -4,8 +4,8 @@ largest first; which player is estimated best, and how sure that is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import pl
 from purse.base.text import (
@@ -16,6 +16,13 @@ from purse.base.text import (
     join_words,
     keep_on_line,
 )
+
+if TYPE_CHECKING:
+    from purse.lab.offline.bootstrap import Sample
+    from purse.lab.offline.log import Log
+    from purse.lab.theory.estimate import Estimate
+
+    Gains = Mapping[tuple[str, float, str], Sample]  # by player, budget and method
 
 FIRST = "snips"  # the method that is quoted, if it answers
 
@@ -112,34 +119,62 @@ def precision(n: int) -> str:
         f"The 95% intervals are from {n:,} logs drawn again from this one, so that their widths "
         f"are known to about {wide}."
     )
-    return says if n >= THOROUGH else f"{says} `--thorough` draws more, and plays more games."
+    return (
+        says
+        if n >= THOROUGH
+        else f"{says} `thorough` (--thorough) draws more, and plays more games."
+    )
 
 
-def findings(estimates: pl.DataFrame, contradicted: Sequence[str] = ()) -> dict[str, str]:
-    """For each budget what to buy; first of all whose probabilities the log contradicts."""
-    doubt = ""
-    if contradicted:
-        who = join_words(code(arm) for arm in contradicted)
-        doubt = f"**The log contradicts its probabilities** (of {who}), so do not rely on this: "
-    texts = {budget: finding(estimates.filter(budget=budget)) for budget in budgets_of(estimates)}
+def findings(estimates: pl.DataFrame, gains: Gains, log: Log) -> dict[str, str]:
+    """For each budget what to buy; first of all the reasons to doubt it."""
+    turns = [turn.arm for turn in log.turns]
+    reasons: dict[str, Sequence[int]] = {
+        "The log contradicts its probabilities": log.contradicted.tolist(),
+        "Rewards change from the first half of the rows to the second": turns,
+    }
+    doubts = [
+        f"**{reason}** (of {join_words(code(log.arms[arm]) for arm in arms)})"
+        for reason, arms in reasons.items()
+        if arms
+    ]
+    doubt = f"{'; '.join(doubts)}, so do not rely on this: " if doubts else ""
+    texts = {
+        budget: finding(estimates.filter(budget=budget), gains, len(log), steady=not turns)
+        for budget in budgets_of(estimates)
+    }
     return {
         f"B = {format_budget(budget)}": doubt + text.replace("**", "") if doubt else text
         for budget, text in texts.items()
     }
 
 
-def finding(here: pl.DataFrame) -> str:
-    """Return which player is estimated best with one budget, and how sure that is."""
+def finding(here: pl.DataFrame, gains: Gains, n: int, *, steady: bool = True) -> str:
+    """Return which player is estimated best with one budget, and how sure that is.
+
+    n        rows of the log
+    steady   whether rewards are alike along the log; else its first rows are no match for the
+             players, which are estimated from all of it
+    """
     players = quoted(here)
     answered = [row for row in players if not row["refused"]]
+    if answered and all(row["rounds"] == 0 for row in answered):
+        return "**The budget pays for no pull**: nothing can be bought with it."
+    answered.sort(key=lambda row: row["kind"] == "log" and not steady)
     by_kind = {
         kind: [row for row in answered if row["kind"] == kind] for kind in ("policy", "arm", "log")
     }
     silent = [row["policy"] for row in players if row["refused"] and row["kind"] == "policy"]
     says = []
     if answered:
-        says.append(lead(answered, by_kind))
-        says += [against(answered[0], rows, kind) for kind, rows in by_kind.items() if rows]
+        best = answered[0]
+        behind = {row["policy"]: ahead(gains, best, row) for row in answered[1:]}
+        near = {player for player, less in behind.items() if not less.low > 0}
+        says.append(lead(answered, by_kind, near, n))
+        if best["kind"] == "policy":
+            says.append(f"It pulls {best['pulls']}.")
+        for kind, rows in by_kind.items():
+            says.append(against(best, rows, kind, behind, near, n))
     if silent:
         every = len(silent) == sum(row["kind"] == "policy" for row in players) > 1
         who = "any policy" if every else join_words(map(code, silent))
@@ -154,64 +189,86 @@ def finding(here: pl.DataFrame) -> str:
     return " ".join(sentence for sentence in says if sentence)
 
 
-def lead(answered: list[dict[str, Any]], by_kind: Mapping[str, list[dict[str, Any]]]) -> str:
+def ahead(gains: Gains, best: Mapping[str, Any], row: Mapping[str, Any]) -> Estimate:
+    """Return how much more the best player gains than another, in the same logs drawn again."""
+    one, other = (gains[player["policy"], player["budget"], player["method"]]
+                  for player in (best, row))  # fmt: skip
+    return one.ahead(other)
+
+
+def logged(row: Mapping[str, Any], n: int) -> str:
+    """Return of which rows the gain of the log itself is."""
+    first = f"the first {row['rounds']:,.0f} of its {n:,} rows"
+    return f"as logged, {first if row['rounds'] < n else f'its {n:,} rows'} gained"
+
+
+def lead(
+    answered: list[dict[str, Any]],
+    by_kind: Mapping[str, list[dict[str, Any]]],
+    near: Collection[str],
+    n: int,
+) -> str:
     """Return what is estimated best of all."""
     best = answered[0]
     usual = best["method"] == FIRST or best["kind"] == "log"
     amount = f"**{tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
     if not by_kind["policy"] and not by_kind["arm"]:
-        return f"**This log is too small to tell**: as logged, the budget gained {amount}."
-    if all(row["rounds"] == 0 for row in answered):
-        return "**The budget pays for no pull**: nothing can be bought with it."
+        return f"**This log is too small to tell**: {logged(best, n)} {amount}."
     if best["estimate"] < 0:
         return f"**Buy nothing**: the least that is lost is {amount}, by {code(best['policy'])}."
     others = [row for row in answered if row is not best]
-    near = [row for row in others if row["high"] >= best["low"]]
     players = [row for row in others if row["kind"] != "log"]
-    if by_kind["arm"] and players and all(row in near for row in players):
+    if by_kind["arm"] and players and all(row["policy"] in near for row in players):
         return (
             f"**The log cannot tell what is best**: {code(best['policy'])} has the largest "
-            f"estimate, {amount}, and all policies and arms lie within the intervals."
+            f"estimate, {amount}, and no policy or arm is behind it beyond chance."
         )
-    name = code(best["policy"].removeprefix("always "))
+    name = bare(best["policy"])
     if near:  # nothing but the amount is certain
         who = {"arm": f"{name} in every round", "log": "what was done"}.get(best["kind"], name)
         return f"The largest estimate is that of {who}: {amount}."
     if best["kind"] == "arm":
         return f"**Buy {name} in every round**: it is estimated to gain {amount}."
     if best["kind"] == "log":
-        return f"**Nothing here beats what was done**: as logged, the budget gained {amount}."
+        return f"**Nothing here beats what was done**: {logged(best, n)} {amount}."
     if len(answered) == 1:
         return f"{name} is estimated to gain {amount}."
     return f"**{name} is estimated best**: it gains {amount}."
 
 
-def against(best: Mapping[str, Any], rows: list[dict[str, Any]], kind: str) -> str:
+def against(
+    best: Mapping[str, Any],
+    rows: list[dict[str, Any]],
+    kind: str,
+    behind: Mapping[str, Estimate],
+    near: Collection[str],
+    n: int,
+) -> str:
     """Return how the policies, the arms alone or the log itself stand to the best of all."""
     others = [row for row in rows if row is not best]
     if not others:
         return ""
     first = others[0]
     if kind == "log":
-        return f"As logged, the budget gained {tight(first)}."
-    near = [row["policy"] for row in others if row["high"] >= best["low"]]
-    name = code(first["policy"].removeprefix("always "))
-    if kind == best["kind"] == "policy" and near:
-        overlap = f"the intervals of {join_words(map(code, near))} overlap"
-        if len(near) == 1:
-            overlap = f"the interval of {code(near[0])} overlaps"
-        return (
-            f"The next policy, {name}, gains {tight(first)}; {overlap} with its own: this log does "
-            "not tell them apart."
-        )
+        says = logged(first, n)
+        return f"{says[0].upper()}{says[1:]} {tight(first)}."
     subject = f"The next {kind}"
     if kind != best["kind"]:
         policies = "The policy" if len(rows) == 1 else "The best of the policies"
         subject = "The best arm alone" if kind == "arm" else policies
-    verdict = "less, beyond the intervals"
-    if near:
-        verdict = "the intervals overlap, and this log does not tell them apart"
-    return f"{subject}, {name}, gains {tight(first)}: {verdict}."
+    less = behind[first["policy"]]
+    size = keep_on_line(format_gain(less.mean, less.high))
+    says = f"{subject}, {bare(first['policy'])}, gains {tight(first)}: {size} less"
+    alike = [bare(row["policy"]) for row in others if row["policy"] in near]
+    if alike:
+        whom = "what was done" if best["kind"] == "log" else bare(best["policy"])
+        says += f"; this log does not tell {join_words(alike)} from {whom}"
+    return f"{says}."
+
+
+def bare(player: str) -> str:
+    """Return a player as code; an arm alone by its name."""
+    return code(player.removeprefix("always "))
 
 
 def apart(answers: pl.DataFrame) -> bool:

@@ -79,6 +79,8 @@ def costs_of(rounds: Log | FullTable) -> str:
         return f"the rows of {rounds.name} cost {format_digits(total)} together"
     sums = rounds.costs.sum(axis=0) / amounts.UNIT
     low, high = int(sums.argmin()), int(sums.argmax())
+    if sums[low] == sums[high]:
+        return f"all rounds of {rounds.name} cost {format_digits(sums[low])} with every arm"
     return (
         f"all rounds of {rounds.name} cost {format_digits(sums[low])} with {rounds.arms[low]} and "
         f"{format_digits(sums[high])} with {rounds.arms[high]}"

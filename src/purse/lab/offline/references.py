@@ -25,6 +25,7 @@ from purse.base.optional import pl
 from purse.compiler.jit import bind
 from purse.engine.draws import draws
 from purse.engine.simulate import simulate
+from purse.lab.offline.other_rows import Ahead, Rows
 from purse.lab.offline.table_words import CHEAPEST, MOST_A_PULL
 from purse.lab.theory.contexts import (
     BLIND,
@@ -55,6 +56,7 @@ class Score(NamedTuple):
     spent: float
     pulls: float
     detail: str | None = None  # the arms of a mixture with their parts
+    ahead: Ahead = Ahead()  # of arms and the mixture
 
 
 def score(
@@ -64,12 +66,13 @@ def score(
     gain: Floats,
     spent: Floats,
     pulls: Any,
-    detail: str | None = None,
+    detail: str | None,
+    ahead: Ahead,
 ) -> Score:
     """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
-    return Score(budget, player, kind, mean, low, high, *rest, detail)
+    return Score(budget, player, kind, mean, low, high, *rest, detail, ahead)
 
 
 def references(
@@ -87,7 +90,10 @@ def references(
         for budget in budgets
         for row in references_of(world, budget, n_paths, seed, stop, n_workers)
     ]
-    return pl.DataFrame(rows, Score._fields, orient="row").cast({"detail": pl.String})
+    columns: dict[str, Any] = dict.fromkeys((*Score._fields[:-1], *Ahead._fields))
+    columns |= dict.fromkeys(("detail", "rival"), pl.String)
+    columns |= dict.fromkeys(("ahead", "ahead_error"), pl.Float64)
+    return pl.DataFrame([(*row[:-1], *row.ahead) for row in rows], columns, orient="row")
 
 
 def references_of(
@@ -99,6 +105,7 @@ def references_of(
     rewards = low + (high - low) * world.tables.rewards[:, :, 0]
     units = world.tables.costs[:, :, 0, 0]
     reward_means, cost_means = rewards.mean(axis=0), units.mean(axis=0) / amounts.UNIT
+    rows = Rows(world.arm_names, rewards, units / amounts.UNIT, budget, world.horizon)
     how: dict[str, Any] = {"n_paths": n_paths, "seed": seed, "n_workers": n_workers}
     how["stop"] = "hold" if stop == "hold" else "exit"
     best_arms = {CHEAPEST: cost_means.argmin(), MOST_A_PULL: reward_means.argmax()}
@@ -106,11 +113,12 @@ def references_of(
         alone = simulate(f"fixed:arm={arm}", world, budget, **how)
         notes = ", ".join(note for note, best in best_arms.items() if arm == best)
         player = f"always {name} ({notes})" if notes else f"always {name}"
-        yield score(budget, player, "arm", alone.gain, alone.spent, alone.pulls.sum(axis=1))
+        played = alone.gain, alone.spent, alone.pulls.sum(axis=1)
+        yield score(budget, player, "arm", *played, None, rows.ahead(rows.alone(arm)))
     plays = mix(cost_means, reward_means, budget, world.horizon)
     played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     parts = describe_mixture(world.arm_names, plays / world.horizon)
-    yield score(budget, "best fixed mixture", "mixture", *played, parts)
+    yield score(budget, "best fixed mixture", "mixture", *played, parts, rows.ahead(plays))
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
     name = WITHOUT if world.n_features > 0 else BLIND
     yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
@@ -133,10 +141,11 @@ def references_of(
             hindsight(low + (high - low) * inside, costs[:, :, 0], budget)
             for inside, costs in paths
         ]
-        yield score(budget, HINDSIGHT, "bound", *np.array(optima).T)
+        gains, spends, pulls = np.array(optima).T
+        yield score(budget, HINDSIGHT, "bound", gains, spends, pulls, None, Ahead())
 
 
-def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
+def describe_mixture(arms: Sequence[str], shares: Floats, rest: str = "nothing") -> str:
     """Return the arms of a mixture with their parts of the rounds, the largest first.
 
     >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
@@ -144,8 +153,8 @@ def describe_mixture(arms: Sequence[str], shares: Floats) -> str:
     """
     order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > SMALLEST]
     parts = [f"{shares[arm]:.1%} {arms[arm]}" for arm in order]
-    if (rest := 1 - float(shares.sum())) > SMALLEST:
-        parts.append(f"{rest:.1%} nothing")
+    if (left := 1 - float(shares.sum())) > SMALLEST:
+        parts.append(f"{left:.1%} {rest}")
     return " + ".join(parts) or "nothing"
 
 

@@ -126,7 +126,7 @@ def replay(
     source = without_empty(source, asked, log)
     if budgets is None:
         costs = costs_of(read_rounds(source, asked, log))
-        raise InvalidInput(f"budgets: is missing; give --budget, one amount or several; {costs}")
+        raise InvalidInput(f"budgets: is missing; give one amount or several (--budget); {costs}")
     if policies is None:
         asked = replace(asked, policies=default_policies(features))
     if log:

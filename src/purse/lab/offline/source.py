@@ -38,7 +38,7 @@ INF = math.inf
 LINES = (".jsonl", ".ndjson")  # one JSON object per line
 TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
 ENDINGS = (*TEXTS, ".parquet", *LINES)
-EMPTY = "is empty; give a {}, or drop such rows with --skip-empty"
+EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
 # what stands for an empty cell in a column of numbers, in any case
 MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
 LONGEST_WORD = 20  # that is offered as one for an empty cell
@@ -162,7 +162,7 @@ class Source:
             gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
         if gone.all():
             raise InvalidInput(
-                f"{self.path}: every row has an empty cell; --skip-empty leaves none"
+                f"{self.path}: every row has an empty cell; skip_empty (--skip-empty) leaves none"
             )
         before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
@@ -198,7 +198,7 @@ class Source:
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
         if ending not in (*TEXTS, *LINES):
-            return f"{self.path}, row {row + 1}"
+            return f"{self.path}, row {row + 1} (from 1)"
         cells = ending in TEXTS
         lines = records(self.path, self.separator) if cells else filled_lines(self.path)
         line, _ = next(islice(lines, row + cells, None))  # the header is a record too
@@ -268,7 +268,7 @@ def or_empty(value: object) -> str:
     """Return what to do about a text among numbers, if it may stand for an empty cell."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST_WORD:
         return ""
-    return f"; if it stands for an empty cell: --empty {shlex.quote(value)}"
+    return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
 
 
 def read_parquet(place: Place) -> pl.DataFrame:

@@ -41,6 +41,8 @@ WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
 class TableReplay(Answer):
     """Policies on a table, and what they are measured against."""
 
+    gap = ("",)
+
     world: World
     stop: str
     study: TableStudy
@@ -61,7 +63,7 @@ class TableReplay(Answer):
 
     def remarks(self) -> tuple[str, ...]:
         """Return a line for each thing that a reader has to know."""
-        return self.notes
+        return (table_words.ORDERS, *self.notes) if self.study.facts.n_paths > 1 else self.notes
 
     def grids(self) -> Iterator[list[list[str]]]:
         """Yield a table for each budget as text, the largest gain first."""

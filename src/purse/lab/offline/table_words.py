@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
 TIED = "cannot be told from it"
+ORDERS = "The ± of gains is the chance in the order of these rows, not that of other rows."
+SURE = 2  # standard errors over the rows by which one arm is ahead of another
 LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
 # on an arm alone: the least mean cost, the largest mean reward
 CHEAPEST, MOST_A_PULL = "cheapest", "largest reward a pull"
@@ -54,17 +56,11 @@ def standings(study: TableStudy) -> pl.DataFrame:
         .with_columns(spent=pl.col("budget") - pl.col("left"))
     )
     others = study.references()
-    named = policies.select(
-        "budget",
-        pl.lit("policy").alias("kind"),
-        *numbers,
-        player="policy",
-        detail=pl.lit(None, pl.String),
-    )
-    if "detail" not in others.columns:  # of results before 0.3
-        others = others.with_columns(detail=pl.lit(None, pl.String))
-    columns = ["budget", "player", "kind", *numbers, "detail"]
-    every = pl.concat([named.select(columns), others.rename({"name": "player"}).select(columns)])
+    kind = pl.lit("policy").alias("kind")
+    named = policies.select("budget", kind, *numbers, player="policy")
+    columns = ["budget", "player", "kind", *numbers, "detail", "rival", "ahead", "ahead_error"]
+    references = others.rename({"name": "player"}).select(columns)
+    every = pl.concat([named, references], how="diagonal").select(columns)
     optimum = others.filter(pl.col("name").is_in(LP_OF.values())).select(
         "budget", pl.col("gain").alias("optimum")
     )
@@ -130,12 +126,15 @@ def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> 
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best, arm = policies[0], arms[0]
     behind = compare_to_best(study, budget, policies)
-    says = []
-    if regret_of(study, budget, best["player"])[1] > 0:  # beyond doubt
+    says, here = [], f"On these {study.facts.replay.rounds:,} rows"
+    buy = regret_of(study, budget, best["player"])[1] > 0  # no order leaves a doubt
+    if buy:
         which = "The policy" if len(policies) == 1 else "The best of the policies"
+        lead = f"**buy {code(bare(arm))} in every round**: alone it gains"
+        if is_unsure(arm):
+            lead = f"{code(bare(arm))} in every round gains most:"
         says += [
-            f"**Buy {code(bare(arm))} in every round**: alone it gains **{tight(arm)}**"
-            f"{share_of(study, arm)}.",
+            f"{here} {lead} **{tight(arm)}**{share_of(study, arm)}. {over_rows(arm)}",
             f"{which}, {code(best['player'])}, gains {tight(best)}{share_of(study, best)}: "
             f"{against_arm(study, budget, best['player'])}{behind}.",
         ]
@@ -145,7 +144,7 @@ def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> 
         if len(policies) == 1:
             lead = f"{code(best['player'])} gains"
         says += [
-            f"{lead} {tight(best)}{share_of(study, best)}{behind}.",
+            f"{here} {lead} {tight(best)}{share_of(study, best)}{behind}.",
             f"The best single arm, {code(bare(arm))}, gains {tight(arm)}: "
             f"{against_arm(study, budget, best['player'])}.",
         ]
@@ -155,10 +154,25 @@ def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> 
                 f"The best fixed mixture, which needs the means in advance, is {row['detail']}: it "
                 f"gains {tight(row)}."
             )
+            says += [] if buy else [over_rows(row)]
     return " ".join(says)
 
 
-def bare(arm: dict[str, Any]) -> str:
+def is_unsure(row: Mapping[str, Any]) -> bool:
+    """Return whether with other rows the rival of an arm, or of the mixture, may be ahead."""
+    return row["ahead_error"] is None or not row["ahead"] > SURE * row["ahead_error"]
+
+
+def over_rows(row: Mapping[str, Any]) -> str:
+    """Return how far an arm, or the mixture, is ahead of its rival, with the chance in the rows."""
+    who, rival = "it" if row["kind"] == "mixture" else code(bare(row)), code(row["rival"])
+    size = format_gain(row["ahead"], row["ahead"] + SURE * (row["ahead_error"] or 0))
+    doubt = f"**other rows may well turn it round; the rows do not tell {who} from {rival}**"
+    says = f"Counting the chance in the rows, {who} is {keep_on_line(size)} ahead of {rival}"
+    return f"{says}: {doubt}." if is_unsure(row) else f"{says}."
+
+
+def bare(arm: Mapping[str, Any]) -> str:
     """Return the name of an arm, from that of its player."""
     return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
 
@@ -187,7 +201,7 @@ def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, A
     size = keep_on_line(format_gain(less.mean, less.high))
     return (
         f"; the next, {code(after['player'])}, gains {size} less in the same orders, "
-        "a difference beyond its 95% interval"
+        "a difference beyond the 95% interval over orders"
     )
 
 
@@ -203,7 +217,7 @@ def against_arm(study: TableStudy, budget: float, policy: str) -> str:
     """Return how the best single arm stands to the policy, or the policy to an arm that wins."""
     regret, low, high = regret_of(study, budget, policy)
     if low <= 0 <= high:
-        return "as much" if low == high else "a difference within the 95% interval"
+        return "as much" if low == high else "a difference within the 95% interval over orders"
     size = keep_on_line(format_gain(abs(regret), abs(regret) + (high - regret)))
     return f"{size} less" + ("" if low > 0 else f" than {code(policy)}")
 
@@ -215,5 +229,5 @@ def tight(row: dict[str, Any]) -> str:
 
 def tell_ties(tied: Sequence[str]) -> str:
     """Say which policies cannot be told from the best one."""
-    differences = "a difference" if len(tied) == 1 else "differences"
-    return f"; {join_words(map(code, tied))} {TIED}: {differences} within the 95% interval"
+    within = "a difference" if len(tied) == 1 else "differences"
+    return f"; {join_words(map(code, tied))} {TIED}: {within} within the 95% interval over orders"

@@ -16,6 +16,7 @@ from purse.errors import InvalidInput, shorten
 MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = (",", ".")
+BY_COMMAS = "commas are decimal commas"
 TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "1": 1.0, "0": 0.0}
 CURRENCY = r"[$€£¥₹]|(?i:usd|eur|gbp|chf|jpy|inr)"
 BLANKS = r"[ '’\x{a0}\x{202f}]"  # between thousands
@@ -58,8 +59,10 @@ def lines(place: Place) -> Iterator[tuple[int, str]]:
             try:
                 yield number, (line.removeprefix(MARK) if number == 1 else line).decode()
             except UnicodeDecodeError as error:
+                byte = f"byte {error.object[error.start]:#04x}"
                 raise InvalidInput(
-                    f"{place}, line {number}: byte {error.object[error.start]:#04x} is not UTF-8"
+                    f"{place}, line {number}: {byte} is not UTF-8; save the file as UTF-8, in "
+                    "Excel as CSV UTF-8"
                 ) from None
 
 
@@ -212,7 +215,7 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
     fits = texts.str.contains(usual).fill_null(False)
     bare = texts.str.replace_all(thousands, "", literal=True).str.replace(",", ".", literal=True)
     if mark == ",":
-        notes.append("commas are decimal commas")
+        notes.append(BY_COMMAS)
         texts = pl.select(pl.when(fits).then(bare).otherwise(None)).to_series()
     elif fits.any():
         notes.append("commas between thousands are left out")
@@ -240,5 +243,8 @@ def decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:
         row = int(either.arg_max() or 0)
         text = texts[row]
         small, large = text.replace(",", "."), text.replace(",", "")
-        return ".", (row, f"may be {small} or {large}; say which with --decimal , or --decimal .")
+        return ".", (
+            row,
+            f"may be {small} or {large}; say which with decimal (--decimal , or --decimal .)",
+        )
     return ".", None

@@ -58,8 +58,7 @@ def content(result: LogResult, drawn: Sequence[Figure]) -> Content:
     arms: list[Part] = [("table", arm_table(result.arms())), ("caption", ARMS)]
     assumptions = [inline(line) for line in prose.assumptions(facts)]
     remarks: list[Part] = [("h3", "What this rests on"), ("lines", assumptions)]
-    if result.notes:
-        remarks += [("h3", "About the data"), ("lines", result.notes)]
+    remarks += about_data(result.notes)
     return Content(
         prose.log_summary(facts, methods),
         result.findings(),
@@ -73,6 +72,11 @@ def content(result: LogResult, drawn: Sequence[Figure]) -> Content:
         warnings=result.warnings,
         contents=False,
     )
+
+
+def about_data(notes: Sequence[str]) -> list[Part]:
+    """Return what was taken for what when the data were read."""
+    return [("h3", "About the data"), ("lines", notes)] if notes else []
 
 
 def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:

@@ -20,6 +20,7 @@ from purse.lab.report.charts.base import (
     worlds_of,
 )
 from purse.lab.report.charts.lines import merge_lines
+from purse.lab.report.log_content import about_data
 from purse.lab.report.prose import captions, overview, tables
 from purse.lab.report.prose import replays as replay_prose
 from purse.lab.report.prose import study as prose
@@ -107,6 +108,7 @@ def table_content(study: TableStudy, drawn: Sequence[Figure]) -> Content:
         tables.details(
             facts, "orders of the rounds", "Data", tables.describe_recording(facts.replay)
         ),
+        remarks=about_data(facts.replay.notes),
         toml=facts.study,
     )
 

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING
 from purse.base.optional import pl
 from purse.base.text import code, count_in_words, format_budget, join_words
 from purse.lab.offline.log_words import FIRST, THOROUGH, methods_of, precision
-from purse.lab.offline.table_words import lp_name
+from purse.lab.offline.table_words import ORDERS, lp_name
 from purse.lab.report.prose.study import runs_that_ended
 
 if TYPE_CHECKING:
     from purse.lab.offline.log_result import LogFacts
     from purse.lab.study.results import TableStudy
 
-GAIN = (
-    "Gain is the sum of rewards, in the unit of the data; more is better. The ± is the chance in "
-    "the order of these rows; how much other rows would differ, it does not say."
-)
+GAIN = f"Gain is the sum of rewards, in the unit of the data; more is better. {ORDERS}"
 LP = (
     "The {name} is what a player can expect who knows the mean reward and the mean cost of "
     "every arm, does not see a round before choosing, and keeps to the budget on average."
@@ -81,7 +78,7 @@ def table_summary(study: TableStudy) -> str:
     if replay.features:
         says += f" {CONTEXTS}"
     if 1 < facts.n_paths < THOROUGH:
-        says += f" `--thorough` plays {THOROUGH:,} orders."
+        says += f" `thorough` (--thorough) plays {THOROUGH:,} orders."
     if facts.n_paths == 1:
         says += " One order tells nothing about chance: there are no intervals on this page."
     return says

@@ -120,7 +120,6 @@ def describe_recording(recording: Recording) -> list[tuple[str, str]]:
         ("arms", ", ".join(recording.arms)),
         ("horizon", "none" if horizon is None else count_in_words(horizon, "round")),
         *([("contexts", recording.features)] if recording.features else []),
-        *([("as read", "; ".join(recording.notes))] if recording.notes else []),
     ]
 
 
