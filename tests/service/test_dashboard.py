@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.service import dashboard
 from tests.service.conftest import View
-from tests.service.stage import Stage, fill, fits, make, rows, shown
+from tests.service.stage import BEGUN, Stage, fill, fits, make, rows, shown
 from tests.support.service import HERE, TestClient, problem, token_file
 
 DAY = 86_400_000  # ms
@@ -312,7 +313,32 @@ def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_i
     stage.now += 3 * DAY
     stage.page.locator("#period", has_text="Period 4").wait_for()
     assert "0 of 5 USD spent and 14.88 carried over." in stage.text("#period")
+    assert stage.stats("left", "spent", "held", "presumed") == ["19.88", "0.00", "0.11", "0.00"]
+    assert stage.text("[data-stat=left] dd").endswith("of 19.88 USD in this period")
     assert "round 0 of 99 in this period" in stage.text("#facts")
+
+
+def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
+    storage = in_memory()
+    daily: dict[str, Any] = {"every": "day", "storage": storage}
+    storage.now = lambda: BEGUN - 24 * DAY
+    Account.create("company", budget=5, resources=["USD"], **daily)
+    Account.create("team", budget=4, account="company", **daily)
+    campaign = make(storage, "renewed", account="team", every="day")
+    with view(storage) as (page, at):
+        for now in (BEGUN - 24 * DAY, BEGUN):
+            storage.now = lambda now=now: now
+            campaign.tell(campaign.ask(arms=["large"]), 1, "0.05")
+        page.goto(at.url)
+        page.wait_for_selector("#list tbody tr:has-text('renewed')")
+        company, team = rows(page, "#tree")
+        assert company.startswith("company 4.95 of 5.00 USD in this period 0.10 0.00 0.00")
+        assert team.startswith("team 1 campaign 3.95 of 4.00 USD in this period 0.10")
+        assert "4.95 of 5.00 USD in this period" in rows(page, "#list")[0]
+        assert "Spent in all, USD" in page.locator("#tree thead").inner_text()
+        bar = page.locator("#tree .gauge rect.spent").first
+        assert 9 < float(bar.get_attribute("width")) < 11  # of 1000
+        fits(page, 390, 1280)
 
 
 def test_actions_are_unlocked_confirmed_and_done_once(stage: Stage, tmp_path: Path) -> None:

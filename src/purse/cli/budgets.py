@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from purse.campaign.budget import Budget
+from purse.campaign.results import in_period
 from purse.campaign.verb import verbs
 from purse.cli.made import OF, command, name_of, opened
 from purse.cli.options import PATH, for_machines, stored
@@ -77,8 +78,10 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     rows = []
     for status in statuses:
         purses = ", ".join(
-            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in status.purses
+            f"{purse.spent} of {purse.budget} {purse.resource} spent"
+            for purse in in_period(status.purses, status.period)
         )
+        purses += f" in period {status.period.number}" if status.period else ""
         alarms = ", ".join(alarm.kind for alarm in status.alarms)
         rows.append([status.name, status.status, purses, *([f"! {alarms}"] if alarms else [])])
     if sys.stdout.isatty():

@@ -117,6 +117,19 @@ def test_slack_gets_a_line_of_text(storage: Storage) -> None:
     assert not [name for name in message.headers if name.startswith("webhook-")]
 
 
+def test_slack_says_what_is_left_of_a_period(storage: Storage, clock: Clock) -> None:
+    campaign = spent("p", storage, every="day")
+    with receiver() as made:
+        follows = follower(storage, made, format="slack")
+        follows.look()
+        clock.now += DAY
+        campaign.tell(campaign.ask(arms=["a"]), 1, 1)
+        follows.look()
+    (message,) = made.messages
+    left = "1 units left in period 2, whose allowance is 2"
+    assert json.loads(message.body) == {"text": f"campaign p: alert 1% (units); {left}"}
+
+
 def test_campaigns_and_accounts_by_their_patterns(storage: Storage) -> None:
     team: Any = Account.create("team", budget=4, alerts=["25%"], storage=storage)
     campaigns = [spent(name, storage, account="team") for name in ("a1", "a2", "b1")]

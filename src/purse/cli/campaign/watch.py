@@ -14,7 +14,7 @@ import click
 
 from purse.base.text import format_digits, format_time
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import said
+from purse.campaign.results import in_period, said
 from purse.campaign.states import OPEN
 from purse.cli import complete
 from purse.cli.options import option, stored
@@ -113,7 +113,8 @@ def view(
         (status.name, "bold"), f"  {said(status)}, {status.policy}, {rounds}, {rates}"
     )
     parts: list[RenderableType] = [head]
-    for purse, past in zip(status.purses, history["purses"], strict=True):
+    purses = in_period(status.purses, status.period)
+    for purse, past in zip(purses, history["purses"], strict=True):
         parts += [bar(purse), Text(f"  {runs_out(past['projection'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
     parts += [Text(f"forecast: {status.forecast_words}")] if status.forecast else []
@@ -130,7 +131,7 @@ def bar(purse: BalanceStatus) -> Text:
     text, done, end = Text(), 0, 0.0
     for part, style, mark in PARTS:
         end += float(getattr(purse, part))
-        width = round(BAR * min(1.0, end / budget)) - done
+        width = round(BAR * min(1.0, end / budget if budget else 1.0)) - done
         text.append(mark * width, style)
         done += width
     text.append(f"  {purse.budget} {purse.resource}\n ")

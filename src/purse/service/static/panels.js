@@ -83,8 +83,10 @@ export function end({ history: { series: { at } }, now }) {
 /** The budget of each resource; a campaign without asks has no course yet. */
 export function budgets({ status, history, now, until }) {
   const place = find("budgets");
-  for (const [number, purse] of status.purses.entries()) {
+  const { period } = status;
+  for (const [number, purse] of money.inPeriod(status.purses, period).entries()) {
     const { resource } = purse;
+    const whole = status.purses[number]; // of all periods
     const drawn = chart(`budget ${number}`, `${resource}: spent, presumed, held and left over time`, 280, budget);
     if (!drawn.node.isConnected) {
       const label = `budget-${number}`;
@@ -95,20 +97,21 @@ export function budgets({ status, history, now, until }) {
     const over = Number(purse.overrun) > 0;
     const { projection } = history.purses[number];
     const [when, note] = runsOut(status, projection, now);
-    const known = (name) => ({ exact: `exactly ${purse[name]} ${resource}` });
+    const known = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
+    const set = (name) => (period ? money.shown(whole[name], text.places) : text[name]); // for tickets of any period
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
-        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}` }),
+        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
         number ? null : certified(history.certificate),
         stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
       el("dl", { class: "stats" },
-        stat("spent", "Spent", text.spent, { ...known("spent"), note: format.share(purse.spent / purse.budget) }),
-        stat("presumed", "Presumed", text.presumed, { ...known("presumed"), note: format.plural(status.counts.presumed, "ticket") }),
-        stat("held", "Held", text.held, { ...known("held"), note: format.plural(status.counts.held, "ticket") }),
+        stat("spent", "Spent", text.spent, { ...known("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
+        stat("presumed", "Presumed", set("presumed"), { ...known("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
+        stat("held", "Held", set("held"), { ...known("held", whole), note: format.plural(status.counts.held, "ticket") }),
         over ? stat("overrun", "Overrun", text.overrun, { ...known("overrun"), kind: "over", note: "above the budget" }) : null),
-      over ? el("p", { class: "paid" }, `Paid in all ${text.paid} ${resource} = ${text.spent} within the budget + ${text.overrun} above it.`) : "",
+      over ? el("p", { class: "paid" }, `Paid in all ${money.parts(whole).paid} ${resource} = ${money.parts(whole).spent} within the budget + ${text.overrun} above it.`) : "",
       gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])));
-    drawn.update({ resource, places: text.places, purse: history.purses[number], at: history.series.at, now, until });
+    drawn.update({ resource, granted: period ? "all budgets so far" : "budget", places: text.places, purse: history.purses[number], at: history.series.at, now, until });
     drawn.node.hidden = !status.counts.tickets;
   }
 }
