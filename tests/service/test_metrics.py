@@ -122,6 +122,14 @@ def test_every_number_is_documented() -> None:
     told = set(re.findall(r"`(purse_[a-z_]+)`", documented))
     ends = r"_(created|bucket|count|sum)$"
     assert {re.sub(ends, "", name) for name in known if not name.endswith("_created")} <= told
+    there = set(re.findall(r"\bpurse_[a-z_]+", client.get("/metrics").text))
+    assert told <= there | {f"{name}_total" for name in there}  # of receivers there is no sample
+
+
+def test_every_kind_of_alarm_is_documented() -> None:
+    page = (ROOT / "docs" / "campaigns.md").read_text()
+    table = page.partition("\nAlarms, ")[2].partition("\n\nAlarms about")[0]
+    assert {*re.findall(r"(?m)^\| `([a-z-]+)`", table), "storage"} == set(ALARM_KINDS)
 
 
 def test_requests_are_counted_by_route_and_status_and_never_by_path() -> None:
