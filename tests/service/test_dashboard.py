@@ -6,12 +6,14 @@ The tests share one server, one clock and one page, which shows them a new campa
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.errors import AskRefused
 from purse.service import dashboard
 from tests.service.conftest import View
 from tests.service.stage import BEGUN, Stage, fill, fits, make, rows, shown
@@ -339,6 +341,22 @@ def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
         bar = page.locator("#tree .gauge rect.spent").first
         assert 9 < float(bar.get_attribute("width")) < 11  # of 1000
         fits(page, 390, 1280)
+
+
+def test_a_campaign_that_looks_for_the_best_arm_is_not_blamed_for_its_gain(stage: Stage) -> None:
+    page, campaign = stage.page, stage.campaign(policy="best-arm:by=ratio", budget="50")
+    with suppress(AskRefused):  # it has found it
+        for _ in range(400):
+            ticket = campaign.ask()
+            campaign.tell(ticket, int(ticket.arm == "small"), "0.01")
+    stage.shown(campaign)
+    assert re.match(r"small is best by reward per USD, 9\d", stage.text("#answer"))
+    assert page.locator("[data-stat=gain]").count() == 1
+    for name in ("earned", "always", "all arms equally often"):
+        assert page.locator(f"[data-stat='{name}']").count() == 0
+    assert "Always" not in stage.text("#value")
+    assert "(estimate)" not in stage.text("#value")
+    fits(page, 390, 1280)
 
 
 def test_actions_are_unlocked_confirmed_and_done_once(stage: Stage, tmp_path: Path) -> None:

@@ -102,7 +102,7 @@ export function budgets({ status, history, now, until }) {
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
         stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
-        number ? null : certified(history.certificate),
+        number || !history.certificate ? null : certified(history.certificate),
         stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
       el("dl", { class: "stats" },
         stat("spent", "Spent", text.spent, { ...known("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
@@ -116,15 +116,17 @@ export function budgets({ status, history, now, until }) {
   }
 }
 
-/** What the money bought, in units of the first resource. */
+/** What the money bought, in units of the first resource; a campaign without a certificate does not try to gain, and is not compared. */
 export function value({ status, history, now, until }) {
   const { resource } = status.purses[0];
+  const compares = history.certificate !== null;
+  const gained = compares ? history.value : { ...history.value, best: null, uniform: null };
   const drawn = chart("value", `Reward per ${resource} over time`, 220, rewardRate);
   if (!drawn.node.isConnected) {
     drawn.top = el("div");
     find("value").replaceChildren(drawn.top, el("h3", {}, `Reward per ${resource} over time`), drawn.node);
   }
-  drawn.top.replaceChildren(...stats({ value: history.value, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
+  drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
-  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: history.value, resource, now, until });
+  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: gained, resource, now, until });
 }
