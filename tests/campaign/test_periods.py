@@ -63,6 +63,15 @@ def test_a_refusal_says_when_the_next_period_begins() -> None:
         game.do(asks.ask, 1, "second")
 
 
+def test_a_refusal_by_an_account_says_when_its_own_next_period_begins() -> None:
+    harness = MemoryHarness()
+    harness.account("team", budget=1, every="day", time_zone="Europe/Berlin")
+    test = begun(harness, account="team")
+    test.tell(test.ask(), 1, 1)
+    said = refusal(BudgetExhausted, test.ask)
+    assert "account 'team' has 0 left; the next period begins 2027-01-16 00:00:00 Eur" in said
+
+
 def test_the_budget_stays_within_what_can_be_counted() -> None:
     most = amounts.LARGEST // amounts.UNIT
     harness = MemoryHarness()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -90,8 +91,8 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     assert "a-ended ended" in listed[4]
     assert page.locator("h1").first.inner_text() == "Accounts and campaigns"
     assert rows(page, "#tree") == [
-        "company 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
-        "team-a 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
+        "company running 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
+        "team-a running 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
     ]
     assert "b-quiet running replan · team-a 5 of 5 USD only 1.99 USD in team-a" in listed[3]
     fits(page, 390, 820, 1280)
@@ -329,13 +330,13 @@ def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
     campaign = make(storage, "renewed", account="team", every="day")
     with view(storage) as (page, at):
         for now in (BEGUN - 24 * DAY, BEGUN):
-            storage.now = lambda now=now: now
+            storage.now = partial(int, now)
             campaign.tell(campaign.ask(arms=["large"]), 1, "0.05")
         page.goto(at.url)
         page.wait_for_selector("#list tbody tr:has-text('renewed')")
         company, team = rows(page, "#tree")
-        assert company.startswith("company 4.95 of 5.00 USD in this period 0.10 0.00 0.00")
-        assert team.startswith("team 1 campaign 3.95 of 4.00 USD in this period 0.10")
+        assert company.startswith("company running 4.95 of 5.00 USD in this period 0.10 0.00 0.00")
+        assert team.startswith("team running 1 campaign 3.95 of 4.00 USD in this period 0.10")
         assert "4.95 of 5.00 USD in this period" in rows(page, "#list")[0]
         assert "Spent in all, USD" in page.locator("#tree thead").inner_text()
         bar = page.locator("#tree .gauge rect.spent").first

@@ -130,6 +130,8 @@ class Audit:
     # entries up to this one were found right by an earlier audit
     after: int = field(default=0, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
+    levels: int = field(default=1, compare=False)  # of the whole tree, which is checked
+    checked: int = field(default=0, compare=False)  # entries of all levels
 
     @property
     def ok(self) -> bool:

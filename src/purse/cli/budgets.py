@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from purse.base.text import count
 from purse.campaign.budget import Budget
 from purse.campaign.results import in_period
 from purse.campaign.verb import verbs
@@ -97,9 +98,9 @@ def export(of: type[Budget[Any]], *more: click.Parameter) -> click.Command:
     def run(out: Path | None, storage: str, **typed: Any) -> None:
         name, without = typed.pop(OF), typed.pop("without_contexts", False)
         given = {"contexts": False} if without else {}
-        count = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
+        number = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
         if out is not None:
-            click.echo(f"{count} entries written to {out}", err=True)
+            click.echo(f"{count(number, 'entry', 'entries')} written to {out}", err=True)
 
     text = "Write the journal as JSON lines."
     return written("export", run, text, name_of(of), OUT, *more)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from purse.base.text import format_digits, format_time
+from purse.base.text import count, format_digits, format_time
 from purse.campaign.campaign import Campaign
 from purse.campaign.results import in_period, said
 from purse.campaign.states import OPEN
@@ -179,11 +179,11 @@ def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> T
     """Return the open tickets, the oldest first."""
     from rich.text import Text
 
-    count = sum(status.counts[state] for state in OPEN)
-    text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
+    number = sum(status.counts[state] for state in OPEN)
+    text = Text(count(number, "open ticket") + (":" if tickets else ""))
     for ticket in tickets:
         text.append(
             f"\n  {ticket.id}  {ticket.arm}  {', '.join(ticket.held)} "
             f"{ticket.state}, {format_time(now - ticket.asked_at)} old"
         )
-    return text.append("\n  …") if count > len(tickets) else text
+    return text.append("\n  …") if number > len(tickets) else text

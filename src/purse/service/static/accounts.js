@@ -34,7 +34,7 @@ export function left(level) {
 
 function name({ name: own, status, why, depth, children }) {
   const campaigns = children.filter(({ kind }) => kind === "campaign").length;
-  return el("span", { class: `which level-${depth}` }, own, el("small", {}, status === "running" ? null : el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
+  return el("span", { class: `which level-${depth}` }, own, el("small", {}, el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
 }
 
 /** Kinds of alarms, serious ones first. */

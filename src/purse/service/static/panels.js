@@ -17,7 +17,7 @@ export const option = (storage) => (storage?.includes(":") ? ` --storage ${stora
 export function title({ status, history, now }, storage) {
   find("name").textContent = status.name;
   find("status").textContent = find("status").dataset.status = status.status;
-  const isOwn = !/^(account|all) /.test(status.why); // neither an account above it nor rounds
+  const isOwn = !/^(account|all|the only round) /.test(status.why); // neither an account above it nor rounds
   const command = isOwn && COMMANDS[status.status]?.(status.name);
   find("why").replaceChildren(status.why, ...(command ? [". To go on: ", el("code", {}, `${command}${option(storage)}`)] : []));
   find("answer").textContent = history.answer;
