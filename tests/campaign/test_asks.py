@@ -105,6 +105,9 @@ def test_the_horizon_ends_the_asking_and_not_the_telling() -> None:
     assert len(tickets) == 2
     message = refusal(HorizonReached, campaign.ask)
     assert message == "all 2 rounds are played"
+    once = made(horizon=1, every="day")
+    once.ask()
+    assert refusal(HorizonReached, once.ask) == "the only round of this period is played"
     assert campaign.tell(tickets[1], 1, 1).state == "told"
     status = campaign.status()
     assert (status.rounds, status.horizon) == (2, 2)
@@ -235,7 +238,7 @@ def test_a_repeat_may_say_the_same_in_other_words() -> None:
     again = harness.open("test")
     assert again.ask("r", arms={"small": "0.1", "large": "0.3"}) == first
     for other in (None, ["large", "small"], {"large": "0.3", "small": "0.2"}, {"large": "0.3"}):
-        with pytest.raises(Conflict, match="used before for another request: 1 tickets of some"):
+        with pytest.raises(Conflict, match="used before for another request: 1 ticket of some"):
             again.ask("r", arms=other)
     plain = again.ask("p")
     assert harness.open("test").ask("p") == plain

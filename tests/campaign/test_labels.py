@@ -93,7 +93,7 @@ def test_a_repeat_with_other_labels_is_a_conflict(campaign: Campaign) -> None:
     first = campaign.ask("r", labels={"tenant": "x", "team": "y"})
     assert campaign.ask("r", labels={"team": "y", "tenant": "x"}) == first
     for other in (None, {}, TENANT, {"tenant": "x", "team": "z"}):
-        with pytest.raises(Conflict, match="another request: 1 tickets with labels"):
+        with pytest.raises(Conflict, match="another request: 1 ticket with labels"):
             campaign.ask("r", labels=other)
     campaign.ask("s")
     with pytest.raises(Conflict):

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from decimal import Decimal
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from purse.campaign import asks, replay_journal, reports, transaction
 from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.history import History
 from purse.campaign.period import Calendar, Period
+from purse.campaign.results import in_period
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.terms import Terms
 from purse.campaign.transaction import Transaction
@@ -61,6 +63,15 @@ def test_a_refusal_says_when_the_next_period_begins() -> None:
         game.do(asks.ask, 1, "second")
 
 
+def test_a_refusal_by_an_account_says_when_its_own_next_period_begins() -> None:
+    harness = MemoryHarness()
+    harness.account("team", budget=1, every="day", time_zone="Europe/Berlin")
+    test = begun(harness, account="team")
+    test.tell(test.ask(), 1, 1)
+    said = refusal(BudgetExhausted, test.ask)
+    assert "account 'team' has 0 left; the next period begins 2027-01-16 00:00:00 Eur" in said
+
+
 def test_the_budget_stays_within_what_can_be_counted() -> None:
     most = amounts.LARGEST // amounts.UNIT
     harness = MemoryHarness()
@@ -82,6 +93,31 @@ def test_the_horizon_is_that_of_a_period_and_rounds_keep_their_numbers() -> None
         harness.clock += 6 * HOUR
     assert "round 9, 0 of 3 in this period" in str(campaign.status())
     assert is_whole(campaign)
+
+
+@pytest.mark.parametrize("carry", ["none", "all"])
+def test_balances_of_a_period_add_up_to_its_own_budget(carry: str) -> None:
+    harness = MemoryHarness()
+    team: Any = harness.account("team", budget=20, every="6h", carry=carry)
+    below: Any = harness.account("below", budget=15, every="6h", account="team")
+    test = begun(harness, account="below", carry=carry, expires_after=7 * 3600)
+    for _ in range(3):
+        tickets = test.ask_many(4)
+        test.tell(tickets[0], 1, "0.5")
+        harness.clock += 6 * HOUR
+        team.top_up("0.25")
+        test.ask()
+        statuses = team.status(), team.status().children[0], below.status(), test.status()
+        for status in statuses:
+            (now,) = in_period(status.purses, status.period)
+            parts = (now.spent, now.held, now.presumed, now.left)
+            assert sum(map(Decimal, parts)) == Decimal(now.budget)
+            assert now.left == status.purses[0].left
+            assert (now.held, now.presumed) == ("1", "0")
+    assert (now.budget == "10") is (carry == "none")
+    assert f"left {now.left} of {now.budget} units" in repr(test.status())
+    (child,) = in_period(team.status().children[0].purses, team.status().children[0].period)
+    assert f"account below: {child.left} of {child.budget} units left" in str(team.status())
 
 
 def test_random_draws_never_come_again() -> None:

@@ -174,7 +174,8 @@ def test_a_policy_that_has_ended_the_game_has_done_so_everywhere(
     assert (facts["status"], facts["why"]) == end
     picture = client.get("/campaigns/quality/picture").json()
     assert picture["status"]["why"] == end[1]
-    assert picture["history"]["answer"].startswith("good is best, 9")
+    assert picture["history"]["answer"].startswith("good is best by reward, 9")
+    assert picture["history"]["certificate"] is None  # it does not try to gain
     assert [purse["projection"] for purse in picture["history"]["purses"]] == [None]
     assert campaign.status().entries == entries  # nothing was written about it
     assert campaign.audit(full=True).ok

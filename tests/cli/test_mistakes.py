@@ -41,6 +41,11 @@ MISTAKES = [
     ("tell prompts 1 --reward 1", "ticket 1: give both --reward and --cost"),
     ("tell prompts - --reward 1", "read from stdin"),
     ("tell prompts 1 --reward nan --cost 1", "ticket 1: reward=nan: must be a finite number"),
+    ("tell prompts 1 --reward 1 --cost 1,000", "a comma stands between resources, not in a num"),
+    (
+        "ask prompts --arm small=9",
+        "arms='small=9': must be a name; {'small': '9'}, or --most small=9",
+    ),
     ("settle prompts 1", "Missing option '--cost'"),
     ("top-up prompts -3", "No such option '-3'"),
     ("export prompts -o no/such/folder/file", "no/such/folder/file"),

@@ -158,7 +158,7 @@ def test_a_creation_that_may_have_happened_is_told_as_such(far: Far) -> None:
     assert far.create("third", exist_ok=True).name == "third"
 
 
-@pytest.mark.parametrize("status", [429, 502, 503, 504])
+@pytest.mark.parametrize("status", [429, 503, 504])
 def test_a_busy_server_is_asked_again_when_it_says_but_not_in_a_day(far: Far, status: int) -> None:
     date = "Wed, 21 Oct 2026 07:28:00 GMT"
     asked = [far.wire.busy(status, Retry_After=after) for after in ("7", "99999", date)]
@@ -194,7 +194,7 @@ def test_an_answer_that_cannot_be_read_is_no_answer(far: Far, text: str) -> None
 def test_waits_grow_and_differ(far: Far) -> None:
     random.seed(0)
     for _ in range(20):
-        far.wire.trouble = [far.wire.refuse] * 5
+        far.wire.trouble = [far.wire.busy(503)] * 5
         far.campaign.status()
     waits = np.array(far.waits).reshape(20, 5)
     assert (waits <= 0.1 * 2.0 ** np.arange(5)).all()
@@ -208,6 +208,16 @@ def test_waits_grow_and_differ(far: Far) -> None:
         with pytest.raises(purse.errors.StorageUnavailable, match=said):
             far.campaign.ask()
         assert len(far.waits) == 5
+
+
+def test_a_restart_is_waited_for(far: Far) -> None:
+    def missing(_: Sent) -> Answer:
+        raise FileNotFoundError("/run/purse.sock")
+
+    for down in (far.wire.refuse, missing, far.wire.busy(502)):
+        far.wire.trouble, far.waits[:] = [down] * 5, []
+        far.campaign.status()
+        assert 6 < sum(far.waits) < 12.5
 
 
 def test_arms_that_cool_down_are_raised_at_once(far: Far) -> None:

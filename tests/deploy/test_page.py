@@ -12,6 +12,7 @@ import click
 import pytest
 import yaml
 
+from purse import Campaign
 from purse.cli import cli
 from tests.support.deployment import PAGE, commands, read_yaml, settings_of
 from tests.support.paths import ROOT
@@ -106,3 +107,23 @@ def test_bash_completes_a_verb_with_the_script_that_the_page_has_printed(tmp_pat
     code = f'source {script}; {typed}; _purse_completion {program}; echo "${{COMPREPLY[@]}}"'
     done = subprocess.run(["bash", "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("campaign\n", "")
+
+
+def test_the_backup_of_a_file_is_whole_while_it_is_used_and_for_its_owner(tmp_path: Path) -> None:
+    campaign = Campaign.create(
+        "p", arms={"a": 1}, budget=5, storage=f"sqlite:///{tmp_path}/purse.db"
+    )
+    campaign.ask()
+    (line,) = re.findall(r"`(\(umask .*?\))`", TEXT)
+    line = line.replace("python", sys.executable)
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True, timeout=60)
+    backup = tmp_path / "backup.db"
+    assert backup.stat().st_mode & 0o077 == 0
+    campaign.ask()  # it goes on
+    copy = Campaign.open("p", storage=f"sqlite:///{backup}")
+    assert (copy.status().rounds, copy.audit().ok) == (1, True)
+
+
+def test_each_storage_says_what_to_install() -> None:
+    needed = TEXT.partition("\n### PostgreSQL\n")[2].partition("\n#")[0]
+    assert '$ pip install ".[postgres]"\n' in needed

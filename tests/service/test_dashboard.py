@@ -6,14 +6,18 @@ The tests share one server, one clock and one page, which shows them a new campa
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
+from purse.errors import AskRefused
 from purse.service import dashboard
 from tests.service.conftest import View
-from tests.service.stage import Stage, fill, fits, make, rows, shown
+from tests.service.stage import BEGUN, Stage, fill, fits, make, rows, shown
 from tests.support.service import HERE, TestClient, problem, token_file
 
 DAY = 86_400_000  # ms
@@ -87,8 +91,8 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     assert "a-ended ended" in listed[4]
     assert page.locator("h1").first.inner_text() == "Accounts and campaigns"
     assert rows(page, "#tree") == [
-        "company 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
-        "team-a 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
+        "company running 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
+        "team-a running 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
     ]
     assert "b-quiet running replan · team-a 5 of 5 USD only 1.99 USD in team-a" in listed[3]
     fits(page, 390, 820, 1280)
@@ -312,7 +316,48 @@ def test_labels_have_a_panel_once_there_are_some_and_the_period_is_shown_as_it_i
     stage.now += 3 * DAY
     stage.page.locator("#period", has_text="Period 4").wait_for()
     assert "0 of 5 USD spent and 14.88 carried over." in stage.text("#period")
+    assert stage.stats("left", "spent", "held", "presumed") == ["19.88", "0.00", "0.11", "0.00"]
+    assert stage.text("[data-stat=left] dd").endswith("of 19.88 USD in this period")
     assert "round 0 of 99 in this period" in stage.text("#facts")
+
+
+def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
+    storage = in_memory()
+    daily: dict[str, Any] = {"every": "day", "storage": storage}
+    storage.now = lambda: BEGUN - 24 * DAY
+    Account.create("company", budget=5, resources=["USD"], **daily)
+    Account.create("team", budget=4, account="company", **daily)
+    campaign = make(storage, "renewed", account="team", every="day")
+    with view(storage) as (page, at):
+        for now in (BEGUN - 24 * DAY, BEGUN):
+            storage.now = partial(int, now)
+            campaign.tell(campaign.ask(arms=["large"]), 1, "0.05")
+        page.goto(at.url)
+        page.wait_for_selector("#list tbody tr:has-text('renewed')")
+        company, team = rows(page, "#tree")
+        assert company.startswith("company running 4.95 of 5.00 USD in this period 0.10 0.00 0.00")
+        assert team.startswith("team running 1 campaign 3.95 of 4.00 USD in this period 0.10")
+        assert "4.95 of 5.00 USD in this period" in rows(page, "#list")[0]
+        assert "Spent in all, USD" in page.locator("#tree thead").inner_text()
+        bar = page.locator("#tree .gauge rect.spent").first
+        assert 9 < float(bar.get_attribute("width")) < 11  # of 1000
+        fits(page, 390, 1280)
+
+
+def test_a_campaign_that_looks_for_the_best_arm_is_not_blamed_for_its_gain(stage: Stage) -> None:
+    page, campaign = stage.page, stage.campaign(policy="best-arm:by=ratio", budget="50")
+    with suppress(AskRefused):  # it has found it
+        for _ in range(400):
+            ticket = campaign.ask()
+            campaign.tell(ticket, int(ticket.arm == "small"), "0.01")
+    stage.shown(campaign)
+    assert re.match(r"small is best by reward per USD, 9\d", stage.text("#answer"))
+    assert page.locator("[data-stat=gain]").count() == 1
+    for name in ("earned", "always", "all arms equally often"):
+        assert page.locator(f"[data-stat='{name}']").count() == 0
+    assert "Always" not in stage.text("#value")
+    assert "(estimate)" not in stage.text("#value")
+    fits(page, 390, 1280)
 
 
 def test_actions_are_unlocked_confirmed_and_done_once(stage: Stage, tmp_path: Path) -> None:

@@ -96,6 +96,23 @@ def test_accounts_have_numbers_of_their_own_and_labels_have_none() -> None:
     assert ("purse_budget", "team-a", "USD") not in found
 
 
+def test_what_may_be_spent_in_a_period_has_a_number_of_its_own() -> None:
+    storage = in_memory()
+    storage.now = lambda: 1_000_000
+    client = running(storage, every="day")
+    account = {"name": "team-a", "budget": "30", "every": "day", "resources": ["USD"]}
+    client.post("/accounts", json=account)
+    client.post("/accounts", json={"name": "team-b", "budget": "7", "resources": ["USD"]})
+    storage.now = lambda: 1_000_000 + 24 * 86_400_000
+    client.post("/campaigns/prompts/asks")
+    found = numbers(client)
+    assert found["purse_period_budget", "prompts", "USD"] == 25
+    assert found["purse_account_left", "team-a", "USD"] == 30
+    assert found["purse_account_period_budget", "team-a", "USD"] == 30
+    assert found["purse_account_period_budget", "team-b", "USD"] == 7
+    assert "of a resource" not in client.get("/metrics").text
+
+
 def test_every_number_is_documented() -> None:
     client = running()
     client.post("/accounts", json={"name": "team-a", "budget": 1})
@@ -105,6 +122,14 @@ def test_every_number_is_documented() -> None:
     told = set(re.findall(r"`(purse_[a-z_]+)`", documented))
     ends = r"_(created|bucket|count|sum)$"
     assert {re.sub(ends, "", name) for name in known if not name.endswith("_created")} <= told
+    there = set(re.findall(r"\bpurse_[a-z_]+", client.get("/metrics").text))
+    assert told <= there | {f"{name}_total" for name in there}  # of receivers there is no sample
+
+
+def test_every_kind_of_alarm_is_documented() -> None:
+    page = (ROOT / "docs" / "campaigns.md").read_text()
+    table = page.partition("\nAlarms, ")[2].partition("\n\nAlarms about")[0]
+    assert {*re.findall(r"(?m)^\| `([a-z-]+)`", table), "storage"} == set(ALARM_KINDS)
 
 
 def test_requests_are_counted_by_route_and_status_and_never_by_path() -> None:

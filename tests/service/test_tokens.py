@@ -211,8 +211,9 @@ def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
         ["list", "--tokens", file + "?"],
     ):
         assert isinstance(run.invoke(token_command, words).exception, InvalidInput)
-    soon = ["new", "x", "--role", "act", "--expires", "soon", "--tokens", file]
-    assert "'soon' is not a time" in run.invoke(token_command, soon).stderr
+    for word in ("soon", "90"):
+        words = ["new", "x", "--role", "act", "--expires", word, "--tokens", file]
+        assert f"'{word}' is not a time" in run.invoke(token_command, words).stderr
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "10.0.0.1", "example.org", ""])

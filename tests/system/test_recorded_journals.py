@@ -116,6 +116,7 @@ def changed(line: int, edit: Edit) -> str:
         ('{"purse": "0.1.0"}', "line 1: not the journal of a campaign"),
         ('{"purse": "0.1.0", "format": 1}', "line 1: not the journal of a campaign in format"),
         (f'{{"purse": "0.1.0", "format": {FORMAT}}}', "no entries"),
+        (TEAM.read_text(), "line 1: the journal of account 'team', and only campaigns"),
     ],
 )
 def test_a_text_that_is_no_journal_is_refused(text: str, part: str) -> None:

@@ -115,13 +115,13 @@ def format_time(seconds: float) -> str:
     return f"{max(0.0, seconds):.0f} s"
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, one: str, several: str | None = None) -> str:
     """Write how many there are of something, in digits.
 
-    >>> count(1, "path"), count(1000, "path")
-    ('1 path', '1,000 paths')
+    >>> count(1, "path"), count(1000, "path"), count(2, "entry", "entries")
+    ('1 path', '1,000 paths', '2 entries')
     """
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def count_in_words(number: int, one: str, several: str | None = None) -> str:
@@ -130,8 +130,8 @@ def count_in_words(number: int, one: str, several: str | None = None) -> str:
     >>> count_in_words(2, "policy", "policies"), count_in_words(50, "run")
     ('two policies', '50 runs')
     """
-    amount = WORDS[number] if number < len(WORDS) else f"{number:,}"
-    return f"{amount} {one if number == 1 else several or one + 's'}"
+    digits, words = count(number, one, several).split(" ", 1)
+    return f"{WORDS[number] if number < len(WORDS) else digits} {words}"
 
 
 def join_words(parts: Iterable[str]) -> str:

@@ -12,6 +12,7 @@ from purse.campaign.results import (
     Alarm,
     BalanceStatus,
     PeriodStatus,
+    in_period,
     left_of,
     said,
 )
@@ -28,11 +29,12 @@ class LevelStatus:
     purses: tuple[BalanceStatus, ...]
     children: tuple[LevelStatus, ...] = ()
     why: Annotated[str, WHY] = ""
+    period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
 
     def lines(self, indent: str) -> Iterator[str]:
         """Lines for people, those below it too."""
         state = "" if self.status == RUNNING else f" ({self.status})"
-        yield f"{indent}{self.kind} {self.name}{state}: {balances_of(self.purses)}"
+        yield f"{indent}{self.kind} {self.name}{state}: {balances_of(self)}"
         for child in self.children:
             yield from child.lines(indent + "  ")
 
@@ -62,11 +64,11 @@ class AccountStatus:
         return asdict(self)
 
     def __repr__(self) -> str:
-        return f"<AccountStatus of {self.name!r}: {said(self)}, left {left_of(self.purses)}>"
+        return f"<AccountStatus of {self.name!r}: {said(self)}, left {left_of(self)}>"
 
     def __str__(self) -> str:
         above = f", below account {self.account}" if self.account else ""
-        lines = [f"account {self.name}: {said(self)}{above}", f"  {balances_of(self.purses)}"]
+        lines = [f"account {self.name}: {said(self)}{above}", f"  {balances_of(self)}"]
         lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")
@@ -75,12 +77,12 @@ class AccountStatus:
         return "\n".join(lines)
 
 
-def balances_of(purses: tuple[BalanceStatus, ...]) -> str:
-    """Return balances on one line."""
+def balances_of(status: AccountStatus | LevelStatus) -> str:
+    """Return balances on one line; those of its period if there is one."""
     return "; ".join(
         f"{purse.left} of {purse.budget} {purse.resource} left, spent {purse.spent}, "
         f"held {purse.held}"
         + (f", presumed {purse.presumed}" if purse.presumed != "0" else "")
         + (f", overrun {purse.overrun}" if purse.overrun != "0" else "")
-        for purse in purses
+        for purse in in_period(status.purses, status.period)
     )

@@ -85,8 +85,8 @@ def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted
         text += (
             f"; {amounts.text(balance.presumed)} is presumed spent, for tickets without a report"
         )
-    if level is own and (period := own.period):
-        begins = write_time(period.ends / 1000, own.terms.time_zone)
+    if period := level.period:
+        begins = write_time(period.ends / 1000, level.terms.time_zone)
         text += f"; the next period begins {begins}"
     error = BudgetExhausted(text)
     error.need = list(held)

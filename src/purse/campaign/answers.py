@@ -25,9 +25,14 @@ def answers(
     head          as it is stored
     projections   when each resource runs out at this speed
     """
+    name, options = spec.parse(history.terms.policy)
+    if name == BEST_ARM:  # which does not try to gain: nothing is certified
+        answer = recommended_arm(history, options)
+        answer = answer or runs_out(status, projections)
+        return {"answer": answer, "worth": history.worth, "certificate": None}
     certificate = certified(history, CONFIDENCE, head.drifted)
     return {
-        "answer": recommended_arm(history) or runs_out(status, projections),
+        "answer": runs_out(status, projections),
         "worth": history.worth,
         "certificate": {
             "share": certificate.share,
@@ -37,11 +42,11 @@ def answers(
     }
 
 
-def recommended_arm(history: History) -> str:
-    """Return which arm is best, for a campaign of the policy that finds it; "" for others."""
-    name, options = spec.parse(history.terms.policy)
-    if name != BEST_ARM:
-        return ""
+def recommended_arm(history: History, options: Mapping[str, Any]) -> str:
+    """Return which arm is best, for a campaign of the policy that finds it; "" before a report.
+
+    options   of the policy
+    """
     asked = {"cap": None, "confidence": CONFIDENCE, "within": 0.0}
     asked |= {option: options[option] for option in OPTIONS if option in options}
     by = str(options.get("by", REWARD))
@@ -49,8 +54,12 @@ def recommended_arm(history: History) -> str:
     if best.arm is None:
         return best.answer
     if best.certain:
-        return f"{best.arm} is best, {best.sureness} sure"
-    return f"{best.arm} leads, {best.sureness} sure" if best.confidence >= 0.001 else ""
+        return f"{best.arm} is best {best.question}, {best.sureness} sure"
+    return (
+        f"{best.arm} leads {best.question}, {best.sureness} sure"
+        if best.confidence >= 0.001
+        else ""
+    )
 
 
 def runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:

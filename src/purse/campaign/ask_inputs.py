@@ -67,6 +67,12 @@ def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
     places = {name: place for place, name in enumerate(names)}
     for name in arms:
         if not isinstance(name, str) or name not in places:
+            arm, _, most = str(name).rpartition("=")
+            if arm in places:
+                hint = (
+                    f"must be a name; {{{arm!r}: {most!r}}}, or --most {name}, also says the most "
+                )
+                raise invalid("arms", name, hint + "that it may cost in this ask")
             raise unknown("arm in arms", str(name), names)
     allowed = tuple(sorted({places[name] for name in arms}))
     if not isinstance(arms, Mapping):

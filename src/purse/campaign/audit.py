@@ -86,7 +86,9 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     notes = {text for replay in replays.values() for text in replay.notes}
     if not findings:
         keep(storage, by_name)
-    return Audit(own.seq, tuple(findings), own.head.digest, after, tuple(sorted(notes)))
+    checked = sum(stored.level.seq for stored in tree)
+    seen = after, tuple(sorted(notes)), len(tree), checked
+    return Audit(own.seq, tuple(findings), own.head.digest, *seen)
 
 
 def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:

@@ -85,7 +85,10 @@ class BudgetTerms:
             units *= len(self.resources)
         if len(units) != len(self.resources):
             names = ", ".join(self.resources)
-            raise invalid(field, value, f"must be one amount for each of the resources {names}")
+            allowed = f"must be one amount for each of the resources {names}"
+            if isinstance(value, (list, tuple)) and len(self.resources) == 1 < len(value):  # 1,000
+                allowed += "; a comma stands between resources, not in a number"
+            raise invalid(field, value, allowed)
         if low is not None and min(units) < low:
             raise invalid(field, value, "must not be negative")
         return tuple(units)

@@ -26,7 +26,7 @@ from purse.campaign.commit import Committer, Operation, linked, recreated, writt
 from purse.campaign.entry import Entry
 from purse.campaign.kinds import checked_name, number_of
 from purse.campaign.ledger import Level
-from purse.campaign.make_results import account_status, balances, campaign_status, issued
+from purse.campaign.make_results import account_status, balances, campaign_status, issued, period
 from purse.campaign.read_terms import MOST_GIVEN, names
 from purse.campaign.recommendations import SharedHistory
 from purse.campaign.records import Units
@@ -193,7 +193,8 @@ class Kept:
             costs += its
             state, why = standing(level, now, its)
             purses = balances(self.terms.resources, level.balances)
-            rows.append(LevelStatus(stored.name, level.kind, state, purses, tuple(children), why))
+            facts = state, purses, tuple(children), why, period(level)
+            rows.append(LevelStatus(stored.name, level.kind, *facts))
         return rows, costs
 
     def _terms_of(self, stored: Found) -> Any:

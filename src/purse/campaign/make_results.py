@@ -215,6 +215,8 @@ def period(level: Level) -> PeriodStatus | None:
         texts(terms.budget),
         texts(now.carried),
         texts(now.spent(level.balances)),
+        texts([part.held - held for part, held in zip(level.balances, now.held, strict=True)]),
+        texts(now.budget(level.balances)),
     )
 
 

@@ -18,7 +18,7 @@ from purse.campaign.learner import Learner
 from purse.campaign.ledger import Level
 from purse.campaign.records import RESTORED
 from purse.campaign.replay_journal import Load, Replay
-from purse.campaign.states import CAMPAIGN
+from purse.campaign.states import ACCOUNT, CAMPAIGN
 from purse.campaign.storage.sql import Found, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms import Terms
@@ -187,6 +187,11 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
     if parsed(1, line).get("format") != FORMAT:
         raise InvalidInput(
             f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
+        )
+    if ACCOUNT in (head := parsed(1, line)):
+        raise InvalidInput(
+            f"line 1: the journal of account {shorten(str(head[ACCOUNT]))!r}, and only campaigns "
+            "are restored: a backup of the storage has accounts and all below them"
         )
     last = 0
     for number, line in lines:

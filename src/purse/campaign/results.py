@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from purse.campaign.states import (
@@ -130,6 +130,8 @@ class Audit:
     # entries up to this one were found right by an earlier audit
     after: int = field(default=0, compare=False)
     notes: tuple[str, ...] = field(default=(), compare=False)  # what was not checked, and why
+    levels: int = field(default=1, compare=False)  # of the whole tree, which is checked
+    checked: int = field(default=0, compare=False)  # entries of all levels
 
     @property
     def ok(self) -> bool:
@@ -148,11 +150,6 @@ class BalanceStatus:
     presumed: Amount
     left: Amount
     overrun: Amount
-
-
-def left_of(purses: tuple[BalanceStatus, ...]) -> str:
-    """Return what is left of each resource, in a few words."""
-    return ", ".join(f"{purse.left} of {purse.budget} {purse.resource}" for purse in purses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +208,8 @@ class PeriodStatus:
     allowance: Amounts
     carried: Annotated[Amounts, "What earlier periods have left to it."]
     spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
+    held: Annotated[Amounts, "For tickets of this period."]
+    budget: Annotated[Amounts, "All that may be spent in it: allowance, carried, top-ups."]
 
     def __str__(self) -> str:
         ends_at, zone = self.ends_at, self.time_zone
@@ -221,6 +220,29 @@ class PeriodStatus:
             f"{self.number} (every {self.every}{until}): spent {', '.join(self.spent)} of "
             f"{', '.join(self.allowance)}{more}"
         )
+
+
+def in_period(
+    purses: tuple[BalanceStatus, ...], period: PeriodStatus | None
+) -> tuple[BalanceStatus, ...]:
+    """Return the balances of a period, where what is presumed counts as spent; without a period
+    they are as they were.
+    """
+    if period is None:
+        return purses
+    parts = zip(purses, period.budget, period.spent, period.held, strict=True)
+    return tuple(
+        replace(purse, budget=budget, spent=spent, held=held, presumed="0")
+        for purse, budget, spent, held in parts
+    )
+
+
+def left_of(status: Any) -> str:
+    """Return what is left of each resource, in a few words."""
+    return ", ".join(
+        f"{purse.left} of {purse.budget} {purse.resource}"
+        for purse in in_period(status.purses, status.period)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,8 +331,7 @@ class Status:
 
     def __repr__(self) -> str:
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
-        left = left_of(self.purses)
-        return f"<Status of {self.name!r}: {said(self)}, left {left}{alarms}>"
+        return f"<Status of {self.name!r}: {said(self)}, left {left_of(self)}{alarms}>"
 
     def _repr_html_(self) -> str:
         """Return the balances as a table and the rest as lines, for notebooks."""

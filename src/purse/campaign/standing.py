@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from purse.base import amounts
+from purse.base.text import count
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.ledger import Level, fits
 from purse.campaign.period import local_day
@@ -57,8 +58,15 @@ def played(level: CampaignLevel) -> Standing | None:
     if not isinstance(horizon, int) or level.asked_in_period < horizon:
         return None
     if period is None:
-        return ENDED, f"all {horizon} rounds are played"
-    return EXHAUSTED, f"all {horizon} rounds of this period are played"
+        return ENDED, all_played(horizon)
+    return EXHAUSTED, all_played(horizon, " of this period")
+
+
+def all_played(horizon: int, of: str = "") -> str:
+    """Return that all rounds are played, in words."""
+    return (
+        f"the only round{of} is played" if horizon == 1 else f"all {horizon} rounds{of} are played"
+    )
 
 
 def spent(level: Level, costs: Sequence[Units]) -> Standing | None:
@@ -113,7 +121,7 @@ def costs_of(level: CampaignLevel) -> list[Units]:
 
 def policy_has_ended(terms: Terms, rounds: int) -> str:
     """Return that a policy has ended the game, in words."""
-    return f"{policy_name(terms)} has ended the game after {rounds} rounds"
+    return f"{policy_name(terms)} has ended the game after {count(rounds, 'round')}"
 
 
 def policy_name(terms: Terms) -> str:

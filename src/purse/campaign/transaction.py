@@ -23,6 +23,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 from purse.base import amounts
+from purse.base.text import count
 from purse.campaign.arms import Seen
 from purse.campaign.campaign_ledger import CampaignLevel
 from purse.campaign.cooldown import CoolDown
@@ -150,7 +151,7 @@ class Transaction:
             entry.kind != kind or any(entry.body.get(name) != same[name] for name in same)
         ):
             before = (
-                f"{entry.body.get('n', 1)} tickets"
+                count(entry.body.get("n", 1), "ticket")
                 + " of some arms" * ("mask" in entry.body)
                 + " with labels" * ("labels" in entry.body)
                 if entry.kind == "asked"

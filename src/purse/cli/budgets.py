@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
+from purse.base.text import count
 from purse.campaign.budget import Budget
+from purse.campaign.results import in_period
 from purse.campaign.verb import verbs
 from purse.cli.made import OF, command, name_of, opened
 from purse.cli.options import PATH, for_machines, stored
@@ -77,8 +79,10 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     rows = []
     for status in statuses:
         purses = ", ".join(
-            f"{purse.spent} of {purse.budget} {purse.resource} spent" for purse in status.purses
+            f"{purse.spent} of {purse.budget} {purse.resource} spent"
+            for purse in in_period(status.purses, status.period)
         )
+        purses += f" in period {status.period.number}" if status.period else ""
         alarms = ", ".join(alarm.kind for alarm in status.alarms)
         rows.append([status.name, status.status, purses, *([f"! {alarms}"] if alarms else [])])
     if sys.stdout.isatty():
@@ -94,9 +98,9 @@ def export(of: type[Budget[Any]], *more: click.Parameter) -> click.Command:
     def run(out: Path | None, storage: str, **typed: Any) -> None:
         name, without = typed.pop(OF), typed.pop("without_contexts", False)
         given = {"contexts": False} if without else {}
-        count = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
+        number = opened(of, name, storage).export(sys.stdout if out is None else out, **given)
         if out is not None:
-            click.echo(f"{count} entries written to {out}", err=True)
+            click.echo(f"{count(number, 'entry', 'entries')} written to {out}", err=True)
 
     text = "Write the journal as JSON lines."
     return written("export", run, text, name_of(of), OUT, *more)

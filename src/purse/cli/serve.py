@@ -103,7 +103,7 @@ def duration(text: str) -> float | None:
     from purse.campaign.kinds import seconds
 
     span: float | str | None = seconds(text)
-    if isinstance(span, str):
+    if isinstance(span, str) or text[-1:].isdigit():  # 90 of what?
         raise click.BadParameter(f"{text!r} is not a time; write 90s, 30m, 1h, 7d, 4w or never")
     return span
 

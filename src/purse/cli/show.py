@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
-from purse.base.text import align_columns
+from purse.base.text import align_columns, count
 from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt
 from purse.cli.output import print_json
 from purse.client.wire import plain
@@ -95,10 +95,16 @@ def show_audit(audit: Audit) -> None:
     """Print what an audit found."""
     for line in (*audit.notes, *audit.findings):
         click.echo(line)
-    verdict = "all agree with the journal" if audit.ok else f"{len(audit.findings)} findings"
+    verdict = "all agree with the journal"
+    if not audit.ok:
+        verdict = count(len(audit.findings), "finding")
+    tree = ""
+    if audit.levels > 1:
+        tree = f", {audit.checked:,} in its tree of {audit.levels} levels"
     earlier = f" ({audit.after} of them checked by an earlier audit)" if audit.after else ""
     name = click.get_current_context().params["of"]
-    click.echo(f"{name}: {audit.entries} entries{earlier}, {verdict}; digest {audit.digest}")
+    own = count(audit.entries, "entry", "entries")
+    click.echo(f"{name}: {own}{earlier}{tree}, {verdict}; digest {audit.digest}")
 
 
 def print_rows(

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 TIMEOUT, RETRIES = 10.0, 5
 AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
 SHORTEST, LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
+DOWN = (ConnectionRefusedError, FileNotFoundError)  # no server is there; a proxy answers 502
+RESTART = 0.4  # seconds in place of the shortest: five such waits are 6 to 12 s, a restart
 LONGEST_PAUSE = 60.0  # seconds that a server may ask for
 PERHAPS = "an earlier attempt of this call, which got no answer, may have created it"
 
@@ -120,13 +122,13 @@ class Server:
         from purse.client.links import LOST
 
         for attempt in range(self.retries + 1):
-            wait = ""  # seconds that the server asks for
+            wait, is_down = "", False  # seconds that the server asks for
             try:
                 status, headers, text = self._links.send(method, path, content, timeout)
                 if status < 300:
                     return read(text)
             except LOST as error:
-                trouble = f"{type(error).__name__}: {error}"
+                trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, DOWN)
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
                 trouble = f"an answer that cannot be read: {said(text)}"
             else:
@@ -136,11 +138,13 @@ class Server:
                         refused = CampaignExists(f"{refused}; {PERHAPS}")
                     raise refused
                 trouble, wait = str(refused), headers.get("Retry-After", "")
+                is_down = status == 502
             if attempt < self.retries:
                 from random import uniform  # which takes a while to import, and is seldom needed
 
                 asked = min(float(wait), LONGEST_PAUSE) if wait.isdecimal() else 0.0
-                time.sleep(asked + uniform(0, min(LONGEST, SHORTEST * 2**attempt)))
+                most = min(LONGEST, (RESTART if is_down else SHORTEST) * 2**attempt)
+                time.sleep(asked + uniform(most / 2 if is_down else 0, most))
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )

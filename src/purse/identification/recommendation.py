@@ -79,12 +79,12 @@ class Recommendation:
         """The answer in a sentence."""
         if self.arm is not None and self.certain:
             near = f" or at most {format_digits(self.within)} worse" if self.within else ""
-            return f"{self.arm} is best{near} {self._question}, with {self.sureness} confidence"
+            return f"{self.arm} is best{near} {self.question}, with {self.sureness} confidence"
         if self.arm is not None:
             wanted = f"{100 * self.wanted:.6g}% was asked for"
             sure = f", with {self.sureness} confidence where {wanted}"
             so_far = sure if self.confidence >= 0.001 else " so far"
-            return f"not sure yet: {self.arm} leads {self._question}{so_far}{self._others}"
+            return f"not sure yet: {self.arm} leads {self.question}{so_far}{self._others}"
         if self.certain:
             return f"no arm costs at most {self._cap} a pull, with {self.sureness} confidence"
         if self.cap is not None and any(row.pulls for row in self.arms):
@@ -99,7 +99,8 @@ class Recommendation:
         return f"{self.cap:.9g} {self.resource}"
 
     @property
-    def _question(self) -> str:
+    def question(self) -> str:
+        """The criterion, and the cap if there is one, in words."""
         what = "by reward" if self.by == REWARD else f"by reward per {self.resource}"
         return what + ("" if self.cap is None else f" among arms of at most {self._cap} a pull")
 

@@ -15,18 +15,26 @@ from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamil
 
 from purse.campaign.account import Account
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import ALARM_KINDS
+from purse.campaign.results import ALARM_KINDS, in_period
 from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.results import Status
+    from purse.campaign.results import BalanceStatus, Status
     from purse.campaign.storage.storage import Storage
     from purse.campaign.webhooks.follower import Follower
     from purse.service.budgets import Budgets
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
-AMOUNTS = ("budget", "spent", "held", "presumed", "left", "overrun")
+AMOUNTS = {
+    "budget": "Granted so far",
+    "spent": "Spent",
+    "held": "Held for open tickets",
+    "presumed": "Presumed spent",
+    "left": "Left for new tickets",
+    "overrun": "Spent above what was held",
+}
+OF_PERIOD = "The budget of the period; the budget if it is not renewed"
 COUNTS = {
     "tickets": "Tickets given out.",
     "told": "Tickets that were reported on.",
@@ -108,15 +116,24 @@ class Family:
         ]
         return self.numbers("state", text, rows, "state")
 
-    def balances(self, text: str, statuses: Sequence[Any]) -> Iterator[Metric]:
+    def balances(self, statuses: Sequence[Any]) -> Iterator[Metric]:
         """Yield the amounts of each resource."""
-        for word in AMOUNTS:
-            rows = [
-                ((status.name, purse.resource), float(getattr(purse, word)))
-                for status in statuses
-                for purse in status.purses
-            ]
-            yield self.numbers(word, text.format(word), rows, "resource")
+        whole = [(status.name, purse) for status in statuses for purse in status.purses]
+        for word, text in AMOUNTS.items():
+            yield self.amounts(word, text, whole, word)
+        now = [
+            (status.name, purse)
+            for status in statuses
+            for purse in in_period(status.purses, status.period)
+        ]
+        yield self.amounts("period_budget", OF_PERIOD, now, "budget")
+
+    def amounts(
+        self, word: str, text: str, purses: Sequence[tuple[str, BalanceStatus]], field: str
+    ) -> Metric:
+        """Return a field of balances, each with a name."""
+        rows = [((name, purse.resource), float(getattr(purse, field))) for name, purse in purses]
+        return self.numbers(word, f"{text}, in the resource's own unit.", rows, "resource")
 
 
 def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
@@ -127,7 +144,7 @@ def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
         statuses, up = [], 0
     family = Family("purse_", "campaign")
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
-    yield from family.balances("The {} of a resource, in its own unit.", statuses)
+    yield from family.balances(statuses)
     yield family.states("1 for the state that the campaign is in.", statuses)
     alarms = [
         ((status.name, word), any(alarm.kind == word for alarm in status.alarms))
@@ -152,7 +169,7 @@ def of_accounts(budgets: Budgets) -> Iterator[Metric]:
     with suppress(StorageUnavailable):
         statuses = list(budgets.statuses(Account))
     family = Family("purse_account_", "account")
-    yield from family.balances("The {} of a resource of an account, in its own unit.", statuses)
+    yield from family.balances(statuses)
     yield family.states("1 for the state that the account is in.", statuses)
 
 

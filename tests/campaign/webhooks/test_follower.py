@@ -22,7 +22,7 @@ from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import Progress, following
 from purse.campaign.webhooks.sending import NotSent
-from purse.errors import PurseError, StorageUnavailable
+from purse.errors import BudgetExhausted, PurseError, StorageUnavailable
 from tests.support.paths import ROOT
 from tests.support.receiver import (
     OK,
@@ -115,6 +115,36 @@ def test_slack_gets_a_line_of_text(storage: Storage) -> None:
         "text": "campaign p: alert 1% (&lt;USD&gt;); 1 of 3 &lt;USD&gt; spent, 2 left"
     }
     assert not [name for name in message.headers if name.startswith("webhook-")]
+
+
+def test_slack_says_what_is_left_of_a_period(storage: Storage, clock: Clock) -> None:
+    campaign = spent("p", storage, every="day")
+    with receiver() as made:
+        follows = follower(storage, made, format="slack")
+        follows.look()
+        clock.now += DAY
+        campaign.tell(campaign.ask(arms=["a"]), 1, 1)
+        follows.look()
+    (message,) = made.messages
+    left = "1 units left in period 2, whose allowance is 2"
+    assert json.loads(message.body) == {"text": f"campaign p: alert 1% (units); {left}"}
+
+
+def test_every_field_of_a_message_is_on_the_page(storage: Storage, clock: Clock) -> None:
+    campaign = Campaign.create(
+        "p", arms={"a": 3}, budget=4, every="day", alerts=["100%"], storage=storage
+    )
+    campaign.tell(campaign.ask(), 1, 3)
+    with receiver() as made:
+        follows = follower(storage, made)
+        follows.look()
+        with pytest.raises(BudgetExhausted):
+            campaign.ask()
+        follows.look()
+    data = json.loads(made.messages[0].body)["data"]
+    assert (data["refused"], data["period"]) == (["3"], 1)
+    page = (ROOT / "docs" / "alerts.md").read_text()
+    assert not [field for field in data if f"`{field}`" not in page and f'"{field}":' not in page]
 
 
 def test_campaigns_and_accounts_by_their_patterns(storage: Storage) -> None:

@@ -13,13 +13,14 @@ import hmac
 import html
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any
 
 from purse._version import __version__
 from purse.base import amounts
 from purse.base.json import compact_bytes
 from purse.campaign.entry import Entry
-from purse.campaign.records import Balance
+from purse.campaign.records import Balance, text
 from purse.campaign.states import ACCOUNT, CAMPAIGN
 
 STANDARD, SLACK = FORMATS = ("standard", "slack")
@@ -66,16 +67,25 @@ def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes
     """Return headers and body of a message for Slack."""
     facts = facts_of(terms, event)
     about = facts.get("resource", facts.get("arm"))
-    left = "; ".join(
-        f"{part['spent']} of {part['budget']} {part['resource']} spent, {part['left']} left"
-        for part in facts["purses"]
-    )
+    left = "; ".join(map(in_words, facts["purses"], terms["budget"], repeat(facts.get("period"))))
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"
     words += "; an ask was refused" if "refused" in facts else ""
     if "affords" in facts:
         words += f"; about {facts['requests']} more requests, money for {facts['affords']}"
     return HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
+
+
+def in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> str:
+    """Return the balance of a resource for people. An event tells of all periods; of this one it
+    tells what is left.
+
+    allowance   of each period, in units
+    """
+    left, name = purse["left"], purse["resource"]
+    if period is None:
+        return f"{purse['spent']} of {purse['budget']} {name} spent, {left} left"
+    return f"{left} {name} left in period {period}, whose allowance is {text(allowance)}"
 
 
 def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from purse.base.text import format_digits, format_time
+from purse.base.text import count, format_digits, format_time
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import said
+from purse.campaign.results import in_period, said
 from purse.campaign.states import OPEN
 from purse.cli import complete
 from purse.cli.options import option, stored
@@ -113,7 +113,8 @@ def view(
         (status.name, "bold"), f"  {said(status)}, {status.policy}, {rounds}, {rates}"
     )
     parts: list[RenderableType] = [head]
-    for purse, past in zip(status.purses, history["purses"], strict=True):
+    purses = in_period(status.purses, status.period)
+    for purse, past in zip(purses, history["purses"], strict=True):
         parts += [bar(purse), Text(f"  {runs_out(past['projection'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
     parts += [Text(f"forecast: {status.forecast_words}")] if status.forecast else []
@@ -130,7 +131,7 @@ def bar(purse: BalanceStatus) -> Text:
     text, done, end = Text(), 0, 0.0
     for part, style, mark in PARTS:
         end += float(getattr(purse, part))
-        width = round(BAR * min(1.0, end / budget)) - done
+        width = round(BAR * min(1.0, end / budget if budget else 1.0)) - done
         text.append(mark * width, style)
         done += width
     text.append(f"  {purse.budget} {purse.resource}\n ")
@@ -178,11 +179,11 @@ def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> T
     """Return the open tickets, the oldest first."""
     from rich.text import Text
 
-    count = sum(status.counts[state] for state in OPEN)
-    text = Text(f"{count:,} open tickets" + (":" if tickets else ""))
+    number = sum(status.counts[state] for state in OPEN)
+    text = Text(count(number, "open ticket") + (":" if tickets else ""))
     for ticket in tickets:
         text.append(
             f"\n  {ticket.id}  {ticket.arm}  {', '.join(ticket.held)} "
             f"{ticket.state}, {format_time(now - ticket.asked_at)} old"
         )
-    return text.append("\n  …") if count > len(tickets) else text
+    return text.append("\n  …") if number > len(tickets) else text

@@ -24,17 +24,17 @@ function scarcest({ purses, above }, place) {
 
 /** Left of each budget, as a bar and in words. */
 export function left(level) {
-  return el("span", { class: "lefts" }, ...level.purses.map((purse, place) => {
+  return el("span", { class: "lefts" }, ...money.inPeriod(level.purses, level.period).map((purse, place) => {
     const text = money.parts(purse);
     const least = level.above?.length ? scarcest(level, place) : null;
-    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` of ${text.budget} ${purse.resource}`),
+    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` of ${text.budget} ${purse.resource}${level.period ? " in this period" : ""}`),
       least ? el("small", { class: "quiet" }, `only ${money.parts(least.purses[place]).left} ${purse.resource} in ${least.name}`) : null);
   }));
 }
 
 function name({ name: own, status, why, depth, children }) {
   const campaigns = children.filter(({ kind }) => kind === "campaign").length;
-  return el("span", { class: `which level-${depth}` }, own, el("small", {}, status === "running" ? null : el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
+  return el("span", { class: `which level-${depth}` }, own, el("small", {}, el("span", { class: "badge", "data-status": status, title: why }, status), campaigns ? format.plural(campaigns, "campaign") : null));
 }
 
 /** Kinds of alarms, serious ones first. */
@@ -48,12 +48,13 @@ export function signs(alarms = []) {
 
 /** What is spent or set apart on each level, in a column for each resource. */
 function amounts(rows, words) {
+  const isRenewed = rows.some(({ period }) => period);
   const resources = [...new Set(rows.flatMap(({ purses }) => purses.map(({ resource }) => resource)))];
   return resources.flatMap((resource) => {
     const known = rows.map(({ purses }) => purses.find((purse) => purse.resource === resource));
     const of = (word) => known.map((purse) => purse?.[word] ?? "0");
     const places = money.decimals(words.flatMap(of));
-    return words.map((word) => ({ name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}`, cells: money.column(of(word), places).map((cell, place) => (known[place] ? cell : "–")) }));
+    return words.map((word) => ({ ...(isRenewed && word === "spent" ? { name: `Spent in all, ${resource}`, wide: true } : { name: `${word[0].toUpperCase()}${word.slice(1)}, ${resource}` }), cells: money.column(of(word), places).map((cell, place) => (known[place] ? cell : "–")) }));
   });
 }
 
@@ -65,7 +66,7 @@ export function draw(tops) {
   const alarmed = rows.some(({ alarms = [] }) => alarms.length);
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
   const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
-  const columns = [{ name: "Account" }, { name: "Left", text: true, wide: true }, ...columnsOfAmounts.map((column) => ({ name: column.name })), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
+  const columns = [{ name: "Account" }, { name: "Left", text: true, wide: true }, ...columnsOfAmounts.map(({ cells, ...column }) => column), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
   const made = rows.map((level, place) => ({ head: name(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[place]), ...(alarmed ? [signs(level.alarms)] : [])] }));
   replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
 }

@@ -10,7 +10,7 @@ const AHEAD = 3; // lives so far: what lies farther ahead is not in the chart
 const hatched = (id) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, svg("path", { class: "hatch", d: "M0 0V6" })));
 
 /** What was spent, presumed, held and left of a resource over time; the dashed line goes on at the recent speed. */
-export function budget({ resource, places, purse, at: given, now, until: end }, width, height) {
+export function budget({ resource, granted, places, purse, at: given, now, until: end }, width, height) {
   const at = [...given, end];
   const values = Object.fromEntries(["budget", "left", "overrun", ...STACK].map((name) => [name, [...purse[name], purse[name].at(-1)].map(Number)]));
   const projection = purse.projection;
@@ -39,7 +39,7 @@ export function budget({ resource, places, purse, at: given, now, until: end }, 
   marks.push(...areas, svg("path", { class: "budget-line", d: line([...steps, [x(edge), y(values.budget.at(-1))]]) }));
   const over = values.overrun.at(-1) > 0;
   if (over) marks.push(svg("path", { class: "paid-line", d: line(at.map((time, place) => [x(time), y(paid[place])])) }));
-  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `budget ${format.amount(values.budget.at(-1))}`));
+  marks.push(svg("text", { class: "strong", x: width - EDGE.right, y: y(values.budget.at(-1)) + (paid.at(-1) > values.budget.at(-1) ? 16 : -9), "text-anchor": "end" }, `${granted} ${format.amount(values.budget.at(-1))}`));
   if (projection) {
     const left = values.left.at(-1);
     const reach = Math.min(1, (edge - end) / (projection.seconds || 1));

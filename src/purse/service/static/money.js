@@ -20,6 +20,9 @@ export function decimals(values) {
   return Math.min(needed && Math.max(2, needed), Math.max(2, 2 - Math.floor(Math.log10(largest))));
 }
 
+/** The balances of this period, in which what is presumed counts as spent; without periods they are as they were. */
+export const inPeriod = (purses, period) => (period ? purses.map((purse, place) => ({ ...purse, budget: period.budget[place], spent: period.spent[place], held: period.held[place], presumed: "0" })) : purses);
+
 /** The decimals of a budget and its parts. */
 export const decimalsOf = (purse) => decimals([...PARTS, "budget", "overrun"].map((name) => purse[name]));
 

@@ -17,7 +17,7 @@ export const option = (storage) => (storage?.includes(":") ? ` --storage ${stora
 export function title({ status, history, now }, storage) {
   find("name").textContent = status.name;
   find("status").textContent = find("status").dataset.status = status.status;
-  const isOwn = !/^(account|all) /.test(status.why); // neither an account above it nor rounds
+  const isOwn = !/^(account|all|the only round) /.test(status.why); // neither an account above it nor rounds
   const command = isOwn && COMMANDS[status.status]?.(status.name);
   find("why").replaceChildren(status.why, ...(command ? [". To go on: ", el("code", {}, `${command}${option(storage)}`)] : []));
   find("answer").textContent = history.answer;
@@ -83,8 +83,10 @@ export function end({ history: { series: { at } }, now }) {
 /** The budget of each resource; a campaign without asks has no course yet. */
 export function budgets({ status, history, now, until }) {
   const place = find("budgets");
-  for (const [number, purse] of status.purses.entries()) {
+  const { period } = status;
+  for (const [number, purse] of money.inPeriod(status.purses, period).entries()) {
     const { resource } = purse;
+    const whole = status.purses[number]; // of all periods
     const drawn = chart(`budget ${number}`, `${resource}: spent, presumed, held and left over time`, 280, budget);
     if (!drawn.node.isConnected) {
       const label = `budget-${number}`;
@@ -95,33 +97,36 @@ export function budgets({ status, history, now, until }) {
     const over = Number(purse.overrun) > 0;
     const { projection } = history.purses[number];
     const [when, note] = runsOut(status, projection, now);
-    const known = (name) => ({ exact: `exactly ${purse[name]} ${resource}` });
+    const known = (name, of = purse) => ({ exact: `exactly ${of[name]} ${resource}` });
+    const set = (name) => (period ? money.shown(whole[name], text.places) : text[name]); // for tickets of any period
     drawn.top.replaceChildren(
       el("dl", { class: "stats" },
-        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}` }),
-        number ? null : certified(history.certificate),
+        stat("left", "Left", text.left, { ...known("left"), kind: "first", note: `of ${text.budget} ${resource}${period ? " in this period" : ""}` }),
+        number || !history.certificate ? null : certified(history.certificate),
         stat("", "Runs out", when, { note: projection ? `${note}, at ${format.rate(projection.per_second, resource)}` : note })),
       el("dl", { class: "stats" },
-        stat("spent", "Spent", text.spent, { ...known("spent"), note: format.share(purse.spent / purse.budget) }),
-        stat("presumed", "Presumed", text.presumed, { ...known("presumed"), note: format.plural(status.counts.presumed, "ticket") }),
-        stat("held", "Held", text.held, { ...known("held"), note: format.plural(status.counts.held, "ticket") }),
+        stat("spent", "Spent", text.spent, { ...known("spent"), note: `${format.share(purse.spent / purse.budget || 0)}${period && Number(whole.presumed) ? ", presumed included" : ""}` }),
+        stat("presumed", "Presumed", set("presumed"), { ...known("presumed", whole), note: format.plural(status.counts.presumed, "ticket") }),
+        stat("held", "Held", set("held"), { ...known("held", whole), note: format.plural(status.counts.held, "ticket") }),
         over ? stat("overrun", "Overrun", text.overrun, { ...known("overrun"), kind: "over", note: "above the budget" }) : null),
-      over ? el("p", { class: "paid" }, `Paid in all ${text.paid} ${resource} = ${text.spent} within the budget + ${text.overrun} above it.`) : "",
+      over ? el("p", { class: "paid" }, `Paid in all ${money.parts(whole).paid} ${resource} = ${money.parts(whole).spent} within the budget + ${text.overrun} above it.`) : "",
       gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])));
-    drawn.update({ resource, places: text.places, purse: history.purses[number], at: history.series.at, now, until });
+    drawn.update({ resource, granted: period ? "all budgets so far" : "budget", places: text.places, purse: history.purses[number], at: history.series.at, now, until });
     drawn.node.hidden = !status.counts.tickets;
   }
 }
 
-/** What the money bought, in units of the first resource. */
+/** What the money bought, in units of the first resource; a campaign without a certificate does not try to gain, and is not compared. */
 export function value({ status, history, now, until }) {
   const { resource } = status.purses[0];
+  const compares = history.certificate !== null;
+  const gained = compares ? history.value : { ...history.value, best: null, uniform: null };
   const drawn = chart("value", `Reward per ${resource} over time`, 220, rewardRate);
   if (!drawn.node.isConnected) {
     drawn.top = el("div");
     find("value").replaceChildren(drawn.top, el("h3", {}, `Reward per ${resource} over time`), drawn.node);
   }
-  drawn.top.replaceChildren(...stats({ value: history.value, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
+  drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
-  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: history.value, resource, now, until });
+  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: gained, resource, now, until });
 }

@@ -64,8 +64,9 @@ export function tickets(seen, allowed) {
     cells: [ticket.arm ?? "none", el("span", { class: "state" }, OPEN.includes(ticket.state) ? swatch(ticket.state) : null, ticket.state), format.duration(now - ticket.asked_at), ...(due ? [deadline(ticket, now)] : []), ...shown.map((cells) => cells[number]), ...(act ? [buttons(ticket, act)] : [])],
   }));
   const all = choice.state ? status.counts[choice.state] : choice.ids ? choice.ids.length : status.counts.held + status.counts.presumed;
-  const what = choice.ids ? `Tickets of the alarm ${choice.of}` : `${choice.state ?? "open"} tickets`;
-  const caption = rows.length < all ? `The oldest ${rows.length} of ${format.count(all)} ${what}` : choice.ids ? what : `${format.count(all)} ${what}, the oldest first`;
+  const one = `${choice.state ?? "open"} ticket`;
+  const what = choice.ids ? `Tickets of the alarm ${choice.of}` : `${one}s`;
+  const caption = rows.length < all ? `The oldest ${rows.length} of ${format.count(all)} ${what}` : choice.ids ? what : `${format.plural(all, one)}, the oldest first`;
   const others = known.length - rows.length;
   const more = () => {
     few = false;

@@ -21,21 +21,28 @@ function against(gain, other) {
 /** The best arm alone, unless the interval of its gain is wider than the gain: then it says nothing. */
 const told = (best) => (best && (!best.interval || best.interval[1] - best.interval[0] <= best.gain) ? best : null);
 
-/** The gain in numbers. */
-export function stats({ value, worth, resource, places, waiting }) {
-  const { gain, paid, per_unit: each, best, uniform } = value;
+/** The gain in numbers; `compares`: beside other gains. */
+export function stats({ value, compares, worth, resource, places, waiting }) {
+  const { gain, paid, per_unit: each } = value;
+  const own = [
+    stat("Gain", format.number(gain), `for ${money.shown(paid[0], places)} ${resource} paid${worth === null ? "" : `; a request is worth ${format.number(worth)}`}`, { title: MONEY.gain }),
+    stat(`Reward per ${resource}`, format.number(each), waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all"),
+  ];
+  const [others, note] = compares ? comparisons(value, resource) : [[], []];
+  return [el("dl", { class: "stats four" }, ...own, ...others), ...note];
+}
+
+/** What one arm alone and all arms equally often might have gained, and what that is. */
+function comparisons({ gain, paid, best, uniform }, resource) {
   const known = told(best);
   const range = known?.interval ? `, 95%: ${format.number(best.interval[0])} to ${format.number(best.interval[1])}` : "";
   const isLimited = best && !best.interval && paid.length === 1; // by rounds, too
   const why = best?.interval ? `most reward per ${resource}` : "most gain";
-  return [
-    el("dl", { class: "stats four" },
-      stat("Gain", format.number(gain), `for ${money.shown(paid[0], places)} ${resource} paid${worth === null ? "" : `; a request is worth ${format.number(worth)}`}`, { title: MONEY.gain }),
-      stat(`Reward per ${resource}`, format.number(each), waiting ? `in all; ${format.plural(waiting, "ticket")} paid for, reward not known yet` : "in all"),
-      stat(best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", { key: "always" }),
-      stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : against(gain, uniform))),
-    el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`),
+  const others = [
+    stat(best ? el("span", {}, "Always ", el("em", {}, best.arm)) : "Always one arm", known ? `≈ ${format.number(best.gain)}` : "–", known ? `${why}${range}; ${against(gain, best.gain)}` : best ? `${why}, but too few reports to say how much` : "no arm has two reports yet", { key: "always" }),
+    stat("All arms equally often", uniform === null ? "–" : `≈ ${format.number(uniform)}`, uniform === null ? "not every arm has a report yet" : against(gain, uniform)),
   ];
+  return [others, [el("p", { class: "quiet small" }, `≈ are estimates of the gain for the same money${isLimited ? ", in at most as many pulls because rounds are limited" : ""}, from the mean reward and cost that each arm's own reports had. Which arm is best is known only in hindsight, and few reports flatter it.`)]];
 }
 
 /** The reward for each unit of money, in each interval in which something was paid. */
