@@ -84,17 +84,17 @@ def test_an_empty_server_has_a_form_then_a_list_with_alarms_first_and_a_tree(sta
     listed = rows(page, "#list")
     assert {row.split()[0] for row in listed[:2]} == {"d-over", "e-spent"}
     assert [row.split()[0] for row in listed[2:]] == ["c-busy", "b-quiet", "a-ended"]
-    assert "c-busy running uniform 4.98 of 5.00 USD" in listed[2]
+    assert "c-busy running uniform 4.98 left of 5.00 USD" in listed[2]
     assert " 2 125 none" in listed[2]
     assert "Overrun" in "".join(listed[:2])
     assert "e-spent exhausted" in "".join(listed[:2])
     assert "a-ended ended" in listed[4]
     assert page.locator("h1").first.inner_text() == "Accounts and campaigns"
     assert rows(page, "#tree") == [
-        "company running 19.99 of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
-        "team-a running 2 campaigns 1.99 of 2.00 USD 0.01 0.00 0.00 0.01",
+        "company running 19.99 left of 20.00 USD 0.01 0.00 0.00 0.01 Overrun",
+        "team-a running 2 campaigns 1.99 left of 2.00 USD 0.01 0.00 0.00 0.01",
     ]
-    assert "b-quiet running replan · team-a 5 of 5 USD only 1.99 USD in team-a" in listed[3]
+    assert "b-quiet running replan · team-a 5 left of 5 USD only 1.99 USD in team-a" in listed[3]
     fits(page, 390, 820, 1280)
     for number in range(8):
         make(storage, f"more-{number}")
@@ -335,9 +335,9 @@ def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
         page.goto(at.url)
         page.wait_for_selector("#list tbody tr:has-text('renewed')")
         company, team = rows(page, "#tree")
-        assert company.startswith("company running 4.95 of 5.00 USD in this period 0.10 0.00 0.00")
-        assert team.startswith("team running 1 campaign 3.95 of 4.00 USD in this period 0.10")
-        assert "4.95 of 5.00 USD in this period" in rows(page, "#list")[0]
+        assert company.startswith("company running 4.95 left of 5.00 USD in this period 0.10 0.00 0.00")
+        assert team.startswith("team running 1 campaign 3.95 left of 4.00 USD in this period 0.10")
+        assert "4.95 left of 5.00 USD in this period" in rows(page, "#list")[0]
         assert "Spent in all, USD" in page.locator("#tree thead").inner_text()
         bar = page.locator("#tree .gauge rect.spent").first
         assert 9 < float(bar.get_attribute("width")) < 11  # of 1000

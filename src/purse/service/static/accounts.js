@@ -27,7 +27,7 @@ export function left(level) {
   return el("span", { class: "lefts" }, ...money.inPeriod(level.purses, level.period).map((purse, place) => {
     const text = money.parts(purse);
     const least = level.above?.length ? scarcest(level, place) : null;
-    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` of ${text.budget} ${purse.resource}${level.period ? " in this period" : ""}`),
+    return el("span", { class: "left-of" }, gauge(["spent", "presumed", "held", "left"].map((name) => [name, Number(purse[name])])), el("span", {}, el("strong", {}, text.left), ` left of ${text.budget} ${purse.resource}${level.period ? " in this period" : ""}`),
       least ? el("small", { class: "quiet" }, `only ${money.parts(least.purses[place]).left} ${purse.resource} in ${least.name}`) : null);
   }));
 }
@@ -66,7 +66,7 @@ export function draw(tops) {
   const alarmed = rows.some(({ alarms = [] }) => alarms.length);
   const over = rows.some(({ purses }) => purses.some(({ overrun }) => Number(overrun)));
   const columnsOfAmounts = amounts(rows, ["spent", "held", "presumed", ...(over ? ["overrun"] : [])]);
-  const columns = [{ name: "Account" }, { name: "Left", text: true, wide: true }, ...columnsOfAmounts.map(({ cells, ...column }) => column), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
+  const columns = [{ name: "Account" }, { name: "Budget", text: true, wide: true }, ...columnsOfAmounts.map(({ cells, ...column }) => column), ...(alarmed ? [{ name: "Alarms", text: true, wide: true }] : [])];
   const made = rows.map((level, place) => ({ head: name(level), cells: [left(level), ...columnsOfAmounts.map(({ cells }) => cells[place]), ...(alarmed ? [signs(level.alarms)] : [])] }));
   replace(find("tree"), table("A ticket has to fit into its campaign and into every account above it", columns, made, { cards: true }));
 }

@@ -58,7 +58,7 @@ export function draw(facts = shown) {
   const above = accounts.above(tops);
   const resources = [...new Set(all.map(({ status }) => status.purses[0].resource))];
   const shows = { gain: format.column(campaigns.map(({ summary }) => summary?.value.gain ?? 0)), rate: format.column(campaigns.map(({ summary }) => summary?.value.per_unit ?? 0)) };
-  const columns = [{ name: "Campaign" }, { name: "Left", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: `Reward per ${resources.length === 1 ? resources[0] : "unit"}`, label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
+  const columns = [{ name: "Campaign" }, { name: "Budget", text: true, wide: true }, { name: "Runs out" }, { name: "Gain" }, { name: `Reward per ${resources.length === 1 ? resources[0] : "unit"}`, label: "Reward" }, { name: "Alarms", text: true, wide: true }, { name: "Last change", label: "Changed" }];
   const rows = sorted(campaigns).map((each) => row(each, above.get(each.status.name), shows, now));
   replace(find("list"), el("div", { class: "card" }, table(`${format.plural(campaigns.length, "campaign")}; those that need a look first, then the most recently active`, columns, rows, { cards: true })));
 }
