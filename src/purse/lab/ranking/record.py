@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from purse.lab.ranking.scores import Leaderboard
 
 KNOWN_COSTS = "needs to know what each arm costs"
-COMPARED = 12  # policies whose wins over each other are in the record
 DIGITS = 6  # of a score
 SMALL = 0.095  # a smaller score has a tenth of a percent in a heat map
 ADVERSARY = "an adversary"  # the situation
@@ -59,7 +58,6 @@ class Record:
     standings: tuple[Standing, ...]
     scores: dict[tuple[str, str], MeanScore]  # (policy, case)
     known_costs: frozenset[str]  # policies that need to know what each arm costs
-    wins: dict[str, dict[str, int]]  # in how many cases the first beats the second
     alone: dict[str, Alone]  # case -> what arms alone earn
 
     @property
@@ -104,13 +102,8 @@ def record_of(board: Leaderboard) -> Record:
     )
     estimates = {key: estimate(scores) for key, scores in board.scores.items()}
     scores = {key: MeanScore(mean, high - mean) for key, (mean, _, _, high) in estimates.items()}
-    best = [row.policy for row in standings[:COMPARED]]
-    wins = {
-        policy: dict(zip(best, map(int, row), strict=True))
-        for policy, row in zip(best, board.wins(best), strict=True)
-    }
     knowing = frozenset(name for (name, _), why in board.refusals.items() if KNOWN_COSTS in why)
-    return Record(board.suite, board.cases, standings, scores, knowing, wins, board.alone)
+    return Record(board.suite, board.cases, standings, scores, knowing, board.alone)
 
 
 def write_record(record: Record, path: Path) -> None:
@@ -123,7 +116,6 @@ def write_record(record: Record, path: Path) -> None:
         "known_costs": sorted(record.known_costs),
         "standings": {row.policy: shorten(row[1:]) for row in record.standings},
         "scores": scores,
-        "wins": record.wins,
         "alone": {case: shorten(gains) for case, gains in record.alone.items()},
     }
     lines = []
@@ -154,6 +146,5 @@ def read_record(path: Path, suites: dict[str, tuple[Case, ...]]) -> Record:
             for case, score in row.items()
         },
         frozenset(parts["known_costs"]),
-        parts["wins"],
         {case: Alone(*gains) for case, gains in parts["alone"].items()},
     )
