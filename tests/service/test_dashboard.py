@@ -335,9 +335,8 @@ def test_the_first_page_shows_what_is_left_of_each_period(view: View) -> None:
         page.goto(at.url)
         page.wait_for_selector("#list tbody tr:has-text('renewed')")
         company, team = rows(page, "#tree")
-        assert company.startswith("company running 4.95 left of 5.00 USD in this period 0.10")
-            "company running 4.95 left of 5.00 USD in this period 0.10 0.00 0.00"
-        )
+        words = "company running 4.95 left of 5.00 USD in this period 0.10 0.00 0.00"
+        assert company.startswith(words)
         assert team.startswith("team running 1 campaign 3.95 left of 4.00 USD in this period 0.10")
         assert "4.95 left of 5.00 USD in this period" in rows(page, "#list")[0]
         assert "Spent in all, USD" in page.locator("#tree thead").inner_text()
