@@ -109,7 +109,7 @@ def test_a_campaign_sees_and_chooses_as_a_policy_in_memory_does(
 ) -> None:
     """With 26 masks, reports in any order, voids and periods; often from another process."""
     harness, rng = MemoryHarness(), random.Random(2)
-    terms = {"policy": policy, "budget": 100, "horizon": horizon}
+    terms = {"policy": policy, "budget": 100 if horizon else 1_000, "horizon": horizon}
     campaign = made(harness, every=every, **terms)
     facts = {**terms, "seed": TERMS["seed"], "cost_min": TERMS["cost_min"]}
     live = Policy(n_arms=5, cost_max=list(TERMS["arms"].values()), stop="fit", **facts)

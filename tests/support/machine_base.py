@@ -295,7 +295,8 @@ class BaseMachine(RuleBasedStateMachine):
         assert [astuple(purse) for purse in status.purses] == ledger.purses()
         assert status.counts == ledger.counts()
         assert (status.rounds, status.entries) == (ledger.rounds, ledger.entries)
-        by_policy = status.why.endswith(f"has ended the game after {ledger.rounds} rounds")
+        rounds = f"{ledger.rounds} round{'s' * (ledger.rounds != 1)}"
+        by_policy = status.why.endswith(f"has ended the game after {rounds}")
         assert status.status == ("ended" if by_policy else ledger.state()), status.why
         assert bool(status.why) == (status.status != "running")
         assert status.overdue == len(ledger.overdue())

@@ -167,9 +167,14 @@ class Books(Level):
         )
 
     def extremes(self) -> list[tuple[float, float]]:
-        """The least and the most of each number of all contexts."""
+        """The least and the most of each number of all contexts, the first in its own unit."""
         contexts = [each.context for each in self.tickets.values() if each.context is not None]
-        return [(min(column), max(column)) for column in zip(*contexts, strict=True)]
+        ends = [(min(column), max(column)) for column in zip(*contexts, strict=True)]
+        if ends and self.terms.features is not None:
+            low, high = self.terms.features
+            least, most = (float(f"{low + (end + 1) / 2 * (high - low):.6g}") for end in ends[0])
+            ends[0] = least, most
+        return ends
 
     def open(self) -> list[int]:
         """How many pulls of each arm are on tickets of which something is still expected."""

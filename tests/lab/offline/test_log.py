@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse.lab.offline.bootstrap import Sample
+from purse.lab.offline.bootstrap import Resampled
 from purse.lab.offline.log import Log, read_log
 from purse.lab.offline.log_result import LogResult
 from purse.lab.offline.log_words import finding
@@ -241,7 +241,7 @@ def found(rows: str) -> str:
         wave = np.array([1.0 if bin(k & player_of[row["policy"]] + 1).count("1") % 2 else -1.0
                          for k in range(n)])  # fmt: skip
         wave *= (row["high"] - row["estimate"]) / t_quantile(n - 1, 0.95) / wave.std(ddof=1)
-        sample = Sample(np.array([row["estimate"]]), (row["estimate"] + wave)[:, None])
+        sample = Resampled(np.array([row["estimate"]]), (row["estimate"] + wave)[:, None])
         gains[row["policy"], 5.0, row["method"]] = sample
     return plain_blanks(finding(frame, gains, 20))
 
@@ -317,13 +317,13 @@ def test_a_finding_says_who_is_best_and_how_sure_that_is(rows: str, says: str) -
 def test_players_are_compared_on_the_same_logs_drawn_again() -> None:
     rng = np.random.default_rng(0)
     shared = 20 * rng.standard_normal((100, 1))
-    best = Sample(280 + rng.standard_normal(50), 280 + shared + rng.standard_normal((100, 16)))
-    other = Sample(np.array([268.0]), 268 + shared)
+    best = Resampled(280 + rng.standard_normal(50), 280 + shared + rng.standard_normal((100, 16)))
+    other = Resampled(np.array([268.0]), 268 + shared)
     assert best.estimate().error == pytest.approx(20, rel=0.2)
     less = best.ahead(other)
     assert less.mean == pytest.approx(12, abs=0.5)
     assert less.error < 1
-    few = Sample(other.values + np.zeros(50), other.redone + np.zeros((100, 2)))
+    few = Resampled(other.values + np.zeros(50), other.redone + np.zeros((100, 2)))
     assert best.ahead(few).error < 1
 
 

@@ -66,7 +66,7 @@ class Played(NamedTuple):
         return float(np.concatenate([run.pulls.sum(axis=1) for _, run in self.main]).mean())
 
 
-class Sample(NamedTuple):
+class Resampled(NamedTuple):
     """The gains of a player, in games on the log and on each replicate; one of each, if nothing is
     random within a log.
     """
@@ -78,7 +78,7 @@ class Sample(NamedTuple):
         """Return the mean with its interval."""
         return with_log_error(*self)
 
-    def ahead(self, other: Sample) -> Estimate:
+    def ahead(self, other: Resampled) -> Estimate:
         """Return how much more this player gains, by the same paths and the same replicates."""
         return with_log_error(*map(difference, self, other))
 

@@ -14,7 +14,7 @@ import numpy as np
 from purse.base import amounts
 from purse.base.progress import Progress
 from purse.engine.job import Job
-from purse.lab.offline.bootstrap import Played, Sample, generator, play_log, with_log_error
+from purse.lab.offline.bootstrap import Played, Resampled, generator, play_log, with_log_error
 from purse.lab.offline.certain_game import CertainGame, certain_game
 from purse.lab.offline.context_world import (
     ContextWorld,
@@ -137,7 +137,7 @@ def by_sum(
     }
 
 
-def sum_of(pulls: Floats, by_log: list[Floats]) -> Sample:
+def sum_of(pulls: Floats, by_log: list[Floats]) -> Resampled:
     """Return the sum over these pulls, from the means in the log and in each replicate."""
     value, *again = (float(pulls @ means) for means in by_log)
     return certain(value, np.array(again))
@@ -155,7 +155,7 @@ def by_model(
     for method, (mean, *again) in by_arm.items():
         values = np.concatenate([run.gain + run.pulls @ (mean - inside) for _, run in played.main])
         pairs = zip(played.replicates, again, strict=True)
-        gain = Sample(values, np.array([run.pulls @ means for run, means in pairs]))
+        gain = Resampled(values, np.array([run.pulls @ means for run, means in pairs]))
         by_method[method] = answer(job, method, gain, log, played, sizes, spent)
     return by_method
 
@@ -172,7 +172,7 @@ def by_replay(queues: QueueReplay, job: Job, played: Played) -> LogEstimate:
         unknown = answer(job, "replay", None, queues.log, played, queues.ess, UNKNOWN)
         return unknown._replace(refused=unknown.refused or shortage)
     values = np.concatenate([run.gain for _, run in played.main])
-    gain = Sample(values, np.array([run.gain for run in played.replicates]))
+    gain = Resampled(values, np.array([run.gain for run in played.replicates]))
     return answer(job, "replay", gain, queues.log, played, queues.ess, spent_of(played))
 
 
@@ -185,7 +185,7 @@ def spent_of(played: Played) -> Estimate:
 def answer(
     job: Job,
     method: str,
-    gains: Sample | None,
+    gains: Resampled | None,
     log: Log,
     played: Played | CertainGame,
     ess: Floats,
@@ -251,9 +251,9 @@ def by_contexts(logged: ContextWorld, job: Job, how: Mapping[str, Any]) -> dict[
     return answers
 
 
-def from_paths(main: list[Floats], again: list[Floats]) -> Sample:
+def from_paths(main: list[Floats], again: list[Floats]) -> Resampled:
     """Return the values of the log's paths, and of the replicates'."""
-    return Sample(np.concatenate(main), np.array(again))
+    return Resampled(np.concatenate(main), np.array(again))
 
 
 def reason(
@@ -328,6 +328,6 @@ def play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
     return float(log.reward[rows[:last]].sum()), spent, last
 
 
-def certain(value: float, again: Floats) -> Sample:
+def certain(value: float, again: Floats) -> Resampled:
     """Return the value in the log and those in the replicates: nothing is random within one."""
-    return Sample(np.array([value]), again[:, None])
+    return Resampled(np.array([value]), again[:, None])

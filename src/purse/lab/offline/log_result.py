@@ -14,7 +14,7 @@ from purse.base.optional import pl
 from purse.base.text import plain
 from purse.lab.offline import log_words
 from purse.lab.offline.answer import Answer
-from purse.lab.offline.bootstrap import Sample
+from purse.lab.offline.bootstrap import Resampled
 from purse.lab.offline.log import Log
 from purse.lab.offline.references import describe_mixture
 from purse.lab.study.manifest import Facts, Recording
@@ -42,7 +42,7 @@ class LogEstimate(NamedTuple):
     rounds: float  # of a game, on average
     kind: str = "policy"  # policy, arm (alone) or log (what it gained itself)
     pulls: Floats = np.zeros(0)  # (K,) of each arm in a game, on average
-    gains: Sample | None = None  # what the estimate is from
+    gains: Resampled | None = None  # what the estimate is from
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,11 @@ from purse.base.text import (
 )
 
 if TYPE_CHECKING:
-    from purse.lab.offline.bootstrap import Sample
+    from purse.lab.offline.bootstrap import Resampled
     from purse.lab.offline.log import Log
     from purse.lab.theory.estimate import Estimate
 
-    Gains = Mapping[tuple[str, float, str], Sample]  # by player, budget and method
+    Gains = Mapping[tuple[str, float, str], Resampled]  # by player, budget and method
 
 FIRST = "snips"  # the method that is quoted, if it answers
 
