@@ -130,10 +130,11 @@ class Question:
         >>> replace(asked, policies="uniform", budgets=1, n_paths=None, horizon=7).command("frame")
         "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
         """
+        given = {field.name: as_list(getattr(self, field.name)) for field in fields(self)}
         changes = {
-            field.name: getattr(self, field.name)
+            field.name: given[field.name]
             for field in fields(self)
-            if field.name not in UNWRITTEN and getattr(self, field.name) != field.default
+            if field.name not in UNWRITTEN and given[field.name] != field.default
         }
         single = not any(isinstance(budget, Sequence) for budget in self.sizes)
         sizes = [
@@ -167,3 +168,8 @@ class Question:
         arguments += [f"policies=[{names}]"]
         arguments += [f"{name}={value!r}" for name, value in changes.items()]
         return f"{function}({', '.join(arguments)})"
+
+
+def as_list(value: Any) -> Any:
+    """Return an array as a list, which can be compared and written; else the value."""
+    return value.tolist() if hasattr(value, "tolist") else value
