@@ -929,7 +929,7 @@ export interface components {
             retired: string[];
             cooling: components["schemas"]["CoolingArm"][];
             features: components["schemas"]["Feature"][];
-            /** @description The account above it; empty where there is none. */
+            /** @description The account above it; empty if there is none. */
             account: string;
             /** @description The keys of labels so far. */
             labels: string[];
@@ -1155,7 +1155,7 @@ export interface components {
              * @enum {string}
              */
             status: "running" | "paused" | "exhausted" | "ended";
-            /** @description The account above it; empty where there is none. */
+            /** @description The account above it; empty if there is none. */
             account: string;
             purses: components["schemas"]["Purse"][];
             /** @description The length of its journal. */

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from random import Random
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -81,6 +82,27 @@ def test_the_better_model_gets_most_of_the_traffic_by_itself(lab: Lab) -> None:
     assert campaign.status().counts["told"] == 500
     team = campaign.labels(key="team")[0]
     assert (team.value, team.tickets) == ("search", 500)
+
+
+def test_a_judge_moves_the_traffic_to_the_better_model_at_nine_times_the_price(lab: Lab) -> None:
+    """The page's models and budget, in 500 calls; `horizon` says that there will be no more."""
+    answers = {"small": "openai/gpt-5-mini", "large": "openai/gpt-5.4"}
+    models = [
+        {
+            "model_name": "auto",
+            "litellm_params": {"model": model, "api_key": "x", "mock_response": f"{name} says so"},
+            "model_info": {"id": name},
+        }
+        for name, model in answers.items()
+    ]
+    right, draws = {"small": 0.30, "large": 0.95}, Random(0)
+
+    def judge(answer: Any, messages: Any) -> float:
+        return float(draws.random() < right[answer.choices[0].message.content.split()[0]])
+
+    campaign = lab.campaign(models, policy="replan", budget="25", horizon=500)
+    lab.use(campaign, reward=judge)
+    assert lab.ask(lab.router(models=models), 500, 10)["large"] > 400
 
 
 def test_labels_are_replaced_by_a_function_which_may_fail(lab: Lab, caplog: Any) -> None:

@@ -45,7 +45,7 @@ class AccountStatus:
 
     name: str
     status: Annotated[CampaignState, STATE]
-    account: Annotated[str, "The account above it; empty where there is none."]
+    account: Annotated[str, "The account above it; empty if there is none."]
     purses: tuple[BalanceStatus, ...]
     entries: Annotated[int, "The length of its journal."]
     digest: Annotated[str, "A hash of its journal."]

@@ -298,7 +298,7 @@ class Status:
     retired: Annotated[tuple[str, ...], "Arms that are not chosen any more."] = ()
     cooling: tuple[CoolingArm, ...] = ()
     features: tuple[FeatureStatus, ...] = ()  # of contexts so far
-    account: Annotated[str, "The account above it; empty where there is none."] = ""
+    account: Annotated[str, "The account above it; empty if there is none."] = ""
     labels: Annotated[tuple[str, ...], "The keys of labels so far."] = ()
     period: Annotated[PeriodStatus | None, "Where the budget is renewed."] = None
     alerts: Annotated[tuple[str, ...], "Rules of the events that webhooks are told of."] = ()

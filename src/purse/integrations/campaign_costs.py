@@ -44,7 +44,7 @@ def created_with(campaign: Campaign) -> dict[str, Decimal]:
     return dict(zip(first["arms"], most, strict=True))
 
 
-def arm_of(ticket: CampaignTicket) -> str:
+def chosen_arm(ticket: CampaignTicket) -> str:
     """Return the arm of a ticket; raise `AskRefused` if its round passes."""
     if ticket.arm is None:
         raise AskRefused(

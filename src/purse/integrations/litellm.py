@@ -23,8 +23,17 @@ from purse.base import validation
 from purse.base.optional import needs
 from purse.campaign.ask_inputs import read_labels
 from purse.campaign.results import CampaignTicket
-from purse.errors import ArmsCoolingDown, AskRefused, BudgetHeld, InvalidInput, invalid, shorten
-from purse.integrations.campaign_costs import arm_of, check_campaign
+from purse.errors import (
+    ArmsCoolingDown,
+    AskRefused,
+    BudgetHeld,
+    CampaignEnded,
+    CampaignPaused,
+    InvalidInput,
+    invalid,
+    shorten,
+)
+from purse.integrations.campaign_costs import check_campaign, chosen_arm
 from purse.integrations.litellm_attempts import (
     KEY,
     METADATA,
@@ -171,12 +180,12 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             asked = campaign, model, healthy_deployments, messages, request
             offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
             ticket = await self._ask(waited, offers, self._labels(own))
-            offer = offers[arm_of(ticket)]
+            offer = offers[chosen_arm(ticket)]
         except ArmsCoolingDown as error:
             raise ServiceUnavailableError(str(error), "purse", model) from error
         except AskRefused as error:
-            named = str(error).startswith(f"campaign {campaign.name!r}")
-            reason = str(error) if named else f"campaign {campaign.name!r}: {error}"
+            says_whose = isinstance(error, (CampaignPaused, CampaignEnded))
+            reason = str(error) if says_whose else f"campaign {campaign.name!r}: {error}"
             given[REFUSED] = reason
             purse = (await waited.status()).purses[0]
             raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error

@@ -24,7 +24,7 @@ from purse.base.optional import needs
 from purse.campaign.campaign import Campaign
 from purse.campaign.spending import AsyncSpending, Call
 from purse.errors import InvalidInput, invalid
-from purse.integrations.campaign_costs import arm_of, check_campaign, largest_costs
+from purse.integrations.campaign_costs import check_campaign, chosen_arm, largest_costs
 
 with needs("purse.integrations.pydantic_ai", "pydantic-ai"):
     import genai_prices
@@ -90,7 +90,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         """Return the answer of the model that the campaign chose."""
         settings = self._limited(model_settings)
         async with self._spending(messages, settings, model_request_parameters) as call:
-            model = self.models[arm_of(call.ticket)]
+            model = self.models[chosen_arm(call.ticket)]
             response = await model.request(messages, settings, model_request_parameters)
             self._settle(call, model, response)
         await self._rewarded(call, response, messages)
@@ -110,7 +110,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
         """
         settings = self._limited(model_settings)
         async with self._spending(messages, settings, model_request_parameters) as call:
-            model = self.models[arm_of(call.ticket)]
+            model = self.models[chosen_arm(call.ticket)]
             async with model.request_stream(
                 messages, settings, model_request_parameters, run_context
             ) as stream:
