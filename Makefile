@@ -77,9 +77,12 @@ bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
 
 soak: $(STAMP)-soak
-	PURSE_SOAK=1 $(BIN)/python -m pytest tests -n auto --dist loadgroup --durations=20 -rA -p no:cacheprovider
-	$(BIN)/python -m benchmarks.coverage
-	$(BIN)/python -m benchmarks.context_coverage
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m "not alone" -n auto --dist loadgroup --no-loadscope-reorder --durations=20 -rA -p no:cacheprovider
+	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m alone -p no:cacheprovider
+	+$(MAKE) --no-print-directory --jobs=2 --output-sync soak-coverage soak-context_coverage
+
+soak-%:
+	$(BIN)/python -m benchmarks.$*
 
 numba-versions: | $(VENV)/bin/python
 	$(BIN)/python -m benchmarks.numba_versions

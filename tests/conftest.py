@@ -57,6 +57,7 @@ FAMILIES = {
 TOGETHER = {stem: family for family, stems in FAMILIES.items() for stem in stems.split()}
 # what loads the compiler for GPUs, in seconds, to compile a few policies
 FOR_GPUS = ("test_cuda_patches.py", "test_gpu.py")
+LONGEST = ("test_crowd.py", "test_races.py")  # half an hour each, in `make soak`
 schemas = count()
 QUIET = [
     "--no-sandbox",
@@ -111,14 +112,17 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in the same hook
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file share a worker, and a policy's checks and its doctest go with its own tests:
-    what they compile is compiled once. The many small groups come last.
+    what they compile is compiled once. The many small groups come last, and in `make soak`, which
+    keeps this order, the longest first.
     """
     if without_gpu():
         items[:] = [item for item in items if item.get_closest_marker("gpu") is None]
     groups = {item: group_of(item) for item in items}
     for item, group in groups.items():
         item.add_marker(pytest.mark.xdist_group(group))
-    items.sort(key=lambda item: groups[item].startswith("policies/"))
+    items.sort(
+        key=lambda item: (item.path.name not in LONGEST, groups[item].startswith("policies/"))
+    )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -83,7 +83,7 @@ def test_a_refusal_says_whether_waiting_helps() -> None:
     assert message == "'red' may cost 1 units and 0.9 is left"
     assert campaign.status().entries == 3
     status = campaign.status()
-    why = "0.9 units is left, and the cheapest arm may cost 1"
+    why = "0.9 units left, and the cheapest arm may cost 1"
     assert (status.status, status.why, status.alarms) == ("exhausted", why, ())
 
 

@@ -54,7 +54,7 @@ def test_money_runs_out_and_comes_again(harness: StorageHarness) -> None:
     campaign.tell(first, 1, "0.75")
     campaign.tell(second, 1, "0.75")
     campaign.tell(campaign.ask(), 1, "0.75")
-    why = "0.25 USD is left, and the cheapest arm may cost 1"
+    why = "0.25 USD left, and the cheapest arm may cost 1"
     assert state(campaign) == ("exhausted", why)
     assert "may cost 1 USD and 0.25 is left" in refusal(BudgetExhausted, campaign.ask)
     campaign.pause()
@@ -125,7 +125,7 @@ def test_an_account_passes_its_state_on_and_is_exhausted_with_all_below(
     firm.resume()
     for _ in range(2):
         campaign.tell(campaign.ask(), 1, "0.9")
-    assert state(team) == ("exhausted", "0.7 USD is left, and the cheapest arm below it may cost 1")
+    assert state(team) == ("exhausted", "0.7 USD left, and the cheapest arm below it may cost 1")
     why = "account 'team' has 0.7 USD left, and the cheapest arm may cost 1"
     assert state(campaign) == ("exhausted", why)
     below = firm.status().children[0]

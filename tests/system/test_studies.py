@@ -85,6 +85,7 @@ def test_a_dask_cluster(plain: tuple[Path, dict[str, bytes]], dask_address: str)
     assert run(folder / "study.toml", folder / "dask", on=dask_address) == expected
 
 
+@pytest.mark.alone  # Ray gives its server 30 s to start, which is too little beside other tests
 @pytest.mark.skipif(not SOAK, reason="a Ray cluster takes two minutes: it is part of make soak")
 def test_a_ray_cluster(plain: tuple[Path, dict[str, bytes]], ray_address: str) -> None:
     """The cluster that is known to Ray here, and the same by its address."""

@@ -88,10 +88,10 @@ def spent(level: Level, costs: Sequence[Units]) -> Standing | None:
         return None
     above, place = lacks[0]
     part, name = above.balances[place], level.terms.resources[place]
-    left = amounts.text(part.left + part.held) if part.left + part.held else "nothing"
-    words = f"{left} {name} is left" if left != "nothing" else f"no {name} is left"
+    rest_of_it = part.left + part.held
+    words = f"{amounts.text(rest_of_it) if rest_of_it else 'no'} {name} left"
     if above is not level:
-        words = f"{above.title} has {left if left != 'nothing' else 'no'} {name} left"
+        words = f"{above.title} has {words}"
     if not costs:
         return EXHAUSTED, words
     arm = "the cheapest arm" + (" below it" if not isinstance(level, CampaignLevel) else "")
