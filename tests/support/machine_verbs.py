@@ -206,6 +206,8 @@ class AskMachine(ReportMachine):
             self.ask_for(2, None, only)
             for number in range(before + 1, len(self.ledger.tickets) + 1):
                 ticket = self.ledger.tickets[number]
+                if ticket.arm is None:
+                    continue  # its round passed
                 if end == "void":
                     self.void_once(ticket)
                 else:
