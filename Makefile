@@ -79,7 +79,7 @@ bench: $(STAMP)-bench
 soak: $(STAMP)-soak
 	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m "not alone" -n auto --dist loadgroup --no-loadscope-reorder --durations=20 -rA -p no:cacheprovider
 	PURSE_SOAK=1 $(BIN)/python -m pytest tests -m alone -p no:cacheprovider
-	+$(MAKE) --no-print-directory --jobs=2 --output-sync soak-coverage soak-context_coverage
+	+$(MAKE) --no-print-directory --jobs=2 soak-coverage soak-context_coverage
 
 soak-%:
 	$(BIN)/python -m benchmarks.$*
