@@ -21,7 +21,7 @@ from benchmarks.instance import say
 from benchmarks.load import Crowd, Door
 from benchmarks.machine import machine
 from purse import Campaign
-from purse.campaign.kinds import MOST
+from purse.campaign.api.kinds import MOST
 
 PACKAGES = ("purse", "apsw", "psycopg", "optuna", "sqlalchemy", "starlette", "uvicorn")
 FILE, DATABASE, SERVICE = "SQLite", "PostgreSQL", "HTTP, SQLite behind it"

@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks.machine import most_memory
 from purse.campaign.campaign import Campaign
-from purse.campaign.history import FollowedHistory
+from purse.campaign.views.history import FollowedHistory
 
 AT_ONCE = 1_000  # tickets
 REWARDS = 7  # different ones

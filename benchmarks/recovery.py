@@ -13,7 +13,7 @@ import apsw
 from benchmarks.doors import COST, REWARD, TERMS
 from benchmarks.instance import say
 from purse.campaign.campaign import Campaign
-from purse.campaign.history import FollowedHistory
+from purse.campaign.views.history import FollowedHistory
 
 AT_ONCE = 1_000  # tickets
 

@@ -6,6 +6,6 @@ importing purse alone loads nothing heavy.
 
 import lazy_loader
 
-import purse.campaign.fork_safety  # noqa: F401  (before a thread loads anything)
+import purse.base.fork_safety  # noqa: F401  (before a thread loads anything)
 
 __getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -13,10 +13,10 @@ from itertools import islice
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar
 
 from purse.campaign.account import Account
+from purse.campaign.api.journal import Entry
+from purse.campaign.api.results import CampaignTicket
 from purse.campaign.budget import PAGE, Budget
 from purse.campaign.campaign import Campaign
-from purse.campaign.journal import Entry
-from purse.campaign.results import CampaignTicket
 from purse.campaign.spending import AsyncSpending, SpendingVerb
 from purse.errors import PurseError
 

@@ -13,9 +13,9 @@ import orjson
 import pytest
 
 from purse import Account, Campaign, PurseError
-from purse.campaign import asks
-from purse.campaign.learner import Learner
-from purse.campaign.records import AUDIT
+from purse.campaign.ledger.records import AUDIT
+from purse.campaign.rules import asks
+from purse.campaign.run.learner import Learner
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 from purse.policies import replan

@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
-from purse.campaign.audit import audit
+from purse.campaign.run.audit import audit
 from purse.errors import PurseError
 from tests.support.soak import SOAK, scale
 from tests.support.tree import Tree, execute

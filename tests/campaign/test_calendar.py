@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from purse.campaign.period import Calendar
+from purse.campaign.terms.calendar import Calendar
 from purse.errors import InvalidInput
 from tests.support.reference_terms import following
 from tests.support.soak import scale

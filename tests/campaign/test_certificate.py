@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.campaign.history import History
+from purse.campaign.views.history import History
 from purse.identification.certify import most_gain
 from tests.support import storages
 from tests.support.campaigns import made, refusal

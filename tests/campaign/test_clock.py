@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from purse import Account, Campaign
-from purse.campaign.audit import audit
+from purse.campaign.run.audit import audit
 from tests.support import storages
 from tests.support.storages import START
 

@@ -15,9 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from purse import AskRefused, InvalidInput, Policy, PurseError
-from purse.campaign import ask_inputs, commit, terms
 from purse.campaign.campaign import Campaign
-from purse.campaign.learner import recovered
+from purse.campaign.ledger import ask_inputs
+from purse.campaign.run import committer
+from purse.campaign.run.learner import recovered
+from purse.campaign.terms import terms
 from purse.errors import BudgetHeld
 from purse.lab import prior_from_log
 from tests.support.campaigns import refusal
@@ -128,7 +130,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(
     """With reports in any order, apart and whole, and with voids; every few turns from another
     process, from a checkpoint or from the journal.
     """
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 20)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 20)
     known = {"budget": 30, "cost_min": "0.1", "features": FEATURES, "map": map}
     live = Policy(SEES, n_arms=3, cost_max=1, stop="fit", **known)
     harness, rng = MemoryHarness(), Random(1)

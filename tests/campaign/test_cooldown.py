@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse.campaign.campaign import Campaign
-from purse.campaign.cooldown import CoolDown
+from purse.campaign.ledger.cooldown import CoolDown
 from purse.errors import ArmsCoolingDown
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse import Account, Campaign
-from purse.campaign import transaction
+from purse.campaign.rules import transaction
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from tests.support.receiver import ask, follower, receiver

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import history
 from purse.campaign.campaign import Campaign
-from purse.campaign.history import FollowedHistory, History
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
+from purse.campaign.views import history
+from purse.campaign.views.history import FollowedHistory, History
 from tests.support.storages import START
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.campaign import asks
-from purse.campaign.forecast import WEEK, Traffic, Window, decay
-from purse.campaign.period import HOUR, find_zone
+from purse.campaign.ledger.forecast import WEEK, Traffic, Window, decay
+from purse.campaign.rules import asks
+from purse.campaign.terms.calendar import HOUR, find_zone
 from purse.errors import BudgetExhausted, CampaignEnded, InvalidInput
 from tests.support.campaigns import made, refusal
 from tests.support.policies import compile_steps

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from purse.base import amounts
+from purse.campaign.api.states import CAMPAIGN_STATES, RUNNING
 from purse.campaign.campaign import Campaign
-from purse.campaign.entry import Entry
-from purse.campaign.history import SHOWN, History
-from purse.campaign.states import CAMPAIGN_STATES, RUNNING
+from purse.campaign.ledger.entry import Entry
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.time_series import LENGTHS, POINTS, SLOTS
+from purse.campaign.views.history import SHOWN, History
+from purse.campaign.views.time_series import LENGTHS, POINTS, SLOTS
 from purse.errors import AskRefused
 from tests.support.soak import SOAK
 

@@ -24,7 +24,7 @@ from tests.support.soak import SOAK
 from tests.support.storages import StorageHarness
 
 # the files that take and give back locks and connections, ours and Python's
-WATCHED = ("campaign/commit.py", *(f"storage/{name}.py" for name in (
+WATCHED = ("campaign/run/committer.py", *(f"storage/{name}.py" for name in (
     "connection_pool", "file_identity", "file_lock", "postgres", "sqlite", "sqlite_file", "storage"
 )), "contextlib.py", "threading.py")  # fmt: skip
 # the functions that do, which the short form looks at, and there at each place once

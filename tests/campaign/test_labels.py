@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, Conflict, InvalidInput
-from purse.campaign import asks
+from purse.campaign.rules import asks
 from purse.campaign.storage.connect import in_memory
 from tests.support.game import Game
 from tests.support.storages import MemoryHarness, StorageHarness

@@ -8,19 +8,14 @@ from typing import Any
 import pytest
 
 from purse.base.amounts import LARGEST
-from purse.campaign import asks, operators, reports
-from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.entry import Entry
-from purse.campaign.ledger import Level
-from purse.campaign.records import Balance, Head
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import Balance, Head
+from purse.campaign.ledger.ticket import folded as ticket_of_entries
+from purse.campaign.rules import asks, operators, reports
 from purse.campaign.storage.storage import read_entries
-from purse.campaign.ticket import folded as ticket_of_entries
-from purse.errors import (
-    AskRefused,
-    InvalidInput,
-    PurseError,
-    TicketError,
-)
+from purse.errors import AskRefused, InvalidInput, PurseError, TicketError
 from tests.support.game import START, USD, Game, account_terms, money, terms_of
 
 WITHIN = 20_000  # ms, for a reward

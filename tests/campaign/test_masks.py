@@ -12,8 +12,8 @@ import pytest
 from hypothesis.stateful import invariant
 
 from purse import AskRefused, Policy
-from purse.campaign import masks
 from purse.campaign.campaign import Campaign
+from purse.campaign.ledger import masks
 from purse.campaign.storage.connect import in_memory
 from tests.engine.test_counted_masks import space_saving
 from tests.support.machine_verbs import CampaignMachine

@@ -13,9 +13,9 @@ import pytest
 from hypothesis.stateful import invariant
 
 from purse import AskRefused, InvalidInput, Policy
+from purse.campaign.api.results import CampaignTicket
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import CampaignTicket
-from purse.campaign.terms import Terms
+from purse.campaign.terms.terms import Terms
 from purse.lab import Ticket
 from purse.policies import replan
 from tests.support.machine_verbs import CampaignMachine

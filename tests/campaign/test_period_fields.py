@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from purse import InvalidInput
-from purse.campaign import commit
 from purse.campaign.campaign import Campaign
+from purse.campaign.run import committer
 from purse.testing import check_policy
 from tests.support.paths import FRUGAL
 from tests.support.storages import MemoryHarness
@@ -41,7 +41,7 @@ def report(campaign: Campaign, times: int) -> None:
 @pytest.mark.parametrize("every", [2, 5_000])
 def test_a_period_begins_with_what_init_gives(monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     """Here, in another process, from a checkpoint, in an audit and in a copy."""
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", every)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", every)
     harness = MemoryHarness()
     first = harness.create("test", **TERMS)
     second = harness.open("test")

@@ -15,14 +15,16 @@ import pytest
 
 from purse import Account, Campaign
 from purse.base import amounts
-from purse.campaign import asks, replay_journal, reports, transaction
-from purse.campaign.budget_terms import AccountTerms
-from purse.campaign.history import History
-from purse.campaign.period import Calendar, Period
-from purse.campaign.results import in_period
+from purse.campaign.api.results import in_period
+from purse.campaign.ledger.period import Period
+from purse.campaign.rules import asks, reports, transaction
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run import replay_journal
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.terms import Terms
-from purse.campaign.transaction import Transaction
+from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.calendar import Calendar
+from purse.campaign.terms.terms import Terms
+from purse.campaign.views.history import History
 from purse.errors import BudgetExhausted, HorizonReached, InvalidInput
 from tests.support.accounts import balance, campaign
 from tests.support.campaigns import made, refusal

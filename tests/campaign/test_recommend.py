@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.campaign.arm_stats import ArmSums
+from purse.campaign.views.arm_stats import ArmSums
 from purse.identification.recommend import recommend
 from purse.identification.recommendation import Recommendation
 from tests.support import storages

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from purse import Campaign
-from purse.campaign import restore
 from purse.campaign.account import Account as Account
+from purse.campaign.run import restore
 from purse.campaign.storage.connect import in_memory
 from purse.errors import BudgetExhausted, InvalidInput, PurseError
 from tests.support.processes import forked

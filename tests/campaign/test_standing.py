@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from purse import Account, Campaign
-from purse.campaign import asks
-from purse.campaign.ask_inputs import Mask
-from purse.campaign.standing import standing
+from purse.campaign.ledger.ask_inputs import Mask
+from purse.campaign.ledger.state import standing
+from purse.campaign.rules import asks
 from purse.errors import AskRefused, BudgetExhausted, CampaignEnded, CampaignPaused, HorizonReached
 from purse.service.live_view import LiveView
 from purse.types import SKIP, STOP

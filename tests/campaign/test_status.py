@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from purse.campaign import kept as module
+from purse.campaign.api.results import CampaignTicket, write_time
+from purse.campaign.api.states import STATES
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import CampaignTicket, write_time
-from purse.campaign.states import STATES
+from purse.campaign.run import local_level as module
 from purse.campaign.storage.connect import in_memory
 from tests.support import storages
 from tests.support.campaigns import made

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput
-from purse.campaign.terms import Terms
+from purse.campaign.terms.terms import Terms
 from tests.support import storages
 from tests.support.campaigns import TERMS, made, refusal
 from tests.support.storages import MemoryHarness

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from purse import Campaign, InvalidInput, Policy
-from purse.campaign import commit
+from purse.campaign.run import committer
 from purse.campaign.storage.connect import in_memory
 from purse.policies import replan
 from tests.support.campaigns import refusal
@@ -21,7 +21,7 @@ NOW = replan.VERSION
 @pytest.fixture
 def earlier(monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign with a checkpoint and an open ticket, whose policy has the next version by now."""
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 8)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 8)
     made = Campaign.create("c", **TERMS, storage=in_memory())
     for turn in range(10):
         made.tell(made.ask(), turn % 2, "0.5")

@@ -270,7 +270,7 @@ def test_a_least_cost_that_was_not_given_is_said_and_nothing_is_compiled_yet(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compiled: list[Any] = []
-    monkeypatch.setattr("purse.campaign.learner.Learner", compiled.append)
+    monkeypatch.setattr("purse.campaign.run.learner.Learner", compiled.append)
     line = "campaign new x --arm a=0.01 --arm b=5 --budget 25 --policy uniform --resource USD"
     code, first, err = command(line)
     said = "A pull is taken to cost at least: a 0.00001, b 0.005 (--cost-min changes it)"

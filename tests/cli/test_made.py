@@ -8,10 +8,10 @@ from typing import Self
 import click
 import pytest
 
-from purse.campaign import kinds
 from purse.campaign.account import Account
+from purse.campaign.api import kinds
+from purse.campaign.api.verb import HERE, arguments_of, verbs
 from purse.campaign.campaign import Campaign
-from purse.campaign.verb import HERE, arguments_of, verbs
 from purse.cli import cli
 from purse.cli.budgets import ELSEWHERE
 from purse.cli.made import command, default_of, flag

@@ -16,10 +16,10 @@ from typing import Any
 
 from purse import Account, Campaign
 from purse.base.problem_types import of_error
-from purse.campaign import kinds
-from purse.campaign.kinds import Kind, kind_of
+from purse.campaign.api import kinds
+from purse.campaign.api.kinds import Kind, kind_of
+from purse.campaign.api.verb import WANTED, Argument, arguments_of
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.verb import WANTED, Argument, arguments_of
 from purse.cli.made import ALLOWED, flag
 from purse.client.wire import plain
 from purse.errors import PurseError

@@ -14,7 +14,7 @@ import pytest
 import purse
 from purse import Campaign
 from purse.base.problem_types import PREFIX
-from purse.campaign.results import Status
+from purse.campaign.api.results import Status
 from purse.campaign.storage.connect import in_memory
 from purse.client import Server
 from purse.client.wire import error_of, reader

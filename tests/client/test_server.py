@@ -182,14 +182,14 @@ def test_a_campaign_on_a_server_loads_nothing_heavy(at: Served) -> None:
     assert "purse.client.links" in modules
     assert not HEAVY & set(modules)
     ours = [name for name in modules if name.split(".")[0] == "purse"]
-    assert not {"purse.campaign.kept", "purse.asynchronous"} & set(ours)
+    assert not {"purse.campaign.run.local_level", "purse.asynchronous"} & set(ours)
     assert len(ours) < 40
 
 
 def test_the_name_of_a_campaign_loads_less() -> None:
     found = loaded(NAMED)
     assert "purse.campaign.campaign" in found
-    assert not (HEAVY | {"http.client", "ssl", "purse.campaign.kept"}) & set(found)
+    assert not (HEAVY | {"http.client", "ssl", "purse.campaign.run.local_level"}) & set(found)
 
 
 WITHOUT = """

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from purse import Account, AsyncAccount, AsyncCampaign, Campaign
+from purse.campaign.api.verb import verbs
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.verb import verbs
 from purse.errors import PurseError
 from tests.support.frozen import FOLDER, REFUSALS
 from tests.support.loops import in_loop

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from purse.campaign.results import ALARM_KINDS
+from purse.campaign.api.results import ALARM_KINDS
 from tests.support.deployment import DEPLOY, instruction, read_yaml
 from tests.support.service import PROMPTS, operations_of, service
 

@@ -15,7 +15,7 @@ import pytest
 from purse import AskRefused, InvalidInput, Policy, policies, worlds
 from purse.base import amounts
 from purse.campaign.campaign import Campaign
-from purse.campaign.learner import Learner
+from purse.campaign.run.learner import Learner
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from purse.campaign.results import ALARM_KINDS
-from purse.campaign.states import CAMPAIGN_STATES
+from purse.campaign.api.results import ALARM_KINDS
+from purse.campaign.api.states import CAMPAIGN_STATES
 from purse.campaign.storage.connect import in_memory
 from purse.service import request_log
 from tests.support.paths import ROOT

@@ -12,8 +12,8 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
+from purse.campaign.api.kinds import OF_BUDGETS
 from purse.campaign.budget import LARGEST
-from purse.campaign.kinds import OF_BUDGETS
 from purse.service.auth import is_public
 from purse.service.problems import MEDIA_TYPE
 from tests.support import api_examples

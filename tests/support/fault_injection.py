@@ -15,7 +15,7 @@ from typing import Any
 
 import apsw
 
-from purse.campaign.commit import Committer
+from purse.campaign.run.committer import Committer
 from purse.campaign.storage.file_lock import FileLock
 
 SECTOR = 512  # bytes that a disk writes whole

@@ -9,17 +9,17 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from purse.campaign import operators
 from purse.campaign.account import Account
-from purse.campaign.arms import Seen
-from purse.campaign.budget_terms import AccountTerms
 from purse.campaign.campaign import Campaign
-from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.entry import Entry
-from purse.campaign.ledger import Level
-from purse.campaign.records import Balance
-from purse.campaign.terms import Terms
-from purse.campaign.transaction import Transaction
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import Balance
+from purse.campaign.rules import operators
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.terms.arms import Seen
+from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.terms import Terms
 
 START = 1_800_000_000_000  # ms since 1970: 8:00 in UTC
 HOUR = 3_600_000  # ms

@@ -25,9 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from purse import Account
-from purse.campaign import commit, period
 from purse.campaign.campaign import Campaign
+from purse.campaign.run import committer
 from purse.campaign.storage.connect import connect
+from purse.campaign.terms import calendar
 from purse.errors import StorageUnavailable
 from tests.support.client_log import RENEWED, SHORT_HOUR, TRAFFIC, FileClientLog, LoggingClient
 from tests.support.fault_injection import LABELS, KillPoint, install
@@ -160,8 +161,8 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
-    period.HOUR = SHORT_HOUR  # here and in all clients
-    setattr(commit, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
+    calendar.HOUR = SHORT_HOUR  # here and in all clients
+    setattr(committer, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)
     storage = connect(address)

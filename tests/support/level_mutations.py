@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import asks, make_results, operators
-from purse.campaign import transaction as transactions
-from purse.campaign.ledger import Level
-from purse.campaign.period import ALL, Period
-from purse.campaign.records import Head
-from purse.campaign.states import RUNNING
-from purse.campaign.transaction import Transaction
+from purse.campaign.api.states import RUNNING
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.period import Period
+from purse.campaign.ledger.records import Head
+from purse.campaign.rules import asks, operators
+from purse.campaign.rules import transaction as transactions
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.terms.calendar import ALL
+from purse.campaign.views import status as make_results
 from tests.support.mutations import NEVER_OVERSPENT, take_any_number, without
 
 Patch = pytest.MonkeyPatch

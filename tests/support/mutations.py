@@ -12,21 +12,22 @@ from typing import Any
 import apsw
 import pytest
 
-from purse.campaign import allowed, asks, learner, reports
-from purse.campaign.arms import Seen
-from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.commit import Committer
-from purse.campaign.learner import Learner
-from purse.campaign.ledger import Level
-from purse.campaign.records import SEAL
-from purse.campaign.states import HELD, TOLD
+from purse.campaign.api.states import HELD, TOLD
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import SEAL
+from purse.campaign.ledger.ticket import TicketRecord
+from purse.campaign.rules import allowed_arms, asks, reports
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run import learner
+from purse.campaign.run.committer import Committer
+from purse.campaign.run.learner import Learner
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
 from purse.campaign.storage.sql import Locked
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
-from purse.campaign.ticket import TicketRecord
-from purse.campaign.transaction import Transaction
+from purse.campaign.terms.arms import Seen
 from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
@@ -57,7 +58,7 @@ def take_any_number(patch: Patch, index: str) -> None:
 
 def drop_the_guard(patch: Patch) -> None:
     """Whatever is asked for is held."""
-    for module in (allowed, asks):
+    for module in (allowed_arms, asks):
         patch.setattr(module, "fits", lambda *_: True)
 
 
@@ -309,7 +310,7 @@ def keep_the_hold_of_what_failed(patch: Patch) -> None:
 
 def learn_from_what_was_void(patch: Patch) -> None:
     """A report teaches whatever its ticket was."""
-    patch.setattr("purse.campaign.learner.OPEN", ("held", "presumed", "void"))
+    patch.setattr("purse.campaign.run.learner.OPEN", ("held", "presumed", "void"))
 
 
 def fail_open(patch: Patch) -> None:

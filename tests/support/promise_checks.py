@@ -14,9 +14,9 @@ import pytest
 
 from purse import Campaign, Policy, PurseError
 from purse.base import amounts
-from purse.campaign import commit
-from purse.campaign.learner import Learner
-from purse.campaign.records import SEAL
+from purse.campaign.ledger.records import SEAL
+from purse.campaign.run import committer
+from purse.campaign.run.learner import Learner
 from purse.errors import BudgetHeld
 from tests.support.campaigns import TERMS
 from tests.support.level_checks import add_up, tree, units
@@ -134,7 +134,7 @@ def a_late_report_is_weighed_by_its_own_probability(build: Build) -> None:
 def a_damaged_checkpoint_is_not_used(build: Build) -> None:
     harness = build()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(commit, "CHECKPOINT_EVERY", 8)
+        patch.setattr(committer, "CHECKPOINT_EVERY", 8)
         campaign = harness.create("test", **{**TERMS, "policy": "exp3.bwk"})
         for turn in range(8):
             campaign.tell(campaign.ask(), turn % 2, "0.5")

@@ -11,10 +11,10 @@ from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from purse import Campaign
-from purse.campaign import asks
-from purse.campaign.commit import written
+from purse.campaign.rules import asks
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.committer import written
 from purse.campaign.storage.sql import Locked, Wants, Writes
-from purse.campaign.transaction import Transaction
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower
 from purse.campaign.webhooks.sending import read_target

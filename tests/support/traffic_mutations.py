@@ -8,26 +8,28 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import allowed, asks, commit, cooldown, learner, masks, reports
-from purse.campaign.arms import Arms, Seen
-from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.cooldown import CoolDown
-from purse.campaign.learner import Learner
-from purse.campaign.records import Head
-from purse.campaign.transaction import Transaction
+from purse.campaign.ledger import cooldown, masks
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.cooldown import CoolDown
+from purse.campaign.ledger.records import Head
+from purse.campaign.rules import allowed_arms, asks, reports
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run import committer, learner
+from purse.campaign.run.learner import Learner
+from purse.campaign.terms.arms import Arms, Seen
 
 Patch = pytest.MonkeyPatch
 
 
 def ignore_masks(patch: Patch) -> None:
     """Any arm may be chosen, whatever the ask allows."""
-    allow = allowed.allowed_arms
+    allow = allowed_arms.allowed_arms
     patch.setattr(asks, "allowed_arms", lambda transaction, _, left: allow(transaction, None, left))
 
 
 def hold_the_maximum_of_the_arm(patch: Patch) -> None:
     """What a call may cost at most does not matter."""
-    needs = allowed.needs
+    needs = allowed_arms.needs
     patch.setattr(asks, "needs", lambda level, _: needs(level, None))
 
 
@@ -38,7 +40,7 @@ def allow_any_maximum(patch: Patch) -> None:
 
 def choose_what_does_not_fit(patch: Patch) -> None:
     """No arm is left out because it does not fit."""
-    patch.setattr(allowed, "fits", lambda *_: True)
+    patch.setattr(allowed_arms, "fits", lambda *_: True)
 
 
 def go_on_for_ever(patch: Patch) -> None:
@@ -133,7 +135,7 @@ def wait_for_rewards_for_ever(patch: Patch) -> None:
 
 def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
     """An ask does not know the rewards that its own transaction has given up."""
-    patch.setattr(commit, "learn_added", lambda *_: None)
+    patch.setattr(committer, "learn_added", lambda *_: None)
 
 
 def clip_nothing(patch: Patch) -> None:

@@ -14,9 +14,9 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import period
-from purse.campaign.audit import audit
+from purse.campaign.run.audit import audit
 from purse.campaign.storage.connect import connect
+from purse.campaign.terms import calendar
 from tests.support import crowd, raw_books
 from tests.support.paths import ROOT
 from tests.support.soak import SOAK, scale
@@ -62,7 +62,7 @@ def test_money_is_conserved(
     assert books["found"] == []
     assert books["acknowledged"].keys() >= ANSWERED
     assert books["entries"]["renewed"] > 0
-    monkeypatch.setattr(period, "HOUR", crowd.SHORT_HOUR)
+    monkeypatch.setattr(calendar, "HOUR", crowd.SHORT_HOUR)
     storage = connect(address)
     assert audit(storage, "company", full=True).findings == ()
     storage.close()

@@ -16,9 +16,9 @@ import psutil
 import pytest
 
 from purse import Account
-from purse.campaign import period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
+from purse.campaign.terms import calendar
 from tests.support import kill_worker
 from tests.support.check_log import check_accounts, check_promises
 from tests.support.client_log import SHORT_HOUR, FileClientLog
@@ -32,7 +32,7 @@ from tests.support.storages import counts
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the clients have them."""
-    monkeypatch.setattr(period, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:
@@ -62,8 +62,8 @@ def check_after(address: str, folder: Path, killer: subprocess.Popen[str], kills
     for name, campaign in campaigns.items():
         clients = [client for client in range(CLIENTS) if CAMPAIGNS[client] == name]
         check_promises(campaign, [line for k in clients for line in logs[k].lines])
-        period = storage.level(name)[-1].head.period
-        assert (bool(period) and period[0] > 2) == (name in ACCOUNTS)
+        calendar = storage.level(name)[-1].head.period
+        assert (bool(calendar) and calendar[0] > 2) == (name in ACCOUNTS)
     told = sum(counts(each)["told"] for each in campaigns.values())
     assert told > kills // 4
     below = {

@@ -18,9 +18,9 @@ from typing import Any
 import psycopg
 import pytest
 
-from purse.campaign import period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.connect import connect
+from purse.campaign.terms import calendar
 from purse.errors import StorageUnavailable
 from tests.conftest import program
 from tests.support.client_log import SHORT_HOUR
@@ -141,7 +141,7 @@ def test_killed_clients_behind_a_pooler(
     address: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(period, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
     kills = scale(46, 1_200)
     with pooling(folder, postgres_server):
         check_after(address, tmp_path, started(address, tmp_path, kills), kills)

@@ -16,10 +16,10 @@ import apsw
 import pytest
 
 from purse import Account
-from purse.campaign import period
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
+from purse.campaign.terms import calendar
 from purse.errors import StorageUnavailable
 from tests.support.check_log import check_accounts, check_promises
 from tests.support.client_log import RENEWED, SHORT_HOUR, TERMS, ClientLog, LoggingClient
@@ -39,7 +39,7 @@ FAULTS = {"EIO": apsw.IOError, "ENOSPC": apsw.FullError}
 
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(period, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
 
 
 class SmallLog(Sqlite):

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from purse import Account, InvalidInput, PurseError
-from purse.campaign import commit
+from purse.campaign.api.journal import FORMAT
 from purse.campaign.campaign import Campaign
-from purse.campaign.journal import FORMAT
-from purse.campaign.learner import Learner
+from purse.campaign.run import committer
+from purse.campaign.run.learner import Learner
 from purse.errors import CampaignExists
 from tests.support.sample_campaigns import DIGESTS, FOLDER, OF_TEAM, SAMPLES, TEAM
 from tests.support.storages import MemoryHarness, StorageHarness
@@ -164,7 +164,7 @@ def test_a_file_that_cannot_be_read_is_refused_in_one_line(tmp_path: Path) -> No
 def test_an_audit_finds_a_checkpoint_that_is_whole_and_wrong(
     harness: StorageHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 10)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 10)
     campaign = SAMPLES["initial-pulls"](harness)
     wrong = Learner(campaign.terms)
     wrong.seq, wrong.digest, _ = campaign.storage.checkpoint(campaign.name, "policy")

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from purse.campaign import commit, learner
 from purse.campaign.campaign import Campaign
-from purse.campaign.learner import Learner, parsed
+from purse.campaign.run import committer, learner
+from purse.campaign.run.learner import Learner, parsed
 from tests.support.soak import scale
 from tests.support.storages import MemoryHarness, StorageHarness, kinds
 
@@ -21,7 +21,7 @@ POLICIES = ["exp3++.bwk", "primal-dual-bwk"]
 @pytest.fixture(autouse=True)
 def checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     """A checkpoint after every ten entries."""
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 10)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 10)
 
 
 @pytest.fixture
@@ -178,7 +178,7 @@ def test_what_an_ask_reads_does_not_grow_with_the_journal(
     make_harness: Callable[[str], StorageHarness], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SQLite counts the steps of its machine: as many for a long journal as for a short one."""
-    monkeypatch.setattr(commit, "CHECKPOINT_EVERY", 1_000)
+    monkeypatch.setattr(committer, "CHECKPOINT_EVERY", 1_000)
     harness = make_harness("memory")
     campaign = harness.create("c", arms={"a": 1}, budget=10**6, cost_min="0.1", policy="uniform")
     db: Any = campaign.storage.db._db

@@ -16,7 +16,7 @@ import pytest
 
 from purse import InvalidInput
 from purse.campaign.campaign import Campaign
-from purse.campaign.learner import Learner, recovered
+from purse.campaign.run.learner import Learner, recovered
 from purse.errors import NotFound
 from tests.support.paths import ROOT
 from tests.support.storages import StorageHarness, counts, kinds, without_guards

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from purse import Conflict
-from purse.campaign import audit
+from purse.campaign.run import audit
 from tests.support.campaigns import made
 from tests.support.storages import MemoryHarness
 

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from purse.campaign import defaults, kinds
-from purse.campaign.account_results import AccountStatus
-from purse.campaign.alert_rules import OF_ACCOUNTS
+from purse.campaign.api import defaults, kinds
+from purse.campaign.api.account_results import AccountStatus
+from purse.campaign.api.alert_rules import OF_ACCOUNTS
+from purse.campaign.api.results import Audit
+from purse.campaign.api.states import ACCOUNT
+from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import Budget, Place
-from purse.campaign.results import Audit
-from purse.campaign.states import ACCOUNT
-from purse.campaign.verb import of_all, verb
 from purse.errors import CampaignEnded, CampaignExists, NotFound
 
 if TYPE_CHECKING:
-    from purse.campaign.budget_terms import AccountTerms
+    from purse.campaign.terms.budget_terms import AccountTerms
 
 
 class Account(Budget[AccountStatus]):

@@ -1,6 +1,6 @@
 """`Budget`: what campaigns and accounts share, each verb once.
 
-A verb is a method with a row: see `purse.campaign.verb`. If this process keeps the budget, the
+A verb is a method with a row: see `purse.campaign.api.verb`. If this process keeps the budget, the
 method's body runs; if a server keeps it, the row is sent. This imports nothing heavy, for the
 client's sake: bodies import their rules.
 """
@@ -15,18 +15,18 @@ from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, T
 from purse.base.optional import needs
 from purse.base.plain_validation import flag, integer
 from purse.base.request_ids import request_of
-from purse.campaign import defaults, kinds
-from purse.campaign.alert_rules import read_alerts
-from purse.campaign.journal import Entry, write_as
-from purse.campaign.states import ENDED, PAUSED, RUNNING
-from purse.campaign.verb import of_all, row_of, verb
+from purse.campaign.api import defaults, kinds
+from purse.campaign.api.alert_rules import read_alerts
+from purse.campaign.api.journal import Entry, write_as
+from purse.campaign.api.states import ENDED, PAUSED, RUNNING
+from purse.campaign.api.verb import of_all, row_of, verb
 from purse.client.server import Server
 from purse.errors import CampaignEnded, Conflict, invalid
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from purse.campaign.kept import Kept
+    from purse.campaign.run.local_level import Kept
     from purse.campaign.storage.storage import Storage
 
 # an address; or a storage, or a server, that is connected already
@@ -67,10 +67,10 @@ class Budget(Generic[S]):
             server.do(cls, row_of(cls.create), "", given)  # type: ignore[attr-defined]
             return cls(given["name"], server)
         with needs(f"a {cls.KIND} at {storage!r}"):
-            from purse.campaign import kept
+            from purse.campaign.run import local_level
 
         exist_ok = flag("exist_ok", given.pop("exist_ok"))
-        return cls(given["name"], kept.created(cls.KIND, given, storage, token, exist_ok))
+        return cls(given["name"], local_level.created(cls.KIND, given, storage, token, exist_ok))
 
     @classmethod
     def open(
@@ -88,10 +88,10 @@ class Budget(Generic[S]):
             budget.status()
             return budget
         with needs(f"a {cls.KIND} at {storage!r}"):
-            from purse.campaign import kept
+            from purse.campaign.run import local_level
 
-        storage = kept.connected(storage, token)
-        return cls(name, kept.opened(cls.KIND, kinds.checked_name("name", name), storage))
+        storage = local_level.connected(storage, token)
+        return cls(name, local_level.opened(cls.KIND, kinds.checked_name("name", name), storage))
 
     @classmethod
     @of_all("GET", "read", key="names")
@@ -103,9 +103,9 @@ class Budget(Generic[S]):
         if server := Server.at(storage, token):
             return cast(list[str], server.do(cls, row_of(cls.names), "", {}))
         with needs(f"a {cls.KIND} at {storage!r}"):
-            from purse.campaign import kept
+            from purse.campaign.run import local_level
 
-        return kept.connected(storage, token).names(cls.KIND)
+        return local_level.connected(storage, token).names(cls.KIND)
 
     @property
     def storage(self) -> Storage:

@@ -11,15 +11,15 @@ from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer
 from purse.base.request_ids import request_of
-from purse.campaign import defaults, kinds
-from purse.campaign.alert_rules import WORDS
+from purse.campaign.api import defaults, kinds
+from purse.campaign.api.alert_rules import WORDS
+from purse.campaign.api.journal import without_contexts
+from purse.campaign.api.kinds import MOST, Report, number_of
+from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
+from purse.campaign.api.states import CAMPAIGN, OPEN, STATES
+from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import LARGEST, Budget, Place
-from purse.campaign.journal import without_contexts
-from purse.campaign.kinds import MOST, Report, number_of
-from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
 from purse.campaign.spending import Spending, SpendingVerb
-from purse.campaign.states import CAMPAIGN, OPEN, STATES
-from purse.campaign.verb import of_all, verb
 from purse.client.server import Server
 from purse.errors import (
     ArmsCoolingDown,
@@ -50,7 +50,7 @@ from purse.policies import DEFAULT
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from purse.campaign.terms import Terms
+    from purse.campaign.terms.terms import Terms
 
 T = TypeVar("T")
 
@@ -239,9 +239,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         contexts   with `n`, a context for each ticket, in order
         request_id, arms, context, labels   as for `ask`
         """
-        from purse.campaign import asks
-        from purse.campaign.ask_inputs import read_contexts, read_labels
-        from purse.campaign.make_results import issued
+        from purse.campaign.ledger.ask_inputs import read_contexts, read_labels
+        from purse.campaign.ledger.ticket import issued
+        from purse.campaign.rules import asks
 
         level = self._kept
         mask, seen = level.mask(arms), None
@@ -277,7 +277,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         arms, context   as for `ask`
         """
-        from purse.campaign import asks
+        from purse.campaign.rules import asks
 
         mask, seen = self._kept.mask(arms), self._kept.context(context)
         chances = self._kept.do(
@@ -332,7 +332,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         reports   of each ticket the reward and the cost
         """
-        from purse.campaign.reports import read_costs, read_reward, tell
+        from purse.campaign.rules.reports import read_costs, read_reward, tell
 
         terms = self._kept.terms
 
@@ -419,7 +419,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Their money is presumed spent.
         Tickets that have waited `reward_within` for their reward wait no longer.
         """
-        from purse.campaign.reports import count_expired
+        from purse.campaign.rules.reports import count_expired
         from purse.campaign.storage.sql import MOST_DUE
 
         count, total = MOST_DUE, 0
@@ -525,12 +525,12 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         by      "day" sums the tickets of each day on which they were asked for, in the campaign's
                 time zone, the latest day last; it reads the whole journal; None: of all days
         """
-        from purse.campaign.ask_inputs import MOST_LISTED, read_key
-        from purse.campaign.make_results import labels
+        from purse.campaign.ledger.ask_inputs import MOST_LISTED, read_key
+        from purse.campaign.views.labels import labels
 
         key, limit = read_key(key), integer("limit", limit, low=1, high=MOST_LISTED)
         if by is not None:
-            from purse.campaign.labels_by_day import labels_by_day
+            from purse.campaign.views.labels import labels_by_day
 
             choice("by", by, ("day",))
             return labels_by_day(self._kept.journal(), self._kept.terms.time_zone, key, limit)
@@ -565,8 +565,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when a value is not allowed, or when the policy chooses arms by the
         context: then the arms were tried on different requests, and their means cannot be compared.
         """
-        from purse.campaign.history import History
-        from purse.campaign.recommendations import recommended
+        from purse.campaign.views.history import History
+        from purse.campaign.views.recommendation import recommended
 
         sums, level = self._kept.history.look(History.arm_sums), self._kept.campaign
         return recommended(level, sums, by, resource, cap=cap, confidence=confidence, within=within)
@@ -593,7 +593,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         Raise `InvalidInput` when the confidence is not allowed.
         """
-        from purse.campaign.certificates import certified
+        from purse.campaign.views.certificate import certified
 
         sure, drifted = check_confidence(confidence), self._kept.campaign.head.drifted
         return self._kept.history.look(lambda history: certified(history, sure, drifted))
@@ -673,9 +673,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         if Server.at(storage, None):
             raise PurseError("a journal is restored on the machine of the database, by its address")
         with needs(f"a {cls.KIND} at {storage!r}"):
-            from purse.campaign import kept
+            from purse.campaign.run import local_level
 
-        level = kept.restored(file, storage, name, account)
+        level = local_level.restored(file, storage, name, account)
         return cls(level.name, level)
 
 

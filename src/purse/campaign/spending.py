@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 from purse.errors import Conflict, PurseError, TicketError
 
 if TYPE_CHECKING:
-    from purse.campaign.results import CampaignTicket, Receipt
+    from purse.campaign.api.results import CampaignTicket, Receipt
 
 
 class Call:

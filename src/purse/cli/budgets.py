@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 from purse.base.text import count
+from purse.campaign.api.results import in_period
+from purse.campaign.api.verb import verbs
 from purse.campaign.budget import Budget
-from purse.campaign.results import in_period
-from purse.campaign.verb import verbs
 from purse.cli.made import OF, command, name_of, opened
 from purse.cli.options import PATH, for_machines, stored
 from purse.cli.output import print_json
@@ -69,7 +69,7 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     """Print a line for each campaign, or for each account, of a storage."""
     place: Any = Server.at(storage, None)
     if place is None:
-        from purse.campaign.kept import connected
+        from purse.campaign.run.local_level import connected
 
         place = connected(storage, None)
     statuses = [opened(of, name, place).status() for name in of.names(storage=place)]

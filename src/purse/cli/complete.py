@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 import click
 
-from purse.campaign import defaults
+from purse.campaign.api import defaults
 from purse.identification.recommendation import CRITERIA
 
 Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]

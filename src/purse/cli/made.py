@@ -10,10 +10,10 @@ from typing import Any
 
 import click
 
-from purse.campaign import kinds
+from purse.campaign.api import kinds
+from purse.campaign.api.kinds import SECONDS, Kind, kind_of, once, pair
+from purse.campaign.api.verb import NONE, TEXT, WANTED, Argument, arguments_of, said
 from purse.campaign.budget import Budget
-from purse.campaign.kinds import SECONDS, Kind, kind_of, once, pair
-from purse.campaign.verb import NONE, TEXT, WANTED, Argument, arguments_of, said
 from purse.cli import complete
 from purse.cli.options import for_machines, stored
 from purse.cli.show import COLUMNS, lines, show

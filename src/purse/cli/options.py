@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import click
 
-from purse.campaign import defaults
+from purse.campaign.api import defaults
 from purse.cli import complete
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -63,7 +63,7 @@ def recommend(
     \b
     purse recommend -w "bernoulli:rewards=[.9,.6],costs=[.8,.3]" -b 1000
     """  # noqa: D301 - click reads the backspace as: keep these lines
-    from purse.campaign import kinds
+    from purse.campaign.api import kinds
 
     question |= {key: kinds.number(question[key]) for key in ("confidence", "within")}
     simulated = {"budget": budget, "n_paths": n_paths, "seed": seed}

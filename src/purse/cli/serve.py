@@ -100,7 +100,7 @@ def duration(text: str) -> float | None:
     >>> duration("90d"), duration("never")
     (7776000, None)
     """
-    from purse.campaign.kinds import seconds
+    from purse.campaign.api.kinds import seconds
 
     span: float | str | None = seconds(text)
     if isinstance(span, str) or text[-1:].isdigit():  # 90 of what?

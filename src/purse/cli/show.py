@@ -10,7 +10,7 @@ import click
 
 from purse.base import exit_codes
 from purse.base.text import align_columns, count
-from purse.campaign.results import Audit, CampaignTicket, LabelStatus, Receipt
+from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Receipt
 from purse.cli.output import print_json
 from purse.client.wire import plain
 

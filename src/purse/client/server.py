@@ -29,8 +29,8 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from http.client import HTTPMessage
 
+    from purse.campaign.api.verb import Verb
     from purse.campaign.budget import Budget
-    from purse.campaign.verb import Verb
     from purse.client.links import Links
 
 TIMEOUT, RETRIES = 10.0, 5

@@ -28,7 +28,7 @@ def fingerprint(value: Any) -> str:
             digest.update(repr(item).encode() + b"\0")
 
     def visit_function(function: FunctionType) -> None:
-        add(function.__defaults__)
+        add(function.__module__, function.__defaults__)  # machine code names the module
         visit_code(function.__code__, function.__globals__)
         for cell in function.__closure__ or ():
             visit(cell.cell_contents)

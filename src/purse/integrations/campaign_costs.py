@@ -7,9 +7,9 @@ from functools import lru_cache
 from typing import Any
 
 from purse.base import amounts
-from purse.campaign.arms import Arms
+from purse.campaign.api.results import CampaignTicket
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import CampaignTicket
+from purse.campaign.terms.arms import Arms
 from purse.errors import AskRefused, invalid
 
 

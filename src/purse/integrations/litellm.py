@@ -21,8 +21,8 @@ from typing import Any, Literal
 from purse.asynchronous import AsyncCampaign
 from purse.base import validation
 from purse.base.optional import needs
-from purse.campaign.ask_inputs import read_labels
-from purse.campaign.results import CampaignTicket
+from purse.campaign.api.results import CampaignTicket
+from purse.campaign.ledger.ask_inputs import read_labels
 from purse.errors import (
     ArmsCoolingDown,
     AskRefused,

@@ -18,7 +18,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from purse.asynchronous import AsyncCampaign, let_go
-from purse.campaign.results import CampaignTicket
+from purse.campaign.api.results import CampaignTicket
 from purse.errors import Conflict, PurseError
 
 KEY = "purse_attempt"  # in the metadata of a request

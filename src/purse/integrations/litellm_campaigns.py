@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from purse.base import validation
-from purse.campaign import defaults
+from purse.campaign.api import defaults
 from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput, unknown
 from purse.integrations.litellm_prices import LIMITS, Demand, prices_of, whole

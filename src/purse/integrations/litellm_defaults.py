@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final
 
-from purse.campaign.ask_inputs import LONGEST_VALUE
+from purse.campaign.ledger.ask_inputs import LONGEST_VALUE
 
 VALID: Final = "valid"  # the name of the default reward
 NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter

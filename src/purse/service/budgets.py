@@ -9,10 +9,10 @@ from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Any, TypeAlias, TypeVar
 
+from purse.campaign.api.states import CAMPAIGN
+from purse.campaign.api.verb import Verb
 from purse.campaign.budget import Budget
-from purse.campaign.states import CAMPAIGN
 from purse.campaign.storage.storage import Storage
-from purse.campaign.verb import Verb
 from purse.errors import NotFound
 from purse.service.policy_files import refuse_file, refuse_new_file
 

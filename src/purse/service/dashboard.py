@@ -14,7 +14,7 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from purse.base.plain_validation import choice
-from purse.campaign.time_series import ALL, Span
+from purse.campaign.views.time_series import ALL, Span
 from purse.errors import unknown
 from purse.service import live_view
 from purse.service.auth import Guard

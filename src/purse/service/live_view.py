@@ -16,13 +16,13 @@ from anyio.to_thread import run_sync
 from purse._version import __version__
 from purse.base.json import compact
 from purse.campaign.account import Account
-from purse.campaign.answers import answers
+from purse.campaign.api.results import Status
 from purse.campaign.campaign import Campaign
-from purse.campaign.history import FollowedHistory
-from purse.campaign.results import Status
 from purse.campaign.storage.storage import Storage
-from purse.campaign.time_series import ALL, Span
+from purse.campaign.views.history import FollowedHistory
+from purse.campaign.views.time_series import ALL, Span
 from purse.errors import NotFound, PurseError
+from purse.service.answers import answers
 from purse.service.budgets import Budgets
 from purse.service.policy_files import without_folder
 from purse.service.settings import absolute, address_shown

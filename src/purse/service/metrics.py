@@ -14,13 +14,13 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from purse.campaign.account import Account
+from purse.campaign.api.results import ALARM_KINDS, in_period
+from purse.campaign.api.states import CAMPAIGN_STATES
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import ALARM_KINDS, in_period
-from purse.campaign.states import CAMPAIGN_STATES
 from purse.errors import StorageUnavailable
 
 if TYPE_CHECKING:
-    from purse.campaign.results import BalanceStatus, Status
+    from purse.campaign.api.results import BalanceStatus, Status
     from purse.campaign.storage.storage import Storage
     from purse.campaign.webhooks.follower import Follower
     from purse.service.budgets import Budgets

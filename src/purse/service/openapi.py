@@ -14,10 +14,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from purse._version import __version__
 from purse.base.json import compact_bytes
 from purse.base.problem_types import OF_ERRORS, ProblemType, facts
-from purse.campaign import results
+from purse.campaign.api import results
+from purse.campaign.api.kinds import Schema
+from purse.campaign.api.verb import TEXT, WANTED, Argument, Verb, row_of, said, verbs
 from purse.campaign.campaign import Campaign
-from purse.campaign.kinds import Schema
-from purse.campaign.verb import TEXT, WANTED, Argument, Verb, row_of, said, verbs
 from purse.client import wire
 from purse.errors import ArmsCoolingDown, InvalidInput, NotFound, PurseError, StorageUnavailable
 from purse.service.budgets import AnyBudget

@@ -15,10 +15,10 @@ from purse.base.json import compact, compact_bytes
 from purse.base.plain_validation import integer
 from purse.base.problem_types import ProblemType
 from purse.campaign.account import Account
+from purse.campaign.api.journal import Entry
+from purse.campaign.api.verb import Role, Verb, verbs
 from purse.campaign.budget import MOST_PAGE, PAGE
 from purse.campaign.campaign import Campaign
-from purse.campaign.journal import Entry
-from purse.campaign.verb import Role, Verb, verbs
 from purse.client import wire
 from purse.errors import InvalidInput, PurseError, shorten
 from purse.service.auth import check_role

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from purse.base import validation
-from purse.campaign import defaults
+from purse.campaign.api import defaults
 from purse.errors import InvalidInput, invalid
 
 if TYPE_CHECKING:

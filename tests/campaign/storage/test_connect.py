@@ -14,7 +14,7 @@ import apsw
 import pytest
 
 from purse import InvalidInput
-from purse.campaign import fork_safety
+from purse.base import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from purse import Campaign, PurseError
-from purse.campaign.records import Balance
-from purse.campaign.states import UNFINISHED
+from purse.campaign.api.states import UNFINISHED
+from purse.campaign.ledger.records import Balance
 from purse.campaign.storage.sql import Wants, Writes
 from purse.errors import CampaignExists, NotFound
 from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds

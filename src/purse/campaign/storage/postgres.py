@@ -15,7 +15,7 @@ from weakref import WeakValueDictionary
 
 import psycopg
 
-from purse.campaign.fork_safety import left_behind, reset_after_fork
+from purse.base.fork_safety import left_behind, reset_after_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.connection_pool import ConnectionPool
 from purse.campaign.storage.sql import Database, Rows, Statement

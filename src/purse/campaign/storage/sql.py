@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from purse.campaign.entry import Entry
-from purse.campaign.records import Balance, Head
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.records import Balance, Head
 
 T = TypeVar("T")
 MOST_DUE = 1_000  # tickets that expire in one transaction

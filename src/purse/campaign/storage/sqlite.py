@@ -15,7 +15,7 @@ import apsw
 import orjson
 
 from purse.base.files import PRIVATE, sync_folder
-from purse.campaign.fork_safety import quiesce_before_fork
+from purse.base.fork_safety import quiesce_before_fork
 from purse.campaign.storage import schema
 from purse.campaign.storage.sql import Database, Rows, Statement
 from purse.campaign.storage.sqlite_file import FileTransaction, SqliteFile, TranslatedErrors

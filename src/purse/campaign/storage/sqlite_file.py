@@ -16,7 +16,7 @@ from weakref import WeakSet
 
 import apsw
 
-from purse.campaign.fork_safety import quiesce_before_fork
+from purse.base.fork_safety import quiesce_before_fork
 from purse.campaign.storage.connection_pool import ConnectionPool
 from purse.campaign.storage.file_identity import FileIdentity, danger, hold, identify, released
 from purse.campaign.storage.file_lock import FileLock

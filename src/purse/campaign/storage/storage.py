@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import orjson
 
-from purse.campaign.entry import Entry
-from purse.campaign.states import ACCOUNT, CAMPAIGN
+from purse.campaign.api.states import ACCOUNT, CAMPAIGN
+from purse.campaign.ledger.entry import Entry
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
     Database,

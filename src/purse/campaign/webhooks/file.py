@@ -22,7 +22,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from purse.campaign.states import CAMPAIGN
+from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secret
 from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown

@@ -20,8 +20,8 @@ from typing import NamedTuple
 import orjson
 
 from purse.base.json import compact_bytes
-from purse.campaign.entry import Entry
-from purse.campaign.records import RESTORED
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.records import RESTORED
 from purse.campaign.storage.sql import Journal
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import message

@@ -19,9 +19,9 @@ from typing import Any
 from purse._version import __version__
 from purse.base import amounts
 from purse.base.json import compact_bytes
-from purse.campaign.entry import Entry
-from purse.campaign.records import Balance, text
-from purse.campaign.states import ACCOUNT, CAMPAIGN
+from purse.campaign.api.states import ACCOUNT, CAMPAIGN
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.records import Balance, text
 
 STANDARD, SLACK = FORMATS = ("standard", "slack")
 TYPE = "purse.alert"

@@ -13,10 +13,10 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
+from purse.campaign.api.kinds import Kind, Report, amounts, number, pair
+from purse.campaign.api.results import CampaignTicket
+from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
-from purse.campaign.kinds import Kind, Report, amounts, number, pair
-from purse.campaign.results import CampaignTicket
-from purse.campaign.verb import arguments_of
 from purse.cli import budgets, complete
 from purse.cli.campaign.watch import watch
 from purse.cli.made import OF, command, content, opened, read
@@ -72,7 +72,7 @@ def create(
         **given,
     )
     if cost_min is None and hasattr(campaign, "terms"):
-        from purse.campaign.terms import texts
+        from purse.campaign.terms.terms import texts
 
         least = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.text import count, format_digits, format_time
+from purse.campaign.api.results import in_period, said
+from purse.campaign.api.states import OPEN
 from purse.campaign.campaign import Campaign
-from purse.campaign.results import in_period, said
-from purse.campaign.states import OPEN
 from purse.cli import complete
 from purse.cli.options import option, stored
 from purse.client.server import Server
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from purse.campaign.results import BalanceStatus, CampaignTicket, Status
+    from purse.campaign.api.results import BalanceStatus, CampaignTicket, Status
 
 EVERY = 1.0  # seconds
 SHOWN = 8  # open tickets
@@ -77,7 +77,7 @@ def changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
-    from purse.campaign.history import FollowedHistory
+    from purse.campaign.views.history import FollowedHistory
 
     followed = FollowedHistory(campaign.terms, campaign.storage)
     while True:

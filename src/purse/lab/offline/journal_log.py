@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from purse.base import amounts
-from purse.campaign.allowed import allowed_arms, needs
-from purse.campaign.arms import Arms
-from purse.campaign.ask_inputs import from_body
-from purse.campaign.asks import explored_arms
-from purse.campaign.campaign_ledger import CampaignLevel
-from purse.campaign.entry import Entry
-from purse.campaign.replay_journal import stand_in
-from purse.campaign.restore import is_journal as is_journal
-from purse.campaign.restore import read_journal
-from purse.campaign.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
-from purse.campaign.terms import Terms
-from purse.campaign.ticket import SKIP
-from purse.campaign.transaction import Transaction
+from purse.campaign.api.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
+from purse.campaign.ledger.ask_inputs import from_body
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.ticket import SKIP
+from purse.campaign.rules.allowed_arms import allowed_arms, needs
+from purse.campaign.rules.asks import explored_arms
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.replay_journal import stand_in
+from purse.campaign.run.restore import is_journal as is_journal
+from purse.campaign.run.restore import read_journal
+from purse.campaign.terms.arms import Arms
+from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, PurseError, shorten
 from purse.lab.offline.feature_columns import Contexts
 from purse.lab.offline.log import Log

@@ -1,0 +1,245 @@
+"""The way of a verb to its face: one row beside each method, from which requests, routes, the
+description of the API and commands are made.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache, wraps
+from importlib import import_module
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    Self,
+    TypeVar,
+    get_type_hints,
+)
+
+from purse.base.cached import cached_property
+from purse.campaign.api.kinds import Kind, kind_of
+from purse.errors import InvalidInput, PurseError, invalid, unknown
+
+if TYPE_CHECKING:
+    from purse.campaign.budget import Budget
+
+Role = Literal["read", "act", "admin"]
+Place = Literal["path", "query", "body"]
+HERE = ("self", "cls", "storage", "token")  # arguments that do not travel
+WANTED = inspect.Parameter.empty  # the default of an argument that has to be given
+TEXT = re.compile(r"^(\w+(?:, \w+)*)  +(.+(?:\n  +.+)*)", re.MULTILINE)
+NONE = "; None: "  # begins what a text says of None
+SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
+
+B = TypeVar("B", bound="Budget[Any]")
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class Argument(NamedTuple):
+    """An argument of a verb."""
+
+    name: str
+    place: Place
+    kind: Kind
+    default: Any
+    optional: bool  # whether it may be None
+    text: str
+
+    @property
+    def field(self) -> str:
+        """What it is called in a request: a query repeats the name of one of several."""
+        return self.kind.one or self.name if self.place == "query" else self.name
+
+    def read(self, value: Any) -> Any:
+        """Return what the method takes, from JSON, or from the texts of a query."""
+        if self.place == "body":
+            return self.kind.read(value)
+        values = [self.kind.typed(text) for text in value]
+        return self.kind.several(values) if self.kind.one else values[-1]
+
+
+@dataclass(frozen=True)
+class Verb:
+    """The row of a verb."""
+
+    function: Callable[..., Any]
+    method: Literal["GET", "POST"]
+    path: str | None  # below the budget's own; None: that of all campaigns, or of all accounts
+    role: Role
+    refuses: tuple[type[PurseError], ...] = ()
+    key: str = ""  # of the list, or of the number, in the answer
+    lines: bool = False  # whether the answer is JSON lines
+    plays: bool = False  # whether the policy is run
+    timeout: float | None = None  # seconds, if the client's own are too few
+
+    @property
+    def name(self) -> str:
+        """What the description of the API and the command line call it."""
+        return self.function.__name__.strip("_")
+
+    @cached_property
+    def signature(self) -> inspect.Signature:
+        """The signature of the method."""
+        return inspect.signature(self.function)
+
+    @cached_property
+    def arguments(self) -> dict[str, Argument]:
+        """The arguments that travel, by name."""
+        return arguments_of(self.function, self.method, self.path or "")
+
+    def address(self, of: type[Budget[Any]]) -> str:
+        """Return the path of its route."""
+        parts = [f"{of.KIND}s"] if self.path is None else [f"{of.KIND}s", "{name}", self.path]
+        return "/" + "/".join(part for part in parts if part)
+
+    def returns(self, of: type[Budget[Any]]) -> Any:
+        """Return the type of its result; that of a creation is the status."""
+        result = self.hints["return"]
+        return of.STATUS if isinstance(result, TypeVar) or result is Self else result
+
+    @cached_property
+    def hints(self) -> dict[str, Any]:
+        """The types of the arguments and of the result."""
+        return get_type_hints(self.function, include_extras=True)
+
+    def read(
+        self, path: Mapping[str, str], query: Mapping[str, list[str]], body: Any, key: str | None
+    ) -> dict[str, Any]:
+        """Return the arguments of a request. Raise `InvalidInput` if one is missing or unknown.
+
+        key   the header Idempotency-Key, which means the same as `request_id`
+        """
+        sent = query if self.method == "GET" else body
+        if not isinstance(sent, Mapping):
+            raise InvalidInput("body: must be a JSON object")
+        given = {name: self.arguments[name].kind.typed(text) for name, text in path.items()}
+        for field, value in sent.items():
+            if field not in self.fields:
+                raise unknown(f"field of {self.name}", field, self.fields)
+            given[self.fields[field].name] = self.fields[field].read(value)
+        if key is not None and "request_id" in self.arguments:
+            if not key.isascii():
+                raise invalid("Idempotency-Key", key, "must be text in ASCII")
+            if given.setdefault("request_id", key) != key:
+                raise InvalidInput(
+                    f"Idempotency-Key={key!r}: must be the same as "
+                    f"request_id={given['request_id']!r}, or one of them left out"
+                )
+        for name, argument in self.arguments.items():
+            if name not in given and argument.default is WANTED:
+                raise InvalidInput(f"{name}: is missing")
+        return given
+
+    @cached_property
+    def fields(self) -> dict[str, Argument]:
+        """The arguments in a query or a body, by what they are called there."""
+        return {
+            argument.field: argument
+            for argument in self.arguments.values()
+            if argument.place != "path"
+        }
+
+
+@cache
+def arguments_of(
+    function: Callable[..., Any], method: str = "POST", path: str = ""
+) -> dict[str, Argument]:
+    """Return the arguments of a method that travel, and where each stands in a request."""
+    hints, text = get_type_hints(function, include_extras=True), texts(function)
+    rest: Place = "query" if method == "GET" else "body"
+    return {
+        name: Argument(
+            name,
+            "path" if f"{{{name}}}" in path else rest,
+            kind_of(hints[name]),
+            parameter.default,
+            type(None) in getattr(hints[name], "__args__", ()),
+            text.get(name, ""),
+        )
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in HERE
+    }
+
+
+def verb(
+    method: Literal["GET", "POST"],
+    path: str,
+    role: Role,
+    *refuses: type[PurseError],
+    key: str = "",
+    lines: bool = False,
+    plays: bool = False,
+    timeout: float | None = None,
+) -> Callable[[Callable[Concatenate[B, P], R]], Callable[Concatenate[B, P], R]]:
+    """Give a method its row, which is sent if the budget is kept on a server."""
+
+    def decorate(function: Callable[Concatenate[B, P], R]) -> Callable[Concatenate[B, P], R]:
+        row = Verb(function, method, path, role, refuses, key, lines, plays, timeout)
+
+        @wraps(function)
+        def do(self: B, /, *args: P.args, **kwargs: P.kwargs) -> R:
+            if self._server is None:
+                return function(self, *args, **kwargs)
+            given = dict(row.signature.bind(self, *args, **kwargs).arguments)
+            del given["self"]
+            answer: R = self._server.do(type(self), row, self.name, given)
+            return answer
+
+        do.__dict__["row"] = row
+        return do
+
+    return decorate
+
+
+def of_all(
+    method: Literal["GET", "POST"], role: Role, *refuses: type[PurseError], key: str = ""
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Give a class method its row: it is about no campaign that is there."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        function.__dict__["row"] = Verb(function, method, None, role, refuses, key)
+        return function
+
+    return decorate
+
+
+def verbs(of: type[Budget[Any]]) -> Iterator[Verb]:
+    """Yield the rows of a class, in the order of its methods, those of its parents first."""
+    for name in dict.fromkeys(name for parent in reversed(of.__mro__) for name in vars(parent)):
+        member = inspect.getattr_static(of, name)
+        if row := getattr(getattr(member, "__func__", member), "row", None):
+            yield row
+
+
+def row_of(method: Callable[..., Any]) -> Verb:
+    """Return the row of a verb."""
+    row: Verb = method.row  # type: ignore[attr-defined]
+    return row
+
+
+def texts(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what a docstring says of each argument."""
+    by_name: dict[str, str] = {}
+    for names, text in TEXT.findall(inspect.getdoc(function) or ""):
+        for name in names.split(", "):
+            by_name[name] = " ".join(text.split())
+    return by_name
+
+
+def said(of: type[Budget[Any]], argument: Argument) -> str:
+    """Return the text of an argument, or that of the method that it says to be `as for`."""
+    same = SAME.match(argument.text)
+    if same is None:
+        return argument.text
+    title, method = same.groups()
+    whose = getattr(import_module(f"purse.campaign.{title.lower()}"), title) if title else of
+    text = texts(getattr(whose, method)).get(argument.name, argument.text)
+    own = argument.text[same.end() :]
+    return text.partition(NONE)[0] + own if own.startswith(NONE) else text

@@ -1,0 +1,1 @@
+"""The journal's entries, and all that is folded from them: balances, tickets, levels."""

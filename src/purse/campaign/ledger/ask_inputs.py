@@ -1,0 +1,222 @@
+"""The inputs of an ask besides its number of tickets: arms, contexts and labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
+import orjson
+
+from purse.base import amounts
+from purse.campaign.api.journal import CLIPPED as CLIPPED
+from purse.campaign.api.journal import CONTEXT as CONTEXT
+from purse.campaign.ledger.records import Balance, Move, moved
+from purse.campaign.terms.readers import check_number
+from purse.campaign.terms.terms import Terms
+from purse.errors import InvalidInput, invalid, unknown
+from purse.features import LARGEST
+
+if TYPE_CHECKING:
+    from purse.campaign.terms.terms import Terms
+
+ALLOWED, FORBIDDEN, MOST = "allowed", "forbidden", "most"  # the words of an entry
+
+
+class Mask(NamedTuple):
+    """Arms by their numbers, in order."""
+
+    allowed: tuple[int, ...]
+    most: tuple[tuple[int, tuple[int, ...]], ...] = ()  # (arm, units of each resource), if given
+
+    def as_body(self, n_arms: int) -> dict[str, Any]:
+        """Return the mask as an entry has it, in its shorter form."""
+        forbidden = [arm for arm in range(n_arms) if arm not in set(self.allowed)]
+        body: dict[str, Any] = (
+            {FORBIDDEN: forbidden}
+            if len(forbidden) < len(self.allowed)
+            else {ALLOWED: list(self.allowed)}
+        )
+        if self.most:
+            body[MOST] = [[arm, list(units)] for arm, units in self.most]
+        return body
+
+
+def from_body(body: Mapping[str, Any], n_arms: int) -> Mask:
+    """Return a mask from an entry."""
+    allowed = body.get(ALLOWED)
+    if allowed is None:
+        forbidden = set(body[FORBIDDEN])
+        allowed = [arm for arm in range(n_arms) if arm not in forbidden]
+    return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in body.get(MOST, ())))
+
+
+def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
+    """Return the mask from a list of names, or from {name: the most that this call may cost}.
+
+    Raise `InvalidInput` if `arms` names no arm, or one that does not exist.
+    """
+    if arms is None:
+        return None
+    if not isinstance(arms, Mapping) and (isinstance(arms, str) or not isinstance(arms, Sequence)):
+        raise invalid("arms", arms, "must be a list of names, or {name: the most it may cost}")
+    if not arms:
+        raise invalid("arms", arms, "must name at least one arm")
+    check_number("arms", arms)
+    places = {name: place for place, name in enumerate(names)}
+    for name in arms:
+        if not isinstance(name, str) or name not in places:
+            arm, _, most = str(name).rpartition("=")
+            if arm in places:
+                hint = (
+                    f"must be a name; {{{arm!r}: {most!r}}}, or --most {name}, also says the most "
+                )
+                raise invalid("arms", name, hint + "that it may cost in this ask")
+            raise unknown("arm in arms", str(name), names)
+    allowed = tuple(sorted({places[name] for name in arms}))
+    if not isinstance(arms, Mapping):
+        return Mask(allowed)
+    given = {
+        places[name]: terms.amounts(f"arms[{name!r}]", most, low=0) for name, most in arms.items()
+    }
+    return Mask(allowed, tuple(sorted(given.items())))
+
+
+def check_most(mask: Mask, names: Sequence[str], cost_max: Sequence[Sequence[int]]) -> None:
+    """Raise `InvalidInput` if a call may cost more than its arm ever does."""
+    for arm, units in mask.most:
+        for given, most in zip(units, cost_max[arm], strict=True):
+            if given > most:
+                raise InvalidInput(
+                    f"arms[{names[arm]!r}]={amounts.text(given)}: must be at most the arm's "
+                    f"maximum, {amounts.text(most)}"
+                )
+
+
+class Context(NamedTuple):
+    """The context of a round, as an entry has it."""
+
+    # (F,) without the constant; 32-bit floats, as their shortest decimals
+    numbers: list[float]
+    clipped: int = 0  # values outside their declared ranges
+
+    def as_body(self) -> dict[str, Any]:
+        """Return what the ticket of an entry has of it."""
+        more = {CLIPPED: self.clipped} if self.clipped else {}
+        return {CONTEXT: self.numbers, **more}
+
+
+def read_context(terms: Terms, context: Any) -> Context | None:
+    """Return the context of an ask; None if no features are declared.
+
+    Raise `InvalidInput` if the context does not fit the features.
+    """
+    features = terms.context
+    numbers = features.encode(context)
+    if not features:
+        return None
+    return Context(shortest(numbers), features.count_clipped(context))
+
+
+def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
+    """Return the contexts of an ask for n tickets; None if no features are declared.
+
+    Raise `InvalidInput` if their number is another one, or a context does not fit the features.
+    """
+    features = terms.context
+    if not features:
+        if contexts is not None:
+            raise invalid("contexts", contexts, "must be left out; no features are declared")
+        return None
+    if contexts is None:
+        raise InvalidInput(f"contexts: are missing; the features are {', '.join(features.names)}")
+    if isinstance(contexts, (str, Mapping)) or not isinstance(contexts, (Sequence, np.ndarray)):
+        raise invalid("contexts", contexts, "must be a list, with a context for each ticket")
+    if len(contexts) != n:
+        raise invalid("contexts", len(contexts), f"must be as many as tickets are asked for, {n}")
+    read = (read_context(terms, context) for context in contexts)
+    return [context for context in read if context is not None]
+
+
+def shortest(numbers: Sequence[float]) -> list[float]:
+    """Return 32-bit floats as the numbers with the fewest decimals that round to them.
+
+    >>> shortest([float(np.float32(0.1)), -1.0])
+    [0.1, -1.0]
+    """
+    exact = np.array(numbers, np.float32)
+    short: list[float] = orjson.loads(orjson.dumps(exact, option=orjson.OPT_SERIALIZE_NUMPY))
+    # a decimal next to the middle of two floats may be rounded twice on its way back
+    return short if (np.array(short, np.float32) == exact).all() else list(numbers)
+
+
+def check_numbers(numbers: Iterable[Any]) -> None:
+    """Refuse what no context holds."""
+    for number in numbers:
+        if type(number) not in (int, float) or not isfinite(number) or abs(number) > LARGEST:
+            raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
+
+
+MOST_KEYS = 8  # of a campaign
+MOST_LISTED = 10_000  # labels whose sums are returned at once
+LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
+Label: TypeAlias = tuple[str, str]  # key and value
+NAMED = f"must be text of 1 to {LONGEST_KEY} printable characters, without an equals sign"
+
+
+class Sums:
+    """The bookings of each label since this object was made: a balance without a budget."""
+
+    def __init__(self) -> None:
+        self.rows: dict[Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
+
+    def book(self, labels: Mapping[str, str], tickets: int, move: Move) -> None:
+        """Add tickets, and what they have moved of each resource."""
+        for label in labels.items():
+            before, sums = self.rows.get(label, (0, [Balance()] * len(move)))
+            self.rows[label] = before + tickets, moved(sums, move)
+
+    def listed(self) -> Iterator[tuple[Any, ...]]:
+        """Yield key, value, resource, tickets, spent, held, presumed and overrun of each label."""
+        for label, (tickets, balances) in self.rows.items():
+            for resource, balance in enumerate(balances):
+                yield (*label, resource, tickets, *balance[1:])
+
+
+def read_labels(labels: Any) -> dict[str, str] | None:
+    """Return the labels of an ask in the order of their keys; None if an ask has no labels.
+
+    Raise `InvalidInput` if a label is not short text, or if there are too many.
+    """
+    if labels is None:
+        return None
+    if not isinstance(labels, Mapping) or len(labels) > MOST_KEYS:
+        raise invalid("labels", labels, f"must be at most {MOST_KEYS} keys with their values")
+    for key, value in labels.items():
+        if not is_text(key, LONGEST_KEY) or "=" in key:
+            raise invalid("labels", key, f"a key {NAMED}")
+        if not is_text(value, LONGEST_VALUE):
+            allowed = f"must be text of 1 to {LONGEST_VALUE} printable characters"
+            raise invalid(f"labels[{key!r}]", value, allowed)
+    return {key: labels[key] for key in sorted(labels)} or None
+
+
+def is_text(value: Any, longest: int) -> bool:
+    """Return whether a value is short text that can be printed."""
+    return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
+
+
+def check_keys(keys: Iterable[str], before: Sequence[str]) -> None:
+    """Raise `InvalidInput` if a campaign would have too many keys of labels."""
+    new = [key for key in keys if key not in before]
+    if len(before) + len(new) > MOST_KEYS:
+        allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
+        raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(before))}")
+
+
+def read_key(key: Any) -> str | None:
+    """Return the key whose sums are wanted; None stands for all."""
+    if key is not None and not is_text(key, LONGEST_KEY):
+        raise invalid("key", key, NAMED)
+    return key

@@ -1,0 +1,238 @@
+"""A campaign: a level with arms. What entries about tickets and arms change."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from operator import lt
+from typing import TYPE_CHECKING, Any
+
+from purse.campaign.api.defaults import TRAFFIC
+from purse.campaign.api.states import CAMPAIGN, HELD, OPEN, UNFINISHED
+from purse.campaign.ledger import cooldown, masks
+from purse.campaign.ledger.ask_inputs import Sums, from_body
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.forecast import Traffic, Window
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import Balance, Head
+from purse.campaign.ledger.ticket import SKIP, TicketRecord, folded, moved_between
+from purse.campaign.terms.arms import Arms
+
+if TYPE_CHECKING:
+    from purse.campaign.terms.terms import Terms
+
+HEARD = -1  # of an arm that has brought a reward
+
+
+class CampaignLevel(Level):
+    """The state of a campaign, or as much of it as the entries to come need."""
+
+    kind = CAMPAIGN
+
+    def __init__(
+        self,
+        terms: Terms,
+        seq: int = 0,
+        head: Head | None = None,
+        balances: Sequence[Balance] = (),
+        above: Level | None = None,
+    ) -> None:
+        super().__init__(terms, seq, head, balances, above)
+        self.terms: Terms = terms
+        self.tickets: dict[int, TicketRecord] = {}  # as far as they are known
+        self.labels = Sums()
+        self.arms = Arms(terms, self.head.arms) if self.head.arms else terms.first_arms
+
+    def apply(self, entry: Entry) -> None:
+        """Change what an entry changes."""
+        match entry.kind:
+            case "asked":
+                self.asked(entry)
+            case "conflict":
+                self.head.alarm("conflict", entry.at)
+            case _ if entry.ticket is not None:
+                self.reported(entry, self.tickets[entry.ticket])
+            case "created":
+                super().apply(entry)
+                self.head.silent = [0] * self.terms.n_arms
+                if self.terms.horizon == TRAFFIC:
+                    self.head.traffic = list(Traffic.begun_at(entry.at, self.terms.ahead))
+                self.head.open = [0] * self.terms.n_arms if self.terms.pending else []
+                self.head.owed = (
+                    list(range(len(self.terms.arms))) if self.terms.initial_rounds else []
+                )
+            case "arm_added" | "arm_retired" | "arm_changed":
+                self.change_arm(entry)
+            case "joined":
+                self.head.joined = entry.body.get("periods", {})
+                if self.above is not None:
+                    self.above.book([part._replace(budget=0) for part in self.balances], entry.at)
+            case "renewed" if self.head.traffic:
+                super().apply(entry)
+                ahead = entry.body.get("ahead", 0)
+                self.head.traffic = list(self.traffic.next_period(entry.body["at"], ahead))
+            case _:
+                super().apply(entry)
+
+    @property
+    def traffic(self) -> Traffic:
+        """The times of its asks, if its horizon is a forecast."""
+        return Traffic(*self.head.traffic)
+
+    @property
+    def window(self) -> Window:
+        """The time that a forecast is for: the period, or all of it, up to its end."""
+        if (period := self.period) is None:
+            return Window(self.head.created, self.terms.until)
+        return Window(period.begun, min(period.ends, self.terms.until or period.ends))
+
+    def to_come(self, at: int) -> float | None:
+        """Return about how many asks are to come after a time, ms; None if the horizon is no
+        forecast.
+        """
+        if not self.head.traffic:
+            return None
+        return self.traffic.as_of(at, self.window).to_come(at, self.window)
+
+    @property
+    def asked_in_period(self) -> int:
+        """The rounds that were asked for in this period, or in all."""
+        return self.head.rounds - (period.rounds if (period := self.period) else 0)
+
+    def lasts(self) -> list[float]:
+        """(d,) For how many more asks the money lasts, at what one has cost in this period, once it
+        was reported; infinity if nothing was spent.
+        """
+        balances, period, held = self.balances, self.period, self.head.counts.get(HELD, 0)
+        spent = [part.spent + part.presumed for part in balances]
+        if period is not None:
+            spent = period.spent(balances)
+        told = max(1, self.asked_in_period - held)
+        return [
+            max(0.0, (left + part.held) * told / paid - held) if paid > 0 else math.inf
+            for left, part, paid in zip(self.left(), balances, spent, strict=True)
+        ]
+
+    def is_over(self, at: int) -> bool:
+        """Return whether its time is over at a time, ms. No entry says so: a clock that was ahead
+        would end it for good.
+        """
+        return 0 < self.terms.until <= at
+
+    def recall(self, entry: Entry, load: Callable[[int], Iterable[Entry]]) -> None:
+        """Know the ticket of an entry to come; `load` finds the entries about one."""
+        number = entry.ticket
+        if number is None or entry.kind == "asked" or number in self.tickets:
+            return
+        before = [earlier for earlier in load(number) if earlier.seq < entry.seq]
+        if ticket := folded(before, self.terms.reward_within):
+            self.tickets[ticket.id] = ticket
+
+    def forget(self, entry: Entry) -> None:
+        """Let go of the ticket of an entry, if it is finished."""
+        ticket = self.tickets.get(entry.ticket or 0)
+        if ticket is not None and ticket.state not in UNFINISHED:
+            del self.tickets[ticket.id]
+
+    def asked(self, entry: Entry) -> None:
+        """Issue a ticket, and hold the most that it may cost."""
+        head, body, ticket = self.head, entry.body, TicketRecord.issued(entry)
+        self.tickets[ticket.id] = ticket
+        move = [(0, 0, units, 0, 0) for units in ticket.held]
+        if "labels" in body:
+            head.labels += [key for key in body["labels"] if key not in head.labels]
+            self.labels.book(body["labels"], 1, move)
+        if "context" in body:
+            self.see(body)
+        if self.terms.masks:
+            self.count_mask(entry)
+        head.rounds = ticket.t
+        if head.traffic:
+            head.traffic = list(self.traffic.after_ask(entry.at, self.window))
+        head.count("tickets")
+        head.count(ticket.state)
+        if ticket.arm != SKIP:
+            if ticket.arm in head.owed:
+                head.owed = [arm for arm in head.owed if arm != ticket.arm]
+            if head.open:
+                head.open[ticket.arm] += 1
+            self.hear(ticket.arm, 1)
+            if head.cooling:
+                cooldown.issued(head, ticket.arm, ticket.id, entry.at)
+            self.book(move, entry.at)
+
+    def count_mask(self, entry: Entry) -> None:
+        """Count the arms that an ask might have chosen with money enough."""
+        n_arms, mask = self.terms.n_arms, entry.body.get("mask")
+        places = self.arms.there if mask is None else list(from_body(mask, n_arms).allowed)
+        open_ones = masks.ready(self.head, places, entry.at)
+        self.head.masks = masks.counted(self.head.masks, open_ones, n_arms)
+
+    def see(self, body: dict[str, Any]) -> None:
+        """Record the least and the most of each feature, and count values that were clipped."""
+        numbers = body["context"]
+        least, most = self.head.seen or (numbers, numbers)
+        self.head.seen = [list(map(min, least, numbers)), list(map(max, most, numbers))]
+        self.head.count("clipped", body.get("clipped", 0))
+
+    def reported(self, entry: Entry, before: TicketRecord) -> None:
+        """Take in an entry about a ticket: its money, its state, and what is counted of its arm."""
+        head, kind, arm = self.head, entry.kind, before.arm
+        after = self.tickets[before.id] = before.after(entry, self.terms.reward_within)
+        if after.state != before.state:
+            head.count(before.state, -1)
+            head.count(after.state)
+            if head.open:  # the policy wants to know
+                head.open[arm] += (after.state in UNFINISHED) - (before.state in UNFINISHED)
+        if move := moved_between(before, after):
+            self.book(move, entry.at, before.asked.get("periods", {}))
+            if "labels" in before.asked:
+                self.labels.book(before.asked["labels"], 0, move)
+        if "over" in entry.body:
+            head.count("overruns")
+            for level in self.chain():
+                level.head.alarmed["overrun"] = entry.at
+        if kind == "told" or kind == "settled":
+            least = self.arms.cost_min[arm]
+            if before.costs is None and any(map(lt, after.costs or (), least)):
+                head.alarm("below-minimum", entry.at)
+            if head.cooling:
+                cooldown.succeeded(head, arm, after.id)
+        elif kind == "failed":
+            if self.terms.cooldown is not None:
+                cooldown.failed(head, arm, after.id, entry.at, self.terms.cooldown)
+        elif kind == "voided" or kind == "expired":
+            cooldown.ended(head, arm, after.id)
+        if kind == "failed" or kind == "voided":
+            self.hear(arm, -1)
+            if before.asked.get("initial"):
+                head.owed = sorted([*head.owed, arm])
+        elif kind == "told" and after.source in OPEN:
+            head.silent[arm] = HEARD
+        if after.reward is not None and before.reward is None and self.terms.reward_range:
+            low, high = self.terms.reward_range
+            if not low <= after.reward <= high:
+                head.alarm("outside-range", entry.at)
+
+    def hear(self, arm: int, change: int) -> None:
+        """Count tickets of an arm that has not brought a reward yet."""
+        if self.head.silent[arm] != HEARD:
+            self.head.silent[arm] += change
+
+    def change_arm(self, entry: Entry) -> None:
+        """Take in an arm that is not as the terms say; a new one owes its initial pull."""
+        body = entry.body
+        place, is_new = body["arm"], body["arm"] == len(self.arms.names)
+        retired = entry.kind == "arm_retired" or (
+            entry.kind == "arm_changed" and self.arms.is_retired[place]
+        )
+        row = [place, body["name"], retired, body["cost_min"], body["cost_max"]]
+        self.head.arms = sorted([*(other for other in self.head.arms if other[0] != place), row])
+        before, self.head.over = self.arms.there, []
+        self.arms = Arms(self.terms, self.head.arms)
+        if self.terms.masks:
+            self.head.masks = masks.after_change(
+                self.head.masks, self.head.rounds, before, self.arms.there, self.terms.n_arms
+            )
+        if is_new and self.terms.initial_rounds:
+            self.head.owed = [*self.head.owed, place]

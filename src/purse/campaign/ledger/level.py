@@ -1,0 +1,179 @@
+"""The state of a level, which is the fold of its journal. Only entries change a level.
+
+A level is a budget. One below another spends from both: what moves on it moves on all levels above.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import gt
+from typing import TYPE_CHECKING
+
+from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.period import Period
+from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, moved
+
+if TYPE_CHECKING:
+    from purse.campaign.terms.budget_terms import AccountTerms
+    from purse.campaign.terms.terms import Terms
+
+OWN = "own"  # the key of a level's own period
+
+
+class Level:
+    """An account: a budget for the levels below it."""
+
+    kind = ACCOUNT
+
+    def __init__(
+        self,
+        terms: AccountTerms | Terms,
+        seq: int = 0,
+        head: Head | None = None,
+        balances: Sequence[Balance] = (),
+        above: Level | None = None,
+    ) -> None:
+        self.terms: AccountTerms | Terms = terms
+        self.seq = seq
+        self.head = head or Head()
+        self.balances = list(balances)
+        self.above = above
+        self.requests: dict[str, Entry] = {}  # as far as they are known
+
+    @property
+    def title(self) -> str:
+        """Its kind and its name, for people."""
+        return f"{self.kind} {self.terms.name!r}"
+
+    def chain(self) -> list[Level]:
+        """Return this level and those above it, from below."""
+        return [self] if self.above is None else [self, *self.above.chain()]
+
+    def fold(self, entry: Entry) -> int | None:
+        """Take in the next entry; return its turn in the tree, None if the level stands alone."""
+        self.seq = entry.seq
+        self.head.see_clock(entry.at)
+        self.head.digest = entry.chain(self.head.digest)
+        if entry.request is not None:
+            self.requests[entry.request] = entry
+        self.apply(entry)
+        top = self.chain()[-1]
+        if top.kind == CAMPAIGN:
+            return None
+        top.head.turn += 1
+        return top.head.turn
+
+    def apply(self, entry: Entry) -> None:
+        """Change what an entry changes."""
+        head, body = self.head, entry.body
+        match entry.kind:
+            case "created":
+                self.balances = [Balance(units) for units in self.terms.budget]
+                head.id, head.created = self.terms.id, entry.at
+                head.alerts = list(self.terms.alerts)
+                if self.terms.every:
+                    nothing = [0] * len(self.balances)
+                    ends = self.terms.first_end
+                    head.period = list(Period(1, entry.at, ends, 0, nothing, nothing, nothing))
+            case "topped_up":
+                self.balances = moved(self.balances, [Balance(part) for part in body["units"]])
+                head.top_ups += bool(head.alerts or head.alerted)
+            case "renewed":
+                period, self.balances = Period(*head.period).next(
+                    self.balances, self.terms.budget, self.terms.carry, body["next"], head.rounds
+                )
+                head.period = list(period)
+                head.ahead = [other for other in head.ahead if other[1] > period.begun]
+            case "clock" if "next" in body:
+                head.ahead = [*head.ahead, head.period[:3]]
+                period = Period(*head.period)._replace(begun=entry.at, ends=body["next"])
+                head.period = list(period)
+            case "clock":
+                *head.ahead, (_, begun, ends) = head.ahead
+                head.period = list(Period(*head.period)._replace(begun=begun, ends=ends))
+            case "paused":
+                head.status = PAUSED
+            case "resumed":
+                head.status = RUNNING
+                if "next" in body:
+                    head.period = list(Period(*head.period)._replace(ends=body["next"]))
+                    head.ahead = [other for other in head.ahead if other[1] > entry.at]
+            case "ended":
+                head.status = ENDED
+            case "alerts_set":
+                head.alerts = list(body["alerts"])
+            case "event":
+                subject, *mark = body["key"].split("/")
+                head.alerted = head.alerted | {subject: list(map(int, mark))}
+            case kind:
+                raise ValueError(f"unknown kind of entry {kind!r}")
+
+    @property
+    def period(self) -> Period | None:
+        """The period that the budget is in; None if it is never renewed."""
+        return Period(*self.head.period) if self.head.period else None
+
+    def due(self, at: int) -> str:
+        """Return the kind of the entry about periods that has to come first at a time, ms; "" if
+        no such entry has to.
+
+        A period that begins more than an hour later was begun by a clock that was ahead: until then
+        others run in its place. A clock that jumps to it again finds it, and what was granted is
+        not granted again. If others have ended one by one until it begins, it is granted like them.
+        """
+        head, period = self.head, self.period
+        if head.status != RUNNING or period is None:
+            return ""
+        if at < period.begun - HOUR:
+            return "clock"
+        if head.ahead and head.ahead[-1][1] <= at:
+            number, begun, _ = head.ahead[-1]
+            if period.ends != begun or period.number == number:
+                return "clock"
+        return "renewed" if period.ends <= at else ""
+
+    def book(self, move: Move, at: int, asked_in: dict[str, int] | None = None) -> None:
+        """Move money on this level and all above it.
+
+        at         ms
+        asked_in   the periods in which its ticket was asked for, see `periods`; None if that is
+                   now. What comes back from an ended period may be dropped.
+        """
+        for level in self.chain():
+            level.balances = moved(level.balances, move)
+            level.head.see_clock(at)
+            if asked_in is None or (period := level.period) is None:
+                continue
+            key = OWN if level is self else level.head.id
+            number = max(asked_in.get(key, 0), self.head.joined.get(key, 0))
+            if number < period.number:
+                period, dropped = period.after_hold(move, level.terms.carry)
+                level.head.period = list(period)
+                level.balances = moved(level.balances, [Balance(-part) for part in dropped])
+
+    def left(self) -> list[int]:
+        """(d,) Return what can be held: the least over this level and those above."""
+        rests = [[balance.left for balance in level.balances] for level in self.chain()]
+        return rests[0] if len(rests) == 1 else [min(parts) for parts in zip(*rests, strict=True)]
+
+    def periods(self) -> dict[str, int]:
+        """Return the numbers of the periods of this level and, by id, of those above it."""
+        return {
+            OWN if level is self else level.head.id: level.head.period[0]
+            for level in self.chain()
+            if level.head.period
+        }
+
+    def periods_above(self) -> dict[str, int]:
+        """Return the same without its own."""
+        return {key: number for key, number in self.periods().items() if key != OWN}
+
+
+def fits(need: Units, left: Units) -> bool:
+    """Return whether there is enough of each resource.
+
+    >>> fits([2, 3], [2, 4]), fits([2, 5], [9, 4])
+    (True, False)
+    """
+    return not any(map(gt, need, left))

@@ -1,0 +1,68 @@
+"""The periods of a budget: what each has, and what earlier ones have taken.
+
+The counters of a balance are never reset. So a period records how much of them earlier periods have
+taken; the rest is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from purse.base.amounts import LARGEST
+from purse.campaign.ledger.records import Balance, Move, Units
+from purse.campaign.terms.calendar import ALL
+
+
+class Period(NamedTuple):
+    """A period; amounts in units, (d,)."""
+
+    number: int  # from 1
+    begun: int  # ms
+    ends: int  # ms
+    rounds: int  # asked for before it
+    carried: list[int]  # what earlier periods have left to it
+    before: list[int]  # spent, held or presumed spent by tickets of earlier periods
+    held: list[int]  # the part of it that is still held
+
+    def spent(self, balances: Sequence[Balance]) -> list[int]:
+        """(d,) What tickets of this period have spent, or are presumed to have."""
+        return [
+            balance.spent + balance.presumed - (before - held)
+            for balance, before, held in zip(balances, self.before, self.held, strict=True)
+        ]
+
+    def budget(self, balances: Sequence[Balance]) -> list[int]:
+        """(d,) What this period has or had: its allowance, what was carried over, top-ups."""
+        return [
+            balance.budget - before for balance, before in zip(balances, self.before, strict=True)
+        ]
+
+    def next(
+        self, balances: Sequence[Balance], allowance: Units, carry: str, ends: int, rounds: int
+    ) -> tuple[Period, list[Balance]]:
+        """Return the period after this one, and the balances in it.
+
+        A budget, which is the sum of all that was granted, never exceeds what can be counted.
+        """
+        taken = [balance.spent + balance.held + balance.presumed for balance in balances]
+        carried = [balance.left if carry == ALL else 0 for balance in balances]
+        renewed = [
+            balance._replace(budget=min(gone + rest + units, LARGEST))
+            for balance, gone, rest, units in zip(balances, taken, carried, allowance, strict=True)
+        ]
+        held = [balance.held for balance in balances]
+        return Period(self.number + 1, self.ends, ends, rounds, carried, taken, held), renewed
+
+    def after_hold(self, move: Move, carry: str) -> tuple[Period, list[int]]:
+        """Return the period after a move of a ticket of an earlier one, and how much of the refund
+        is dropped, (d,).
+        """
+        refund = [-(spent + held + presumed) for _, spent, held, presumed, _ in move]
+        dropped = [0] * len(refund) if carry == ALL else refund
+        carried = [
+            had + more - gone for had, more, gone in zip(self.carried, refund, dropped, strict=True)
+        ]
+        before = [had - more for had, more in zip(self.before, refund, strict=True)]
+        held = [had + part[2] for had, part in zip(self.held, move, strict=True)]
+        return self._replace(carried=carried, before=before, held=held), dropped

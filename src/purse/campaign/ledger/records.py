@@ -1,0 +1,155 @@
+"""Records beside the journal: the balances of a level, its head, and checkpoints.
+
+A checkpoint is what a journal comes to at one of its entries, so that a reader can begin there. It
+is a cache, but for the last two. It counts if it is whole and the journal still has the digest
+that it had when the checkpoint was made; otherwise its reader begins at an earlier entry.
+
+kind           body
+policy         what the policy has learnt; made every few thousand entries
+history        what the dashboard shows
+audit          what an audit has found to be right
+webhook NAME   how far a receiver was told
+restored       when the level was restored, ms; it is at the last entry of then
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import orjson
+
+from purse.base import amounts
+from purse.campaign.api.states import RUNNING, CampaignState
+from purse.campaign.terms.arms import MaskRows
+
+# alarms about reports, and what `counts` calls these reports
+ALARMS = {
+    "overrun": "overruns",
+    "conflict": "conflicts",
+    "below-minimum": "below_minimum",
+    "outside-range": "outside_range",
+}
+Units = Sequence[int]  # one amount of each resource
+# kinds of checkpoints
+POLICY, HISTORY, AUDIT, RESTORED = "policy", "history", "audit", "restored"
+SEAL = 16  # bytes
+HOUR = 3_600_000  # ms by which a clock may go back without an alarm
+text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
+
+
+class Balance(NamedTuple):
+    """The counters of one resource, in units. P1: spent + held + presumed <= budget."""
+
+    budget: int = 0
+    spent: int = 0
+    held: int = 0
+    presumed: int = 0
+    overrun: int = 0  # what calls cost above what was held for them; P1 does not cover it
+
+    @property
+    def left(self) -> int:
+        """What can still be held."""
+        return self.budget - self.spent - self.held - self.presumed
+
+    def in_text(self) -> dict[str, str]:
+        """Return all counters and what is left, as decimal text."""
+        return {name: text(units) for name, units in (*self._asdict().items(), ("left", self.left))}
+
+    def plus(self, part: tuple[int, int, int, int, int]) -> Balance:
+        """Return the balance after a move."""
+        budget, spent, held, presumed, overrun = self
+        more, paid, apart, unknown, over = part
+        return Balance(
+            budget + more, spent + paid, held + apart, presumed + unknown, overrun + over
+        )
+
+
+# what is added to each counter of each resource; as balances they would take twice as long
+Move = Sequence[tuple[int, int, int, int, int]]
+
+
+def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
+    """Return balances after a move."""
+    return list(map(Balance.plus, balances, move))
+
+
+@dataclass
+class Head:
+    """The outcome of a level's journal besides balances and tickets; the second half is for
+    campaigns. It is stored as JSON without what is empty.
+    """
+
+    id: str = ""  # of the terms
+    status: CampaignState = RUNNING  # by pause, resume and end; `standing` derives the state
+    created: int = 0  # ms
+    changed: int = 0  # ms
+    digest: str = ""  # of the journal
+    turn: int = 0  # of a top level with levels below it: entries of the whole tree so far
+    period: list[Any] = field(default_factory=list)  # see `Period`
+    alerts: list[str] = field(default_factory=list)
+    top_ups: int = 0
+    alerted: dict[str, list[int]] = field(default_factory=dict)  # the last mark of each subject
+    alarmed: dict[str, int] = field(default_factory=dict)  # when each alarm had its last cause, ms
+    clock_steps: int = 0  # how often a clock was ahead
+    # number, begin and end of periods that clocks which were ahead have begun; the next one last
+    ahead: list[list[int]] = field(default_factory=list)
+
+    rounds: int = 0  # asked for so far
+    checkpoint: int = 0  # the last entry in the last checkpoint of the policy
+    # two facts that no entry tells of: see `standing.note_over`, and the round in which the policy
+    # found that an arm had changed
+    over: list[int] = field(default_factory=list)
+    drifted: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    owed: list[int] = field(default_factory=list)  # arms that owe their initial pull
+    open: list[int] = field(default_factory=list)  # unfinished tickets of each arm
+    masks: MaskRows = field(default_factory=list)  # counted for the policy
+    silent: list[int] = field(default_factory=list)  # tickets of arms without a reward; -1: heard
+    cooling: list[list[int]] = field(default_factory=list)  # see `CoolDown`
+    arms: list[list[Any]] = field(default_factory=list)  # arms that are not as the terms say
+    seen: list[list[float]] = field(default_factory=list)  # the range of each feature so far
+    labels: list[str] = field(default_factory=list)  # the keys of labels so far
+    joined: dict[str, int] = field(default_factory=dict)  # periods of levels when it joined them
+    traffic: list[Any] = field(default_factory=list)  # see `Traffic`
+
+    def to_json(self) -> str:
+        """Return the head as it is stored."""
+        return orjson.dumps({name: fact for name, fact in vars(self).items() if fact}).decode()
+
+    @classmethod
+    def from_json(cls, text: str) -> Head:
+        """Return a head as it was stored."""
+        return cls(**orjson.loads(text))
+
+    def count(self, what: str, change: int = 1) -> None:
+        """Count up or down."""
+        self.counts[what] = self.counts.get(what, 0) + change
+
+    def see_clock(self, at: int) -> None:
+        """Record when something changed, ms; count a clock that was ahead before."""
+        if at < self.changed - HOUR:
+            self.clock_steps += 1
+            # so that alarms of the time ahead end a day from now
+            self.alarmed = {kind: min(last, at) for kind, last in self.alarmed.items()}
+            self.alarmed["clock"] = at
+        self.changed = at
+
+    def alarm(self, kind: str, at: int) -> None:
+        """Count a report that causes an alarm, and record when, ms."""
+        self.count(ALARMS[kind])
+        self.alarmed[kind] = at
+
+
+def sealed(body: bytes) -> bytes:
+    """Return a body with a digest before it."""
+    return blake2b(body, digest_size=SEAL).digest() + body
+
+
+def opened(body: bytes) -> bytes | None:
+    """Return the body that was sealed; None if it is damaged."""
+    content = bytes(body)[SEAL:]
+    return content if sealed(content) == bytes(body) else None

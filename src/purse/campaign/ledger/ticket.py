@@ -1,0 +1,151 @@
+"""A ticket: the fold of the two to four entries about it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from purse.campaign.api.results import CampaignTicket, Receipt
+from purse.campaign.api.states import FAILED, HELD, OPEN, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.records import Move, Units, text
+from purse.campaign.terms.arms import Arms
+
+SKIP = -1  # the arm of a round that passes without a pull
+
+
+class TicketRecord(NamedTuple):
+    """The permission to pull an arm once, and what became of it."""
+
+    id: int
+    state: str
+    at: int  # ms
+    deadline: int | None  # ms, of the report or of the reward
+    t: int
+    arm: int
+    p: float
+    held: Units
+    request: str | None
+    asked: dict[str, Any]  # the body of its first entry
+    costs: Units | None = None
+    reward: float | None = None
+    source: str = ""  # its state before its cost was known
+
+    @classmethod
+    def issued(cls, entry: Entry) -> TicketRecord:
+        """Return the ticket of an ask."""
+        body = entry.body
+        state = SKIPPED if body["arm"] == SKIP else HELD
+        t, arm, p, held = body["t"], body["arm"], body["p"], body["held"]
+        request = body.get("of", entry.request)
+        deadline = body.get("deadline")
+        return cls(entry.ticket or 0, state, entry.at, deadline, t, arm, p, held, request, body)
+
+    def after(self, entry: Entry, reward_within: int | None) -> TicketRecord:
+        """Return the ticket after one more entry about it."""
+        body = entry.body
+        match entry.kind:
+            case "told":
+                asked = self[2:10]  # `_replace` takes three times as long
+                return TicketRecord(
+                    self.id, TOLD, *asked, body["costs"], body["reward"], body["from"]
+                )
+            case "settled":
+                due = self.deadline if reward_within is None else entry.at + reward_within
+                return self._replace(
+                    state=SETTLED, costs=body["costs"], source=body["from"], deadline=due
+                )
+            case "failed":
+                return self._replace(state=FAILED, costs=body["costs"], source=body["from"])
+            case "rewarded":
+                return self._replace(reward=body["reward"])
+            case "voided":
+                return self._replace(state=VOID)
+            case "expired":
+                return self._replace(state=PRESUMED)
+        return self
+
+    @property
+    def spent(self) -> list[int]:
+        """(d,) The cost up to the hold (P6)."""
+        if self.costs is None or self.source not in OPEN:
+            return [0] * len(self.held)
+        return list(map(min, self.costs, self.held))
+
+    @property
+    def overrun(self) -> list[int]:
+        """(d,) The cost above the hold (P6)."""
+        costs = self.costs or [0] * len(self.held)
+        return [cost - paid for cost, paid in zip(costs, self.spent, strict=True)]
+
+    def due(self, reward_within: int | None) -> int | None:
+        """Return when it expires, or its reward counts as missing, ms; None: never."""
+        waits = self.state == HELD or (self.state == SETTLED and reward_within is not None)
+        return self.deadline if waits else None
+
+
+def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
+    """Return what a ticket moves of each resource between two of its states; [] if nothing."""
+    is_paid = after.costs is not None and before.costs is None
+    is_freed = before.state in OPEN and after.state != before.state
+    if not is_paid and not is_freed:
+        return []
+    move = []
+    costs = after.costs if is_paid and after.costs else [0] * len(before.held)
+    for place, hold in enumerate(before.held):
+        apart = hold if is_freed else 0
+        spent = min(costs[place], apart)
+        over = costs[place] - spent
+        if before.state == HELD:
+            presumed = apart if after.state == PRESUMED else 0
+            move.append((0, spent, -apart, presumed, over))
+        else:
+            move.append((0, spent, 0, -apart, over))
+    return move
+
+
+def folded(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
+    """Return the ticket that its entries come to, in any order; None without entries."""
+    ticket: TicketRecord | None = None
+    for entry in sorted(entries, key=lambda entry: entry.seq):
+        ticket = (
+            TicketRecord.issued(entry) if ticket is None else ticket.after(entry, reward_within)
+        )
+    return ticket
+
+
+def texts(units: Units) -> tuple[str, ...]:
+    """Return amounts as decimal text."""
+    return tuple(map(text, units))
+
+
+def issued(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
+    """Return a ticket for its user."""
+    return CampaignTicket(
+        terms.name,
+        ticket.id,
+        ticket.t,
+        None if ticket.arm == SKIP else arms.names[ticket.arm],
+        ticket.p,
+        texts([0] * len(ticket.held) if ticket.state == VOID else ticket.held),
+        ticket.state,  # type: ignore[arg-type]
+        ticket.request,
+        ticket.at / 1000,
+        None if ticket.deadline is None else ticket.deadline / 1000,
+    )
+
+
+def receipt(ticket: TicketRecord, *, duplicate: bool = False) -> Receipt:
+    """Return what became of a ticket so far."""
+    nothing = [0] * len(ticket.held)
+    if ticket.state in OPEN:  # its reward is known, and its cost is not
+        spent = refunded = overrun = nothing
+    elif ticket.costs is None:
+        spent, refunded, overrun = nothing, list(ticket.held), nothing
+    else:
+        spent, overrun = ticket.spent, ticket.overrun
+        apart = ticket.held if ticket.source in OPEN else nothing
+        refunded = [most - paid for most, paid in zip(apart, spent, strict=True)]
+    late = ticket.costs is not None and ticket.source != HELD
+    money = texts(spent), texts(refunded), texts(overrun)
+    return Receipt(ticket.id, ticket.state, duplicate, late, *money)  # type: ignore[arg-type]

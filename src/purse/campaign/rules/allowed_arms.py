@@ -1,0 +1,93 @@
+"""Arms that an ask may choose: those that it names, that fit, that do not cool down, and that have
+not been silent for too long.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from purse.base import amounts
+from purse.campaign.api.results import write_time
+from purse.campaign.ledger import cooldown, masks
+from purse.campaign.ledger.ask_inputs import Mask
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.level import fits
+from purse.campaign.ledger.records import Units
+from purse.campaign.rules.transaction import Transaction
+from purse.errors import ArmsCoolingDown, BudgetExhausted, BudgetHeld
+
+Need = Callable[[int], Units]  # the most that an arm may cost in an ask
+
+
+def needs(level: CampaignLevel, mask: Mask | None) -> Need:
+    """Return a function that returns the most that an arm may cost in this ask, in units."""
+    most, cost_max = dict(mask.most) if mask else {}, level.arms.cost_max
+    return lambda arm: most.get(arm) or cost_max[arm]
+
+
+def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -> list[int] | None:
+    """Return the arms that may be chosen now; None if all may. Raise `AskRefused` if none may."""
+    level = transaction.campaign
+    arms, need = level.arms, needs(level, mask)
+    cooling = any(row[2] for row in level.head.cooling)
+    if (
+        mask is None
+        and not cooling
+        and arms.all_there
+        and fits(arms.most, left)
+        and not masks.silent(level.head, arms.there)
+    ):
+        return None
+    places = arms.there if mask is None else list(mask.allowed)
+    fitting = [arm for arm in places if fits(need(arm), left)]
+    if not fitting:
+        rests = [[part.left + part.held for part in above.balances] for above in level.chain()]
+        rest = [min(parts) for parts in zip(*rests, strict=True)]
+        waits = [arm for arm in places if fits(need(arm), rest)]
+        cheapest = min(waits or places, key=lambda arm: need(arm)[0])
+        raise shortage(transaction, cheapest, need(cheapest))
+    places = masks.ready(level.head, fitting, transaction.now)
+    if not places:
+        raise all_cool_down(transaction, fitting)
+    return None if len(places) == level.terms.n_arms else places
+
+
+def all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDown:
+    """Say that arms cool down, and when the first may be chosen again."""
+    level = transaction.campaign
+    wait = min(cooldown.wait(level.head, arm, transaction.now) for arm in places) / 1000
+    names = " and ".join(repr(level.arms.names[arm]) for arm in places)
+    return ArmsCoolingDown(
+        f"calls of {names} failed, and the arm cools down: ask again in {wait:g} s", wait
+    )
+
+
+def shortage(transaction: Transaction, arm: int, held: Units) -> BudgetExhausted:
+    """Say which level cannot hold so much, and why: never, or while it is held for others."""
+    own = transaction.level
+    lacks = [
+        (need > balance.left + balance.held, level, resource, balance)
+        for level in own.chain()
+        for resource, (need, balance) in enumerate(zip(held, level.balances, strict=True))
+        if need > balance.left
+    ]
+    is_gone, level, resource, balance = max(lacks, key=lambda lack: lack[0])
+    left, name = amounts.text(balance.left), own.terms.resources[resource]
+    text = (
+        f"{transaction.campaign.arms.names[arm]!r} may cost {amounts.text(held[resource])} {name} "
+    )
+    text += f"and {left} is left" if level is own else f"and {level.title} has {left} left"
+    if not is_gone:
+        return BudgetHeld(
+            f"{text}; {amounts.text(balance.held)} is held for open tickets; tell or void them"
+        )
+    if balance.presumed:
+        text += (
+            f"; {amounts.text(balance.presumed)} is presumed spent, for tickets without a report"
+        )
+    if period := level.period:
+        begins = write_time(period.ends / 1000, level.terms.time_zone)
+        text += f"; the next period begins {begins}"
+    error = BudgetExhausted(text)
+    error.need = list(held)
+    return error

@@ -1,0 +1,315 @@
+"""The rules of asks: an arm is chosen, and the most that it may cost is held."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NoReturn
+
+from purse.campaign.api.states import ENDED, FAILED, RUNNING, VOID
+from purse.campaign.ledger.ask_inputs import Context, Mask, check_keys, check_most
+from purse.campaign.ledger.level import fits
+from purse.campaign.ledger.masks import ready
+from purse.campaign.ledger.records import Units
+from purse.campaign.ledger.state import last_day, note_over, played, policy_has_ended
+from purse.campaign.ledger.ticket import SKIP, TicketRecord
+from purse.campaign.rules.allowed_arms import Need, allowed_arms, needs, shortage
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.terms.arms import Seen
+from purse.compiler.kernel import kernel
+from purse.errors import (
+    AskRefused,
+    BudgetExhausted,
+    CampaignEnded,
+    CampaignPaused,
+    Conflict,
+    HorizonReached,
+    InvalidInput,
+    PurseError,
+)
+from purse.kernels.random import EXPLORE, at, stream, uniform
+from purse.live.report import wrong_choice
+
+STOP = -2  # the choice of a policy that ends the game
+MOST_FORECAST = 10**12  # rounds
+
+
+def ask(
+    transaction: Transaction,
+    n: int,
+    request: str,
+    mask: Mask | None = None,
+    contexts: Sequence[Context] | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> list[TicketRecord]:
+    """Return up to n tickets, at least one; the same again for a request that was answered before
+    (P4). Raise `AskRefused` if no ticket can be issued.
+    """
+    same = wanted(transaction, n, mask, labels)
+    entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
+    if entry is not None:
+        return handed_out(transaction, request, entry.ticket or 0, n, contexts)
+    issued: list[TicketRecord] = []
+    for place in range(n):
+        try:
+            context = None if contexts is None else contexts[place]
+            body = choice(transaction, mask, context, labels) | same
+        except AskRefused as error:
+            if issued:
+                break
+            if isinstance(error, BudgetExhausted) and error.need is not None:
+                transaction.note_refusal(error.need)
+            raise
+        number = transaction.level.head.counts.get("tickets", 0) + 1
+        if issued:
+            body["of"] = request
+        transaction.add("asked", body, request=None if issued else request, ticket=number)
+        issued.append(transaction.find(number))
+    return issued
+
+
+def wanted(
+    transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
+) -> dict[str, Any]:
+    """Return what an entry says of the request: how many tickets, its mask and its labels."""
+    body: dict[str, Any] = {"n": n} if n > 1 else {}
+    if mask is not None:
+        body["mask"] = mask.as_body(transaction.campaign.terms.n_arms)
+    if labels is not None:
+        body["labels"] = labels
+    return body
+
+
+def handed_out(
+    transaction: Transaction, request: str, first: int, n: int, contexts: Sequence[Context] | None
+) -> list[TicketRecord]:
+    """Return the tickets that answered a request before.
+
+    Raise `Conflict` if all are void or failed, because nothing is held for them, or if a ticket
+    had another context. Contexts for which no ticket was issued are not kept.
+    """
+    by_number = transaction.campaign.tickets
+    tickets = [
+        by_number[number]
+        for number in range(first, first + n)
+        if number in by_number and by_number[number].request == request
+    ]
+    for ticket, context in zip(tickets, contexts or (), strict=False):
+        if ticket.asked.get("context") != context.numbers:
+            raise Conflict(f"request_id={request!r} was used before with another context")
+    states = [ticket.state for ticket in tickets]
+    if set(states) <= {VOID, FAILED}:
+        raise Conflict(
+            f"request_id={request!r} was answered with ticket {first}, which is {states[0]} by "
+            "now: nothing is held for it; ask with another request_id"
+        )
+    return tickets
+
+
+def choice(
+    transaction: Transaction,
+    mask: Mask | None,
+    context: Context | None,
+    labels: Mapping[str, str] | None,
+) -> dict[str, Any]:
+    """Return the body of the next ticket's entry. Raise `AskRefused` if no arm can be pulled."""
+    level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
+    check_keys(labels or (), head.labels)
+    refuse_stopped(transaction)
+    refuse_played(transaction)
+    need, seen, explored = look(transaction, mask, context)
+    t, left = seen.t, seen.left
+    arm, p = transaction.chosen or next_round(transaction, seen, explored)
+    if arm == STOP or (arm == SKIP and not terms.may_skip):
+        refuse_over(transaction, seen, arm, is_special=mask is not None or context is not None)
+    held = [0] * len(left) if arm == SKIP else list(need(arm))
+    if not fits(held, left):
+        raise shortage(transaction, arm, held)
+    body: dict[str, Any] = {"t": t, "arm": arm, "p": p, "held": held}
+    if terms.expires_after is not None and arm != SKIP:
+        body["deadline"] = transaction.now + terms.expires_after
+    if arm in head.owed:
+        body["initial"] = True
+    if seen.rounds_left is not None:
+        body["rounds_left"] = seen.rounds_left
+    if left != [balance.left for balance in level.balances]:  # a level above has less
+        body["left"] = left
+    if periods := level.periods():
+        body["periods"] = periods
+    return body if context is None else body | context.as_body()
+
+
+def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
+    """(K,) Return the probability of each arm in the next round."""
+    _, seen, explored = look(transaction, mask, context)
+    rest, chances = 1 - sum(explored.values()), policy_chances(transaction, seen)
+    return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
+
+
+def look(
+    transaction: Transaction, mask: Mask | None, context: Context | None
+) -> tuple[Need, Seen, dict[int, float]]:
+    """Return what each arm may cost in the next round, what the policy sees before it, and the
+    chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
+    """
+    level, head = transaction.campaign, transaction.level.head
+    check_mask(transaction, mask)
+    left, need = level.left(), needs(level, mask)
+    allowed = allowed_arms(transaction, mask, left)
+    if (period := level.period) is not None:
+        transaction.policy.begin_period(period.rounds)
+    numbers = None if context is None else context.numbers
+    to_come = rounds_left(transaction)
+    seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come)
+    return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
+
+
+def rounds_left(transaction: Transaction) -> int | None:
+    """Return about how many rounds are left, the next one included; None if the horizon is no
+    forecast.
+    """
+    level, now = transaction.campaign, transaction.now
+    if not level.head.traffic:
+        return None
+    with_this = level.traffic.after_ask(now, level.window)
+    return 1 + min(MOST_FORECAST, round(with_this.to_come(now, level.window)))
+
+
+def refuse_stopped(transaction: Transaction) -> None:
+    """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so, or if its time
+    is over.
+    """
+    if transaction.campaign.is_over(transaction.now):
+        why = last_day(transaction.campaign.terms)
+        raise CampaignEnded(f"{transaction.level.title} has ended: {why}")
+    for level in transaction.level.chain():  # the nearest first
+        if level.head.status == ENDED:
+            raise CampaignEnded(f"{level.title} has ended")
+        if level.head.status != RUNNING:
+            raise CampaignPaused(f"{level.title} is paused; resume it first")
+
+
+def refuse_played(transaction: Transaction) -> None:
+    """Raise `HorizonReached` if all rounds of the horizon were asked for."""
+    if reached := played(transaction.campaign):
+        raise HorizonReached(reached[1])
+
+
+def refuse_over(transaction: Transaction, seen: Seen, arm: int, *, is_special: bool) -> NoReturn:
+    """Raise `AskRefused` because the policy has ended the game, and note it.
+
+    is_special   whether the ask has a mask or a context: then only `STOP` is about others, too
+
+    Nor is it noted if money alone does not decide which arms are allowed: others will be soon.
+    """
+    level, there = transaction.campaign, transaction.campaign.arms.there
+    chose_freely = seen.allowed is None or len(seen.allowed) == len(there)
+    waits = len(ready(level.head, there, transaction.now)) < len(there)
+    if arm == STOP or not (is_special or waits):
+        note_over(level, for_good=arm == STOP and chose_freely)
+    raise AskRefused(policy_has_ended(level.terms, level.head.rounds))
+
+
+def check_mask(transaction: Transaction, mask: Mask | None) -> None:
+    """Raise `InvalidInput` if a mask allows a retired arm, or more than an arm may cost."""
+    arms = transaction.campaign.arms
+    if mask is not None:
+        for arm in mask.allowed:
+            if arms.is_retired[arm]:
+                raise InvalidInput(f"arms: arm {arms.names[arm]!r} is retired")
+        check_most(mask, arms.names, arms.cost_max)
+
+
+def next_round(
+    transaction: Transaction, seen: Seen, explored: Mapping[int, float]
+) -> tuple[int, float]:
+    """Return arm and probability of the next ticket: explored, or chosen by the policy."""
+    rest, t = 1 - sum(explored.values()), seen.t
+    drawn = draw(explored, transaction.campaign.terms.seed, t) if explored else None
+    if drawn is not None:
+        return drawn, explored[drawn] + rest * policy_chances(transaction, seen)[drawn]
+    arm, chance = policy_choice(transaction, seen)
+    check_choice(transaction, t, arm, chance)
+    return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
+
+
+def policy_choice(transaction: Transaction, seen: Seen) -> tuple[int, float]:
+    """Return the arm that the policy chooses, and its probability. If no round may pass, the
+    cheapest arm is pulled in those that the policy lets pass.
+    """
+    arm, chance = transaction.policy.choose(seen)
+    if transaction.campaign.terms.skip or arm == STOP:
+        return arm, chance
+    cheapest = cheapest_arm(transaction, seen)
+    if arm == SKIP or (arm == cheapest and chance < 1):
+        return cheapest, policy_chances(transaction, seen)[cheapest]
+    return arm, chance
+
+
+def policy_chances(transaction: Transaction, seen: Seen) -> list[float]:
+    """(K,) Return the probability of each arm if the policy chooses, see `policy_choice`."""
+    chances = transaction.policy.probabilities(seen)
+    if not transaction.campaign.terms.skip:
+        chances[cheapest_arm(transaction, seen)] += max(0.0, 1 - sum(chances))
+    return chances
+
+
+def cheapest_arm(transaction: Transaction, seen: Seen) -> int:
+    """Return the allowed arm that may cost the least, as a part of what the dearest may."""
+    arms = transaction.campaign.arms
+
+    def share(arm: int) -> float:
+        pairs = zip(arms.cost_max[arm], arms.most, strict=True)
+        return max((units / most for units, most in pairs if most), default=0.0)
+
+    return min(arms.there if seen.allowed is None else seen.allowed, key=share)
+
+
+def explored_arms(
+    transaction: Transaction, need: Need, allowed: list[int] | None
+) -> dict[int, float]:
+    """Return the chance of each arm to be drawn by exploration: a share of the money."""
+    level = transaction.campaign
+    balances, period = level.balances, level.period
+    budget: Units = period.budget(balances) if period else [part.budget for part in balances]
+    places = level.arms.there if allowed is None else allowed
+    most = {  # the largest share of the budget, over all resources
+        arm: max(units / whole for units, whole in zip(need(arm), budget, strict=True) if whole)
+        for arm in places
+    }
+    return chances(level.terms.explore, most)
+
+
+def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
+    """Raise `PurseError` if the policy chose nonsense."""
+    terms = transaction.campaign.terms
+    n_arms = len(transaction.campaign.arms.names)
+    if arm not in (SKIP, STOP) and not 0 <= arm < n_arms:
+        raise PurseError(f"{terms.policy} {wrong_choice((arm,), n_arms, t)}")
+    if arm not in (SKIP, STOP) and not 0 < p <= 1 + 1e-9:
+        raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
+
+
+def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
+    """Return the chance of each arm for a share of the money, from the most that each may cost.
+
+    >>> chances(0.1, {0: 1.0, 2: 4.0})
+    {0: 0.05, 2: 0.0125}
+    """
+    part, least = share / len(most), min(most.values())
+    return {arm: part if need <= least else part * least / need for arm, need in most.items()}
+
+
+@kernel
+def chance_of_round(seed: int, t: int) -> float:
+    """Return the random number of round t."""
+    return uniform(at(stream(seed, 0, EXPLORE), t), 0)
+
+
+def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
+    """Return the arm that exploration draws in round t, or None where the policy chooses."""
+    chance = float(chance_of_round(seed, t))
+    for arm, part in explored.items():
+        if chance < part:
+            return arm
+        chance -= part
+    return None

@@ -1,0 +1,193 @@
+"""Reports on tickets: how they are read, and their rules. The first report stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts, validation
+from purse.base.text import legible
+from purse.campaign.api.results import Receipt
+from purse.campaign.api.states import FAILED, HELD, OPEN, REPORTED, SETTLED, SKIPPED, TOLD, VOID
+from purse.campaign.ledger.records import Units
+from purse.campaign.ledger.ticket import TicketRecord, receipt
+from purse.campaign.rules.transaction import Transaction, check_counted
+from purse.campaign.terms.terms import Terms
+from purse.errors import Conflict, TicketError, invalid
+
+REASON = 200  # characters of a reason that the journal keeps
+
+
+def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
+    """Take a whole report (P3, P6)."""
+    ticket, costs = pulled(transaction, number), list(costs)
+    if ticket.state == TOLD and ticket.reward == reward and ticket.costs == costs:
+        return receipt(ticket, duplicate=True)
+    if (
+        ticket.state in (TOLD, FAILED)
+        or (ticket.state == SETTLED and ticket.costs != costs)
+        or ticket.reward not in (None, reward)
+    ):
+        report = {"reward": reward, "costs": costs}
+        raise conflict(transaction, ticket, report, said(reward, costs))
+    return complete(transaction, ticket, reward, costs)
+
+
+def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
+    """Take what a pull cost; its reward may be known already, or come later."""
+    ticket = pulled(transaction, number)
+    costs = list(costs)
+    if ticket.state in REPORTED:
+        if ticket.costs == costs:
+            return receipt(ticket, duplicate=True)
+        raise conflict(transaction, ticket, {"settle": costs}, said(None, costs))
+    if ticket.reward is not None:
+        return complete(transaction, ticket, ticket.reward, costs)
+    transaction.add("settled", priced(transaction, ticket, costs), ticket=number)
+    return receipt(transaction.find(number))
+
+
+def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
+    """Take the reward of a pull; its cost may be known already, or come later."""
+    ticket = pulled(transaction, number)
+    if ticket.reward == reward:
+        return receipt(ticket, duplicate=True)
+    if ticket.reward is not None:
+        raise conflict(transaction, ticket, {"reward": reward}, said(reward, None))
+    if ticket.state == SETTLED:
+        return complete(transaction, ticket, reward, ticket.costs or [])
+    transaction.add("rewarded", {"reward": reward}, ticket=number)
+    return receipt(transaction.find(number))
+
+
+def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
+    """Take that a call did not work, and what it cost; nothing is learnt."""
+    ticket = pulled(transaction, number)
+    costs = list(costs)
+    if ticket.state == FAILED and ticket.costs == costs:
+        return receipt(ticket, duplicate=True)
+    if ticket.state not in OPEN:
+        raise conflict(transaction, ticket, {"fail": costs}, f"failed, {said(None, costs)}")
+    transaction.add(
+        "failed", {**priced(transaction, ticket, costs), "reason": reason}, ticket=number
+    )
+    return receipt(transaction.find(number))
+
+
+def void(transaction: Transaction, number: int) -> Receipt:
+    """Release a hold."""
+    ticket = pulled(transaction, number, "void")
+    if ticket.state in REPORTED:
+        raise conflict(transaction, ticket, {"void": True}, "void")
+    if ticket.state == VOID:
+        return receipt(ticket, duplicate=True)
+    transaction.add("voided", {}, ticket=number)
+    return receipt(transaction.find(number))
+
+
+def expire(transaction: Transaction, due: Iterable[TicketRecord]) -> int:
+    """Presume spent what has outlived its deadline, and count rewards that have not come in time as
+    the terms say; return the number of these tickets.
+    """
+    missing, count = transaction.campaign.terms.missing_reward, 0
+    for ticket in due:
+        if ticket.deadline is None or ticket.deadline > transaction.now:
+            continue
+        count += 1
+        if ticket.state == HELD:
+            transaction.add("expired", {}, ticket=ticket.id)
+        elif missing is not None:  # which it is not with `reward_within`
+            complete(transaction, ticket, missing, ticket.costs or [], missing=True)
+    return count
+
+
+def pulled(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
+    """Return a ticket. Raise `TicketError` if its round passed without a pull."""
+    ticket = transaction.find(number)
+    if ticket.state == SKIPPED:
+        raise TicketError(f"ticket {number} skipped its round: there is nothing to {verb}")
+    return ticket
+
+
+def complete(
+    transaction: Transaction, ticket: TicketRecord, reward: float, costs: Units, **more: bool
+) -> Receipt:
+    """Bring reward and cost together, in the only entry that the policy learns from."""
+    body: dict[str, Any] = {"t": ticket.t, "arm": ticket.arm, "p": ticket.p, "reward": reward}
+    if "context" in ticket.asked:
+        body["context"] = ticket.asked["context"]
+    if ticket.state == SETTLED:
+        body |= {"costs": list(costs), "from": ticket.source}
+    else:
+        body |= priced(transaction, ticket, costs)
+    transaction.add("told", {**body, **more}, ticket=ticket.id)
+    return receipt(transaction.find(ticket.id))
+
+
+def priced(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
+    """Return what an entry says of a cost. Raise `InvalidInput` if it is too large to count."""
+    most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
+    over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
+    for level in transaction.level.chain() if any(over) else ():
+        what = "with it the overrun would exceed what can be counted,"
+        check_counted("cost", what, level.balances, over, 4)
+    body: dict[str, Any] = {"costs": list(costs), "from": ticket.state}
+    return {**body, "over": True} if any(over) else body
+
+
+def conflict(
+    transaction: Transaction, ticket: TicketRecord, report: dict[str, Any], what: str
+) -> Conflict:
+    """Keep what was said too late; return the error that says that the first report stands."""
+    transaction.add("conflict", {"report": report}, ticket=ticket.id)
+    only_reward = ticket.costs is None and ticket.reward is not None
+    state = "rewarded" if only_reward else ticket.state
+    first = said(ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs)
+    return Conflict(
+        f"ticket {ticket.id} was {state} before with another report: {first or ticket.state}; "
+        f"the first report stands, this one is only recorded: {what}"
+    )
+
+
+def said(reward: float | None, costs: Units | None) -> str:
+    """Write a report for people."""
+    parts = [] if reward is None else [f"reward {reward:g}"]
+    return ", ".join(parts + ([f"cost {', '.join(map(amounts.text, costs))}"] if costs else []))
+
+
+def count_expired(transaction: Transaction) -> int:
+    """Return how many tickets of this transaction have passed a deadline."""
+    entries = [added.entry for added in transaction.added]
+    return sum(entry.kind == "expired" or bool(entry.body.get("missing")) for entry in entries)
+
+
+def read_reward(terms: Terms, reward: Any) -> float:
+    """Return a reward. Raise `InvalidInput` if it is no number, or outside [0, 1] while the terms
+    declare no other range.
+    """
+    if isinstance(reward, (Sequence, Mapping)) or validation.is_truth(reward) or np.ndim(reward):
+        raise invalid("reward", reward, "must be a number")
+    (value,) = validation.rewards(reward)
+    if terms.reward_range is None and not 0 <= value <= 1:
+        raise invalid("reward", value, "must lie between 0 and 1")
+    return value
+
+
+def read_costs(terms: Terms, cost: Any, *, zero: bool = False) -> list[int]:
+    """Return the units of each resource, from one amount, or a list or dict of them.
+
+    zero   whether a single 0 stands for all resources
+
+    Raise `InvalidInput` if an amount is not allowed. A cost has no upper limit here: a true report
+    is never refused.
+    """
+    return list(terms.amounts("cost", cost, zero=zero, low=0))
+
+
+def read_reason(reason: Any) -> str:
+    """Return the reason of a failure in one line, cut."""
+    if not isinstance(reason, str):
+        raise invalid("reason", reason, "must be text")
+    return legible(reason, REASON)

@@ -1,0 +1,227 @@
+"""A tree of levels checked against its journals, from the first entry or from the last audit on.
+
+All journals of a tree are folded together, in the order in which their entries were made. What is
+stored beside them is read at one moment first; the journals up to it never change.
+
+What an audit has found right is kept as a checkpoint of each level, so that the next audit goes on
+from there. The checkpoints of one audit belong together: each holds the mark of the audit, and that
+of the top level holds the names of all levels. A level without its checkpoint sends the next audit
+back to the first entries of the whole tree.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from heapq import merge
+from typing import Any
+
+import orjson
+
+from purse.base.json import compact_bytes
+from purse.campaign.api.results import Audit
+from purse.campaign.api.states import CAMPAIGN
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import AUDIT, Balance, Head, opened, sealed
+from purse.campaign.ledger.ticket import TicketRecord
+from purse.campaign.run.learner import Learner
+from purse.campaign.run.replay_journal import Replay
+from purse.campaign.storage.sql import Stored
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.terms import Terms
+from purse.errors import InvalidInput, StorageUnavailable
+
+PAGE_SIZE = 5_000
+
+
+def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
+    """Fold the journals of the whole tree that a level belongs to, and compare what is stored.
+
+    full   begin at the first entries; otherwise where the last audit that found nothing ended
+    """
+    tree = storage.tree(name)
+    replays: dict[int, Replay] = {}
+    for stored in tree:
+        above = replays[stored.level.parent].level if stored.level.parent in replays else None
+        replays[stored.level.key] = replay_of(storage, stored, above)
+    by_name = {stored.level.name: replays[stored.level.key] for stored in tree}
+    if not full:
+        begin_at_last(storage, by_name)
+    own = next(stored.level for stored in tree if stored.level.name == name)
+    after = by_name[name].level.seq
+    expected = list[tuple[Level, str]]()
+    journals = [
+        lines(storage, place, stored, replays[stored.level.key].level.seq)
+        for place, stored in enumerate(tree)
+    ]
+    for turn, place, _, entry, digest in merge(*journals):
+        stored = tree[place]
+        replay = replays[stored.level.key]
+        expected = replay.check_event(entry, expected)
+        try:
+            replay.fold(entry, turn or None)
+        except InvalidInput as error:  # all that follows would be wrong, too
+            replay.find(str(error))
+            break
+        if entry.kind != "event":
+            expected = replay.expected
+        if replay.level.head.digest != digest:
+            replay.find(f"entry {entry.seq} of {replay.level.title} has another digest")
+        checkpoint = stored.checkpoint
+        policy = replay.policy if replay.decides else None  # of another version: not compared
+        if checkpoint is not None and policy is not None and checkpoint[0] == entry.seq:
+            computed = policy.stored()[1:]
+            if computed != (checkpoint[0], checkpoint[1], bytes(checkpoint[2])):
+                replay.find("the policy's checkpoint is not what the journal comes to")
+    else:
+        for level, _ in expected[:1]:
+            by_name[level.terms.name].check_event(None, expected)
+        for stored in tree:
+            compare(replays[stored.level.key], stored)
+    findings = [text for replay in replays.values() for text in replay.findings]
+    notes = {text for replay in replays.values() for text in replay.notes}
+    if not findings:
+        keep(storage, by_name)
+    checked = sum(stored.level.seq for stored in tree)
+    seen = after, tuple(sorted(notes)), len(tree), checked
+    return Audit(own.seq, tuple(findings), own.head.digest, *seen)
+
+
+def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
+    """Return a level before its first entry."""
+    name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
+    if stored.level.kind == CAMPAIGN:
+        return Replay(
+            CampaignLevel(Terms.from_dict(facts), above=above), lambda n: storage.about(name, n)
+        )
+    return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
+
+
+def lines(
+    storage: Storage, place: int, stored: Stored, after: int
+) -> Iterator[tuple[int, int, int, Entry, str]]:
+    """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
+    the level stood alone), place of the level, number, entry and digest.
+    """
+    upto = stored.level.seq
+    while after < upto:
+        page = storage.digested(stored.level.name, after, min(PAGE_SIZE, upto - after))
+        if not page:
+            return
+        for entry, turn, digest in page:
+            yield turn or 0, place, entry.seq, entry, digest
+        after = page[-1][0].seq
+
+
+def compare(replay: Replay, stored: Stored) -> None:
+    """Compare a level that was folded with what is stored of it."""
+    level, stored_level = replay.level, stored.level
+    for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
+        setattr(level.head, unwritten, getattr(stored_level.head, unwritten))
+    rows = sorted(tuple(row) for row in stored.balances)
+    own = [("", "", place, 0, *balance) for place, balance in enumerate(level.balances)]
+    pairs: list[tuple[str, Any, Any]] = [
+        ("name", stored_level.name, level.terms.name),
+        ("kind", stored_level.kind, level.kind),
+        ("entries", stored_level.seq, level.seq),
+        ("entries beyond those", [number for (number,) in stored.outside], []),
+        ("balances", [row for row in rows if row[0] == ""], own),
+        ("head", stored_level.text, level.head.to_json()),
+    ]
+    unfinished, sums = list[Any](), list[Any]()
+    if isinstance(level, CampaignLevel):
+        within = level.terms.reward_within
+        unfinished = [
+            (ticket.id, ticket.state, ticket.due(within))
+            for ticket in sorted(level.tickets.values(), key=lambda ticket: ticket.id)
+        ]
+        sums = sorted(
+            (*label, resource, tickets, *balance)
+            for label, (tickets, balances) in level.labels.rows.items()
+            for resource, balance in enumerate(balances)
+        )
+    pairs += [("open tickets", [tuple(row) for row in stored.open], unfinished)]
+    pairs += [("sums of labels", [row for row in rows if row[0] != ""], sums)]
+    for what, is_, should in pairs:
+        if is_ != should:
+            replay.find(f"the {what} of {level.title}: {is_}, and the journal comes to {should}")
+
+
+def keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
+    """Keep what an audit has found right, by the names of levels, the top first."""
+    names = list(replays)
+    top = replays[names[0]].level
+    mark = f"{top.head.turn} {top.head.digest}"
+    with suppress(StorageUnavailable):  # a checkpoint only saves time
+        for name, replay in replays.items():
+            body, level = sealed(compact_bytes([mark, names, *facts(replay)])), replay.level
+            storage.keep(name, AUDIT, level.seq, level.head.digest, body)
+
+
+def facts(replay: Replay) -> list[Any]:
+    """Return what a level and its policy have come to."""
+    level, policy = replay.level, replay.policy
+    facts: list[Any] = [vars(level.head), level.balances]
+    if isinstance(level, CampaignLevel) and policy is not None:
+        sums = [[*label, *row] for label, row in level.labels.rows.items()]
+        _, *mark, body = policy.stored()
+        facts += [list(level.tickets.values()), sums, [*mark, b64encode(body).decode()]]
+    return facts
+
+
+def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
+    """Let levels begin where the last clean audit ended, new ones at 0; False: none does."""
+    checkpoints: dict[str, tuple[int, list[Any]]] = {}
+    for name in replays:
+        checkpoint = storage.checkpoint(name, AUDIT)
+        body = None if checkpoint is None else opened(checkpoint.body)
+        if (
+            checkpoint is None
+            or body is None
+            or storage.told(name, checkpoint.seq, 1)[0] != checkpoint.digest
+        ):
+            continue
+        checkpoints[name] = checkpoint.seq, orjson.loads(body)
+    top = next(iter(replays))
+    if top not in checkpoints:
+        return False
+    mark, names, *_ = checkpoints[top][1]
+    same = {
+        name: (seq, rest)
+        for name, (seq, (their_mark, _, *rest)) in checkpoints.items()
+        if their_mark == mark
+    }
+    if not set(names) <= set(same):
+        return False
+    policies: dict[str, Learner] = {}
+    for name, (_, rest) in same.items():
+        if len(rest) > 2:
+            level = replays[name].level
+            assert isinstance(level, CampaignLevel)
+            policy = policies[name] = Learner(level.terms)
+            seq, digest, body = rest[4]
+            if not policy.begin_at((seq, digest, b64decode(body))):
+                return False  # other code has made it
+    for name, (seq, rest) in same.items():
+        replays[name].policy = policies.get(name)
+        take_over(replays[name].level, seq, *rest[:4])
+    return True
+
+
+def take_over(
+    level: Level, seq: int, head: Any, balances: Any, tickets: Any = (), sums: Any = ()
+) -> None:
+    """Let a level be what a checkpoint says."""
+    level.seq, level.head = seq, Head(**head)
+    level.balances = [Balance(*counters) for counters in balances]
+    if isinstance(level, CampaignLevel):
+        level.arms = type(level)(level.terms, seq, level.head).arms
+        level.tickets = {row[0]: TicketRecord(*row) for row in tickets}
+        level.labels.rows = {
+            (key, value): (count, [Balance(*counters) for counters in parts])
+            for key, value, count, parts in sums
+        }

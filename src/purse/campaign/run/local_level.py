@@ -1,0 +1,366 @@
+"""A level of a storage in this process, and the way from a verb to its rule.
+
+This imports all that rules need. The public classes import it late: a client of a server never
+does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain, groupby
+from pathlib import Path
+from typing import IO, Any, TypeVar, cast
+
+import orjson
+
+from purse.base.cached import cached_property
+from purse.campaign.api.account_results import LevelStatus
+from purse.campaign.api.kinds import checked_name, number_of
+from purse.campaign.api.results import Audit, CampaignTicket, Receipt
+from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
+from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import Units
+from purse.campaign.ledger.state import costs_of, played, standing, stopped
+from purse.campaign.ledger.ticket import TicketRecord, folded, issued
+from purse.campaign.rules import operators, reports
+from purse.campaign.rules.transaction import Transaction
+from purse.campaign.run.audit import audit
+from purse.campaign.run.committer import Committer, Operation, linked, recreated, written
+from purse.campaign.run.restore import read_journal, restore
+from purse.campaign.storage.connect import connect
+from purse.campaign.storage.sql import Found, Overview, Writes
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms.arms import Arms
+from purse.campaign.terms.budget_terms import AccountTerms
+from purse.campaign.terms.readers import MOST_GIVEN, names
+from purse.campaign.terms.terms import Terms
+from purse.campaign.views.recommendation import SharedHistory
+from purse.campaign.views.status import account_status, balances, campaign_status, period
+from purse.errors import (
+    CampaignEnded,
+    CampaignExists,
+    InvalidInput,
+    NotFound,
+    TicketError,
+    invalid,
+    suggest,
+)
+
+PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
+DEEPEST = 2  # accounts above a campaign
+TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
+T = TypeVar("T")
+
+
+class Kept:
+    """A level whose storage this process reaches itself."""
+
+    def __init__(self, terms: Any, storage: Storage) -> None:
+        self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
+        self.committer = Committer(terms, terms_above(storage, terms.account), storage)
+        self._terms_below: dict[str, Any] = {}  # by id
+
+    def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
+        """Have something decided in the next transaction; return its answer once it is durable."""
+        return cast(T, self.committer.do(Operation(decide, **wants)))
+
+    def look(self) -> tuple[Level, Overview, int]:
+        """Return the level as of now, the same as it is stored, and the time in ms."""
+        look, now = self.storage.overview(self.name), self.storage.now()
+        level = self.committer.level(look.levels)
+        Transaction(level, now).renew()  # whether anybody has begun what is due or not
+        return level, look, now
+
+    def status(self) -> Any:
+        """Return the status of a campaign, or of an account."""
+        level, look, now = self.look()
+        if isinstance(level, CampaignLevel):
+            return campaign_status(level, look, now)
+        return account_status(level, look, now, *self.below(level, now))
+
+    @property
+    def campaign(self) -> CampaignLevel:
+        """The level as it is stored now, of a campaign."""
+        return cast(CampaignLevel, self.committer.level(self.storage.level(self.name)))
+
+    @property
+    def arms(self) -> Arms:
+        """The arms as they are now."""
+        return self.campaign.arms
+
+    @cached_property
+    def history(self) -> SharedHistory:
+        """The history of a campaign, which all threads share."""
+        return SharedHistory(self.terms, self.storage)
+
+    def mask(self, arms: Sequence[str] | Mapping[str, Any] | None) -> Mask | None:
+        """Return which arms an ask allows; arms that were added later are looked up."""
+        all_names: Sequence[str] = self.terms.arms
+        if (
+            self.terms.capacity
+            and isinstance(arms, (Sequence, Mapping))
+            and len(arms) <= MOST_GIVEN
+            and any(name not in all_names for name in arms)
+        ):
+            all_names = self.arms.names
+        return read_mask(self.terms, arms, all_names)
+
+    def context(self, context: Any) -> Context | None:
+        """Return the context of an ask, encoded; None if there are no features."""
+        if context is None and not self.terms.features:
+            return None
+        return read_context(self.terms, context)
+
+    def report(self, rule: str, ticket: CampaignTicket | int, **given: Any) -> Receipt:
+        """Read a report on a ticket, and have it taken by a rule of `reports`."""
+        values: dict[str, Any] = {}
+        if "reason" in given:
+            values["reason"] = reports.read_reason(given["reason"])
+        number = number_of(ticket, self.name)
+        if "cost" in given:
+            values["costs"] = reports.read_costs(self.terms, given["cost"], zero=rule != "tell")
+        if "reward" in given:
+            values["reward"] = reports.read_reward(self.terms, given["reward"])
+        take: Callable[..., Receipt] = getattr(reports, rule)
+        return self.do(lambda change: take(change, number, **values), tickets=(number,))
+
+    def operate(self, rule: str, *values: Any, **wants: Any) -> None:
+        """Have a rule of `operators` carried out."""
+        act: Callable[..., None] = getattr(operators, rule)
+        self.do(lambda change: act(change, *values), **wants)
+
+    def change_arm(self, rule: str, name: str, *bounds: Any) -> None:
+        """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
+        (name,) = names("name", [name])
+        units = [
+            None if given is None else self.terms.amounts(field, given)
+            for field, given in zip(("cost_min", "cost_max"), bounds, strict=False)
+        ]
+        self.operate(rule, name, *units)
+
+    def ticket(self, number: int) -> CampaignTicket:
+        """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
+        ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
+        if ticket is None:
+            raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
+        return issued(self.terms, self.arms, ticket)
+
+    def tickets(self, states: Sequence[str], limit: int, after: int) -> list[CampaignTicket]:
+        """Return at most `limit` tickets in these states whose number is above `after`."""
+        records, arms = self._records(states, limit, after), self.arms
+        return [issued(self.terms, arms, ticket) for ticket in records]
+
+    def _records(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
+        if set(states) <= set(UNFINISHED):
+            return self._folded(self.storage.open_tickets(self.name, states, after, limit))
+        matching: list[TicketRecord] = []
+        while len(matching) < limit:
+            page = self.storage.tickets(self.name, after, PAGE_SIZE)
+            tickets = self._folded(page)
+            if len(page) == PAGE_SIZE:
+                tickets.pop()  # of which entries may be missing
+            matching += [ticket for ticket in tickets if ticket.state in states]
+            if len(page) < PAGE_SIZE:
+                break
+            after = tickets[-1].id
+        return matching[:limit]
+
+    def _folded(self, entries: Iterable[Entry]) -> list[TicketRecord]:
+        """Return the tickets that entries, in the order of tickets, are about."""
+        parts = groupby(entries, lambda entry: entry.ticket)
+        tickets = [folded(part, self.terms.reward_within) for _, part in parts]
+        return [ticket for ticket in tickets if ticket is not None]
+
+    def below(self, account: Level, now: int) -> tuple[list[LevelStatus], list[Units]]:
+        """Return the levels below an account as of a time in ms, each with all that is below it,
+        and the most that each arm of the campaigns may cost that have not ended.
+        """
+        rows, costs = list[LevelStatus](), list[Units]()
+        for stored in self.storage.below(account.terms.name):
+            level = linked([self._terms_of(stored)], [stored])
+            assert level is not None
+            level.above = account
+            Transaction(level, now).renew()
+            children, its = list[LevelStatus](), list[Units]()
+            if not isinstance(level, CampaignLevel):
+                children, its = self.below(level, now)
+            elif (stopped(level, now) or played(level) or ("",))[0] != ENDED:
+                its = costs_of(level)
+            costs += its
+            state, why = standing(level, now, its)
+            purses = balances(self.terms.resources, level.balances)
+            facts = state, purses, tuple(children), why, period(level)
+            rows.append(LevelStatus(stored.name, level.kind, *facts))
+        return rows, costs
+
+    def _terms_of(self, stored: Found) -> Any:
+        """Return the terms of a level below, which never change."""
+        key = stored.head.id
+        if key not in self._terms_below:
+            self._terms_below[key] = read_terms(self.storage, stored.name, stored.kind)
+        return self._terms_below[key]
+
+    def audited(
+        self,
+        *,
+        full: bool = True,
+        acknowledged: Iterable[int] = (),
+        noted: Sequence[Any] | None = None,
+    ) -> Audit:
+        """Audit the whole tree, and compare with what others have kept."""
+        outcome = audit(self.storage, self.name, full=full)
+        if not outcome.findings:
+            self.refuse_another()
+        findings = (*outcome.findings, *self._outside(acknowledged, noted))
+        return replace(outcome, findings=findings)
+
+    def entries(self, after: int, limit: int) -> Iterator[Entry]:
+        """Return the entries of the journal that follow one."""
+        self.refuse_another()
+        return self.storage.entries(self.name, after, limit)
+
+    def journal(self) -> Iterator[Entry]:
+        """Yield all entries of the journal, in order."""
+        after = 0
+        while page := list(self.entries(after, PAGE_SIZE)):
+            yield from page
+            after = page[-1].seq
+
+    def refuse_another(self) -> None:
+        """Raise `NotFound` if the name is that of another level now."""
+        kind = CAMPAIGN if isinstance(self.terms, Terms) else ACCOUNT
+        if self.storage.created(self.name, kind).body.get("id") != self.terms.id:
+            raise recreated(self.terms)
+
+    def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
+        """Yield where what others have kept differs: only that shows what never got here."""
+        for number in acknowledged:
+            ticket = folded(self.storage.about(self.name, number), None)
+            if ticket is None or ticket.state != TOLD:
+                yield (
+                    f"the report on ticket {number} was acknowledged, and the ticket is "
+                    f"{'not there' if ticket is None else ticket.state}"
+                )
+        if noted is not None:
+            entries, digest = noted
+            now, _ = self.storage.told(self.name, entries, 1)
+            if now != digest:
+                yield (
+                    f"the journal had the digest {digest} after {entries} entries, and has "
+                    f"{now or 'fewer entries'} now"
+                )
+
+
+def connected(storage: Any, token: str | None, *, create: bool = False) -> Storage:
+    """Return the storage behind an address; `create` says whether a missing file is made."""
+    if token is not None:
+        raise InvalidInput("token: must be left out, since only a server has tokens")
+    return connect(storage, create=create)
+
+
+def created(
+    kind: str, given: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+) -> Kept:
+    """Return a new level with the terms that are given, or the one that has them already."""
+    above: list[AccountTerms] = []
+    if given["account"] is not None:
+        storage = connected(storage, token)
+        above = terms_above(storage, checked_name("account", given["account"]))
+        timed = given["every"] or given.get("until") is not None
+        inherited = ("resources", "time_zone") if timed else ("resources",)
+        given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
+    terms = TERMS[kind].of(given)
+    if isinstance(terms, Terms):
+        terms.check_state()
+    check_text(terms)
+    check_above(terms, above)
+    storage = connected(storage, token, create=True)
+    terms = terms.begun_at(storage.now())
+
+    def decide(stored: list[Found], _: Any) -> Iterator[Writes]:
+        new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=linked(above, stored))
+        transaction = Transaction(new, storage.now())
+        for part in new.chain():
+            if part.head.status == ENDED:
+                raise CampaignEnded(f"{part.title} has ended")
+        if isinstance(terms, Terms):
+            terms.check_until(transaction.now)
+        transaction.add("created", terms.as_dict())
+        yield written(transaction, stored)
+
+    try:
+        storage.create(terms.name, kind, terms.account, len(terms.resources), decide)
+    except CampaignExists as error:
+        if not exist_ok or terms.name not in storage.names(kind):
+            article = "an" if kind == ACCOUNT else "a"
+            raise CampaignExists(
+                f"{error}; {kind.title()}.open opens {article} {kind}, exist_ok (--exist-ok) "
+                "takes it if all is the same"
+            ) from None
+        there = opened(kind, terms.name, storage)
+        terms.check_same_as(there.terms)
+        return there
+    return Kept(terms, storage)
+
+
+def opened(kind: str, name: str, storage: Storage) -> Kept:
+    """Return a level of a storage. Raise `NotFound` if it has none of this kind and name."""
+    try:
+        return Kept(read_terms(storage, name, kind), storage)
+    except NotFound as error:
+        hint = suggest(str(name), storage.names(kind))
+        raise NotFound(f"{error}; {hint}" if hint else str(error)) from None
+
+
+def restored(
+    file: str | Path | IO[str], storage: Any, name: str | None, account: str | None
+) -> Kept:
+    """Return a new campaign from an exported journal."""
+    entries = read_journal(file)
+    first = next(entries)  # before a storage is made
+    storage = connected(storage, None, create=True)
+    above = terms_above(storage, account or "")
+    return Kept(restore(chain([first], entries), storage, name, above), storage)
+
+
+def read_terms(storage: Storage, name: str, kind: str) -> Any:
+    """Return the terms of a level. Raise `NotFound` if the storage has no such level."""
+    return TERMS[kind].from_dict(storage.created(name, kind).body)
+
+
+def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
+    """Return the terms of an account, if there is one, and those above it, top down."""
+    if not name:
+        return []
+    terms = read_terms(storage, name, ACCOUNT)
+    return [*terms_above(storage, terms.account), terms]
+
+
+def check_text(terms: Any) -> None:
+    """Refuse text that cannot be written."""
+    for name, value in terms.as_dict().items():
+        try:
+            orjson.dumps(value)
+        except TypeError:
+            raise InvalidInput(f"{name}: must be text that UTF-8 has, not {value!r:.100}") from None
+
+
+def check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
+    """Refuse a new level that has other resources than the account above it, or is too deep."""
+    if above and terms.resources != above[-1].resources:
+        raise invalid(
+            "resources",
+            list(terms.resources),
+            f"must be those of account {above[-1].name!r}, in its order: "
+            f"{', '.join(above[-1].resources)}",
+        )
+    if isinstance(terms, AccountTerms) and len(above) >= DEEPEST:
+        raise invalid(
+            "account",
+            terms.account,
+            f"must not be below another account itself, and is below {above[-2].name!r}",
+        )

@@ -1,0 +1,260 @@
+"""A journal folded with the rules and the policy beside it: every entry is decided once more and
+compared with what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+import orjson
+
+from purse.base.amounts import LARGEST
+from purse.campaign.api.alert_rules import OF_ACCOUNTS, WORDS, read_alerts
+from purse.campaign.api.states import ENDED, PAUSED, RUNNING
+from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import OWN, Level
+from purse.campaign.ledger.records import Balance, Head
+from purse.campaign.rules import asks, operators, reports
+from purse.campaign.rules.transaction import ALERT, Transaction, due_events, refused_events
+from purse.campaign.run.learner import Learner
+from purse.campaign.terms.calendar import data_version
+from purse.errors import InvalidInput, PurseError, shorten
+
+MOST_FINDINGS = 20
+AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
+STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
+Load = Callable[[int], list[Entry]]  # finds the entries about a ticket
+
+
+class WouldAdd(Exception):
+    """The entries that the rules would write."""
+
+    def __init__(self, level: Level, *written: Any) -> None:
+        self.level, self.written = level, written
+
+
+class DryRun(Transaction):
+    """The rules, asked once more: what they add is not taken in, but raised."""
+
+    known_end: dict[str, Any] | None = None  # of a period, as other time-zone data told it
+
+    def add(self, kind: str, body: dict[str, Any], **more: Any) -> Entry:
+        """Say what the next entry would be."""
+        level, text = more.get("level") or self.level, orjson.dumps(body).decode()
+        raise WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
+
+    def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
+        """Return the end of a period: told again, or as it is written by other time-zone data."""
+        if self.known_end is None or self.known_end["next"] <= instant:
+            return super().end_after(level, boundary, instant)
+        return self.known_end
+
+
+class Replay:
+    """The journal of one level being folded; `load` finds entries about finished tickets."""
+
+    def __init__(self, level: Level, load: Load) -> None:
+        self.level, self.load = level, load
+        self.above = level.above  # which is folded beside it
+        self.policy: Learner | None = None
+        self.expected: list[tuple[Level, str]] = []  # events that have to come next
+        self.findings: list[str] = []
+        self.notes: list[str] = []
+        self.decides = True  # choices are made again, unless another version of the policy did
+        if isinstance(level, CampaignLevel):
+            terms, self.policy = level.terms, Learner(level.terms)
+            self.policy.expect_many()
+            if versions := terms.other_version():
+                self.decides = False
+                self.notes.append(
+                    f"tickets were chosen by {versions}: the choices were not made again"
+                )
+
+    def find(self, text: str) -> None:
+        """Record something that does not agree."""
+        if len(self.findings) < MOST_FINDINGS:
+            self.findings.append(text)
+
+    def check_event(
+        self, entry: Entry | None, expected: list[tuple[Level, str]]
+    ) -> list[tuple[Level, str]]:
+        """Compare an entry, None at the end, with the events due; return those left."""
+        if entry is not None and expected[:1] == [(self.level, entry.text)]:
+            return expected[1:]
+        if expected:
+            key, where = orjson.loads(expected[0][1])["key"], entry and f"before entry {entry.seq}"
+            self.find(f"the event {key} is missing {where or 'at the end'}")
+        elif entry is not None and entry.kind == "event" and "refused" not in entry.body:
+            self.find(f"entry {entry.seq}: nothing caused this event")
+        return []
+
+    def fold(self, entry: Entry, turn: int | None) -> None:
+        """Compare an entry with what the rules decide, and take it in.
+
+        Raise `InvalidInput` if it cannot follow those before it.
+        """
+        level = self.level
+        try:
+            check_types(entry)
+            level.above = None if turn is None else self.above
+            if isinstance(level, CampaignLevel):
+                level.recall(entry, self.load)
+            self.compare(entry)
+            if level.fold(entry) != turn:
+                self.find(f"entry {entry.seq} is not the {turn}. of the tree")
+            level.requests.clear()  # the storage refuses one that comes twice
+            if entry.kind != "event":
+                self.expected = [
+                    (above, orjson.dumps(body).decode())
+                    for above in level.chain()
+                    for body in due_events(above, entry, own=above is level)
+                ]
+            if self.policy is not None:
+                learnt = [(entry.seq, entry.body)] if entry.kind in self.policy.kinds else []
+                self.policy.learn(learnt, entry.seq, level.head.digest)
+            if isinstance(level, CampaignLevel):
+                level.forget(entry)
+        except Exception as error:  # an entry may be anything
+            why = str(error) if isinstance(error, PurseError) else repr(error)
+            raise InvalidInput(
+                f"entry {entry.seq} of {level.title}, {entry.kind}, cannot follow those before it: "
+                f"{shorten(why)}"
+            ) from error
+        for above in level.chain():
+            if any(min(balance) < 0 or balance.left < 0 for balance in above.balances):
+                self.find(f"entry {entry.seq}: {above.title} is overspent")
+
+    def compare(self, entry: Entry) -> None:
+        """Decide once more."""
+        transaction = DryRun(self.level, entry.at, self.policy)
+        if "next" in entry.body:
+            version, now = entry.body.get("tz", ""), data_version(self.level.terms.time_zone)
+            if version != now:
+                told = ("next", "tz", "ahead")
+                transaction.known_end = {key: entry.body[key] for key in told if key in entry.body}
+                self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
+        for above in self.level.chain():
+            if entry.kind not in ("renewed", "clock", "created") and above.due(entry.at):
+                self.find(f"entry {entry.seq}: the period of {above.title} was over")
+        try:
+            self.decide(transaction, entry)
+            self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
+        except WouldAdd as made:
+            written = (entry.kind, entry.request, entry.ticket, entry.text)
+            if made.level is not self.level or made.written != written:
+                self.find(
+                    f"entry {entry.seq} would be {shorten(str(made.written), 300)}, and is "
+                    f"{shorten(str(written), 300)}"
+                )
+        except PurseError as error:
+            self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
+
+    def decide(self, transaction: DryRun, entry: Entry) -> None:
+        """Call the rule that led to an entry."""
+        body, ticket = entry.body, entry.ticket or 0
+        match entry.kind:
+            case "created":
+                transaction.add("created", self.level.terms.as_dict())
+            case "asked":
+                self.ask(transaction, entry)
+            case "told" if body.get("missing"):
+                reports.expire(transaction, [transaction.find(ticket)])
+            case "told":
+                reports.tell(transaction, ticket, body["reward"], body["costs"])
+            case "settled":
+                reports.settle(transaction, ticket, body["costs"])
+            case "rewarded":
+                reports.reward(transaction, ticket, body["reward"])
+            case "failed":
+                reports.fail(transaction, ticket, body["costs"], body["reason"])
+            case "voided":
+                reports.void(transaction, ticket)
+            case "expired":
+                reports.expire(transaction, [transaction.find(ticket)])
+            case "conflict":
+                self.conflict(transaction, ticket, body["report"])
+            case "topped_up":
+                operators.top_up(transaction, body["units"], entry.request or "")
+            case "renewed" | "clock":
+                transaction.renew()
+            case "alerts_set":
+                words = WORDS if isinstance(self.level, CampaignLevel) else OF_ACCOUNTS
+                operators.set_alerts(transaction, read_alerts(body["alerts"], words))
+            case "arm_added":
+                operators.add_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
+            case "arm_retired":
+                operators.retire_arm(transaction, body["name"])
+            case "arm_changed":
+                operators.set_arm(transaction, body["name"], body["cost_min"], body["cost_max"])
+            case "event" if "refused" in body:
+                for event in refused_events(self.level, body["refused"]):
+                    if event["key"] == body["key"]:
+                        transaction.add_event(self.level, event)
+            case "event":  # `Audit` has taken it from those that are expected
+                transaction.add("event", body, request=ALERT + body["key"])
+            case "joined":
+                above = {"periods": self.level.periods_above()}
+                transaction.add("joined", above if self.level.above else body)
+            case kind:
+                operators.set_status(transaction, kind, STATUS[kind])
+
+    def ask(self, transaction: DryRun, entry: Entry) -> None:
+        """Choose a ticket again."""
+        body, level = entry.body, transaction.campaign
+        if level.above is None:
+            level.above = stand_in(level, body)
+        mask = from_body(body["mask"], level.terms.n_arms) if "mask" in body else None
+        context = Context(body["context"], body.get("clipped", 0)) if "context" in body else None
+        labels, of = read_labels(body.get("labels")), body.get("of")
+        if not self.decides:
+            transaction.chosen = body["arm"], body["p"]
+        chosen = asks.choice(transaction, mask, context, labels)
+        chosen |= asks.wanted(transaction, body.get("n", 1), mask, labels) | (
+            {"of": of} if of else {}
+        )
+        if self.above is None or level.above is not self.above:
+            level.above = None
+        number = level.head.counts.get("tickets", 0) + 1
+        transaction.add("asked", chosen, request=entry.request, ticket=number)
+
+    def conflict(self, transaction: DryRun, ticket: int, report: dict[str, Any]) -> None:
+        """Report again what was reported too late."""
+        match report:
+            case {"void": _}:
+                reports.void(transaction, ticket)
+            case {"settle": costs}:
+                reports.settle(transaction, ticket, costs)
+            case {"fail": costs}:
+                reports.fail(transaction, ticket, costs, "")
+            case {"reward": reward, "costs": costs}:
+                reports.tell(transaction, ticket, reward, costs)
+            case {"reward": reward}:
+                reports.reward(transaction, ticket, reward)
+
+
+def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
+    """Return stand-ins for the levels above a campaign before it was restored."""
+    above: Level | None = None
+    others = {key: at for key, at in body.get("periods", {}).items() if key != OWN}
+    for key, number in reversed(others.items()):
+        head = Head(id=key, period=[number, 0, LARGEST, 0, [], [], []])
+        above = Level(level.terms, 0, head, [Balance(LARGEST) for _ in level.balances], above)
+    if "left" in body:
+        above = Level(level.terms, 0, None, [Balance(units) for units in body["left"]], above)
+    return above
+
+
+def check_types(entry: Entry) -> None:
+    """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
+    body = entry.body if entry.kind != "created" else {}
+    whole = [entry.at, entry.ticket or 0, *(u for name in AMOUNTS for u in body.get(name, ()))]
+    if not all(type(units) is int and 0 <= units <= LARGEST for units in whole):
+        raise InvalidInput("it holds something else than whole units")
+    reward = body.get("reward", 0)
+    if type(reward) not in (int, float) or not isfinite(reward):
+        raise InvalidInput(f"reward={reward!r}: must be a number")
+    check_numbers(body.get("context", ()))

@@ -1,0 +1,227 @@
+"""A campaign made from an exported journal, entry by entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from purse.base import amounts
+from purse.campaign.api.journal import FORMAT
+from purse.campaign.api.states import ACCOUNT, CAMPAIGN
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.records import RESTORED
+from purse.campaign.rules.transaction import Added, Transaction
+from purse.campaign.run.committer import linked, written
+from purse.campaign.run.learner import Learner
+from purse.campaign.run.replay_journal import Load, Replay
+from purse.campaign.storage.sql import Found, Writes
+from purse.campaign.storage.storage import Storage
+from purse.campaign.terms.terms import Terms
+from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
+
+PAGE_SIZE = 5_000  # entries written at a time
+
+
+def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above: list[Any]) -> Any:
+    """Make a campaign from its entries, all of it or nothing; return its terms.
+
+    above   the terms of the levels that it joins, from the top down; its totals have to fit
+    """
+    first = next(entries)
+    if first.kind != "created":
+        raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
+    (terms := checked_terms(first)).check_version()
+    terms = terms.copied(name, above[-1].name if above else None)
+    first = Entry.of(1, first.at, "created", terms.as_dict())
+
+    def decide(stored: list[Found], load: Load) -> Iterator[Writes]:
+        level = linked(above, stored)
+        own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
+        replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
+        yield from pages(replay, transaction, chain([first], entries), own, storage.now())
+        stored[-1] = own[0]
+        if level is not None:
+            yield joined(storage, terms, level, stored)
+
+    storage.create(terms.name, CAMPAIGN, terms.account, len(terms.resources), decide)
+    return terms
+
+
+def checked_terms(entry: Entry) -> Terms:
+    """Return the terms in the first entry of a journal, which may be anything."""
+    try:
+        return Terms.from_dict(entry.body).checked()
+    except PurseError:
+        raise
+    except Exception as error:
+        raise InvalidInput(
+            f"entry 1: these are not the terms of a campaign: {shorten(repr(error))}"
+        ) from None
+
+
+def about(transaction: Transaction, ticket: int) -> list[Entry]:
+    """Return the entries about a ticket that are not written yet."""
+    return [
+        added.entry
+        for added in transaction.added
+        if added.entry.ticket == ticket and added.entry.kind != "conflict"
+    ]
+
+
+def pages(
+    replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found], now: int
+) -> Iterator[Writes]:
+    """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
+    level, expected = replay.level, list[tuple[Level, str]]()
+    assert isinstance(level, CampaignLevel)
+    assert replay.policy is not None
+    for entry in entries:
+        check_contexts(replay.policy, entry)
+        expected = replay.check_event(entry, expected)
+        replay.fold(entry, None)
+        refuse_findings(replay)
+        if entry.kind != "event":
+            expected = replay.expected
+        transaction.added.append(Added(level, entry, level.head.digest, None))
+        if len(transaction.added) >= PAGE_SIZE:
+            yield written(transaction, own)
+            own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
+            level.labels.rows.clear()
+            transaction.added.clear()
+    replay.check_event(None, expected)
+    refuse_findings(replay)
+    level.head.checkpoint = level.seq
+    key = own[0].key
+    restored = (key, RESTORED, level.seq, "", b"%d" % now)
+    yield written(transaction, own, [(key, *replay.policy.stored()), restored])
+    text = level.head.to_json()
+    own[0] = own[0]._replace(
+        balances=list(level.balances), seq=level.seq, head=level.head, text=text
+    )
+
+
+def refuse_findings(replay: Replay) -> None:
+    """Raise `PurseError` if an entry contradicts those before it."""
+    if replay.findings:
+        raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
+
+
+def check_contexts(policy: Learner, entry: Entry) -> None:
+    """Refuse an ask without the context that its policy looked at."""
+    if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
+        raise InvalidInput(
+            f"the journal was exported without its contexts, and {policy.terms.policy} sees them: "
+            "it cannot choose and learn again"
+        )
+
+
+def joined(storage: Storage, terms: Any, above: Level, stored: list[Found]) -> Writes:
+    """Return what is written when a restored campaign joins the levels above it.
+
+    Raise `BudgetExhausted` if it has spent or held more than one of them has left.
+    """
+    own = stored[-1]
+    level = CampaignLevel(terms, own.seq, own.head, own.balances, above)
+    transaction = Transaction(level, storage.now())
+    transaction.renew()
+    check_fit(level, above)
+    transaction.add("joined", {"periods": level.periods_above()})
+    return written(transaction, stored)
+
+
+def check_fit(level: Level, above: Level) -> None:
+    """Refuse a campaign that has spent or held more than a level above it has left."""
+    for account in above.chain():
+        for name, mine, part in zip(
+            account.terms.resources, account.balances, level.balances, strict=True
+        ):
+            need = part.spent + part.held + part.presumed
+            if need > mine.left:
+                raise BudgetExhausted(
+                    f"{level.title} has spent or held {amounts.text(need)} {name}, and "
+                    f"{account.title} has {amounts.text(mine.left)} left"
+                )
+
+
+FIELDS = ("seq", "at", "kind", "request", "ticket", "body")  # of a line
+LONGEST_HEAD = 4_096  # bytes of the first line
+
+
+def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
+    """Yield the entries of an export, from a path or an open text file.
+
+    Raise `InvalidInput`, which names the line, if the file cannot be read or is no journal.
+    """
+    if not isinstance(file, (str, Path)):
+        yield from read_lines(file)
+        return
+    try:
+        with Path(file).open(encoding="utf-8") as lines:
+            yield from read_lines(lines)
+    except OSError as error:
+        raise InvalidInput(f"cannot read {str(file)!r}: {error.strerror}") from None
+    except UnicodeError:
+        raise InvalidInput(f"cannot read {str(file)!r}: it is not text") from None
+
+
+def is_journal(path: Path) -> bool:
+    """Return whether the first line of a file says that it is the export of a campaign."""
+    try:
+        with path.open("rb") as file:
+            head = parsed(1, file.readline(LONGEST_HEAD).decode())
+    except (OSError, UnicodeDecodeError, PurseError):
+        return False
+    return {"purse", "format", "campaign"} <= set(head)
+
+
+def read_lines(file: Iterable[str]) -> Iterator[Entry]:
+    """Yield the entries of a journal, line by line."""
+    lines = enumerate(file, 1)
+    line = next(lines, (1, ""))[1]
+    if parsed(1, line).get("format") != FORMAT:
+        raise InvalidInput(
+            f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
+        )
+    if ACCOUNT in (head := parsed(1, line)):
+        raise InvalidInput(
+            f"line 1: the journal of account {shorten(str(head[ACCOUNT]))!r}, and only campaigns "
+            "are restored: a backup of the storage has accounts and all below them"
+        )
+    last = 0
+    for number, line in lines:
+        if line.strip():
+            last += 1
+            yield entry_of(number, line, last)
+    if last == 0:
+        raise InvalidInput("the journal has no entries")
+
+
+def entry_of(number: int, line: str, seq: int) -> Entry:
+    """Return the entry of a line, which has to have this number in its journal."""
+    facts = parsed(number, line)
+    if set(facts) != set(FIELDS):
+        raise InvalidInput(
+            f"line {number}: an entry has {', '.join(FIELDS)}, not {', '.join(facts)}"
+        )
+    if type(facts["seq"]) is not int or facts["seq"] != seq:
+        raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
+    if not isinstance(facts["kind"], str) or not isinstance(facts["body"], dict):
+        raise InvalidInput(f"line {number}: unknown kind of entry {facts['kind']!r}")
+    return Entry.of(**facts)
+
+
+def parsed(number: int, line: str) -> dict[str, Any]:
+    """Return one line as an object."""
+    try:
+        facts = orjson.loads(line)
+    except ValueError:
+        facts = None
+    if not isinstance(facts, dict):
+        raise InvalidInput(f"line {number}: not JSON: {shorten(line.strip())!r}")
+    return facts

@@ -1,0 +1,1 @@
+"""The terms that a budget was created with, and how they are read."""

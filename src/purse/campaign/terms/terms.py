@@ -1,0 +1,398 @@
+"""The terms that a campaign was created with. Terms never change; top-ups are entries of the
+journal.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from purse.base import amounts
+from purse.base.cached import cached_property
+from purse.base.json import compact
+from purse.campaign.api import defaults
+from purse.campaign.api.alert_rules import read_alerts
+from purse.campaign.api.defaults import TRAFFIC
+from purse.campaign.api.kinds import checked_name
+from purse.campaign.api.results import write_time
+from purse.campaign.terms.arms import Arms
+from purse.campaign.terms.budget_terms import ID, BudgetTerms
+from purse.campaign.terms.calendar import (
+    EPOCH,
+    MILLISECOND,
+    ahead_of_utc,
+    is_period_end,
+    read_periods,
+)
+from purse.campaign.terms.readers import (
+    Table,
+    as_told,
+    by_name,
+    in_order,
+    milliseconds,
+    names,
+    read_bound,
+    read_capacity,
+    read_explore,
+    read_horizon,
+    read_missing,
+    read_policy,
+    read_range,
+    read_resources,
+    read_skip,
+)
+from purse.engine.job import make_game, make_policy, wants_masks
+from purse.engine.rules import initial_rounds
+from purse.errors import InvalidInput, invalid
+from purse.features import Features
+from purse.types import Problem
+
+COUNTS = ("pending", "masks")  # whether the policy wants counts that are folded for it
+DAY = 86_400_000  # ms
+TIMES = ("expires_after", "cooldown", "reward_within")  # terms in seconds, kept in milliseconds
+MOST_STATE = 1_000_000  # bytes of what a policy has learnt
+
+
+@dataclass(frozen=True)
+class Terms(BudgetTerms):
+    """All that defines a campaign; amounts in units of 1e-9. `Terms.of` builds it."""
+
+    KIND: ClassVar = "a campaign"
+    OWN_FACTS: ClassVar = (
+        "id", "initial_rounds", "pending", "masks", "policy_version", "restored_from", "first_end",
+        "tz", "ahead",
+    )  # fmt: skip
+    name: str
+    arms: tuple[str, ...]
+    resources: tuple[str, ...]
+    budget: tuple[int, ...]  # (d,) at the beginning
+    cost_min: tuple[tuple[int, ...], ...]  # (K, d)
+    cost_max: tuple[tuple[int, ...], ...]  # (K, d)
+    horizon: int | str | None  # rounds, or `TRAFFIC`
+    policy: str
+    seed: int
+    expires_after: int | None  # milliseconds
+    initial_rounds: int  # in which each arm is pulled once, if the policy begins so
+    id: str  # tells it from another campaign that had the same name before
+    pending: bool = False  # whether the policy counts open tickets
+    masks: bool = False  # whether it counts the masks of earlier asks
+    restored_from: str = ""  # the id of the campaign that this one is a copy of
+    cooldown: int | None = None  # milliseconds; None: an arm whose calls fail is asked for again
+    reward_within: int | None = None  # milliseconds from the cost to the reward
+    missing_reward: float | None = None  # what a reward counts as after that
+    reward_range: tuple[float, float] | None = None  # None: [0, 1], and nothing else is taken
+    explore: float = 0.0  # the share of the money for arms drawn at random
+    capacity: int = 0  # places for arms; 0: as many as are named
+    # (K, d) units: the most that a pull costs as the policy knows it, if that is above `cost_max`
+    cost_ceiling: Table | None = None
+    policy_version: int = 0  # of its rule, if the policy counts them
+    skip: bool = True  # whether rounds may pass, if there is a horizon
+    features: dict[str, Any] | None = None  # of a context, as `Features.as_dict` has them
+    map: str | None = None  # which adds numbers to a context that the policy sees
+    account: str = ""  # the account above it
+    every: str = ""  # how often the budget is renewed; "": never
+    time_zone: str = defaults.TIME_ZONE  # of days, weeks and months
+    carry: str = defaults.CARRY  # what is kept of the money left
+    first_end: int = 0  # ms, of the first period
+    tz: str = ""  # the version of the time-zone data that told it
+    ahead: int = 0  # ms by which local time was ahead of UTC, for forecasts with periods
+    until: int = 0  # ms, from which on asks are refused; 0: never
+    alerts: tuple[str, ...] = ()  # rules of the events that it makes, at the beginning
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Terms:
+        """Return checked terms from the arguments of `Campaign.create`, in the user's unit."""
+        given = {**given, "horizon": read_horizon(given)}
+        name = checked_name("name", given["name"])
+        stuff = read_resources(given["resources"])
+        armed, problem = read_problem(given, stuff)
+        most = table(problem.cost_max)
+        bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
+        declared = Features.of(given["features"], n_arms=places or len(armed), map=given["map"])
+        skip = read_skip(given["skip"], given["horizon"])
+        times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in TIMES}
+        terms = cls(
+            name=name,
+            arms=armed,
+            resources=stuff,
+            budget=tuple(problem.budget.tolist()),
+            cost_min=table(problem.cost_min),
+            cost_max=most,
+            horizon=TRAFFIC if problem.forecast else problem.horizon,
+            policy=read_policy(given["policy"], declared, armed, skips=skip),
+            seed=given["seed"],
+            initial_rounds=0,
+            id=given.get("id") or secrets.token_hex(8),
+            missing_reward=read_missing(given["missing_reward"], given["reward_within"], bounds),
+            reward_range=bounds,
+            explore=read_explore(given["explore"]),
+            capacity=places,
+            skip=skip,
+            cost_ceiling=read_bound("cost_ceiling", given["cost_ceiling"], most, armed, stuff),
+            features=declared.as_dict() or None,
+            map=declared.map,
+            account=checked_name("account", given["account"]) if given["account"] else "",
+            alerts=read_alerts(given["alerts"]),
+            **times,
+            **read_periods(given["every"], given["time_zone"], given["carry"], given["until"]),
+        )
+        return terms.with_policy()
+
+    def with_policy(self) -> Terms:
+        """Return the terms with the policy's own facts. Raise `InvalidInput` if it cannot play."""
+        self.check_bounds()
+        module, _ = make_policy(self.policy, self.problem)  # refuses what it cannot play
+        if self.explore and not hasattr(module, "probabilities"):
+            raise invalid(
+                "explore",
+                self.explore,
+                f"needs a policy that can state its probabilities, not {self.policy}",
+            )
+        return replace(
+            self,
+            seed=make_game(module, self.problem, self.seed).seed,
+            initial_rounds=initial_rounds(module, self.n_arms, 1),
+            pending=bool(getattr(module, "PENDING", False)),
+            masks=wants_masks(module),
+            policy_version=getattr(module, "VERSION", 0),
+        )
+
+    def begun_at(self, now: int) -> Terms:
+        """Return the terms of what begins at a time (ms), with what the time zone says of it."""
+        is_local = self.every and self.horizon == TRAFFIC
+        ahead = ahead_of_utc(self.time_zone, now) if is_local else 0
+        return replace(super().begun_at(now), ahead=ahead)
+
+    def check_state(self) -> None:
+        """Refuse a policy whose state is too large to be stored every few thousand entries."""
+        module, params = make_policy(self.policy, self.problem)
+        size = sum(array.nbytes for array in module.init(params, self.problem))
+        if size > MOST_STATE:
+            raise invalid(
+                "policy",
+                self.policy,
+                f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
+                f"{size:,} with {self.n_arms:,} arms and {self.context.n_seen:,} features",
+            )
+
+    def other_version(self) -> str:
+        """Say which version of the policy has chosen so far, if it is not the one that is here."""
+        module, _ = make_policy(self.policy, self.problem)
+        now = getattr(module, "VERSION", 0)
+        if self.policy_version in (0, now):
+            return ""
+        return f"version {self.policy_version} of {self.policy}, and this is version {now}"
+
+    def check_version(self) -> None:
+        """Refuse to go on if another version of the policy has chosen so far."""
+        if versions := self.other_version():
+            raise InvalidInput(
+                f"campaign {self.name!r} was played by {versions}, which cannot go on: ask with "
+                "the purse that played it, or create a new campaign; reports, audits and exports "
+                "work as before"
+            )
+
+    @property
+    def may_skip(self) -> bool:
+        """Whether a round may pass without a pull."""
+        return self.skip and self.horizon is not None
+
+    def check_until(self, now: int) -> None:
+        """Refuse an end that does not lie ahead of a time, ms."""
+        if self.until and self.until <= now:
+            raise invalid("until", write_time(self.until / 1000), "must lie ahead")
+
+    def check_bounds(self) -> None:
+        """Refuse a ceiling below the most that an arm may cost."""
+        for name, most, ceiling in zip(
+            self.arms, self.cost_max, self.cost_ceiling or self.cost_max, strict=True
+        ):
+            if any(high < units for units, high in zip(most, ceiling, strict=True)):
+                raise invalid(
+                    "cost_ceiling",
+                    texts([ceiling])[0],
+                    f"must be at least the most of arm {name!r}",
+                )
+
+    @property
+    def n_arms(self) -> int:
+        """K, the places for arms."""
+        return self.capacity or len(self.arms)
+
+    @cached_property
+    def floor(self) -> Table:
+        """(K, d) The least that a pull of each arm costs, as the policy knows it; for places
+        without an arm that of all arms.
+        """
+        return self.places(self.cost_min, min)
+
+    @cached_property
+    def ceiling(self) -> Table:
+        """(K, d) The most that a pull of each arm costs, as the policy knows it; for places without
+        an arm that of all arms.
+        """
+        return self.places(self.cost_ceiling or self.cost_max, max)
+
+    @cached_property
+    def first_arms(self) -> Arms:
+        """The arms at the beginning."""
+        return Arms(self)
+
+    @cached_property
+    def context(self) -> Features:
+        """What a context holds."""
+        return Features.of(self.features, n_arms=self.n_arms, map=self.map)
+
+    def places(self, bounds: Table, extreme: Callable[[Iterable[int]], int]) -> Table:
+        """(K, d) Bounds of all places, from those of the arms named in the terms."""
+        rest = tuple(extreme(column) for column in zip(*bounds, strict=True))
+        return (*bounds, *[rest] * (self.n_arms - len(bounds)))
+
+    @cached_property
+    def problem(self) -> Problem:
+        """What the policy is told."""
+        bounds = {"cost_min": texts(self.floor), "cost_max": texts(self.ceiling)}
+        if self.floor == self.ceiling:
+            bounds["costs"] = bounds["cost_max"]
+        return Problem.of(
+            n_arms=self.n_arms,
+            n_resources=len(self.resources),
+            stop="hold",
+            horizon=as_told(self.horizon),
+            n_features=self.context.n_seen,
+            **{**self.in_users_unit(), **bounds},
+        )
+
+    def in_users_unit(self) -> dict[str, Any]:
+        """Return what defines the problem, with amounts as decimal text, which loses nothing."""
+        return {
+            "budget": [amounts.text(units) for units in self.budget],
+            "cost_min": texts(self.cost_min),
+            "cost_max": texts(self.cost_max),
+        }
+
+    def checked(self) -> Terms:
+        """Return the same terms, if they are what `of` would have made of them: for those that come
+        from a file. A campaign that began before its policy wanted a count goes on without it.
+        """
+        times = {
+            name: None if (value := getattr(self, name)) is None else value / 1000 for name in TIMES
+        }
+        facts = {**asdict(self), **self.in_users_unit(), **times}
+        facts["capacity"] = self.capacity or None
+        facts["explore"] = self.explore or None
+        facts["skip"] = None if self.skip else False
+        facts["until"] = EPOCH + self.until * MILLISECOND if self.until else None
+        facts["arms"] = dict(zip(self.arms, facts.pop("cost_max"), strict=True))
+        if self.cost_ceiling is not None:
+            facts["cost_ceiling"] = texts(self.cost_ceiling)
+        for name in self.OWN_FACTS:
+            if name != "id":
+                del facts[name]
+        again = replace(
+            Terms.of(facts),
+            restored_from=self.restored_from,
+            policy_version=self.policy_version,
+            first_end=self.first_end,
+            tz=self.tz,
+            ahead=self.ahead,
+        )
+        wants: dict[str, Any] = {
+            name: getattr(again, name) and getattr(self, name) is True for name in COUNTS
+        }
+        again = replace(again, **wants)
+        if (
+            not all(isinstance(text, str) for text in (self.id, self.restored_from))
+            or not ID.fullmatch(self.id)
+            or not ID.fullmatch(self.restored_from or self.id)
+            or type(self.policy_version) is not int
+            or not 0 <= self.policy_version < 2**31
+            or not is_period_end(self.every, self.first_end, self.tz)
+            or type(self.ahead) is not int
+            or abs(self.ahead) > (DAY if self.every and self.horizon == TRAFFIC else 0)
+            or compact(again.as_dict()) != compact(self.as_dict())
+        ):
+            raise InvalidInput("these are not the terms of a campaign as they were written")
+        return self
+
+    def copied(self, name: str | None, account: str | None = None) -> Terms:
+        """Return the terms of a copy, under a name and an account, with an id of its own.
+
+        Two campaigns never have the same id, so that nothing meant for one reaches the other.
+        """
+        return replace(
+            self,
+            name=name or self.name,
+            id=secrets.token_hex(8),
+            restored_from=self.id,
+            account=checked_name("account", account) if account else "",
+        )
+
+
+def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+    """Return the names of the arms, and the most that a pull of each may cost in units, (K, d).
+
+    Raise `InvalidInput` if `arms` does not say them.
+    """
+    if not isinstance(arms, Mapping) or not arms:
+        example = "1" if len(resources) == 1 else str(dict.fromkeys(resources, 1))
+        raise invalid(
+            "arms",
+            arms,
+            "must say the most that a pull of each arm may cost, such as "
+            f"{{'small': {example}, 'large': {example}}}",
+        )
+    armed = names("arms", list(arms))
+    rows = in_order("arms", arms, armed, resources)
+    most = amounts.cost_array("arms", rows, len(armed), len(resources))
+    if most.min() < 0:
+        raise invalid("arms", amounts.text(most.min()), "must not be negative")
+    return armed, most
+
+
+def read_problem(
+    given: Mapping[str, Any], resources: Sequence[str]
+) -> tuple[tuple[str, ...], Problem]:
+    """Return the names of the arms, and what the first arms and the budget are."""
+    armed, most = read_arms(given["arms"], resources)
+    least = in_order("cost_min", given["cost_min"], armed, resources)
+    problem = Problem.of(
+        n_arms=len(armed),
+        budget=by_name("budget", given["budget"], resources, "resource"),
+        n_resources=len(resources),
+        horizon=as_told(given["horizon"]),
+        cost_min=least_costs(most, free=given["horizon"] is not None) if least is None else least,
+        cost_max=texts(most.tolist()),
+    )
+    return armed, problem
+
+
+def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
+    """Return the least that a pull costs if it is not given, from the most that it costs, in units.
+
+    It is a thousandth, and at least one unit of what the arm uses at all. It is small, because
+    what costs less than declared raises an alarm, and the default policy hardly depends on it.
+
+    Raise `InvalidInput` when an arm costs nothing, unless that is `free` to it.
+
+    >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
+    [['0.00001', '0'], ['0.00005', '0.000000001']]
+    """
+    if not free and (most.max(axis=1) == 0).any():
+        raise invalid("arms", 0, "must cost something, at least 1e-9")
+    return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
+
+
+def table(units: Any) -> Table:
+    """Return an array of units as tuples."""
+    return tuple(tuple(row) for row in units.tolist())
+
+
+def texts(rows: Iterable[Iterable[int]]) -> list[list[str]]:
+    """Units as decimal text, which loses nothing."""
+    return [[amounts.text(units) for units in row] for row in rows]

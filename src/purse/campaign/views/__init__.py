@@ -1,0 +1,1 @@
+"""Views of a level: status, history, certificate, recommendation, labels."""

@@ -1,0 +1,96 @@
+"""The certificate of a campaign, from the course of its journal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+from purse.base import amounts
+from purse.base.text import count
+from purse.campaign.ledger.state import policy_name
+from purse.campaign.views.arm_stats import ArmSums
+from purse.campaign.views.history import MASKED, History
+from purse.campaign.views.recommendation import cost_range
+from purse.identification.certificate import Certificate
+
+NOTHING = ArmSums(0, 0, 0, 0.0, ())
+
+
+def certified(history: History, confidence: float, drifted: int) -> Certificate:
+    """Return the share of the best that a campaign has earned for certain so far.
+
+    drifted   the round in which its policy found that an arm had changed; 0: in none
+    """
+    from purse.identification.certify import most_gain
+
+    terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
+    d = len(terms.resources)
+    told = list(history.arm_sums().values())
+    sums = told + [NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(told))
+    paid = [part.spent + part.presumed + part.overrun for part in history.level.balances]
+    is_lower = counts.get("below_minimum", 0) > 0
+    most = most_gain(
+        [one.told for one in sums],
+        [one.reward for one in sums],
+        [[units / amounts.UNIT for units in one.costs] for one in sums],
+        paid=[units / amounts.UNIT for units in paid],
+        rounds=None if terms.horizon is None else history.asks,
+        reward_range=terms.reward_range or (0.0, 1.0),
+        cost_ranges=[
+            [
+                (least / amounts.UNIT, most / amounts.UNIT)
+                for least, most in (
+                    cost_range(terms, arm, place, one, is_lower=is_lower) for place in range(d)
+                )
+            ]
+            for arm, one in enumerate(sums)
+        ],
+        among=arms.there,
+        confidence=confidence,
+    )
+    gain = sum(one.reward for one in sums)
+    reason = silence(history, sums, drifted)
+    if not reason and most <= 0:
+        reason = "nothing was paid so far, or nothing can be gained"
+    if reason:
+        return Certificate(None, confidence, gain, None, (reason,))
+    return Certificate(
+        max(0.0, gain / most),
+        confidence,
+        gain,
+        most if math.isfinite(most) else None,
+        tuple(notes(sums, counts.get("presumed", 0))),
+    )
+
+
+def silence(history: History, sums: list[ArmSums], drifted: int) -> str:
+    """Return why nothing can be claimed; "" if something can."""
+    counts, waiting = history.level.head.counts, sum(one.settled for one in sums)
+    if history.terms.features:
+        return "contexts decide what is best, and the bounds are of arms without them"
+    if masked := history.level.head.counts.get(MASKED):
+        return f"{count(masked, 'ask')} allowed only some arms: masks decide what is best, too"
+    if drifted:
+        name = policy_name(history.terms)
+        return f"void since round {drifted}: {name} found that rewards or costs of an arm changed"
+    if waiting:
+        return f"{count(waiting, 'pull')} with a known cost and no reward so far: ask again later"
+    if overruns := counts.get("overruns", 0):
+        return f"{count(overruns, 'report')} cost more than was held: bounds on costs do not hold"
+    if outside := counts.get("outside_range", 0):
+        return f"{count(outside, 'reward')} outside reward_range: bounds on rewards do not hold"
+    return ""
+
+
+def notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
+    """Yield what is taken for granted, and which money brought nothing."""
+    yield (
+        "this takes it that the rewards and costs of an arm are independent draws that do not "
+        "change"
+    )
+    lost = sum(one.failed for one in sums) + presumed
+    if lost:
+        yield (
+            f"{count(lost, 'call')} without a reward: the best way has this money, too, and calls "
+            "that work"
+        )

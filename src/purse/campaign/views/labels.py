@@ -1,0 +1,80 @@
+"""Sums of what was spent for each label, in all or on each day.
+
+A ticket counts on the day on which it was asked for, with all that it came to cost, so that no sum
+is negative and the days together are what `labels` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from heapq import nsmallest
+from itertools import groupby
+from typing import Any
+
+from purse.campaign.api.results import LabelStatus
+from purse.campaign.api.states import OPEN
+from purse.campaign.ledger.ask_inputs import Sums
+from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.records import Move
+from purse.campaign.ledger.ticket import TicketRecord, moved_between, texts
+from purse.campaign.terms.calendar import local_day
+
+
+def labels_by_day(
+    entries: Iterable[Entry], time_zone: str, key: str | None, limit: int
+) -> list[LabelStatus]:
+    """Return the sums of each day's labels, the earliest day first.
+
+    entries   a whole journal, in order
+    key       only labels with this key; None: with any
+    limit     the number of labels of a day at most, those on which most was spent
+    """
+    by_day: dict[str, Sums] = {}
+    tickets: dict[int, tuple[str, TicketRecord]] = {}  # whose money may still move, with their days
+    for entry in entries:
+        if entry.kind == "asked":
+            if wanted := with_key(entry.body.get("labels", {}), key):
+                day, ticket = local_day(time_zone, entry.at), TicketRecord.issued(entry)
+                move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
+                by_day.setdefault(day, Sums()).book(wanted, 1, move)
+                tickets[ticket.id] = day, ticket
+        elif entry.ticket in tickets:
+            day, before = tickets.pop(entry.ticket)
+            after = before.after(entry, None)
+            if move := moved_between(before, after):
+                by_day[day].book(with_key(before.asked["labels"], key), 0, move)
+            if after.state in OPEN:
+                tickets[after.id] = day, after
+    return [
+        replace(status, day=day)
+        for day in sorted(by_day)
+        for status in labels(by_day[day].listed(), limit)
+    ]
+
+
+def with_key(labels: dict[str, str], key: str | None) -> dict[str, str]:
+    """Return the labels with a key, or all of them."""
+    return labels if key is None else {key: labels[key]} if key in labels else {}
+
+
+def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
+    """Return the sums of at most `limit` labels, largest first.
+
+    rows   key, value, resource, tickets, spent, held, presumed and overrun
+
+    The order is by what was spent of the first resource, overruns included, then by tickets.
+    """
+    ordered = sorted(map(tuple, rows))
+    groups = [list(parts) for _, parts in groupby(ordered, key=lambda row: row[:2])]
+    sums = []
+    for parts in nsmallest(limit, groups, key=lambda parts: rank(*parts[0])):
+        key, value, _, tickets, *_ = parts[0]
+        spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:])
+        sums.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
+    return sums
+
+
+def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
+    """Return the place of a label in the order of what was spent, from its first resource."""
+    return -spent - more[-1], -tickets, key, value

@@ -1,0 +1,216 @@
+"""The status of a campaign or an account, with its alarms and its forecast."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from purse.base.text import count
+from purse.campaign.api.account_results import AccountStatus, LevelStatus
+from purse.campaign.api.results import (
+    Alarm,
+    AlarmKind,
+    BalanceStatus,
+    CoolingArm,
+    FeatureStatus,
+    ForecastStatus,
+    PeriodStatus,
+    Status,
+)
+from purse.campaign.api.states import RUNNING, STATES
+from purse.campaign.ledger.campaign_level import CampaignLevel
+from purse.campaign.ledger.cooldown import CoolDown
+from purse.campaign.ledger.level import Level
+from purse.campaign.ledger.masks import SILENT, SILENT_SHARE
+from purse.campaign.ledger.records import ALARMS, Balance, Head, Units, text
+from purse.campaign.ledger.state import Standing, standing
+from purse.campaign.ledger.ticket import texts
+from purse.campaign.storage.sql import Overview
+from purse.campaign.terms.arms import Arms
+
+DAY = 86_400_000  # ms after which an alarm about reports or clocks ends
+# alarms about reports, besides overruns: what they say of a number of reports
+ABOUT_REPORTS: dict[AlarmKind, str] = {
+    "conflict": "{} against what was told before, kept in the journal",
+    "below-minimum": "{} of less than the declared minimum cost",
+    "outside-range": "{} of a reward outside the declared range, which the policy saw as its "
+    "nearest end",
+}
+COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
+
+
+def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
+    """Return how a campaign stands.
+
+    level   the campaign as of now (ms): periods that are due have begun
+    look    the same as it is stored
+    """
+    terms, head, arms, context = level.terms, level.head, level.arms, level.terms.context
+    facts = common(level, look, standing(level, now))
+    return Status(
+        **facts,
+        policy=terms.policy,
+        arms=tuple(arms.names[place] for place in arms.there),
+        rounds=head.rounds,
+        horizon=terms.horizon if isinstance(terms.horizon, int) else None,
+        counts={**dict.fromkeys(COUNTS, 0), **head.counts},
+        overdue=look.overdue,
+        oldest_held=None if look.oldest is None else look.oldest / 1000,
+        alarms=tuple(campaign_alarms(level, look, now)),
+        retired=tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
+        cooling=tuple(
+            CoolingArm(
+                arms.names[cool.arm],
+                (cool.begun + cool.length) / 1000,
+                cool.length / 1000,
+                cool.probe or None,
+            )
+            for cool in cooling(head, arms)
+        ),
+        features=tuple(map(FeatureStatus, context.columns, *map(context.in_units, head.seen)))
+        if head.seen
+        else (),
+        labels=tuple(sorted(head.labels)),
+        until=terms.until / 1000 if terms.until else None,
+        forecast=forecast(level, now) if facts["status"] == RUNNING else None,
+        time_zone=terms.time_zone,
+    )
+
+
+def forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
+    """Return what is expected until the end; None without a horizon, or before the first ask."""
+    horizon, ends = level.terms.horizon, level.window.ends
+    if isinstance(horizon, int):
+        to_come = horizon - level.asked_in_period
+        if not level.asked_in_period:
+            return None
+    elif horizon is None or not (level.traffic.before or level.traffic.asks):
+        return None
+    else:
+        to_come = round(level.to_come(now) or 0)
+    lasts = min(level.lasts())
+    affords = None if lasts == math.inf else int(lasts)
+    return ForecastStatus(to_come, ends / 1000 if ends else None, affords)
+
+
+def account_status(
+    level: Level, look: Overview, now: int, children: Sequence[LevelStatus], below: Sequence[Units]
+) -> AccountStatus:
+    """Return how an account stands, as for `campaign_status`, and all that is below it.
+
+    below   the most that each arm of the campaigns below it may cost
+    """
+    return AccountStatus(
+        **common(level, look, standing(level, now, below)),
+        alarms=tuple(account_alarms(level, now)),
+        children=tuple(children),
+    )
+
+
+def common(level: Level, look: Overview, state: Standing) -> dict[str, Any]:
+    """Return what the status of a campaign and of an account have in common."""
+    stored, terms, head = look.levels[-1], level.terms, level.head
+    head_before = Head.from_json(stored.text)
+    return {
+        "name": terms.name,
+        "status": state[0],
+        "why": state[1],
+        "purses": balances(terms.resources, level.balances),
+        "entries": stored.seq,
+        "digest": head_before.digest,
+        "created_at": head.created / 1000,
+        "changed_at": head_before.changed / 1000,
+        "account": terms.account,
+        "period": period(level),
+        "alerts": tuple(head.alerts),
+    }
+
+
+def balances(resources: Sequence[str], units: Sequence[Balance]) -> tuple[BalanceStatus, ...]:
+    """Return balances for people, one of each resource."""
+    return tuple(
+        BalanceStatus(name, **part.in_text()) for name, part in zip(resources, units, strict=True)
+    )
+
+
+def period(level: Level) -> PeriodStatus | None:
+    """Return the period of a level for people; None if the budget is not renewed."""
+    now, terms = level.period, level.terms
+    if now is None:
+        return None
+    return PeriodStatus(
+        now.number,
+        terms.every,
+        terms.time_zone,
+        terms.carry,
+        now.begun / 1000,
+        now.ends / 1000 if level.head.status == RUNNING else None,
+        level.head.rounds - now.rounds if isinstance(level, CampaignLevel) else None,
+        texts(terms.budget),
+        texts(now.carried),
+        texts(now.spent(level.balances)),
+        texts([part.held - held for part, held in zip(level.balances, now.held, strict=True)]),
+        texts(now.budget(level.balances)),
+    )
+
+
+def cooling(head: Head, arms: Arms) -> list[CoolDown]:
+    """Return the cool-downs of arms that are there and have not recovered."""
+    cools = map(CoolDown._make, head.cooling)
+    return [cool for cool in cools if cool.length and not arms.is_retired[cool.arm]]
+
+
+def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[Alarm]:
+    """Yield what a person should look at."""
+    terms, head, arms = level.terms, level.head, level.arms
+    if look.danger is not None:
+        yield Alarm("storage", look.danger)
+    yield from clock_alarm(head, now)
+    last = last_cause(head, "overrun", now)
+    for name, part in zip(terms.resources, level.balances, strict=True):
+        if part.overrun and last is not None:
+            number = count(head.counts["overruns"], "report")
+            words = f"{text(part.overrun)} {name} more was spent than held, in {number}"
+            yield Alarm("overrun", words, last)
+        if part.presumed:
+            tickets = count(head.counts["presumed"], "ticket")
+            yield Alarm(
+                "presumed",
+                f"{text(part.presumed)} {name} is presumed spent for {tickets} without a report",
+            )
+    if look.overdue:
+        yield Alarm("overdue", f"{count(look.overdue, 'ticket')} past the deadline")
+    for kind, words in ABOUT_REPORTS.items():
+        if (last := last_cause(head, kind, now)) is not None:
+            yield Alarm(kind, words.format(count(head.counts[ALARMS[kind]], "report")), last)
+    for cool in cooling(head, arms):
+        words = f"calls of {arms.names[cool.arm]!r} fail: it is tried one ticket at a time"
+        yield Alarm("cooling-down", words)
+    for name, silent in zip(arms.names, head.silent, strict=False):
+        if silent >= SILENT and silent >= head.counts["tickets"] / SILENT_SHARE:
+            words = f"{count(silent, 'ticket')} of {name!r} and no reward yet: it is asked for less"
+            yield Alarm("silent", words)
+
+
+def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
+    """Yield what a person should look at."""
+    yield from clock_alarm(level.head, now)
+    last = last_cause(level.head, "overrun", now)
+    for name, part in zip(level.terms.resources, level.balances, strict=True):
+        if part.overrun and last is not None:
+            yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
+
+
+def clock_alarm(head: Head, now: int) -> Iterator[Alarm]:
+    """Yield that a clock was ahead, for a day."""
+    if (last := last_cause(head, "clock", now)) is not None:
+        steps = count(head.clock_steps, "time")
+        words = f"the clock was more than an hour ahead, {steps}: deadlines and periods may have "
+        yield Alarm("clock", words + "ended early", last)
+
+
+def last_cause(head: Head, kind: str, now: int) -> float | None:
+    """Return when an alarm had its last cause, in seconds; None if a day has passed since."""
+    at = head.alarmed.get(kind)
+    return None if at is None or now >= at + DAY else at / 1000
