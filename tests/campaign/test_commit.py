@@ -15,7 +15,7 @@ from purse import InvalidInput
 from purse.campaign.campaign import Campaign
 from purse.campaign.rules import asks
 from purse.campaign.run.committer import Operation
-from purse.campaign.storage.sql import Locked, Wants, Writes
+from purse.campaign.storage.sql import LockedLevels, ReadRequest, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
@@ -43,7 +43,9 @@ class Slow(Storage):
         self.go.set()
         self.failure: Exception | None = None
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+    def change(
+        self, name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
+    ) -> None:
         self.changes += 1
         self.busy.set()
         assert self.go.wait(60)
@@ -81,7 +83,7 @@ def together(campaign: Any, storage: Slow, acts: list[Callable[[], Any]]) -> lis
         threads.append(threading.Thread(target=work, args=(place, act)))
         threads[-1].start()
         # until it has joined the queue, behind the one under way
-        while len(campaign._kept.committer._queue) <= place:
+        while len(campaign._local.committer._queue) <= place:
             threads[-1].join(0.001)
     storage.go.set()
     for thread in threads:
@@ -158,7 +160,7 @@ def test_after_a_batch_that_failed_its_operations_are_done_one_by_one(
         storage,
         [
             lambda: campaign.tell(ticket, 1, 1),
-            lambda: campaign._kept.committer.do(Operation(mistaken)),
+            lambda: campaign._local.committer.do(Operation(mistaken)),
             campaign.ask,
         ],
     )
@@ -181,7 +183,7 @@ def test_one_ask_that_fails_does_not_refuse_the_report_beside_it(tmp_path: Path)
         asks=True,
         expires=True,
     )
-    campaign._kept.committer._queue.append(ask)
+    campaign._local.committer._queue.append(ask)
     assert campaign.tell(1, 1, 1).state == "told"
     assert isinstance(ask.error, InvalidInput)
 
@@ -207,7 +209,9 @@ def test_whoever_shared_an_interrupted_transaction_is_told_at_once(
     campaign.ask()
     change, broken = storage.change, threading.Event()
 
-    def interrupted(name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+    def interrupted(
+        name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
+    ) -> None:
         if broken.is_set() or threading.current_thread().name == "first":
             change(name, wants, decide)
         else:
@@ -236,7 +240,7 @@ def test_an_interrupt_while_the_policy_learns_teaches_it_nothing_twice() -> None
     there.probabilities()  # it has learnt nothing yet
     for ticket in here.ask_many(6):
         here.tell(ticket, 1, "0.5")
-    policy, calls = there._kept.committer.policy, iter(range(1, 99))
+    policy, calls = there._local.committer.policy, iter(range(1, 99))
     steps = policy._steps
 
     class Interrupted:

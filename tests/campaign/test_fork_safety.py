@@ -18,7 +18,7 @@ import pytest
 
 from purse import Campaign
 from purse.base.cached import cached_property
-from purse.campaign.storage.sql import Wants
+from purse.campaign.storage.sql import ReadRequest
 from purse.compiler.jit import COMPILING
 from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
@@ -42,7 +42,7 @@ class Lingering(threading.Thread):
         self.inside, self.leave = threading.Event(), threading.Event()
 
     def run(self) -> None:
-        self.campaign.storage.change("test", Wants(), self.linger)
+        self.campaign.storage.change("test", ReadRequest(), self.linger)
 
     def linger(self, _: Any) -> None:
         self.inside.set()

@@ -12,7 +12,7 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
-from purse.campaign.ledger.ticket import folded as ticket_of_entries
+from purse.campaign.ledger.ticket import fold_ticket as ticket_of_entries
 from purse.campaign.rules import asks, operators, reports
 from purse.campaign.storage.storage import read_entries
 from purse.errors import AskRefused, InvalidInput, PurseError, TicketError

@@ -28,7 +28,7 @@ PERIOD = 6 * 3_600_000  # ms
 def told(campaign: Campaign) -> int:
     """The reports that the policy counts, which begin at 2."""
     campaign.ask()  # it learns what is in the journal
-    policy = campaign._kept.committer.policy
+    policy = campaign._local.committer.policy
     assert policy is not None
     return int(policy.state["told"][0])
 
@@ -60,7 +60,7 @@ def test_a_period_begins_with_what_init_gives(monkeypatch: pytest.MonkeyPatch, e
     assert (told(first), told(second)) == (2, 2)
     report(first, 2)
     assert (told(first), told(second), told(harness.open("test"))) == (4, 4, 4)
-    policy = first._kept.committer.policy
+    policy = first._local.committer.policy
     assert policy.state["rewards"].sum() == 10  # the rest stays
     assert first.audit().findings == ()
     assert first.audit(full=True).findings == ()
@@ -83,7 +83,7 @@ def test_the_account_of_the_default_begins_again_with_a_period() -> None:
         if turn % 30 == 0:
             harness.clock += PERIOD * (turn > 0)
             campaign.ask()
-            policy = campaign._kept.committer.policy
+            policy = campaign._local.committer.policy
             assert [policy.state[name].any() for name in ("paid", "began")] == [False, False]
             assert policy.state["taken"].any() == (turn > 0)
         ticket = campaign.ask(arms=rng.choice([None, ["large"], ["small", "middle"]]))

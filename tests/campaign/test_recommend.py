@@ -154,7 +154,7 @@ def test_costs_of_another_resource() -> None:
         "red": ArmSums(40, 0, 0, 20.0, (36 * units, 40 * units)),
         "green": ArmSums(40, 0, 0, 20.0, (8 * units, 320 * units)),
     }
-    vars(campaign._kept)["history"] = SimpleNamespace(look=lambda _: sums)
+    vars(campaign._local)["history"] = SimpleNamespace(look=lambda _: sums)
     money, tokens = campaign.recommend("ratio"), campaign.recommend("ratio", resource="tokens")
     assert (money.arm, money.resource) == ("green", "USD")
     assert (tokens.arm, tokens.resource, tokens.arms[1].cost.mean) == ("red", "tokens", 8)
@@ -186,7 +186,7 @@ def test_a_child_process_can_ask_though_a_thread_of_the_parent_was_asking(
     spend(campaign, "green", [1], BETTER)
     campaign.recommend()
     assert isinstance(campaign, Campaign)
-    with campaign._kept.history._lock:  # as if another thread were reading
+    with campaign._local.history._lock:  # as if another thread were reading
         child = os.fork()
         if child == 0:  # pragma: no cover - in another process
             os._exit(0 if campaign.recommend().arm == "green" else 1)

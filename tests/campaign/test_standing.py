@@ -10,7 +10,7 @@ import pytest
 
 from purse import Account, Campaign
 from purse.campaign.ledger.ask_inputs import Mask
-from purse.campaign.ledger.state import standing
+from purse.campaign.ledger.state import state_of
 from purse.campaign.rules import asks
 from purse.errors import AskRefused, BudgetExhausted, CampaignEnded, CampaignPaused, HorizonReached
 from purse.service.live_view import LiveView
@@ -214,12 +214,12 @@ def test_what_ends_the_game_for_good(choice: int, mask: Mask | None, then: str, 
     game = Game(script=(choice,))
     message = refusal(AskRefused, game.do, asks.ask, 1, "first", mask)
     assert message == "uniform has ended the game after 0 rounds"
-    assert standing(game.campaign, game.now) == (then, message if then == "ended" else "")
+    assert state_of(game.campaign, game.now) == (then, message if then == "ended" else "")
     game.top_up(game.campaign, 1, "more")
-    assert standing(game.campaign, game.now)[0] == later
+    assert state_of(game.campaign, game.now)[0] == later
     game.policy.arms = (0,)
     game.do(asks.ask, 1, "second")
-    assert standing(game.campaign, game.now) == ("running", "")
+    assert state_of(game.campaign, game.now) == ("running", "")
 
 
 def test_the_answer_of_a_page() -> None:

@@ -17,7 +17,7 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance
 from purse.campaign.rules import operators
 from purse.campaign.rules.transaction import Transaction
-from purse.campaign.terms.arms import Seen
+from purse.campaign.terms.arms import PolicyView
 from purse.campaign.terms.budget_terms import AccountTerms
 from purse.campaign.terms.terms import Terms
 
@@ -59,14 +59,14 @@ class Script:
 
     def __init__(self, *arms: int) -> None:
         self.arms = arms
-        self.saw: list[Seen] = []
+        self.saw: list[PolicyView] = []
 
-    def choose(self, seen: Seen) -> tuple[int, float]:
+    def choose(self, seen: PolicyView) -> tuple[int, float]:
         """Return the arm of a round."""
         self.saw.append(seen)
         return self.arms[(seen.t - 1) % len(self.arms)], 0.5
 
-    def probabilities(self, seen: Seen) -> list[float]:
+    def probabilities(self, seen: PolicyView) -> list[float]:
         """Return 1/2 for each of two arms."""
         return [0.5, 0.5]
 

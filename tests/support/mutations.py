@@ -24,10 +24,10 @@ from purse.campaign.run.committer import Committer
 from purse.campaign.run.learner import Learner
 from purse.campaign.storage import schema
 from purse.campaign.storage.file_lock import FileLock
-from purse.campaign.storage.sql import Locked
+from purse.campaign.storage.sql import LockedLevels
 from purse.campaign.storage.sqlite import Sqlite
 from purse.campaign.storage.storage import Storage
-from purse.campaign.terms.arms import Seen
+from purse.campaign.terms.arms import PolicyView
 from purse.errors import StorageUnavailable
 
 Patch = pytest.MonkeyPatch
@@ -93,13 +93,13 @@ def book_another_amount(patch: Patch) -> None:
 
 def forget_reports(patch: Patch) -> None:
     """A ticket that was told looks as if it were still out."""
-    pulled = reports.pulled
+    pulled = reports.pulled_ticket
 
     def forgetful(transaction: Transaction, number: int, *more: str) -> TicketRecord:
         ticket = pulled(transaction, number, *more)
         return out_again(transaction, ticket) if ticket.state == TOLD else ticket
 
-    patch.setattr(reports, "pulled", forgetful)
+    patch.setattr(reports, "pulled_ticket", forgetful)
 
 
 def out_again(transaction: Transaction, ticket: TicketRecord) -> TicketRecord:
@@ -174,7 +174,7 @@ def cache_the_counters(patch: Patch) -> None:
     known: dict[Committer, Any] = {}
     decide, level = Committer._decide, Committer.level
 
-    def cached(committer: Committer, operations: Any, policy: Any, locked: Locked) -> Any:
+    def cached(committer: Committer, operations: Any, policy: Any, locked: LockedLevels) -> Any:
         *above, own = locked.levels
         own = own._replace(balances=known.get(committer, own.balances))
         return decide(committer, operations, policy, locked._replace(levels=[*above, own]))
@@ -248,7 +248,7 @@ def use_the_probability_of_now(patch: Patch) -> None:
     def confused(policy: Learner, told: Any, seq: int, digest: str) -> None:
         for number, body in told:
             budget, n_arms = list(policy.terms.budget), policy.terms.n_arms
-            seen = Seen(body["t"], budget, [0] * n_arms, [], None, None)
+            seen = PolicyView(body["t"], budget, [0] * n_arms, [], None, None)
             now = policy.probabilities(seen)
             learn(policy, [(number, {**body, "p": now[body["arm"]]})], number, "")
         learn(policy, [], seq, digest)
@@ -258,7 +258,7 @@ def use_the_probability_of_now(patch: Patch) -> None:
 
 def trust_checkpoints(patch: Patch) -> None:
     """A checkpoint is taken as it is."""
-    patch.setattr(learner, "opened", lambda body: bytes(body)[SEAL:])
+    patch.setattr(learner, "unseal", lambda body: bytes(body)[SEAL:])
 
 
 def write_over_the_journal(patch: Patch) -> None:

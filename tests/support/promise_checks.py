@@ -206,7 +206,7 @@ def campaigns_of_an_account_take_turns(build: Build) -> None:
 def ask_within_an_ask(first: Any, second: Any) -> None:
     """The second campaign asks once before, and once while the first one is deciding."""
     second.ask()  # it knows its policy and has its connection
-    decide, waiting = first._kept.committer._decide, threading.Thread(target=second.ask)
+    decide, waiting = first._local.committer._decide, threading.Thread(target=second.ask)
 
     def slowly(*arguments: Any) -> Any:
         if not waiting.ident:
@@ -214,6 +214,6 @@ def ask_within_an_ask(first: Any, second: Any) -> None:
             waiting.join(1)  # it cannot be done before this is
         return decide(*arguments)
 
-    first._kept.committer._decide = slowly
+    first._local.committer._decide = slowly
     first.ask()
     waiting.join()

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from purse import Campaign
 from purse.campaign.rules import asks
 from purse.campaign.rules.transaction import Transaction
-from purse.campaign.run.committer import written
-from purse.campaign.storage.sql import Locked, Wants, Writes
+from purse.campaign.run.committer import writes_of
+from purse.campaign.storage.sql import LockedLevels, ReadRequest, Writes
 from purse.campaign.webhooks.file import Receiver as Named
 from purse.campaign.webhooks.follower import Follower
 from purse.campaign.webhooks.sending import read_target
@@ -126,11 +126,11 @@ def ask(campaign: Any) -> None:
     """Ask for the first arm."""
     storage = campaign.storage
 
-    def decide(locked: Locked) -> Writes:
-        level = campaign._kept.committer.level(locked.levels)
+    def decide(locked: LockedLevels) -> Writes:
+        level = campaign._local.committer.level(locked.levels)
         transaction = Transaction(level, storage.now(), Script(0))
         transaction.renew()
         asks.ask(transaction, 1, f"r{level.seq}")
-        return written(transaction, locked.levels)
+        return writes_of(transaction, locked.levels)
 
-    storage.change(campaign.name, Wants(), decide)
+    storage.change(campaign.name, ReadRequest(), decide)

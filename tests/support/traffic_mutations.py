@@ -16,7 +16,7 @@ from purse.campaign.rules import allowed_arms, asks, reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run import committer, learner
 from purse.campaign.run.learner import Learner
-from purse.campaign.terms.arms import Arms, Seen
+from purse.campaign.terms.arms import Arms, PolicyView
 
 Patch = pytest.MonkeyPatch
 
@@ -147,7 +147,7 @@ def forget_the_chance_of_exploration(patch: Patch) -> None:
     """A ticket carries the policy's probability alone."""
     next_round = asks.next_round
 
-    def proud(transaction: Transaction, seen: Seen, explored: Any) -> tuple[int, float]:
+    def proud(transaction: Transaction, seen: PolicyView, explored: Any) -> tuple[int, float]:
         arm, _ = next_round(transaction, seen, explored)
         return arm, transaction.policy.probabilities(seen)[arm]
 

@@ -53,7 +53,7 @@ def played(harness: StorageHarness, name: str = "exp3++.bwk", rounds: int = 15) 
 def mind(campaign: Any) -> dict[str, bytes]:
     """What the policy of a campaign has learnt, after the last entry, as bytes."""
     campaign.probabilities()
-    return bytes_of(campaign._kept.committer.policy)
+    return bytes_of(campaign._local.committer.policy)
 
 
 def bytes_of(learnt: Learner) -> dict[str, bytes]:
@@ -90,7 +90,7 @@ def test_recovery_twice_gives_identical_bytes(memory: MemoryHarness) -> None:
     for _ in range(2):
         campaign = memory.open("test")
         chances = campaign.probabilities()
-        seen.append((campaign._kept.committer.policy.stored(), chances, campaign.audit()))
+        seen.append((campaign._local.committer.policy.stored(), chances, campaign.audit()))
     assert seen[0] == seen[1]
     assert seen[0][2].ok
 

@@ -142,7 +142,7 @@ def test_a_policy_forgets_a_journal_that_was_replaced_by_a_longer_one(
     assert kinds(campaign).count("told") == 30
     campaign.ask()
     expected = recovered(campaign.terms, campaign.storage)
-    assert state_of(campaign._kept.committer.policy) == state_of(expected)
+    assert state_of(campaign._local.committer.policy) == state_of(expected)
 
 
 def state_of(policy: Learner) -> dict[str, bytes]:

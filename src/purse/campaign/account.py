@@ -70,4 +70,4 @@ class Account(Budget[AccountStatus]):
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(self) -> Audit:
         """Return where the account differs from its journal and from those of all below it."""
-        return self._kept.audited()
+        return self._local.audited()

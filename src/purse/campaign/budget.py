@@ -26,7 +26,7 @@ from purse.errors import CampaignEnded, Conflict, invalid
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from purse.campaign.run.local_level import Kept
+    from purse.campaign.run.local_level import LocalLevel
     from purse.campaign.storage.storage import Storage
 
 # an address; or a storage, or a server, that is connected already
@@ -44,15 +44,15 @@ class Budget(Generic[S]):
     STATUS: ClassVar[type[Any]]
     ALERTS: ClassVar[Sequence[str]]  # words of its rules
     _server: Server | None = None  # that keeps it, if this process does not
-    _kept: Kept  # what this process keeps otherwise
+    _local: LocalLevel  # what this process keeps otherwise
 
-    def __init__(self, name: str, at: Server | Kept) -> None:
+    def __init__(self, name: str, at: Server | LocalLevel) -> None:
         self.name = name
         if isinstance(at, Server):
             self._server = at
             kinds.checked_name("name", name)  # it is a part of paths
         else:
-            self._kept = at
+            self._local = at
 
     def __repr__(self) -> str:
         where = f" at {self._server.url}" if self._server else ""
@@ -70,7 +70,9 @@ class Budget(Generic[S]):
             from purse.campaign.run import local_level
 
         exist_ok = flag("exist_ok", given.pop("exist_ok"))
-        return cls(given["name"], local_level.created(cls.KIND, given, storage, token, exist_ok))
+        return cls(
+            given["name"], local_level.create_level(cls.KIND, given, storage, token, exist_ok)
+        )
 
     @classmethod
     def open(
@@ -90,8 +92,10 @@ class Budget(Generic[S]):
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        storage = local_level.connected(storage, token)
-        return cls(name, local_level.opened(cls.KIND, kinds.checked_name("name", name), storage))
+        storage = local_level.connect_storage(storage, token)
+        return cls(
+            name, local_level.open_level(cls.KIND, kinds.checked_name("name", name), storage)
+        )
 
     @classmethod
     @of_all("GET", "read", key="names")
@@ -105,20 +109,20 @@ class Budget(Generic[S]):
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        return local_level.connected(storage, token).names(cls.KIND)
+        return local_level.connect_storage(storage, token).names(cls.KIND)
 
     @property
     def storage(self) -> Storage:
         """The storage, if this process reaches it itself."""
         return self._here().storage
 
-    def _here(self) -> Kept:
+    def _here(self) -> LocalLevel:
         if self._server is not None:
             raise AttributeError(
                 f"a {self.KIND} on a server has neither 'storage' nor 'terms' here; status() says "
                 "how it stands, and the first entry of journal() what it was created with"
             )
-        return self._kept
+        return self._local
 
     @verb("GET", "", "read")
     def status(self) -> S:
@@ -126,7 +130,7 @@ class Budget(Generic[S]):
 
         Like every method that only reads, it neither waits for a writer nor makes one wait.
         """
-        return cast(S, self._kept.status())
+        return cast(S, self._local.status())
 
     @verb("POST", "top-ups", "admin", CampaignEnded, Conflict)
     def top_up(self, amount: kinds.Amounts, request_id: kinds.RequestId | None = None) -> S:
@@ -138,10 +142,10 @@ class Budget(Generic[S]):
         Raise `CampaignEnded` when the budget has ended.
         Raise `Conflict` when `request_id` was used before for another request.
         """
-        units, request = self._kept.terms.amounts("amount", amount), request_of(request_id)
+        units, request = self._local.terms.amounts("amount", amount), request_of(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._kept.operate("top_up", units, request, requests=(request,))
+        self._local.operate("top_up", units, request, requests=(request,))
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)
@@ -164,7 +168,7 @@ class Budget(Generic[S]):
         return self._turn("ended", ENDED)
 
     def _turn(self, kind: str, state: str) -> S:
-        self._kept.operate("set_status", kind, state)
+        self._local.operate("set_status", kind, state)
         return self.status()
 
     @verb("POST", "alerts", "admin")
@@ -173,7 +177,7 @@ class Budget(Generic[S]):
 
         alerts   as for `create`; an empty list ends all alerts
         """
-        self._kept.operate("set_alerts", read_alerts(alerts, self.ALERTS))
+        self._local.operate("set_alerts", read_alerts(alerts, self.ALERTS))
         return self.status()
 
     def journal(self, after: int = 0) -> Iterator[Entry]:
@@ -193,7 +197,7 @@ class Budget(Generic[S]):
         limit = integer("limit", limit, low=1, high=MOST_PAGE)
         return [
             Entry(entry.seq, entry.at, entry.kind, entry.request, entry.ticket, entry.body)
-            for entry in self._kept.entries(after, limit)
+            for entry in self._local.entries(after, limit)
         ]
 
     def export(self, file: str | Path | IO[str]) -> int:

@@ -240,10 +240,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         request_id, arms, context, labels   as for `ask`
         """
         from purse.campaign.ledger.ask_inputs import read_contexts, read_labels
-        from purse.campaign.ledger.ticket import issued
+        from purse.campaign.ledger.ticket import user_ticket
         from purse.campaign.rules import asks
 
-        level = self._kept
+        level = self._local
         mask, seen = level.mask(arms), None
         if n is None and contexts is None:
             one = level.context(context)
@@ -264,7 +264,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             asks=True,
             expires=True,
         )
-        return [issued(level.terms, names, ticket) for ticket in tickets]
+        return [user_ticket(level.terms, names, ticket) for ticket in tickets]
 
     @verb(
         "POST", "probabilities", "act", BudgetExhausted, BudgetHeld, ArmsCoolingDown,
@@ -279,11 +279,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import asks
 
-        mask, seen = self._kept.mask(arms), self._kept.context(context)
-        chances = self._kept.do(
+        mask, seen = self._local.mask(arms), self._local.context(context)
+        chances = self._local.do(
             lambda change: asks.foresee(change, mask, seen), asks=True, looks=True
         )
-        return dict(zip(self._kept.arms.names, chances, strict=False))
+        return dict(zip(self._local.arms.names, chances, strict=False))
 
     @verb("POST", "tickets/{ticket}/tell", "act", TicketError, Conflict)
     def tell(self, ticket: kinds.Ticket, reward: kinds.Reward, cost: kinds.Amounts) -> Receipt:
@@ -301,7 +301,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        return self._kept.report("tell", ticket, cost=cost, reward=reward)
+        return self._local.report("tell", ticket, cost=cost, reward=reward)
 
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
@@ -334,7 +334,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules.reports import read_costs, read_reward, tell
 
-        terms = self._kept.terms
+        terms = self._local.terms
 
         def read(report: Report) -> tuple[int, float, list[int]]:
             number, costs = number_of(report.ticket, self.name), read_costs(terms, report.cost)
@@ -343,7 +343,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         read_reports = [attempt(read, report) for report in reports]
         good = [report for report in read_reports if not isinstance(report, PurseError)]
         answers = iter(
-            self._kept.do(
+            self._local.do(
                 lambda change: [attempt(tell, change, *report) for report in good],
                 tickets=[number for number, *_ in good],
             )
@@ -364,7 +364,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another cost was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._kept.report("settle", ticket, cost=cost)
+        return self._local.report("settle", ticket, cost=cost)
 
     @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
     def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
@@ -379,7 +379,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another reward was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._kept.report("reward", ticket, reward=reward)
+        return self._local.report("reward", ticket, reward=reward)
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
     def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
@@ -396,7 +396,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         before.
         Raise `TicketError` as `tell` does.
         """
-        return self._kept.report("fail", ticket, reason=reason, cost=cost)
+        return self._local.report("fail", ticket, reason=reason, cost=cost)
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:
@@ -410,7 +410,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` as `tell` does.
         """
-        return self._kept.report("void", ticket)
+        return self._local.report("void", ticket)
 
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:
@@ -424,7 +424,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         count, total = MOST_DUE, 0
         while count == MOST_DUE:
-            count = self._kept.do(count_expired, expires=True)
+            count = self._local.do(count_expired, expires=True)
             total += count
         return total
 
@@ -446,7 +446,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
         from `cost_min` to `cost_ceiling`.
         """
-        self._kept.change_arm("add_arm", name, cost_min, cost_max)
+        self._local.change_arm("add_arm", name, cost_min, cost_max)
         return self.status()
 
     @verb("POST", "arms/retire", "admin", CampaignEnded)
@@ -455,7 +455,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         name   of the arm
         """
-        self._kept.change_arm("retire_arm", name)
+        self._local.change_arm("retire_arm", name)
         return self.status()
 
     @verb("POST", "arms/set", "admin", CampaignEnded)
@@ -470,7 +470,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
         `cost_min` to its `cost_ceiling`.
         """
-        self._kept.change_arm("set_arm", name, cost_min, cost_max)
+        self._local.change_arm("set_arm", name, cost_min, cost_max)
         return self.status()
 
     def tickets(
@@ -501,7 +501,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         wanted = [choice("states", state, STATES) for state in states]
         limit = integer("limit", limit, low=1, high=MOST)
         after = integer("after", after, low=0, high=LARGEST)
-        return self._kept.tickets(wanted, limit, after)
+        return self._local.tickets(wanted, limit, after)
 
     @verb("GET", "tickets/{ticket}", "read", TicketError)
     def ticket(self, ticket: kinds.Ticket) -> CampaignTicket:
@@ -511,7 +511,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         Raise `TicketError` when the campaign did not issue it.
         """
-        return self._kept.ticket(number_of(ticket, self.name))
+        return self._local.ticket(number_of(ticket, self.name))
 
     @verb("GET", "labels", "read", key="labels")
     def labels(
@@ -533,9 +533,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             from purse.campaign.views.labels import labels_by_day
 
             choice("by", by, ("day",))
-            return labels_by_day(self._kept.journal(), self._kept.terms.time_zone, key, limit)
-        keys = self._kept.campaign.head.labels if key is None else [key]
-        storage = self._kept.storage
+            return labels_by_day(self._local.journal(), self._local.terms.time_zone, key, limit)
+        keys = self._local.campaign.head.labels if key is None else [key]
+        storage = self._local.storage
         rows = [row for name in keys for row in storage.largest(self.name, name, limit)]
         return labels(rows, limit)
 
@@ -566,10 +566,12 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         context: then the arms were tried on different requests, and their means cannot be compared.
         """
         from purse.campaign.views.history import History
-        from purse.campaign.views.recommendation import recommended
+        from purse.campaign.views.recommendation import recommendation_of
 
-        sums, level = self._kept.history.look(History.arm_sums), self._kept.campaign
-        return recommended(level, sums, by, resource, cap=cap, confidence=confidence, within=within)
+        sums, level = self._local.history.look(History.arm_sums), self._local.campaign
+        return recommendation_of(
+            level, sums, by, resource, cap=cap, confidence=confidence, within=within
+        )
 
     @verb("GET", "certificate", "read")
     def certificate(self, confidence: float = CONFIDENCE) -> Certificate:
@@ -593,10 +595,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         Raise `InvalidInput` when the confidence is not allowed.
         """
-        from purse.campaign.views.certificate import certified
+        from purse.campaign.views.certificate import certificate_of
 
-        sure, drifted = check_confidence(confidence), self._kept.campaign.head.drifted
-        return self._kept.history.look(lambda history: certified(history, sure, drifted))
+        sure, drifted = check_confidence(confidence), self._local.campaign.head.drifted
+        return self._local.history.look(lambda history: certificate_of(history, sure, drifted))
 
     @verb("POST", "audit", "admin", plays=True, timeout=600.0)
     def audit(
@@ -625,7 +627,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
                 integer("noted", entries, low=0, high=LARGEST)
             case _:
                 raise invalid("noted", noted, "must be the entries and the digest of a status")
-        return self._kept.audited(
+        return self._local.audited(
             full=flag("full", full),
             acknowledged=[number_of(ticket, self.name) for ticket in acknowledged],
             noted=noted,
@@ -675,7 +677,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        level = local_level.restored(file, storage, name, account)
+        level = local_level.restore_level(file, storage, name, account)
         return cls(level.name, level)
 
 

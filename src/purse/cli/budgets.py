@@ -69,9 +69,9 @@ def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     """Print a line for each campaign, or for each account, of a storage."""
     place: Any = Server.at(storage, None)
     if place is None:
-        from purse.campaign.run.local_level import connected
+        from purse.campaign.run.local_level import connect_storage
 
-        place = connected(storage, None)
+        place = connect_storage(storage, None)
     statuses = [opened(of, name, place).status() for name in of.names(storage=place)]
     if as_json:
         print_json({f"{of.KIND}s": [status.as_dict() for status in statuses]})

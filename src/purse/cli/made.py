@@ -12,7 +12,7 @@ import click
 
 from purse.campaign.api import kinds
 from purse.campaign.api.kinds import SECONDS, Kind, kind_of, once, pair
-from purse.campaign.api.verb import NONE, TEXT, WANTED, Argument, arguments_of, said
+from purse.campaign.api.verb import NONE, TEXT, WANTED, Argument, argument_text, arguments_of
 from purse.campaign.budget import Budget
 from purse.cli import complete
 from purse.cli.options import for_machines, stored
@@ -156,7 +156,7 @@ def options(
 def help_of(of: type[Budget[Any]], argument: Argument, flags: Mapping[str, str]) -> str:
     """Return the help of an argument: its text, as a sentence, and its default."""
     own = OF_ARMS.get(argument.kind) or HELP.get(argument.name)
-    text, default = own or as_typed(said(of, argument), flags), default_of(argument)
+    text, default = own or as_typed(argument_text(of, argument), flags), default_of(argument)
     if argument.kind is TIME:
         text = text.replace("seconds", "time", 1)
     if argument.default is None and (otherwise := OTHERWISE.search(text)):

@@ -8,9 +8,9 @@ from typing import Any
 from purse.base import spec
 from purse.campaign.api.results import Status, write_time
 from purse.campaign.ledger.records import Head
-from purse.campaign.views.certificate import certified
+from purse.campaign.views.certificate import certificate_of
 from purse.campaign.views.history import History
-from purse.campaign.views.recommendation import recommended
+from purse.campaign.views.recommendation import recommendation_of
 from purse.identification.recommendation import CONFIDENCE, REWARD
 
 BEST_ARM = "best-arm"  # the policy whose campaigns are a question
@@ -30,7 +30,7 @@ def answers(
         answer = recommended_arm(history, options)
         answer = answer or runs_out(status, projections)
         return {"answer": answer, "worth": history.worth, "certificate": None}
-    certificate = certified(history, CONFIDENCE, head.drifted)
+    certificate = certificate_of(history, CONFIDENCE, head.drifted)
     return {
         "answer": runs_out(status, projections),
         "worth": history.worth,
@@ -50,7 +50,7 @@ def recommended_arm(history: History, options: Mapping[str, Any]) -> str:
     asked = {"cap": None, "confidence": CONFIDENCE, "within": 0.0}
     asked |= {option: options[option] for option in OPTIONS if option in options}
     by = str(options.get("by", REWARD))
-    best = recommended(history.level, history.arm_sums(), by, None, **asked)
+    best = recommendation_of(history.level, history.arm_sums(), by, None, **asked)
     if best.arm is None:
         return best.answer
     if best.certain:

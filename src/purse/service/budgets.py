@@ -64,7 +64,7 @@ class Budgets:
             return self.put(created).status()
         budget = self.get(of, name)
         if row.plays and of.KIND == CAMPAIGN and not self.allow_policy_files:
-            refuse_file(name, budget._kept.terms.policy)
+            refuse_file(name, budget._local.terms.policy)
         try:
             return row.function(budget, **given)
         except NotFound:

@@ -92,7 +92,7 @@ class LiveView:
         history = self._followed.follow()
         shown = history.as_dict(now, span, status.status)
         ends = [purse["projection"] for purse in shown["purses"]]
-        said = answers(history, campaign._kept.campaign.head, status, ends)
+        said = answers(history, campaign._local.campaign.head, status, ends)
         tickets = [
             {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
             for ticket in campaign.tickets(limit=OLDEST)

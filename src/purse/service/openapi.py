@@ -16,7 +16,7 @@ from purse.base.json import compact_bytes
 from purse.base.problem_types import OF_ERRORS, ProblemType, facts
 from purse.campaign.api import results
 from purse.campaign.api.kinds import Schema
-from purse.campaign.api.verb import TEXT, WANTED, Argument, Verb, row_of, said, verbs
+from purse.campaign.api.verb import TEXT, WANTED, Argument, Verb, argument_text, row_of, verbs
 from purse.campaign.campaign import Campaign
 from purse.client import wire
 from purse.errors import ArmsCoolingDown, InvalidInput, NotFound, PurseError, StorageUnavailable
@@ -109,7 +109,7 @@ def argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
         schema = {"anyOf": [schema, {"type": "null"}]}
     if argument.default not in (WANTED, None):
         schema["default"] = argument.default
-    return {**schema, "description": said(of, argument)}
+    return {**schema, "description": argument_text(of, argument)}
 
 
 def stored(name: str) -> Any:

@@ -19,7 +19,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.postgres import Postgres, monotonic
-from purse.campaign.storage.sql import Wants
+from purse.campaign.storage.sql import ReadRequest
 from purse.campaign.storage.sqlite import Sqlite, check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
 from tests.support.storages import counts, kinds
@@ -245,7 +245,7 @@ def test_a_connection_lost_in_the_middle_repeats_the_transaction_once(make_harne
     campaign.ask()
     storage, change, decided = campaign.storage, campaign.storage.change, []
 
-    def losing(name: str, wants: Wants, decide: Any) -> None:
+    def losing(name: str, wants: ReadRequest, decide: Any) -> None:
         def decide_and_lose(locked: Any) -> Any:
             made = decide(locked)
             decided.append(locked.levels[-1].seq)

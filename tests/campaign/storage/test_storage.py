@@ -12,7 +12,7 @@ import pytest
 from purse import Campaign, PurseError
 from purse.campaign.api.states import UNFINISHED
 from purse.campaign.ledger.records import Balance
-from purse.campaign.storage.sql import Wants, Writes
+from purse.campaign.storage.sql import ReadRequest, Writes
 from purse.errors import CampaignExists, NotFound
 from tests.support.storages import SqliteHarness, StorageHarness, balance, counts, kinds
 
@@ -97,7 +97,7 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
         lambda: storage.checkpoint("x", "policy"),
         lambda: storage.keep("x", "policy", 1, "", b""),
         lambda: storage.tree("x"),
-        lambda: storage.change("x", Wants(), lambda _: None),
+        lambda: storage.change("x", ReadRequest(), lambda _: None),
     ):
         with pytest.raises(NotFound, match=r"^there is no campaign or account 'x'$"):
             read()
@@ -234,13 +234,13 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
         return Writes([(99, "{}", found.key)], moves, [row], [], [])
 
     with pytest.raises(PurseError, match="rejected the write: it would violate a constraint"):
-        campaign.storage.change("c", Wants(), overspend)
+        campaign.storage.change("c", ReadRequest(), overspend)
 
     def broken(_: Any) -> Writes:
         raise RuntimeError("no")
 
     with pytest.raises(RuntimeError, match="no"):
-        campaign.storage.change("c", Wants(), broken)
+        campaign.storage.change("c", ReadRequest(), broken)
     assert (balance(campaign), kinds(campaign)) == before
     assert campaign.audit().ok
 
@@ -248,17 +248,17 @@ def test_a_change_that_raises_leaves_nothing(harness: StorageHarness) -> None:
 def test_balances_move_by_differences_whatever_the_caller_believes(harness: StorageHarness) -> None:
     """The database's own counters decide whether a budget is exceeded."""
     campaign = harness.create("c", **{**TERMS, "budget": 10})
-    real = campaign._kept.committer.level
+    real = campaign._local.committer.level
 
     def believes(levels: Any) -> Any:
         levels[-1].balances[:] = [Balance(10 * 10**9)]  # as if nothing were held
         return real(levels)
 
     campaign.ask_many(3, arms={"b": 3})
-    campaign._kept.committer.level = believes
+    campaign._local.committer.level = believes
     with pytest.raises(PurseError, match="constraint"):
         campaign.ask(arms={"b": 3})
-    campaign._kept.committer.level = real
+    campaign._local.committer.level = real
     assert balance(campaign)[2] == 9 * 10**9
     assert campaign.audit().ok
 

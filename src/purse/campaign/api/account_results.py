@@ -14,7 +14,7 @@ from purse.campaign.api.results import (
     PeriodStatus,
     in_period,
     left_of,
-    said,
+    state_text,
 )
 from purse.campaign.api.states import RUNNING, CampaignState, LevelKind
 
@@ -64,11 +64,11 @@ class AccountStatus:
         return asdict(self)
 
     def __repr__(self) -> str:
-        return f"<AccountStatus of {self.name!r}: {said(self)}, left {left_of(self)}>"
+        return f"<AccountStatus of {self.name!r}: {state_text(self)}, left {left_of(self)}>"
 
     def __str__(self) -> str:
         above = f", below account {self.account}" if self.account else ""
-        lines = [f"account {self.name}: {said(self)}{above}", f"  {balances_of(self)}"]
+        lines = [f"account {self.name}: {state_text(self)}{above}", f"  {balances_of(self)}"]
         lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")

@@ -31,9 +31,9 @@ def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = WORDS) -> tu
             raise invalid("alerts", rule, allowed)
     if len(set(alerts)) < len(alerts):
         raise invalid("alerts", list(alerts), "must be different rules")
-    return tuple(sorted(alerts, key=place))
+    return tuple(sorted(alerts, key=rule_order))
 
 
-def place(rule: str) -> tuple[int, int]:
+def rule_order(rule: str) -> tuple[int, int]:
     """Return where a rule stands among others."""
     return (1, WORDS.index(rule)) if rule in WORDS else (0, int(rule[:-1]))

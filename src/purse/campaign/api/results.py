@@ -331,7 +331,7 @@ class Status:
 
     def __repr__(self) -> str:
         alarms = f", {len(self.alarms)} alarms" if self.alarms else ""
-        return f"<Status of {self.name!r}: {said(self)}, left {left_of(self)}{alarms}>"
+        return f"<Status of {self.name!r}: {state_text(self)}, left {left_of(self)}{alarms}>"
 
     def _repr_html_(self) -> str:
         """Return the balances as a table and the rest as lines, for notebooks."""
@@ -349,7 +349,7 @@ class Status:
         rounds = f"round {self.rounds}" + self.of_horizon
         shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
         lines = [
-            f"{self.name}: {said(self)}, {self.policy}, {rounds}",
+            f"{self.name}: {state_text(self)}, {self.policy}, {rounds}",
             *(
                 f"  {purse.resource}: spent {purse.spent} of {purse.budget}, held "
                 f"{purse.held}, presumed {purse.presumed}, left {purse.left}"
@@ -380,6 +380,6 @@ class Status:
         return "\n".join(lines)
 
 
-def said(status: Any) -> str:
+def state_text(status: Any) -> str:
     """Return the state of a campaign or an account, and why."""
     return status.status + (f" ({status.why})" if status.why else "")

@@ -233,7 +233,7 @@ def texts(function: Callable[..., Any]) -> dict[str, str]:
     return by_name
 
 
-def said(of: type[Budget[Any]], argument: Argument) -> str:
+def argument_text(of: type[Budget[Any]], argument: Argument) -> str:
     """Return the text of an argument, or that of the method that it says to be `as for`."""
     same = SAME.match(argument.text)
     if same is None:

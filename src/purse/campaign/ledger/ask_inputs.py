@@ -12,7 +12,7 @@ import orjson
 from purse.base import amounts
 from purse.campaign.api.journal import CLIPPED as CLIPPED
 from purse.campaign.api.journal import CONTEXT as CONTEXT
-from purse.campaign.ledger.records import Balance, Move, moved
+from purse.campaign.ledger.records import Balance, Move, apply_move
 from purse.campaign.terms.readers import check_number
 from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
@@ -175,7 +175,7 @@ class Sums:
         """Add tickets, and what they have moved of each resource."""
         for label in labels.items():
             before, sums = self.rows.get(label, (0, [Balance()] * len(move)))
-            self.rows[label] = before + tickets, moved(sums, move)
+            self.rows[label] = before + tickets, apply_move(sums, move)
 
     def listed(self) -> Iterator[tuple[Any, ...]]:
         """Yield key, value, resource, tickets, spent, held, presumed and overrun of each label."""

@@ -15,7 +15,7 @@ from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.forecast import Traffic, Window
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
-from purse.campaign.ledger.ticket import SKIP, TicketRecord, folded, moved_between
+from purse.campaign.ledger.ticket import SKIP, TicketRecord, fold_ticket, moved_between
 from purse.campaign.terms.arms import Arms
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ class CampaignLevel(Level):
         if number is None or entry.kind == "asked" or number in self.tickets:
             return
         before = [earlier for earlier in load(number) if earlier.seq < entry.seq]
-        if ticket := folded(before, self.terms.reward_within):
+        if ticket := fold_ticket(before, self.terms.reward_within):
             self.tickets[ticket.id] = ticket
 
     def forget(self, entry: Entry) -> None:

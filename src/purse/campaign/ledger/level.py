@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, PAUSED, RUNNING
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.period import Period
-from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, moved
+from purse.campaign.ledger.records import HOUR, Balance, Head, Move, Units, apply_move
 
 if TYPE_CHECKING:
     from purse.campaign.terms.budget_terms import AccountTerms
@@ -77,7 +77,7 @@ class Level:
                     ends = self.terms.first_end
                     head.period = list(Period(1, entry.at, ends, 0, nothing, nothing, nothing))
             case "topped_up":
-                self.balances = moved(self.balances, [Balance(part) for part in body["units"]])
+                self.balances = apply_move(self.balances, [Balance(part) for part in body["units"]])
                 head.top_ups += bool(head.alerts or head.alerted)
             case "renewed":
                 period, self.balances = Period(*head.period).next(
@@ -141,7 +141,7 @@ class Level:
                    now. What comes back from an ended period may be dropped.
         """
         for level in self.chain():
-            level.balances = moved(level.balances, move)
+            level.balances = apply_move(level.balances, move)
             level.head.see_clock(at)
             if asked_in is None or (period := level.period) is None:
                 continue
@@ -150,7 +150,7 @@ class Level:
             if number < period.number:
                 period, dropped = period.after_hold(move, level.terms.carry)
                 level.head.period = list(period)
-                level.balances = moved(level.balances, [Balance(-part) for part in dropped])
+                level.balances = apply_move(level.balances, [Balance(-part) for part in dropped])
 
     def left(self) -> list[int]:
         """(d,) Return what can be held: the least over this level and those above."""

@@ -72,7 +72,7 @@ class Balance(NamedTuple):
 Move = Sequence[tuple[int, int, int, int, int]]
 
 
-def moved(balances: Sequence[Balance], move: Move) -> list[Balance]:
+def apply_move(balances: Sequence[Balance], move: Move) -> list[Balance]:
     """Return balances after a move."""
     return list(map(Balance.plus, balances, move))
 
@@ -144,12 +144,12 @@ class Head:
         self.alarmed[kind] = at
 
 
-def sealed(body: bytes) -> bytes:
+def seal(body: bytes) -> bytes:
     """Return a body with a digest before it."""
     return blake2b(body, digest_size=SEAL).digest() + body
 
 
-def opened(body: bytes) -> bytes | None:
+def unseal(body: bytes) -> bytes | None:
     """Return the body that was sealed; None if it is damaged."""
     content = bytes(body)[SEAL:]
-    return content if sealed(content) == bytes(body) else None
+    return content if seal(content) == bytes(body) else None

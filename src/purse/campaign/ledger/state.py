@@ -25,21 +25,26 @@ from purse.campaign.ledger.records import Units
 from purse.campaign.terms.calendar import local_day
 from purse.campaign.terms.terms import Terms
 
-Standing = tuple[CampaignState, str]  # and why, in a sentence; "" while it runs
+StateReason = tuple[CampaignState, str]  # and why, in a sentence; "" while it runs
 
 
-def standing(level: Level, now: int, below: Sequence[Units] = ()) -> Standing:
+def state_of(level: Level, now: int, below: Sequence[Units] = ()) -> StateReason:
     """Return the state of a level, and why.
 
     level   as of now (ms): periods that are due have begun
     below   the most that each arm of the campaigns below an account may cost
     """
     if isinstance(level, CampaignLevel):
-        return stopped(level, now) or played(level) or spent(level, costs_of(level)) or over(level)
-    return stopped(level, now) or spent(level, below) or (RUNNING, "")
+        return (
+            stop_reason(level, now)
+            or horizon_reason(level)
+            or money_reason(level, costs_of(level))
+            or policy_reason(level)
+        )
+    return stop_reason(level, now) or money_reason(level, below) or (RUNNING, "")
 
 
-def stopped(level: Level, now: int) -> Standing | None:
+def stop_reason(level: Level, now: int) -> StateReason | None:
     """Return that an operator or its date has stopped a level, or an operator one above."""
     if isinstance(level, CampaignLevel) and level.is_over(now):
         return ENDED, last_day(level.terms)
@@ -52,7 +57,7 @@ def stopped(level: Level, now: int) -> Standing | None:
     return None
 
 
-def played(level: CampaignLevel) -> Standing | None:
+def horizon_reason(level: CampaignLevel) -> StateReason | None:
     """Return that a horizon is reached, of the campaign or of its period."""
     horizon, period = level.terms.horizon, level.period
     if not isinstance(horizon, int) or level.asked_in_period < horizon:
@@ -69,7 +74,7 @@ def all_played(horizon: int, of: str = "") -> str:
     )
 
 
-def spent(level: Level, costs: Sequence[Units]) -> Standing | None:
+def money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     """Return that the money of a level, or of one above, covers none of some costs, if there are
     any; otherwise, that nothing is left of a resource.
     """
@@ -98,7 +103,7 @@ def spent(level: Level, costs: Sequence[Units]) -> Standing | None:
     return EXHAUSTED, f"{words}, and {arm} may cost {amounts.text(need[place])}"
 
 
-def over(level: CampaignLevel) -> Standing:
+def policy_reason(level: CampaignLevel) -> StateReason:
     """Return whether the policy has ended the game when it was asked last."""
     rounds, *left = level.head.over or [-1]
     if rounds == level.head.rounds and (not left or left == level.left()):

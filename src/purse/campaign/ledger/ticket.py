@@ -104,7 +104,7 @@ def moved_between(before: TicketRecord, after: TicketRecord) -> Move:
     return move
 
 
-def folded(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
+def fold_ticket(entries: Iterable[Entry], reward_within: int | None) -> TicketRecord | None:
     """Return the ticket that its entries come to, in any order; None without entries."""
     ticket: TicketRecord | None = None
     for entry in sorted(entries, key=lambda entry: entry.seq):
@@ -119,7 +119,7 @@ def texts(units: Units) -> tuple[str, ...]:
     return tuple(map(text, units))
 
 
-def issued(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
+def user_ticket(terms: Any, arms: Arms, ticket: TicketRecord) -> CampaignTicket:
     """Return a ticket for its user."""
     return CampaignTicket(
         terms.name,

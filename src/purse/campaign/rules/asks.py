@@ -10,11 +10,11 @@ from purse.campaign.ledger.ask_inputs import Context, Mask, check_keys, check_mo
 from purse.campaign.ledger.level import fits
 from purse.campaign.ledger.masks import ready
 from purse.campaign.ledger.records import Units
-from purse.campaign.ledger.state import last_day, note_over, played, policy_has_ended
+from purse.campaign.ledger.state import horizon_reason, last_day, note_over, policy_has_ended
 from purse.campaign.ledger.ticket import SKIP, TicketRecord
 from purse.campaign.rules.allowed_arms import Need, allowed_arms, needs, shortage
 from purse.campaign.rules.transaction import Transaction
-from purse.campaign.terms.arms import Seen
+from purse.campaign.terms.arms import PolicyView
 from purse.compiler.kernel import kernel
 from purse.errors import (
     AskRefused,
@@ -44,7 +44,7 @@ def ask(
     """Return up to n tickets, at least one; the same again for a request that was answered before
     (P4). Raise `AskRefused` if no ticket can be issued.
     """
-    same = wanted(transaction, n, mask, labels)
+    same = request_body(transaction, n, mask, labels)
     entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
     if entry is not None:
         return handed_out(transaction, request, entry.ticket or 0, n, contexts)
@@ -67,7 +67,7 @@ def ask(
     return issued
 
 
-def wanted(
+def request_body(
     transaction: Transaction, n: int, mask: Mask | None, labels: Mapping[str, str] | None
 ) -> dict[str, Any]:
     """Return what an entry says of the request: how many tickets, its mask and its labels."""
@@ -147,7 +147,7 @@ def foresee(transaction: Transaction, mask: Mask | None, context: Context | None
 
 def look(
     transaction: Transaction, mask: Mask | None, context: Context | None
-) -> tuple[Need, Seen, dict[int, float]]:
+) -> tuple[Need, PolicyView, dict[int, float]]:
     """Return what each arm may cost in the next round, what the policy sees before it, and the
     chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
     """
@@ -159,7 +159,9 @@ def look(
         transaction.policy.begin_period(period.rounds)
     numbers = None if context is None else context.numbers
     to_come = rounds_left(transaction)
-    seen = Seen(head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come)
+    seen = PolicyView(
+        head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come
+    )
     return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
 
@@ -190,11 +192,13 @@ def refuse_stopped(transaction: Transaction) -> None:
 
 def refuse_played(transaction: Transaction) -> None:
     """Raise `HorizonReached` if all rounds of the horizon were asked for."""
-    if reached := played(transaction.campaign):
+    if reached := horizon_reason(transaction.campaign):
         raise HorizonReached(reached[1])
 
 
-def refuse_over(transaction: Transaction, seen: Seen, arm: int, *, is_special: bool) -> NoReturn:
+def refuse_over(
+    transaction: Transaction, seen: PolicyView, arm: int, *, is_special: bool
+) -> NoReturn:
     """Raise `AskRefused` because the policy has ended the game, and note it.
 
     is_special   whether the ask has a mask or a context: then only `STOP` is about others, too
@@ -220,7 +224,7 @@ def check_mask(transaction: Transaction, mask: Mask | None) -> None:
 
 
 def next_round(
-    transaction: Transaction, seen: Seen, explored: Mapping[int, float]
+    transaction: Transaction, seen: PolicyView, explored: Mapping[int, float]
 ) -> tuple[int, float]:
     """Return arm and probability of the next ticket: explored, or chosen by the policy."""
     rest, t = 1 - sum(explored.values()), seen.t
@@ -232,7 +236,7 @@ def next_round(
     return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
 
 
-def policy_choice(transaction: Transaction, seen: Seen) -> tuple[int, float]:
+def policy_choice(transaction: Transaction, seen: PolicyView) -> tuple[int, float]:
     """Return the arm that the policy chooses, and its probability. If no round may pass, the
     cheapest arm is pulled in those that the policy lets pass.
     """
@@ -245,7 +249,7 @@ def policy_choice(transaction: Transaction, seen: Seen) -> tuple[int, float]:
     return arm, chance
 
 
-def policy_chances(transaction: Transaction, seen: Seen) -> list[float]:
+def policy_chances(transaction: Transaction, seen: PolicyView) -> list[float]:
     """(K,) Return the probability of each arm if the policy chooses, see `policy_choice`."""
     chances = transaction.policy.probabilities(seen)
     if not transaction.campaign.terms.skip:
@@ -253,7 +257,7 @@ def policy_chances(transaction: Transaction, seen: Seen) -> list[float]:
     return chances
 
 
-def cheapest_arm(transaction: Transaction, seen: Seen) -> int:
+def cheapest_arm(transaction: Transaction, seen: PolicyView) -> int:
     """Return the allowed arm that may cost the least, as a part of what the dearest may."""
     arms = transaction.campaign.arms
 

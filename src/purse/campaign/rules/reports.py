@@ -22,7 +22,7 @@ REASON = 200  # characters of a reason that the journal keeps
 
 def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
     """Take a whole report (P3, P6)."""
-    ticket, costs = pulled(transaction, number), list(costs)
+    ticket, costs = pulled_ticket(transaction, number), list(costs)
     if ticket.state == TOLD and ticket.reward == reward and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if (
@@ -31,31 +31,31 @@ def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> 
         or ticket.reward not in (None, reward)
     ):
         report = {"reward": reward, "costs": costs}
-        raise conflict(transaction, ticket, report, said(reward, costs))
+        raise conflict(transaction, ticket, report, report_text(reward, costs))
     return complete(transaction, ticket, reward, costs)
 
 
 def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
     """Take what a pull cost; its reward may be known already, or come later."""
-    ticket = pulled(transaction, number)
+    ticket = pulled_ticket(transaction, number)
     costs = list(costs)
     if ticket.state in REPORTED:
         if ticket.costs == costs:
             return receipt(ticket, duplicate=True)
-        raise conflict(transaction, ticket, {"settle": costs}, said(None, costs))
+        raise conflict(transaction, ticket, {"settle": costs}, report_text(None, costs))
     if ticket.reward is not None:
         return complete(transaction, ticket, ticket.reward, costs)
-    transaction.add("settled", priced(transaction, ticket, costs), ticket=number)
+    transaction.add("settled", cost_body(transaction, ticket, costs), ticket=number)
     return receipt(transaction.find(number))
 
 
 def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
     """Take the reward of a pull; its cost may be known already, or come later."""
-    ticket = pulled(transaction, number)
+    ticket = pulled_ticket(transaction, number)
     if ticket.reward == reward:
         return receipt(ticket, duplicate=True)
     if ticket.reward is not None:
-        raise conflict(transaction, ticket, {"reward": reward}, said(reward, None))
+        raise conflict(transaction, ticket, {"reward": reward}, report_text(reward, None))
     if ticket.state == SETTLED:
         return complete(transaction, ticket, reward, ticket.costs or [])
     transaction.add("rewarded", {"reward": reward}, ticket=number)
@@ -64,21 +64,21 @@ def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
 
 def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
     """Take that a call did not work, and what it cost; nothing is learnt."""
-    ticket = pulled(transaction, number)
+    ticket = pulled_ticket(transaction, number)
     costs = list(costs)
     if ticket.state == FAILED and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if ticket.state not in OPEN:
-        raise conflict(transaction, ticket, {"fail": costs}, f"failed, {said(None, costs)}")
+        raise conflict(transaction, ticket, {"fail": costs}, f"failed, {report_text(None, costs)}")
     transaction.add(
-        "failed", {**priced(transaction, ticket, costs), "reason": reason}, ticket=number
+        "failed", {**cost_body(transaction, ticket, costs), "reason": reason}, ticket=number
     )
     return receipt(transaction.find(number))
 
 
 def void(transaction: Transaction, number: int) -> Receipt:
     """Release a hold."""
-    ticket = pulled(transaction, number, "void")
+    ticket = pulled_ticket(transaction, number, "void")
     if ticket.state in REPORTED:
         raise conflict(transaction, ticket, {"void": True}, "void")
     if ticket.state == VOID:
@@ -103,7 +103,7 @@ def expire(transaction: Transaction, due: Iterable[TicketRecord]) -> int:
     return count
 
 
-def pulled(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
+def pulled_ticket(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
     """Return a ticket. Raise `TicketError` if its round passed without a pull."""
     ticket = transaction.find(number)
     if ticket.state == SKIPPED:
@@ -121,12 +121,12 @@ def complete(
     if ticket.state == SETTLED:
         body |= {"costs": list(costs), "from": ticket.source}
     else:
-        body |= priced(transaction, ticket, costs)
+        body |= cost_body(transaction, ticket, costs)
     transaction.add("told", {**body, **more}, ticket=ticket.id)
     return receipt(transaction.find(ticket.id))
 
 
-def priced(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
+def cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
     """Return what an entry says of a cost. Raise `InvalidInput` if it is too large to count."""
     most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
     over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
@@ -144,14 +144,16 @@ def conflict(
     transaction.add("conflict", {"report": report}, ticket=ticket.id)
     only_reward = ticket.costs is None and ticket.reward is not None
     state = "rewarded" if only_reward else ticket.state
-    first = said(ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs)
+    first = report_text(
+        ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs
+    )
     return Conflict(
         f"ticket {ticket.id} was {state} before with another report: {first or ticket.state}; "
         f"the first report stands, this one is only recorded: {what}"
     )
 
 
-def said(reward: float | None, costs: Units | None) -> str:
+def report_text(reward: float | None, costs: Units | None) -> str:
     """Write a report for people."""
     parts = [] if reward is None else [f"reward {reward:g}"]
     return ", ".join(parts + ([f"cost {', '.join(map(amounts.text, costs))}"] if costs else []))

@@ -31,7 +31,7 @@ from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import HOUR, Balance, Units
 from purse.campaign.ledger.ticket import TicketRecord
-from purse.campaign.terms.arms import Seen
+from purse.campaign.terms.arms import PolicyView
 from purse.campaign.terms.calendar import Calendar, ahead_of_utc, data_version
 from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
@@ -44,10 +44,10 @@ PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users a
 class Chooser(Protocol):
     """A policy that chooses."""
 
-    def choose(self, seen: Seen) -> tuple[int, float]:
+    def choose(self, seen: PolicyView) -> tuple[int, float]:
         """Return an arm and its probability."""
 
-    def probabilities(self, seen: Seen) -> list[float]:
+    def probabilities(self, seen: PolicyView) -> list[float]:
         """Return the probability of each arm."""
 
     def begin_period(self, rounds: int) -> None:

@@ -25,11 +25,11 @@ from purse.campaign.api.states import CAMPAIGN
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.records import AUDIT, Balance, Head, opened, sealed
+from purse.campaign.ledger.records import AUDIT, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.run.learner import Learner
 from purse.campaign.run.replay_journal import Replay
-from purse.campaign.storage.sql import Stored
+from purse.campaign.storage.sql import LevelRows
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.budget_terms import AccountTerms
 from purse.campaign.terms.terms import Terms
@@ -91,7 +91,7 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     return Audit(own.seq, tuple(findings), own.head.digest, *seen)
 
 
-def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
+def replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Replay:
     """Return a level before its first entry."""
     name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
     if stored.level.kind == CAMPAIGN:
@@ -102,7 +102,7 @@ def replay_of(storage: Storage, stored: Stored, above: Level | None) -> Replay:
 
 
 def lines(
-    storage: Storage, place: int, stored: Stored, after: int
+    storage: Storage, place: int, stored: LevelRows, after: int
 ) -> Iterator[tuple[int, int, int, Entry, str]]:
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
     the level stood alone), place of the level, number, entry and digest.
@@ -117,7 +117,7 @@ def lines(
         after = page[-1][0].seq
 
 
-def compare(replay: Replay, stored: Stored) -> None:
+def compare(replay: Replay, stored: LevelRows) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
     for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
@@ -158,7 +158,7 @@ def keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
     mark = f"{top.head.turn} {top.head.digest}"
     with suppress(StorageUnavailable):  # a checkpoint only saves time
         for name, replay in replays.items():
-            body, level = sealed(compact_bytes([mark, names, *facts(replay)])), replay.level
+            body, level = seal(compact_bytes([mark, names, *facts(replay)])), replay.level
             storage.keep(name, AUDIT, level.seq, level.head.digest, body)
 
 
@@ -178,7 +178,7 @@ def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     checkpoints: dict[str, tuple[int, list[Any]]] = {}
     for name in replays:
         checkpoint = storage.checkpoint(name, AUDIT)
-        body = None if checkpoint is None else opened(checkpoint.body)
+        body = None if checkpoint is None else unseal(checkpoint.body)
         if (
             checkpoint is None
             or body is None

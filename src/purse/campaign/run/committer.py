@@ -19,11 +19,11 @@ from purse.campaign.api.states import ACCOUNT, CAMPAIGN, UNFINISHED
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance
-from purse.campaign.ledger.ticket import folded
+from purse.campaign.ledger.ticket import fold_ticket
 from purse.campaign.rules import reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.learner import CHECKPOINT_EVERY, JournalRewound, Learner, parsed, recovered
-from purse.campaign.storage.sql import Found, Locked, Wants, Writes
+from purse.campaign.storage.sql import LockedLevels, ReadRequest, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, PurseError, StorageUnavailable
 
@@ -75,7 +75,7 @@ class Committer:
                 if self._leader is operation:
                     self._lead(operation)
                 elif operation.ready is None:  # then look again: no thread could wake this one yet
-                    operation.ready = taken()
+                    operation.ready = locked_lock()
                 else:
                     operation.ready.acquire(timeout=LOOK_AGAIN_S)
         except BaseException:  # interrupted: no other thread may wait for this one to lead
@@ -146,7 +146,7 @@ class Committer:
             policy = None
             if operations[0].asks:
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
-            wants = Wants(
+            wants = ReadRequest(
                 unique([operation.tickets for operation in operations]),
                 unique([operation.requests for operation in operations]),
                 None if policy is None else policy.seq,
@@ -160,7 +160,7 @@ class Committer:
             raise
 
     def _decide(
-        self, operations: list[Operation], policy: Learner | None, locked: Locked
+        self, operations: list[Operation], policy: Learner | None, locked: LockedLevels
     ) -> Writes | None:
         """Decide on operations, with the level locked."""
         level = self.level(locked.levels)
@@ -198,27 +198,27 @@ class Committer:
         changed = transaction.added or level.head.over != over
         if not changed or all(operation.looks for operation in operations):
             return None
-        return written(transaction, locked.levels, checkpoints)
+        return writes_of(transaction, locked.levels, checkpoints)
 
-    def level(self, levels: Sequence[Found]) -> Level:
+    def level(self, levels: Sequence[StoredLevel]) -> Level:
         """Return the level and those above it, as they are stored."""
         all_terms = (*self.above, self.terms)
-        level = linked(all_terms, levels)
+        level = level_chain(all_terms, levels)
         if level is None or [terms.id for terms in all_terms] != [row.head.id for row in levels]:
-            raise recreated(self.terms)
+            raise recreated_error(self.terms)
         return level
 
-    def know(self, level: Level, locked: Locked) -> None:
+    def know(self, level: Level, locked: LockedLevels) -> None:
         """Let the level know the requests and tickets that operations speak of."""
         level.requests = {entry.request or "": entry for entry in locked.answers}
         if isinstance(level, CampaignLevel):
             for number, entries in groupby([*locked.about, *locked.due], lambda e: e.ticket):
-                ticket = folded(entries, self.terms.reward_within)
+                ticket = fold_ticket(entries, self.terms.reward_within)
                 assert ticket is not None
                 level.tickets[number or 0] = ticket
 
 
-def recreated(terms: Any) -> NotFound:
+def recreated_error(terms: Any) -> NotFound:
     """Return the error for a level whose name another one has now."""
     kind = CAMPAIGN if hasattr(terms, "arms") else ACCOUNT
     return NotFound(
@@ -226,7 +226,7 @@ def recreated(terms: Any) -> NotFound:
     )
 
 
-def linked(all_terms: Sequence[Any], stored: Sequence[Found]) -> Level | None:
+def level_chain(all_terms: Sequence[Any], stored: Sequence[StoredLevel]) -> Level | None:
     """Return the last of some levels with those above it, from the top down; None without any."""
     level: Level | None = None
     for terms, row in zip(all_terms, stored, strict=False):
@@ -249,8 +249,8 @@ def learn_added(policy: Learner, transaction: Transaction) -> None:
         policy.learn(learnt, level.seq, level.head.digest)
 
 
-def written(
-    transaction: Transaction, stored: Sequence[Found], checkpoints: Sequence[Any] = ()
+def writes_of(
+    transaction: Transaction, stored: Sequence[StoredLevel], checkpoints: Sequence[Any] = ()
 ) -> Writes:
     """Return what a transaction has decided, to be written."""
     own = transaction.level
@@ -284,7 +284,7 @@ def written(
     return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 
-def taken() -> threading.Lock:
+def locked_lock() -> threading.Lock:
     """Return a lock that is taken. An event would hold one of its own, which a signal may leave
     behind.
     """

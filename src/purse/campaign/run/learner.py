@@ -16,9 +16,9 @@ from purse.base import amounts
 from purse.campaign.api.states import OPEN
 from purse.campaign.ledger import masks
 from purse.campaign.ledger.ask_inputs import CONTEXT
-from purse.campaign.ledger.records import POLICY, opened, sealed
+from purse.campaign.ledger.records import POLICY, seal, unseal
 from purse.campaign.storage.storage import Storage
-from purse.campaign.terms.arms import MaskRows, Seen
+from purse.campaign.terms.arms import MaskRows, PolicyView
 from purse.campaign.terms.terms import Terms
 from purse.compiler.fingerprint import fingerprint
 from purse.engine.ask_tell import DONE, tell
@@ -68,7 +68,7 @@ class Learner:
         ).hexdigest()
         self._steps = make_steps(self.module, self._game)
 
-    def choose(self, seen: Seen) -> tuple[int, float]:
+    def choose(self, seen: PolicyView) -> tuple[int, float]:
         """Return an arm, and the probability that it was drawn with."""
         space, masked = self._game.workspace, self._see(seen)
         if self.terms.initial_rounds:
@@ -77,7 +77,7 @@ class Learner:
         self._steps.ask(seen.t, masked)
         return int(space.arms[0]), float(space.probs[0])
 
-    def _see(self, seen: Seen) -> bool:
+    def _see(self, seen: PolicyView) -> bool:
         """Write what the policy sees; return whether arms are masked."""
         space = self._game.workspace
         space.left_units[:] = seen.left
@@ -107,7 +107,7 @@ class Learner:
         exact = np.array(numbers, np.float32).astype(np.float64)
         rows[...] = as_seen(features, exact.reshape(len(rows), features.n_columns))
 
-    def probabilities(self, seen: Seen) -> list[float]:
+    def probabilities(self, seen: PolicyView) -> list[float]:
         """Return the probability of each arm."""
         out: Floats = np.zeros(self.terms.n_arms)
         if any(seen.allowed is None or arm in seen.allowed for arm in seen.owed):
@@ -181,11 +181,11 @@ class Learner:
     def stored(self) -> tuple[str, int, str, bytes]:
         """Return kind, entry, digest and body of a checkpoint, with a hash of code and layout."""
         body = f"{self.code}\n".encode() + self._whole.tobytes()
-        return POLICY, self.seq, self.digest, sealed(body)
+        return POLICY, self.seq, self.digest, seal(body)
 
     def begin_at(self, row: Sequence[Any] | None) -> bool:
         """Take over a checkpoint; False, and no change, if it is damaged or of other code."""
-        body = None if row is None else opened(row[2])
+        body = None if row is None else unseal(row[2])
         if row is None or body is None:
             return False
         code, _, state = body.partition(b"\n")

@@ -24,15 +24,21 @@ from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
-from purse.campaign.ledger.state import costs_of, played, standing, stopped
-from purse.campaign.ledger.ticket import TicketRecord, folded, issued
+from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
+from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
 from purse.campaign.rules import operators, reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
-from purse.campaign.run.committer import Committer, Operation, linked, recreated, written
+from purse.campaign.run.committer import (
+    Committer,
+    Operation,
+    level_chain,
+    recreated_error,
+    writes_of,
+)
 from purse.campaign.run.restore import read_journal, restore
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.sql import Found, Overview, Writes
+from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.arms import Arms
 from purse.campaign.terms.budget_terms import AccountTerms
@@ -56,7 +62,7 @@ TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind
 T = TypeVar("T")
 
 
-class Kept:
+class LocalLevel:
     """A level whose storage this process reaches itself."""
 
     def __init__(self, terms: Any, storage: Storage) -> None:
@@ -68,7 +74,7 @@ class Kept:
         """Have something decided in the next transaction; return its answer once it is durable."""
         return cast(T, self.committer.do(Operation(decide, **wants)))
 
-    def look(self) -> tuple[Level, Overview, int]:
+    def look(self) -> tuple[Level, LevelGlance, int]:
         """Return the level as of now, the same as it is stored, and the time in ms."""
         look, now = self.storage.overview(self.name), self.storage.now()
         level = self.committer.level(look.levels)
@@ -144,15 +150,15 @@ class Kept:
 
     def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""
-        ticket = folded(self.storage.about(self.name, number), self.terms.reward_within)
+        ticket = fold_ticket(self.storage.about(self.name, number), self.terms.reward_within)
         if ticket is None:
             raise TicketError(f"ticket {number} is not one that campaign {self.name!r} issued")
-        return issued(self.terms, self.arms, ticket)
+        return user_ticket(self.terms, self.arms, ticket)
 
     def tickets(self, states: Sequence[str], limit: int, after: int) -> list[CampaignTicket]:
         """Return at most `limit` tickets in these states whose number is above `after`."""
         records, arms = self._records(states, limit, after), self.arms
-        return [issued(self.terms, arms, ticket) for ticket in records]
+        return [user_ticket(self.terms, arms, ticket) for ticket in records]
 
     def _records(self, states: Sequence[str], limit: int, after: int) -> list[TicketRecord]:
         if set(states) <= set(UNFINISHED):
@@ -172,7 +178,7 @@ class Kept:
     def _folded(self, entries: Iterable[Entry]) -> list[TicketRecord]:
         """Return the tickets that entries, in the order of tickets, are about."""
         parts = groupby(entries, lambda entry: entry.ticket)
-        tickets = [folded(part, self.terms.reward_within) for _, part in parts]
+        tickets = [fold_ticket(part, self.terms.reward_within) for _, part in parts]
         return [ticket for ticket in tickets if ticket is not None]
 
     def below(self, account: Level, now: int) -> tuple[list[LevelStatus], list[Units]]:
@@ -181,23 +187,23 @@ class Kept:
         """
         rows, costs = list[LevelStatus](), list[Units]()
         for stored in self.storage.below(account.terms.name):
-            level = linked([self._terms_of(stored)], [stored])
+            level = level_chain([self._terms_of(stored)], [stored])
             assert level is not None
             level.above = account
             Transaction(level, now).renew()
             children, its = list[LevelStatus](), list[Units]()
             if not isinstance(level, CampaignLevel):
                 children, its = self.below(level, now)
-            elif (stopped(level, now) or played(level) or ("",))[0] != ENDED:
+            elif (stop_reason(level, now) or horizon_reason(level) or ("",))[0] != ENDED:
                 its = costs_of(level)
             costs += its
-            state, why = standing(level, now, its)
+            state, why = state_of(level, now, its)
             purses = balances(self.terms.resources, level.balances)
             facts = state, purses, tuple(children), why, period(level)
             rows.append(LevelStatus(stored.name, level.kind, *facts))
         return rows, costs
 
-    def _terms_of(self, stored: Found) -> Any:
+    def _terms_of(self, stored: StoredLevel) -> Any:
         """Return the terms of a level below, which never change."""
         key = stored.head.id
         if key not in self._terms_below:
@@ -234,12 +240,12 @@ class Kept:
         """Raise `NotFound` if the name is that of another level now."""
         kind = CAMPAIGN if isinstance(self.terms, Terms) else ACCOUNT
         if self.storage.created(self.name, kind).body.get("id") != self.terms.id:
-            raise recreated(self.terms)
+            raise recreated_error(self.terms)
 
     def _outside(self, acknowledged: Iterable[int], noted: Sequence[Any] | None) -> Iterator[str]:
         """Yield where what others have kept differs: only that shows what never got here."""
         for number in acknowledged:
-            ticket = folded(self.storage.about(self.name, number), None)
+            ticket = fold_ticket(self.storage.about(self.name, number), None)
             if ticket is None or ticket.state != TOLD:
                 yield (
                     f"the report on ticket {number} was acknowledged, and the ticket is "
@@ -255,20 +261,20 @@ class Kept:
                 )
 
 
-def connected(storage: Any, token: str | None, *, create: bool = False) -> Storage:
+def connect_storage(storage: Any, token: str | None, *, create: bool = False) -> Storage:
     """Return the storage behind an address; `create` says whether a missing file is made."""
     if token is not None:
         raise InvalidInput("token: must be left out, since only a server has tokens")
     return connect(storage, create=create)
 
 
-def created(
+def create_level(
     kind: str, given: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
-) -> Kept:
+) -> LocalLevel:
     """Return a new level with the terms that are given, or the one that has them already."""
     above: list[AccountTerms] = []
     if given["account"] is not None:
-        storage = connected(storage, token)
+        storage = connect_storage(storage, token)
         above = terms_above(storage, checked_name("account", given["account"]))
         timed = given["every"] or given.get("until") is not None
         inherited = ("resources", "time_zone") if timed else ("resources",)
@@ -278,11 +284,13 @@ def created(
         terms.check_state()
     check_text(terms)
     check_above(terms, above)
-    storage = connected(storage, token, create=True)
+    storage = connect_storage(storage, token, create=True)
     terms = terms.begun_at(storage.now())
 
-    def decide(stored: list[Found], _: Any) -> Iterator[Writes]:
-        new = (CampaignLevel if kind == CAMPAIGN else Level)(terms, above=linked(above, stored))
+    def decide(stored: list[StoredLevel], _: Any) -> Iterator[Writes]:
+        new = (CampaignLevel if kind == CAMPAIGN else Level)(
+            terms, above=level_chain(above, stored)
+        )
         transaction = Transaction(new, storage.now())
         for part in new.chain():
             if part.head.status == ENDED:
@@ -290,7 +298,7 @@ def created(
         if isinstance(terms, Terms):
             terms.check_until(transaction.now)
         transaction.add("created", terms.as_dict())
-        yield written(transaction, stored)
+        yield writes_of(transaction, stored)
 
     try:
         storage.create(terms.name, kind, terms.account, len(terms.resources), decide)
@@ -301,30 +309,30 @@ def created(
                 f"{error}; {kind.title()}.open opens {article} {kind}, exist_ok (--exist-ok) "
                 "takes it if all is the same"
             ) from None
-        there = opened(kind, terms.name, storage)
+        there = open_level(kind, terms.name, storage)
         terms.check_same_as(there.terms)
         return there
-    return Kept(terms, storage)
+    return LocalLevel(terms, storage)
 
 
-def opened(kind: str, name: str, storage: Storage) -> Kept:
+def open_level(kind: str, name: str, storage: Storage) -> LocalLevel:
     """Return a level of a storage. Raise `NotFound` if it has none of this kind and name."""
     try:
-        return Kept(read_terms(storage, name, kind), storage)
+        return LocalLevel(read_terms(storage, name, kind), storage)
     except NotFound as error:
         hint = suggest(str(name), storage.names(kind))
         raise NotFound(f"{error}; {hint}" if hint else str(error)) from None
 
 
-def restored(
+def restore_level(
     file: str | Path | IO[str], storage: Any, name: str | None, account: str | None
-) -> Kept:
+) -> LocalLevel:
     """Return a new campaign from an exported journal."""
     entries = read_journal(file)
     first = next(entries)  # before a storage is made
-    storage = connected(storage, None, create=True)
+    storage = connect_storage(storage, None, create=True)
     above = terms_above(storage, account or "")
-    return Kept(restore(chain([first], entries), storage, name, above), storage)
+    return LocalLevel(restore(chain([first], entries), storage, name, above), storage)
 
 
 def read_terms(storage: Storage, name: str, kind: str) -> Any:

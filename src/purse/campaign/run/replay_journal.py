@@ -213,7 +213,7 @@ class Replay:
         if not self.decides:
             transaction.chosen = body["arm"], body["p"]
         chosen = asks.choice(transaction, mask, context, labels)
-        chosen |= asks.wanted(transaction, body.get("n", 1), mask, labels) | (
+        chosen |= asks.request_body(transaction, body.get("n", 1), mask, labels) | (
             {"of": of} if of else {}
         )
         if self.above is None or level.above is not self.above:

@@ -17,10 +17,10 @@ from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import RESTORED
 from purse.campaign.rules.transaction import Added, Transaction
-from purse.campaign.run.committer import linked, written
+from purse.campaign.run.committer import level_chain, writes_of
 from purse.campaign.run.learner import Learner
 from purse.campaign.run.replay_journal import Load, Replay
-from purse.campaign.storage.sql import Found, Writes
+from purse.campaign.storage.sql import StoredLevel, Writes
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.terms import Terms
 from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
@@ -40,8 +40,8 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     terms = terms.copied(name, above[-1].name if above else None)
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
-    def decide(stored: list[Found], load: Load) -> Iterator[Writes]:
-        level = linked(above, stored)
+    def decide(stored: list[StoredLevel], load: Load) -> Iterator[Writes]:
+        level = level_chain(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
         replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
         yield from pages(replay, transaction, chain([first], entries), own, storage.now())
@@ -75,7 +75,11 @@ def about(transaction: Transaction, ticket: int) -> list[Entry]:
 
 
 def pages(
-    replay: Replay, transaction: Transaction, entries: Iterable[Entry], own: list[Found], now: int
+    replay: Replay,
+    transaction: Transaction,
+    entries: Iterable[Entry],
+    own: list[StoredLevel],
+    now: int,
 ) -> Iterator[Writes]:
     """Yield what to write, a page at a time. Raise `PurseError` if entries contradict others."""
     level, expected = replay.level, list[tuple[Level, str]]()
@@ -90,7 +94,7 @@ def pages(
             expected = replay.expected
         transaction.added.append(Added(level, entry, level.head.digest, None))
         if len(transaction.added) >= PAGE_SIZE:
-            yield written(transaction, own)
+            yield writes_of(transaction, own)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
             level.labels.rows.clear()
             transaction.added.clear()
@@ -99,7 +103,7 @@ def pages(
     level.head.checkpoint = level.seq
     key = own[0].key
     restored = (key, RESTORED, level.seq, "", b"%d" % now)
-    yield written(transaction, own, [(key, *replay.policy.stored()), restored])
+    yield writes_of(transaction, own, [(key, *replay.policy.stored()), restored])
     text = level.head.to_json()
     own[0] = own[0]._replace(
         balances=list(level.balances), seq=level.seq, head=level.head, text=text
@@ -121,7 +125,7 @@ def check_contexts(policy: Learner, entry: Entry) -> None:
         )
 
 
-def joined(storage: Storage, terms: Any, above: Level, stored: list[Found]) -> Writes:
+def joined(storage: Storage, terms: Any, above: Level, stored: list[StoredLevel]) -> Writes:
     """Return what is written when a restored campaign joins the levels above it.
 
     Raise `BudgetExhausted` if it has spent or held more than one of them has left.
@@ -132,7 +136,7 @@ def joined(storage: Storage, terms: Any, above: Level, stored: list[Found]) -> W
     transaction.renew()
     check_fit(level, above)
     transaction.add("joined", {"periods": level.periods_above()})
-    return written(transaction, stored)
+    return writes_of(transaction, stored)
 
 
 def check_fit(level: Level, above: Level) -> None:

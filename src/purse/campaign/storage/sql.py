@@ -172,7 +172,7 @@ class Database(Protocol):
         """Let go of files and connections."""
 
 
-class Wants(NamedTuple):
+class ReadRequest(NamedTuple):
     """The rows that a change needs besides the levels."""
 
     tickets: Sequence[int] = ()
@@ -181,7 +181,7 @@ class Wants(NamedTuple):
     due: int | None = None  # tickets whose deadline is not after this time, ms
 
 
-class Found(NamedTuple):
+class StoredLevel(NamedTuple):
     """A level as it is stored."""
 
     key: int
@@ -194,10 +194,10 @@ class Found(NamedTuple):
     balances: list[Balance]
 
 
-class Locked(NamedTuple):
+class LockedLevels(NamedTuple):
     """A level at the moment it is locked."""
 
-    levels: list[Found]  # from the top down; the last one is it
+    levels: list[StoredLevel]  # from the top down; the last one is it
     answers: list[Entry]  # of the wanted requests
     about: list[Entry]  # all entries of the wanted tickets, and of those of the requests
     due: list[Entry]  # all entries of the tickets that are due
@@ -205,7 +205,7 @@ class Locked(NamedTuple):
     told: Rows  # number, digest and body of each report, and begin of a period, after it
 
 
-class Kept(NamedTuple):
+class Checkpoint(NamedTuple):
     """A checkpoint: what a reader has made of a journal up to one of its entries."""
 
     seq: int
@@ -224,10 +224,10 @@ class Journal(NamedTuple):
     has_more: bool  # whether an event follows
 
 
-class Overview(NamedTuple):
+class LevelGlance(NamedTuple):
     """A glance at a level, of one moment."""
 
-    levels: list[Found]  # from the top down; the last one is it
+    levels: list[StoredLevel]  # from the top down; the last one is it
     overdue: int  # tickets that are held and past their deadline
     oldest: int | None  # when the oldest ticket that is held was asked for, ms
     danger: str | None  # what is wrong with the storage, for people
@@ -238,10 +238,10 @@ class Overview(NamedTuple):
         return self.levels[-1].head
 
 
-class Stored(NamedTuple):
+class LevelRows(NamedTuple):
     """All that is stored of a level beside its journal, at one moment."""
 
-    level: Found
+    level: StoredLevel
     open: Rows  # ticket, state and deadline
     balances: Rows  # its own and those of labels: key, value, resource, tickets, counters
     outside: Rows  # numbers of entries that the level does not count
@@ -274,9 +274,9 @@ class Writes(NamedTuple):
         return [(text, list(rows)) for text, rows in statements if rows]
 
 
-def read_level(row: Sequence[Any], balances: Rows) -> Found:
+def read_level(row: Sequence[Any], balances: Rows) -> StoredLevel:
     """Return a level from its rows."""
     key, name, kind, parent, seq, head = row
     facts = Head.from_json(head) if head else Head()
     purses = [Balance(*counters) for counters in balances]
-    return Found(key, name, kind, parent, seq, facts, head, purses)
+    return StoredLevel(key, name, kind, parent, seq, facts, head, purses)

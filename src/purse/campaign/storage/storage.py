@@ -18,17 +18,17 @@ from purse.campaign.api.states import ACCOUNT, CAMPAIGN
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.storage import sql
 from purse.campaign.storage.sql import (
+    Checkpoint,
     Database,
-    Found,
     Journal,
-    Kept,
-    Locked,
-    Overview,
+    LevelGlance,
+    LevelRows,
+    LockedLevels,
+    ReadRequest,
     Rows,
     Session,
     Statement,
-    Stored,
-    Wants,
+    StoredLevel,
     Writes,
     read_level,
 )
@@ -58,7 +58,7 @@ class Storage:
         kind: str,
         parent: str | None,
         n_resources: int,
-        decide: Callable[[list[Found], Load], Iterable[Writes]],
+        decide: Callable[[list[StoredLevel], Load], Iterable[Writes]],
     ) -> None:
         """Make a level with its first entries, all of it or nothing.
 
@@ -99,14 +99,18 @@ class Storage:
             what = "an account" if kind == ACCOUNT else "a campaign"
             raise CampaignExists(f"there is {what} {name!r} already")
 
-    def change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+    def change(
+        self, name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
+    ) -> None:
         """Lock a level and those above it, read, decide, write and commit.
 
         `decide` may be called again after a lost connection, and must find out what was done.
         """
         self.db.retried(lambda: self._change(name, wants, decide))
 
-    def _change(self, name: str, wants: Wants, decide: Callable[[Locked], Writes | None]) -> None:
+    def _change(
+        self, name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
+    ) -> None:
         since = wants.told_after
         reads: list[Statement] = []
         if wants.requests:
@@ -123,10 +127,10 @@ class Storage:
             about = read_entries(next(rows)) if wants.tickets else []
             due = read_entries(next(rows)) if wants.due is not None else []
             digest, told = up_to(since, next(rows)) if since is not None else (None, [])
-            if repeats := [number for answer in answers for number in issued(answer)]:
+            if repeats := [number for answer in answers for number in ticket_range(answer)]:
                 more = session.read([self._among(self._about, name, repeats)])  # one more trip
                 about += read_entries(more[0])
-            writes = decide(Locked(levels, answers, about, due, digest, told))
+            writes = decide(LockedLevels(levels, answers, about, due, digest, told))
             if writes is not None:
                 session.write(writes.statements())
 
@@ -142,7 +146,7 @@ class Storage:
         kind: str | None,
         level: str,
         more: Sequence[Statement] = (),
-    ) -> tuple[list[Found], Iterator[Rows]]:
+    ) -> tuple[list[StoredLevel], Iterator[Rows]]:
         """Return a level and those above it, from the top down, and the rows of more statements.
 
         kind    what it must be; None: anything
@@ -163,7 +167,7 @@ class Storage:
                     *more,
                 ]
             )
-            levels, key = list[Found](), None
+            levels, key = list[StoredLevel](), None
             for head, parts in zip(rows[:size], rows[size : 2 * size], strict=True):
                 if not head or head[0][3] != key:
                     break
@@ -199,49 +203,51 @@ class Storage:
             raise missing(None, name)
         return rows
 
-    def level(self, name: str) -> list[Found]:
+    def level(self, name: str) -> list[StoredLevel]:
         """Return a level and those above it, from the top down."""
         return self._reading(lambda session: self._chained(session, name, None, self._look)[0])
 
-    def overview(self, name: str) -> Overview:
+    def overview(self, name: str) -> LevelGlance:
         """Return a level and those above it, and what is late of its tickets."""
         late: list[Statement] = [(sql.OVERDUE, (name, self.now())), (sql.OLDEST, (name, name))]
 
-        def glance(session: Session) -> tuple[list[Found], list[Rows]]:
+        def glance(session: Session) -> tuple[list[StoredLevel], list[Rows]]:
             levels, rows = self._chained(session, name, None, self._look, late)
             return levels, list(rows)
 
         levels, (overdue, oldest) = self._reading(glance)
-        return Overview(levels, overdue[0][0], oldest[0][0] if oldest else None, self.db.danger())
+        return LevelGlance(
+            levels, overdue[0][0], oldest[0][0] if oldest else None, self.db.danger()
+        )
 
-    def below(self, name: str) -> list[Found]:
+    def below(self, name: str) -> list[StoredLevel]:
         """Return the levels right below a level, by name."""
 
-        def look(session: Session) -> list[Found]:
+        def look(session: Session) -> list[StoredLevel]:
             rows = session.read([(sql.BELOW, (name,))])[0]
             parts = session.read([(sql.BALANCES, (row[1],)) for row in rows]) if rows else []
             return [read_level(row, part) for row, part in zip(rows, parts, strict=True)]
 
         return self._reading(look)
 
-    def tree(self, name: str) -> list[Stored]:
+    def tree(self, name: str) -> list[LevelRows]:
         """Return all that is stored of a level's whole tree, from the top down, at one moment."""
 
-        def look(session: Session) -> list[Stored]:
+        def look(session: Session) -> list[LevelRows]:
             top = self._chained(session, name, None, self._look)[0][0].name
             names = [level_name for (level_name,) in session.read([(sql.TREE, (top,))])[0]]
             return [self._stored(session, level_name) for level_name in names]
 
         return self._reading(look)
 
-    def _stored(self, session: Session, name: str) -> Stored:
+    def _stored(self, session: Session, name: str) -> LevelRows:
         queries = (self._look, sql.BALANCES, sql.OPEN, sql.ALL_BALANCES)
         reads: list[Statement] = [(query, (name,)) for query in queries]
         level, parts, tickets, balances, outside, checkpoints = session.read(
             [*reads, (sql.OUTSIDE, (name,) * 3), (sql.CHECKPOINT, (name, "policy"))]
         )
         stored = read_level(level[0], parts)
-        return Stored(stored, tickets, balances, outside, next(iter(checkpoints), None))
+        return LevelRows(stored, tickets, balances, outside, next(iter(checkpoints), None))
 
     def created(self, name: str, kind: str) -> Entry:
         """Return the first entry of a level, which holds its terms."""
@@ -305,9 +311,9 @@ class Storage:
         """Return rows of `LARGEST`: the values of a key that have spent most, in no order."""
         return self._rows(name, sql.LARGEST, key, limit, name, key)
 
-    def checkpoint(self, name: str, kind: str) -> Kept | None:
+    def checkpoint(self, name: str, kind: str) -> Checkpoint | None:
         """Return the last checkpoint of a kind."""
-        return next((Kept(*row) for row in self._rows(name, sql.CHECKPOINT, kind)), None)
+        return next((Checkpoint(*row) for row in self._rows(name, sql.CHECKPOINT, kind)), None)
 
     def keep(self, name: str, kind: str, seq: int, digest: str, body: bytes) -> None:
         """Store a checkpoint."""
@@ -345,7 +351,7 @@ class Storage:
         self.db.close()
 
 
-def issued(answer: Entry) -> range:
+def ticket_range(answer: Entry) -> range:
     """Return the tickets that may have answered a request."""
     first = answer.ticket
     return range(0) if first is None else range(first, first + answer.body.get("n", 1))

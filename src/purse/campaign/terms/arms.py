@@ -13,7 +13,7 @@ from purse.base.cached import cached_property
 MaskRows = Sequence[Sequence[Any]]
 
 
-class Seen(NamedTuple):
+class PolicyView(NamedTuple):
     """The view of a policy before it chooses."""
 
     t: int  # the round

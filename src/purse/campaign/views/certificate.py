@@ -16,7 +16,7 @@ from purse.identification.certificate import Certificate
 NOTHING = ArmSums(0, 0, 0, 0.0, ())
 
 
-def certified(history: History, confidence: float, drifted: int) -> Certificate:
+def certificate_of(history: History, confidence: float, drifted: int) -> Certificate:
     """Return the share of the best that a campaign has earned for certain so far.
 
     drifted   the round in which its policy found that an arm had changed; 0: in none

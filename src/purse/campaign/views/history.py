@@ -24,7 +24,7 @@ from purse.campaign.api.states import (
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
-from purse.campaign.ledger.records import HISTORY, Balance, Head, opened, sealed
+from purse.campaign.ledger.records import HISTORY, Balance, Head, seal, unseal
 from purse.campaign.ledger.ticket import SKIP, TicketRecord
 from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.terms import Terms
@@ -304,7 +304,7 @@ class FollowedHistory:
         row = storage.checkpoint(name, HISTORY)
         if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
             return None
-        body = opened(row.body)
+        body = unseal(row.body)
         return None if body is None else History.from_json(self.terms, body)
 
     def follow(self) -> History:
@@ -315,7 +315,7 @@ class FollowedHistory:
             read = level.seq
             self.history.fold(storage.entries(name, read, PAGE_SIZE), self._load)
         if level.seq >= self._kept + CHECKPOINT_EVERY:
-            self._kept, body = level.seq, sealed(self.history.to_json())
+            self._kept, body = level.seq, seal(self.history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
                 if digest := storage.told(name, level.seq, 1)[0]:
                     storage.keep(name, HISTORY, level.seq, digest, body)

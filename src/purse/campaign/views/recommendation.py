@@ -22,7 +22,7 @@ from purse.identification.recommendation import Recommendation
 T = TypeVar("T")
 
 
-def recommended(
+def recommendation_of(
     level: CampaignLevel, sums: dict[str, ArmSums], by: str, resource: str | None, **wishes: Any
 ) -> Recommendation:
     """Return which arm of a campaign is best, by the sums of each arm's reports."""

@@ -24,9 +24,9 @@ from purse.campaign.ledger.cooldown import CoolDown
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.masks import SILENT, SILENT_SHARE
 from purse.campaign.ledger.records import ALARMS, Balance, Head, Units, text
-from purse.campaign.ledger.state import Standing, standing
+from purse.campaign.ledger.state import StateReason, state_of
 from purse.campaign.ledger.ticket import texts
-from purse.campaign.storage.sql import Overview
+from purse.campaign.storage.sql import LevelGlance
 from purse.campaign.terms.arms import Arms
 
 DAY = 86_400_000  # ms after which an alarm about reports or clocks ends
@@ -40,14 +40,14 @@ ABOUT_REPORTS: dict[AlarmKind, str] = {
 COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
 
 
-def campaign_status(level: CampaignLevel, look: Overview, now: int) -> Status:
+def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status:
     """Return how a campaign stands.
 
     level   the campaign as of now (ms): periods that are due have begun
     look    the same as it is stored
     """
     terms, head, arms, context = level.terms, level.head, level.arms, level.terms.context
-    facts = common(level, look, standing(level, now))
+    facts = common(level, look, state_of(level, now))
     return Status(
         **facts,
         policy=terms.policy,
@@ -95,20 +95,24 @@ def forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
 
 
 def account_status(
-    level: Level, look: Overview, now: int, children: Sequence[LevelStatus], below: Sequence[Units]
+    level: Level,
+    look: LevelGlance,
+    now: int,
+    children: Sequence[LevelStatus],
+    below: Sequence[Units],
 ) -> AccountStatus:
     """Return how an account stands, as for `campaign_status`, and all that is below it.
 
     below   the most that each arm of the campaigns below it may cost
     """
     return AccountStatus(
-        **common(level, look, standing(level, now, below)),
+        **common(level, look, state_of(level, now, below)),
         alarms=tuple(account_alarms(level, now)),
         children=tuple(children),
     )
 
 
-def common(level: Level, look: Overview, state: Standing) -> dict[str, Any]:
+def common(level: Level, look: LevelGlance, state: StateReason) -> dict[str, Any]:
     """Return what the status of a campaign and of an account have in common."""
     stored, terms, head = look.levels[-1], level.terms, level.head
     head_before = Head.from_json(stored.text)
@@ -161,7 +165,7 @@ def cooling(head: Head, arms: Arms) -> list[CoolDown]:
     return [cool for cool in cools if cool.length and not arms.is_retired[cool.arm]]
 
 
-def campaign_alarms(level: CampaignLevel, look: Overview, now: int) -> Iterator[Alarm]:
+def campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
     terms, head, arms = level.terms, level.head, level.arms
     if look.danger is not None:

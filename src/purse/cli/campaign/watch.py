@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.text import count, format_digits, format_time
-from purse.campaign.api.results import in_period, said
+from purse.campaign.api.results import in_period, state_text
 from purse.campaign.api.states import OPEN
 from purse.campaign.campaign import Campaign
 from purse.cli import complete
@@ -97,7 +97,7 @@ def line(status: Status, history: dict[str, Any]) -> str:
     )
     pulls = ", ".join(f"{arm['arm']} {arm['pulls']}" for arm in history["arms"])
     alarms = "".join(f"; ! {alarm}" for alarm in status.alarms)
-    return f"{history['seq']} {said(status)}: {purses}; pulls {pulls}{alarms}"
+    return f"{history['seq']} {state_text(status)}: {purses}; pulls {pulls}{alarms}"
 
 
 def view(
@@ -110,7 +110,7 @@ def view(
     rounds = f"round {status.rounds:,}" + status.of_horizon
     rates = f"{history['rates']['asks']:.3g} asks/s, {history['rates']['tells']:.3g} tells/s"
     head = Text.assemble(
-        (status.name, "bold"), f"  {said(status)}, {status.policy}, {rounds}, {rates}"
+        (status.name, "bold"), f"  {state_text(status)}, {status.policy}, {rounds}, {rates}"
     )
     parts: list[RenderableType] = [head]
     purses = in_period(status.purses, status.period)
