@@ -59,19 +59,19 @@ images: $(STAMP)-test
 	$(BIN)/python docs/images.py
 
 paper: $(STAMP)-lab
-	$(BIN)/purse lab paper
+	$(BIN)/python -m research.paper
 	mkdir -p docs/theory/pictures
 	cp purse-results/paper/paper.md docs/theory/
 	cp purse-results/paper/pictures/*.svg docs/theory/pictures/
 
 leaderboard: $(STAMP)-lab
-	$(BIN)/purse lab leaderboard --suite 1
-	$(BIN)/purse lab leaderboard --suite 2
-	$(BIN)/purse lab leaderboard --suite 3
-	$(BIN)/purse lab leaderboard --suite traffic
+	$(BIN)/python -m research.leaderboard --suite 1
+	$(BIN)/python -m research.leaderboard --suite 2
+	$(BIN)/python -m research.leaderboard --suite 3
+	$(BIN)/python -m research.leaderboard --suite traffic
 	cp purse-results/leaderboard/suite-*.json docs/leaderboard/
-	$(BIN)/python docs/boards.py
-	$(BIN)/python -m benchmarks.ablations
+	PYTHONPATH=. $(BIN)/python docs/boards.py
+	$(BIN)/python -m research.evidence.ablations
 
 bench: $(STAMP)-bench
 	$(BIN)/python -m benchmarks.bench
@@ -82,7 +82,7 @@ soak: $(STAMP)-soak
 	+$(MAKE) --no-print-directory --jobs=2 soak-coverage soak-context_coverage
 
 soak-%:
-	$(BIN)/python -m benchmarks.$*
+	$(BIN)/python -m research.evidence.$*
 
 numba-versions: | $(VENV)/bin/python
 	$(BIN)/python -m benchmarks.numba_versions

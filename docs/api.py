@@ -51,9 +51,8 @@ PAGES = {
     ),
     "simulate": Page(
         "Simulate and compare",
-        "Games in simulated worlds: one policy, several of them, every notion of regret, and the "
-        "leaderboard.",
-        ("purse.engine", "purse.lab.study", "purse.lab.ranking", "purse.types", "purse.gym"),
+        "Games in simulated worlds: one policy, several of them, and every notion of regret.",
+        ("purse.engine", "purse.lab.study", "purse.types", "purse.gym"),
     ),
     "catalog": Page(
         "Policies and worlds by name",
@@ -81,7 +80,7 @@ ELSEWHERE = {"lab.Ticket": "spend"}  # where the package says otherwise
 BESIDE = ("purse.gym.KnapsackEnv", *(f"purse.testing.check_{it}" for it in
           ("policy", "world", "gpu")), "purse.client.Server")  # fmt: skip
 INTERNAL = ("purse.base", "purse.features", "purse.campaign.storage", "purse.cli", "purse.kernels",
-            "purse.lab.paper", "purse.lab.report", "purse.service")  # fmt: skip
+            "purse.lab.report", "purse.service")  # fmt: skip
 MADE_BY_USERS = ("KnapsackEnv", "Policy", "Server")  # classes that are called
 RETURNED = "What they return"
 SPREAD = ("errors", "lab")  # modules whose names are on several pages, without a heading

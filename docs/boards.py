@@ -7,11 +7,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from purse.base.files import write_text
-from purse.lab.ranking.page import PAGES, leaderboard_page
-from purse.lab.ranking.record import Record, read_record
-from purse.lab.ranking.suites import SUITES, name_file
-from purse.lab.ranking.tables import cases_csv, heat_figure
 from purse.lab.report.charts.export import render_svg, themed
+from research.leaderboard.page import PAGES, leaderboard_page
+from research.leaderboard.record import Record, read_record
+from research.leaderboard.suites import SUITES, name_file
+from research.leaderboard.tables import cases_csv, heat_figure
 
 FOLDER = Path(__file__).parent / "leaderboard"
 

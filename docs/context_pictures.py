@@ -1,4 +1,4 @@
-"""The pictures of the page on contexts, drawn from what `benchmarks.contexts` measured."""
+"""The pictures of the page on contexts, drawn from what `research.evidence.contexts` measured."""
 
 from __future__ import annotations
 

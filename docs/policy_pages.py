@@ -17,11 +17,11 @@ from score_bars import Bars, draw
 from purse import policies
 from purse.base.catalog import grouped
 from purse.base.text import MISSING, keep_on_line, write_markdown_table
-from purse.lab.ranking.advice import TIE, percent, rank
-from purse.lab.ranking.page import PAGES
-from purse.lab.ranking.record import ADVERSARY, Record
-from purse.lab.ranking.suites import LONG_GAMES
-from purse.lab.ranking.tables import anchor, link, name_page
+from research.leaderboard.advice import TIE, percent, rank
+from research.leaderboard.page import PAGES
+from research.leaderboard.record import ADVERSARY, Record
+from research.leaderboard.suites import LONG_GAMES
+from research.leaderboard.tables import anchor, link, name_page
 
 ARXIV = re.compile(r"arXiv[ :](\d{4}\.\d{4,5})")
 GUARANTEE = re.compile(r"Guarantee: (.*?\.)(?= [A-Z]| `|$)")  # its first sentence

@@ -34,7 +34,6 @@ NAMES = [
     "worlds",
 ]
 LAB = [
-    "Leaderboard",
     "Problem",
     "Regrets",
     "Run",
@@ -42,7 +41,6 @@ LAB = [
     "Ticket",
     "Trajectory",
     "World",
-    "leaderboard",
     "prior_from_log",
     "regrets",
     "theory",

@@ -10,14 +10,9 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli
-from purse.lab.ranking import leaderboard
-from purse.lab.ranking.what_users_have import CASES
 from tests.support.cli import WORLD
 from tests.support.fake_gpu import fake_gpu
-from tests.support.soak import SOAK
 
-LATE = next(case for case in CASES if case.delay != 0)
-PROMPT = next(case for case in CASES if case.delay == 0 and not case.adversary)
 REGRET = ["lab", "regret", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
 COMPARE = ["compare", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
 
@@ -35,8 +30,6 @@ def printed(words: list[str], *more: str) -> dict[str, Any]:
         (COMPARE, "purse.lab.study.compare.run"),
         (REGRET, "purse.lab.study.regrets.regrets"),
         (["lab", "simulate", *REGRET[2:]], "purse.simulate"),
-        (["lab", "leaderboard"], "purse.lab.ranking.leaderboard.leaderboard"),
-        (["lab", "paper"], "purse.lab.paper.study"),
     ],
 )
 def test_every_verb_that_plays_hands_the_device_on(
@@ -61,22 +54,7 @@ def test_all_notions_of_regret_are_played_there(monkeypatch: pytest.MonkeyPatch)
     assert {call.policy for call in calls} == {"uniform", "fixed:arm=0", "fixed:arm=1"}
 
 
-@pytest.mark.skipif(not SOAK, reason="compiles for half a minute: set PURSE_SOAK")
-def test_a_leaderboard_is_played_there_but_for_late_reports(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("purse.lab.report.charts.export.write_figure", lambda *_, **__: [])
-    monkeypatch.setattr(leaderboard, "SUITES", {"2": (PROMPT, LATE)})
-    words = ["lab", "leaderboard", "uniform", "--suite", "2", "--quick", "-o"]
-    here = printed([*words, str(tmp_path / "here")])
-    calls = fake_gpu(monkeypatch)
-    there = printed([*words, str(tmp_path / "there")], "--device", "cuda")
-    assert there["standings"] == here["standings"]
-    # each arm alone has its reports at once
-    assert [call.policy for call in calls if not call.policy.startswith("fixed")] == ["uniform"]
-
-
-@pytest.mark.parametrize("words", [["lab", "paper"], ["lab", "leaderboard", "uniform"], REGRET])
+@pytest.mark.parametrize("words", [COMPARE, REGRET])
 def test_another_device_is_refused_before_anything_is_written(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,7 @@ from purse.cli.lab import lab
 from tests.support.cli import Command, check_mistake, complaint
 
 TOP = "campaign account recommend serve token webhook demo replay compare lab policies warm"
-LAB = "simulate regret leaderboard init run status show report bounds optimum paper worlds"
+LAB = "simulate regret init run status show report bounds optimum worlds"
 
 
 def test_the_commands_are_these() -> None:

@@ -119,8 +119,6 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path) -> None:
         "recommend -w misleading_ratio -b 10": f"recommend on a world needs {WORDS}",
         "warm": f"warm needs {WORDS}",
         "lab regret uniform -w misleading_ratio -b 10": f"regrets needs {WORDS}",
-        "lab leaderboard": f"leaderboard needs {WORDS}",
-        "lab paper": f"the study of the paper needs {WORDS}",
         "serve": "serve needs uvicorn: pip install 'purse-bandits[serve]'",
         "serve --openapi": "serve needs starlette: pip install 'purse-bandits[serve]'",
         "campaign list --storage postgresql://localhost/purse": "a campaign in PostgreSQL needs "
@@ -136,7 +134,6 @@ def test_what_needs_an_extra_says_so_in_one_line(tmp_path: Path) -> None:
         "purse.lab.theory.knapsack.dynamic_optimum('misleading_ratio', 5)": "compiling needs "
         "numba: pip install 'purse-bandits[lab]'",
         "purse.lab.regrets('uniform', 'misleading_ratio', 10)": f"regrets needs {WORDS}",
-        "purse.lab.leaderboard()": f"leaderboard needs {WORDS}",
         "purse.lab.prior_from_log('none.csv', 'prior.npz')": f"prior_from_log needs {WORDS}",
         "purse.lab.Study.load('none')": "a study needs polars: pip install 'purse-bandits[lab]'",
         "purse.worlds.beta(rewards=[0.5], costs=[0.5], concentration=4, cost_min=0.1)": "the world "

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import purse
 from benchmarks import (
     bench,
     break_even,
     campaigns,
-    context_page,
     doors,
     engine,
     families,
@@ -30,9 +31,8 @@ from benchmarks import (
     recovery,
     replan,
 )
-from benchmarks.prompt_features import shape_of
-
-import purse
+from research.evidence import context_page
+from research.evidence.prompt_features import shape_of
 from tests.support.soak import SOAK, scale
 
 PLAIN = Path(families.__file__).parent / "plain"
@@ -226,7 +226,7 @@ def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
 def test_the_page_on_contexts_is_that_of_the_shares_beside_it() -> None:
     text = context_page.markdown(on_record(record.SHARES))
     committed = record.SHARES.with_name("measured.md").read_text()
-    assert committed == text, "stale: run `python -m benchmarks.contexts`"
+    assert committed == text, "stale: run `python -m research.evidence.contexts`"
 
 
 def test_the_shape_of_a_prompt_is_eight_numbers() -> None:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import recommend, recommend_page, record
 
+from benchmarks import record
 from purse import worlds
 from purse.policies import best_arm
+from research.evidence import recommend, recommend_page
 from tests.support.soak import SOAK
 
 BY_NAME = {question.name: question for question in recommend.QUESTIONS}
@@ -24,7 +25,7 @@ def stored() -> dict[str, Any]:
 
 def test_the_page_is_that_of_the_stored_numbers() -> None:
     page = recommend.MEASURED.with_suffix(".md").read_text()
-    assert page == recommend_page.markdown(stored()), "run python -m benchmarks.recommend"
+    assert page == recommend_page.markdown(stored()), "run python -m research.evidence.recommend"
 
 
 def test_the_stored_numbers_keep_what_the_policy_promises() -> None:

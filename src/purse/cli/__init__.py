@@ -21,7 +21,7 @@ from purse.cli.sections import Sections
 from purse.errors import InvalidInput, PurseError
 
 # verbs that find again what they had computed
-CONTINUES = ("compare", "replay", "lab run", "lab leaderboard", "lab paper")
+CONTINUES = ("compare", "replay", "lab run")
 
 
 @click.group(
@@ -65,15 +65,23 @@ cli.add_sections(
 
 
 def main() -> None:
-    """Run the command; every mistake of the user is one line and an exit code."""
-    words = sys.argv[1:] or ["--help"]
+    """Run the command of the wheel."""
+    execute(cli, "purse", sys.argv[1:] or ["--help"])
+
+
+def execute(command: click.Command, name: str, words: list[str] | None = None) -> None:
+    """Run a command; every mistake of the user is one line and an exit code.
+
+    words   its arguments; None: those of this process
+    """
+    words = sys.argv[1:] if words is None else words
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             # a terminal without ± is no reason to lose the table
             stream.reconfigure(errors="replace")
     as_json = "--json" in words
     try:
-        code = cli(words, prog_name="purse", standalone_mode=False)
+        code = command(words, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except getattr(click.exceptions, "NoArgsIsHelpError", ()) as error:  # click 8.1 prints it
         click.echo(error.ctx.get_help())
@@ -85,7 +93,7 @@ def main() -> None:
         code = complain(of_error(error), kind_of(error).exit_code, as_json)
     except (KeyboardInterrupt, click.Abort):
         again = "; the same command continues where it was"
-        continues = " ".join(words).startswith(CONTINUES)
+        continues = command is not cli or " ".join(words).startswith(CONTINUES)
         click.echo(f"purse: interrupted{again if continues else ''}", err=True)
         code = exit_codes.INTERRUPTED
     except BrokenPipeError:

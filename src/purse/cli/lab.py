@@ -22,9 +22,9 @@ def lab() -> None:
 
 lab.add_sections(
     {
-        "Judge policies": [simulate.simulate, simulate.regret, theory.leaderboard],
+        "Judge policies": [simulate.simulate, simulate.regret],
         "Studies in files": [study.init, study.run, study.status, study.show, study.report],
-        "Theory": [theory.bounds, theory.optimum, theory.paper],
+        "Theory": [theory.bounds, theory.optimum],
         "Look up": [catalog.worlds],
     }
 )

@@ -1,116 +1,24 @@
-"""Verbs that judge: `paper`, `leaderboard`, `bounds`, `optimum`."""
+"""Verbs of theory: `bounds`, `optimum`."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import click
 from click.core import ParameterSource
 
 from purse.cli.options import (
-    device_option,
     json_option,
     number,
     option,
-    out_option,
-    policies_argument,
     seed_option,
     sizes_option,
-    workers_option,
     world_option,
 )
 from purse.cli.output import print_bounds, print_json
 from purse.errors import InvalidInput
 
 OF_WORLD = ("n_arms", "cost_min", "cost_max", "iid", "costs", "gaps")  # what a world says itself
-quick_option = option(
-    "--quick", "Small budgets and few paths: a look, not for quoting.", is_flag=True
-)
-
-
-@click.command()
-@out_option("Folder for the page and its data.", "purse-results/paper")
-@quick_option
-@workers_option
-@device_option
-@json_option
-def paper(folder: str, quick: bool, workers: int | None, device: str, as_json: bool) -> None:
-    """Study every claim of the paper, and write the page that says which are true.
-
-    Runs Theorems 1 to 5, the equations that they need, and what holds instead. Prints the
-    verdicts, and writes paper.html (one file), paper.md and pictures. The same command continues an
-    interrupted run.
-    """
-    from purse.lab.paper import study
-
-    report = study(folder, quick=quick, n_workers=workers, device=device)
-    if as_json:
-        verdicts = {
-            title: {"verdict": claim.verdict, "measured": claim.measured, "agrees": claim.agrees}
-            for title, claim in report.findings.items()
-        }
-        files = {"page": str(report.page), "files": [str(path) for path in report.files]}
-        print_json({**files, "agrees": report.agrees, "claims": verdicts})
-    else:
-        for title, claim in report.findings.items():
-            doubt = "" if claim.agrees else "\n    THIS RUN DOES NOT SHOW IT"
-            click.echo(f"{title}: {claim.verdict}\n    {claim.measured}{doubt}")
-        click.echo(f"\nWritten to {report.page}")
-    sys.exit(0 if report.agrees else 1)
-
-
-@click.command()
-@policies_argument
-@option(
-    "--suite",
-    "1: long games of every kind; 2: what users have, little money and late reports included; "
-    "3: contexts; traffic: late reports, requests that allow some arms, and how many come.",
-    default="1",
-)
-@out_option("Folder for the page and its data.", "purse-results/leaderboard")
-@quick_option
-@seed_option
-@workers_option
-@device_option
-@json_option
-def leaderboard(
-    policies: tuple[str, ...], folder: str, workers: int | None, as_json: bool, **options: Any
-) -> None:
-    """Play a suite with every policy, and say which one to use.
-
-    POLICY is a name, name:option=value,... or the path of a policy file. The default is every
-    policy that purse ships, and for suite 3 those that see contexts and a few others. Prints the
-    standings, and writes a page (leaderboard.md for suite 1, leaderboard-2.md for suite 2 and so
-    on), a figure, tables of scores and of cases, and the numbers of the page. The same command
-    continues an interrupted run. Several processes may play some policies each into one folder.
-    """
-    from purse.base.files import write_atomically, write_text
-    from purse.lab.ranking.leaderboard import leaderboard as play
-    from purse.lab.ranking.page import markdown
-    from purse.lab.ranking.record import record_of, write_record
-    from purse.lab.ranking.suites import name_file
-    from purse.lab.ranking.tables import cases_csv, heat_figure
-    from purse.lab.report.charts.export import write_figure
-
-    board = play(policies or None, n_workers=workers, folder=folder, **options)
-    target, record = Path(folder), record_of(board)
-    figure = heat_figure(record)
-    files = write_figure(figure, target, kinds=("png", "svg"))
-    text, numbers = f"{figure.name}.md", f"suite-{board.suite}.json"
-    scores, cases = (f"{name_file(kind, board.suite)}.csv" for kind in ("scores", "cases"))
-    write_text(target / text, markdown(record))
-    write_text(target / cases, cases_csv(record.cases))
-    write_record(record, target / numbers)
-    write_atomically(target / scores, board.frame().write_csv)
-    if as_json:
-        frames = {"standings": board.standings(), "scores": board.frame()}
-        rows = {name: frame.to_dicts() for name, frame in frames.items()}
-        print_json({"folder": str(target), **rows})
-    else:
-        names = ", ".join([text, scores, cases, numbers, *(file.name for file in files)])
-        click.echo(f"{board}\nWritten to {target}: {names}")
 
 
 @click.command()

@@ -4,8 +4,6 @@ import purse.types as _types
 from . import theory as theory
 from .offline.prior_from_log import prior_from_log as prior_from_log
 from .offline.warm import warm as warm
-from .ranking.leaderboard import leaderboard as leaderboard
-from .ranking.scores import Leaderboard as Leaderboard
 from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets
 from .study.results import Study as Study

@@ -114,7 +114,7 @@ def test_a_policy_that_does_not_learn_has_the_estimates_of_the_formulas(few: Non
 def test_the_estimates_of_a_policy_that_learns_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """The large version is benchmarks/context_coverage.py."""
+    """The large version is research/evidence/context_coverage.py."""
     monkeypatch.setattr(bootstrap, "REPLICATES", 40)
     n_logs = scale(4, 10)
     n_paths = scale(4_000, 20_000)

@@ -258,7 +258,7 @@ def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> Non
 
 def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
     """A learner and thirty logs in soak, and uniform play with eight else; the large version is
-    benchmarks/coverage.py.
+    research/evidence/coverage.py.
     """
     monkeypatch.setattr(bootstrap, "REPLICATES", 40)
     n_logs, budget = scale(8, 30), 30.0

@@ -1,5 +1,5 @@
 """The proofs of `replan` on the page *What is true*: the guard in all courses of small games, one
-round, and constants. What can be seen in play is measured by `purse lab paper`.
+round, and constants. What can be seen in play is measured by `python -m research.paper`.
 """
 
 from __future__ import annotations

@@ -1,0 +1,9 @@
+"""An option that the commands of research share."""
+
+from __future__ import annotations
+
+from purse.cli.options import option
+
+quick_option = option(
+    "--quick", "Small budgets and few paths: a look, not for quoting.", is_flag=True
+)

@@ -1,0 +1,1 @@
+"""Programs that each measure what a page says."""

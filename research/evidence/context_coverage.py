@@ -1,0 +1,153 @@
+"""`python -m research.evidence.context_coverage`: how often the intervals that `estimate_log` gives
+for policies that see contexts hold the truth. Logs of known worlds, where the truth is known.
+
+A world is a table of contexts, each with the mean reward and the cost of every arm; a round draws
+a row. A log is written by a policy that looks at the context. The truth is a simulation in the
+table on many paths.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+
+import purse
+from benchmarks.instance import say
+from purse.base import amounts
+from purse.lab.offline.off_policy import estimate_log
+from purse.types import Floats, World
+from purse.worlds._tables import bernoulli_atoms, make_world
+from research.evidence.coverage import table
+from tests.support import greedy_contexts
+
+LOGS = 1_000
+POLICIES: tuple[str | ModuleType, ...] = (greedy_contexts,)
+METHODS = ("ips", "snips", "dr")
+ROWS, PATHS, TRUTH_PATHS = 1_200, 200, 40_000
+HORIZON, BUDGET = 60, 22.0
+BAND = 0.93, 0.97  # of the intervals, the part that must hold the truth
+CONTEXTS = 2_048
+REWARDS = -2.0, 8.0  # what a pull returns: the second with the probability that `Place.means` says
+FEATURES = {"length": (-1, 1), "code": (-1, 1)}
+# by the sign of the first feature, the probability of each arm
+LOGGERS = {
+    "uniform": np.full((2, 3), 1 / 3),
+    "skewed": np.array([[0.5, 0.3, 0.2]] * 2),
+    "contextual": np.array([[0.6, 0.2, 0.2], [0.2, 0.3, 0.5]]),
+}
+
+
+class Place(NamedTuple):
+    """Three arms in many contexts, which are equally likely. N contexts."""
+
+    name: str
+    features: Floats  # (N, 2)
+    means: Floats  # (N, 3) probability of the larger reward
+    costs: Floats  # (N, 3)
+
+
+def places() -> list[Place]:
+    """Return a world that regressions describe, one that they do not, and one where contexts say
+    nothing of rewards.
+    """
+    features = np.random.default_rng(7).uniform(-1, 1, (CONTEXTS, 2)).astype(np.float32)
+    x = features.astype(np.float64)
+    slopes = np.array([[0.3, 0.0], [-0.3, 0.1], [0.0, 0.3]])
+    curved = 1 / (1 + np.exp(-4 * x @ slopes.T - np.array([0.0, 0.5, 1.0]) * x[:, :1] ** 2))
+    prices = np.array([0.4, 0.35, 0.6])
+    flat = np.tile([0.4, 0.5, 0.6], (CONTEXTS, 1))
+    return [
+        Place("linear", x, 0.5 + x @ slopes.T, prices * (1 + 0.3 * x[:, 1:])),
+        Place("curved", x, curved, prices * np.exp(0.4 * x[:, :1])),
+        Place("blind", x, flat, np.broadcast_to(prices, flat.shape)),
+    ]
+
+
+def world_of(place: Place) -> World:
+    """Return the world of all contexts."""
+    units = amounts.unit_array("costs", place.costs)
+    atoms = bernoulli_atoms(place.means, units[:, :, None])
+    last = np.arange(1, len(units) + 1)
+    return make_world(
+        place.name, *atoms, last=last, sample=True, features=place.features, horizon=HORIZON
+    )
+
+
+def truth(place: Place, policy: str | ModuleType) -> float:
+    """Return what the policy gains in all contexts."""
+    run = purse.simulate(policy, world_of(place), BUDGET, n_paths=TRUTH_PATHS, seed=1, stop="retry")
+    low, high = REWARDS
+    return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
+
+
+def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return what the logging policy wrote down."""
+    row = rng.integers(len(place.means), size=n_rows)
+    chances = logger[(place.features[row, 0] > 0).astype(np.int64)]
+    arm = (rng.random(n_rows)[:, None] > chances.cumsum(axis=1)[:, :2]).sum(axis=1)
+    large = (rng.random(n_rows) < place.means[row, arm]).astype(np.int64)
+    return pl.DataFrame(
+        {
+            **{name: place.features[row, k] for k, name in enumerate(FEATURES)},
+            "arm": arm,
+            "reward": np.array(REWARDS)[large],
+            "cost": place.costs[row, arm],
+            "probability": chances[np.arange(n_rows), arm],
+        }
+    )
+
+
+def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFrame:
+    """Return the estimates from a log, where policies are told what holds in the world."""
+    told: dict[str, Any] = {
+        "cost_min": amounts.unit_array("costs", place.costs).min(axis=0) / amounts.UNIT,
+        "cost_max": amounts.unit_array("costs", place.costs).max(axis=0) / amounts.UNIT,
+        "reward_range": REWARDS,
+    }
+    game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
+    game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
+    return estimate_log(log, **told, **game | options, seed=seed, replicates=200).frame()
+
+
+def campaign(numbers: range) -> pl.DataFrame:
+    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
+    cases = [(place, logger) for place in places() for logger in LOGGERS]
+    truths: dict[tuple[str, str], float] = {}
+    parts = []
+    for number in numbers:
+        place, logger = cases[number % len(cases)]
+        log = sample(place, LOGGERS[logger], ROWS, np.random.default_rng(number))
+        found = ask(place, log, number)
+        for policy in POLICIES:
+            name = policy if isinstance(policy, str) else policy.NAME
+            if (place.name, name) not in truths:
+                truths[place.name, name] = truth(place, policy)
+        true = pl.Series("truth", [truths[place.name, policy] for policy in found["policy"]])
+        parts.append(found.with_columns(true, place=pl.lit(place.name), logger=pl.lit(logger)))
+        if len(parts) % 50 == 0:
+            say(f"{len(parts)} of {len(numbers)} logs")
+    return pl.concat(parts)
+
+
+def main() -> None:
+    """Print how often intervals hold the truth; how many logs may be said on the command line. With
+    all logs, a part outside the band is an error.
+    """
+    n_logs = int(sys.argv[1]) if len(sys.argv) > 1 else LOGS
+    found = campaign(range(n_logs))
+    for by in ("policy", "place", "logger"):
+        Console(width=120).print(table(found, by))
+    inside = pl.col("truth").is_between("low", "high").mean()
+    held = found.group_by("policy", "method").agg(coverage=inside)
+    low, high = BAND
+    if n_logs >= LOGS and not held["coverage"].is_between(low, high).all():
+        sys.exit(f"a part of the intervals is not between {low:.0%} and {high:.0%}: {held.rows()}")
+
+
+if __name__ == "__main__":
+    main()

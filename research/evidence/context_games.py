@@ -1,0 +1,125 @@
+"""The games of `research.evidence.contexts`: worlds with contexts, recorded answers, and
+specialists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from examples import digit_specialists, llm_routing_replay
+from purse import worlds
+from purse.base import amounts
+from purse.lab.theory.contexts import ContextTable, lp_with_contexts, lp_without_contexts
+from purse.types import Floats, World
+from purse.worlds._contexts import middles
+from purse.worlds._tables import bernoulli_atoms, make_world
+from research.evidence.prompt_features import text_features
+
+PARTS = (0.05, 0.1, 0.2, 0.5)  # of what the dearest arm costs in all rounds
+MORE_PARTS = (0.02, 0.035, *PARTS)
+CALLS = (2, 7)  # largest costs of the dearest arm: hardly any money
+Optimum = Callable[..., float]
+
+
+class Game(NamedTuple):
+    """A world, what its dearest arm costs in all rounds, and the optimum that shares are of."""
+
+    title: str
+    world: World
+    dearest: float
+    optimum: Optimum
+    seen: World  # with features, where the game itself hides them
+    parts: tuple[float, ...] = PARTS
+    second: tuple[float, ...] = ()  # the budgets of further resources
+
+    def budgets(self) -> dict[str, tuple[float, ...]]:
+        """Each budget under its name, shape (d,)."""
+        largest = float(self.world.cost_max[:, 0].max()) / amounts.UNIT
+        named = {f"{count} calls": count * largest for count in CALLS}
+        named |= {f"{100 * part:.3g}%": part * self.dearest for part in self.parts}
+        return {name: (round(budget, 9), *self.second) for name, budget in named.items()}
+
+
+def synthetic(spec: str, horizon: int = 10_000) -> Game:
+    """Return a world of purse's own; shares are of the LP with contexts."""
+    world = worlds.make(f"{spec}{',' if ':' in spec else ':'}horizon={horizon}", 1)
+    means = ContextTable.of(world).costs.mean(axis=0)[:, 0]
+    dearest = float(means.max()) * horizon
+    return Game(spec.partition(":")[0], world, dearest, lp_with_contexts, world)
+
+
+def routing(part: str) -> dict[str, Game]:
+    """Return one file of recorded answers, by features; fits use the other file."""
+    other = {"test_holdout": "val", "val": "test_holdout"}[part]
+    data, known = llm_routing_replay.records(part), llm_routing_replay.records(other)
+    sources = llm_routing_replay.one_hot(
+        [record["source"] for record in data], sorted({record["source"] for record in known})
+    )
+    words = text_features(
+        [record["prompt"] for record in known], [record["prompt"] for record in data]
+    )
+    costs = np.array([[answer["cost"] for answer in each["arms"].values()] for each in data])
+    dearest = float(costs.sum(axis=0).max())
+    blind, seen = llm_routing_replay.world_of(data), llm_routing_replay.world_of(data, sources)
+    text = llm_routing_replay.world_of(data, words)
+    found = {}
+    for name, world in (("no features", blind), ("sources", seen), ("text", text)):
+        title, shown = f"{name}, {len(data):,} prompts", seen if world is blind else world
+        found[name] = Game(title, world, dearest, lp_without_contexts, shown, MORE_PARTS)
+    return found
+
+
+def digits() -> Game:
+    """Specialists on digits, each picture three times; shares are of the LP without contexts."""
+    features, rewards, costs = digit_specialists.specialists()
+    world = digit_specialists.repeated(features, rewards, costs)
+    dearest = float(costs.sum(axis=0).max()) * digit_specialists.TIMES
+    return Game("digits", world, dearest, lp_without_contexts, world)
+
+
+def own_contexts(rows: int = 4096, horizon: int = 10_000, n_arms: int = 8) -> Game:
+    """Eight arms, such as offers, each with a context of its own: three numbers.
+
+    Means are linear in an arm's own context, with the same weights for all arms.
+    """
+    chance = np.random.default_rng(7)
+    seen = chance.uniform(-1, 1, (rows, n_arms, 3)).astype(np.float32).astype(np.float64)
+    success = 0.45 + seen @ np.array([0.25, 0.12, 0.0])
+    costs = 0.4 + seen @ np.array([0.0, 0.1, 0.2])
+    return tabled("a context of each arm", seen, success, costs[..., None], horizon)
+
+
+def two_resources(rows: int = 1024, horizon: int = 10_000) -> Game:
+    """Money and time: the features tell how much an arm takes of each."""
+    base = synthetic(f"linear_contexts:rows={rows}", horizon)
+    table = ContextTable.of(base.world)
+    seen = table.features[:, :, :-1]
+    hours = 0.5 + 0.15 * seen[:, 0, :1] + np.linspace(0.1, -0.1, 5) * (1 + seen[:, 0, 1:2])
+    costs = np.stack([table.costs[:, :, 0], hours], axis=2)
+    game = tabled("two resources", seen, table.rewards, costs, horizon)
+    return game._replace(second=(0.35 * horizon,))
+
+
+def tabled(title: str, seen: Floats, success: Floats, costs: Floats, horizon: int) -> Game:
+    """Return the game on rows with features (N, A, F), rewards 1 or 0 and mean costs (N, K, d)."""
+    factors = middles(0.5, 1.5)
+    units = np.rint(costs[..., None] * factors * amounts.UNIT).astype(np.int64)  # (N, K, d, C)
+    atoms = [bernoulli_atoms(success, units[..., each]) for each in range(len(factors))]
+    chances, rewards, prices = (
+        np.concatenate([atom[which] for atom in atoms], axis=2) for which in range(3)
+    )
+    world = make_world(
+        title.replace(" ", "_"),
+        chances / len(factors),
+        rewards,
+        prices,
+        last=np.arange(1, len(success) + 1),
+        sample=True,
+        features=seen if seen.shape[1] > 1 else seen[:, 0],
+        horizon=horizon,
+    )
+    dearest = float(costs[..., 0].mean(axis=0).max()) * horizon
+    return Game(title, world, dearest, lp_with_contexts, world)

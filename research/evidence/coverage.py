@@ -1,0 +1,250 @@
+"""`python -m research.evidence.coverage`: how often the intervals that `estimate_log` gives hold
+the truth. Logs of known worlds, where the truth is known.
+
+A world has a hidden context, on which rewards, costs and the choice of the logging policy may
+depend; a log shows nothing of it but the probability. A policy meets the mixture over contexts, in
+which it is simulated on many paths: that is the truth. `--rare` measures logs with rare rewards, of
+policies that do not learn, whose truth is a sum.
+"""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+from rich.console import Console
+from rich.table import Table
+
+import purse
+from benchmarks.instance import say
+from purse.lab.offline.off_policy import estimate_log
+from purse.types import Floats
+
+POLICIES = ("uniform", "fixed:arm=1", "exp3.bwk", "exp3++.price", "primal-dual-bwk", "ucb-bv1")
+LOGS = 210
+# rows of a log, and by how much budget and horizon are larger than what `PLACES` says
+SIZES = ((2_000, 1), (3_500, 1), (5_000, 2))
+PATHS, TRUTH_PATHS = 200, 10_000
+REPLICATES = 200  # logs that are drawn again from each log
+# what a pull returns: the second with the probability that `Place.means` says
+REWARDS = (-2.0, 8.0)
+LOGGERS = {
+    "uniform": np.full((2, 3), 1 / 3),
+    "skewed": np.array([[0.55, 0.25, 0.2]] * 2),
+    "confounded": np.array([[0.6, 0.2, 0.2], [0.2, 0.5, 0.3]]),
+}  # (2, 3) the probability of each arm in each context
+
+
+# rare rewards: the mean of eight arms, which lie between 0.8 and 1.2 of it, and rows of a log
+RARE, RARE_ROWS, RARE_LOGS = (0.3, 0.03, 0.01), (2_000, 10_000), 500
+SPREAD = np.linspace(0.8, 1.2, 8)
+
+
+class Place(NamedTuple):
+    """Three arms in two contexts that are equally likely."""
+
+    name: str
+    means: Floats  # (2, 3) probability of the larger reward in each context
+    # (2, 3, 2) in each context, of each arm, with the smaller and with the larger reward
+    costs: Floats
+    budget: float
+    horizon: int | None = None
+
+
+def fixed(*costs: float) -> Floats:
+    """(2, 3, 2) The same cost of each arm whatever happens."""
+    return np.broadcast_to(np.array(costs)[None, :, None], (2, 3, 2))
+
+
+PLACES = (
+    Place("fixed costs", np.array([[0.4, 0.5, 0.6]] * 2), fixed(0.3, 0.5, 0.9), 100),
+    Place(
+        "context moves rewards",
+        np.array([[0.8, 0.5, 0.2], [0.2, 0.4, 0.9]]),
+        fixed(0.5, 0.4, 0.5),
+        80,
+    ),
+    Place(
+        "costs follow rewards",
+        np.array([[0.7, 0.5, 0.6], [0.3, 0.6, 0.2]]),
+        np.array([[[0.2, 0.9], [0.6, 0.5], [1.0, 0.2]], [[0.3, 1.0], [0.5, 0.4], [0.8, 0.3]]]),
+        100,
+    ),
+    Place(
+        "nearly equal arms",
+        np.array([[0.5, 0.52, 0.48], [0.5, 0.5, 0.5]]),
+        np.array([[[0.5, 0.5], [0.5, 0.5], [0.5, 0.5]], [[0.6, 0.4], [0.5, 0.5], [0.4, 0.6]]]),
+        100,
+    ),
+    Place(
+        "with a horizon",
+        np.array([[0.8, 0.5, 0.7], [0.2, 0.5, 0.9]]),
+        fixed(0.2, 0.4, 0.8),
+        80,
+        180,
+    ),
+)
+
+
+def larger(place: Place, factor: int) -> Place:
+    """Return the same place with so much more to spend."""
+    return place._replace(
+        budget=factor * place.budget, horizon=place.horizon and factor * place.horizon
+    )
+
+
+def truth(place: Place, policy: str) -> float:
+    """Return what the policy gains in the mixture over contexts."""
+    chances = np.stack([1 - place.means, place.means], axis=2) / 2
+    world = purse.worlds.atoms(
+        *(
+            each.transpose(1, 0, 2).reshape(3, 4)
+            for each in (chances, np.broadcast_to([0.0, 1.0], (2, 3, 2)), place.costs)
+        )
+    )
+    stop = "exit" if place.horizon is None else "retry"
+    run = purse.simulate(
+        policy, world, place.budget, n_paths=TRUTH_PATHS, seed=1, horizon=place.horizon, stop=stop
+    )
+    low, high = REWARDS
+    return float((low * run.pulls.sum(axis=1) + (high - low) * run.gain).mean())
+
+
+def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) -> pl.DataFrame:
+    """Return what the logging policy wrote down."""
+    context = rng.integers(2, size=n_rows)
+    arm = (rng.random(n_rows)[:, None] > logger[context].cumsum(axis=1)[:, :2]).sum(axis=1)
+    large = (rng.random(n_rows) < place.means[context, arm]).astype(np.int64)
+    return pl.DataFrame(
+        {
+            "arm": arm,
+            "reward": np.array(REWARDS)[large],
+            "cost": place.costs[context, arm, large],
+            "probability": logger[context, arm],
+        }
+    )
+
+
+def campaign(numbers: range) -> pl.DataFrame:
+    """Return a row for each log, policy and method: the estimate, its interval and the truth."""
+    cases = list(itertools.product(PLACES, LOGGERS))
+    places = [
+        larger(place, factor)
+        for place in PLACES
+        for factor in sorted({factor for _, factor in SIZES})
+    ]
+    truths = {
+        (place.name, place.budget, policy): truth(place, policy)
+        for place in places
+        for policy in POLICIES
+    }
+    parts = []
+    for number in numbers:
+        smallest, logger = cases[number % len(cases)]
+        n_rows, factor = SIZES[number // len(cases) % len(SIZES)]
+        place = larger(smallest, factor)
+        log = sample(place, LOGGERS[logger], n_rows, np.random.default_rng(number))
+        told: dict[str, Any] = {
+            "cost_min": place.costs.min(axis=(0, 2)),
+            "cost_max": place.costs.max(axis=(0, 2)),
+            "reward_range": REWARDS,
+        }
+        found = estimate_log(
+            log,
+            policies=POLICIES,
+            budgets=place.budget,
+            horizon=place.horizon,
+            n_paths=PATHS,
+            replicates=REPLICATES,
+            seed=number,
+            **told,
+        ).frame()
+        true = pl.Series(
+            "truth", [truths[place.name, place.budget, policy] for policy in found["policy"]]
+        )
+        parts.append(
+            found.with_columns(
+                true, place=pl.lit(place.name), logger=pl.lit(logger), rows=pl.lit(f"{n_rows:,}")
+            )
+        )
+        if len(parts) % len(cases) == 0:
+            say(f"{len(parts)} of {len(numbers)} logs")
+    return pl.concat(parts)
+
+
+def rare_campaign(n_logs: int) -> pl.DataFrame:
+    """Return a row for each log with rare rewards and each policy, as `campaign` does."""
+    parts = []
+    for (mean, n_rows), number in itertools.product(
+        itertools.product(RARE, RARE_ROWS), range(n_logs)
+    ):
+        rng = np.random.default_rng((number, n_rows))
+        arm = rng.integers(len(SPREAD), size=n_rows)
+        reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
+        log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
+        found = estimate_log(
+            log,
+            policies=["uniform", "fixed:arm=1"],
+            budgets=n_rows,
+            horizon=n_rows,
+            methods=["snips"],
+            seed=number,
+            reward_range=(0, 1),
+        ).frame()
+        truth = pl.Series("truth", [n_rows * mean, n_rows * mean * SPREAD[1]])
+        case = f"rewards near {mean:g}, {n_rows:,} rows, "
+        parts.append(found.with_columns(truth, case=case + pl.col("policy")))
+        if (number + 1) % n_logs == 0:
+            say(case)
+    return pl.concat(parts)
+
+
+def summary(found: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Of each group and method: estimates, how many were not refused and hold the truth, their mean
+    width and bias as parts of the truth.
+    """
+    width, bias = pl.col("high") - pl.col("low"), pl.col("estimate") - pl.col("truth")
+    return found.group_by(by, "method", maintain_order=True).agg(
+        estimates=pl.len(),
+        answered=pl.col("estimate").count(),
+        coverage=pl.col("truth").is_between("low", "high").mean(),
+        width=(width / pl.col("truth")).mean(),
+        bias=(bias / pl.col("truth")).mean(),
+    )
+
+
+def table(found: pl.DataFrame, by: str) -> Table:
+    """Return the summary for people."""
+    grid = Table()
+    for column in (
+        by,
+        "method",
+        "estimates",
+        "answered",
+        "95% intervals that hold the truth",
+        "mean width",
+        "bias",
+    ):
+        grid.add_column(column, justify="left" if column in (by, "method") else "right")
+    for name, method, estimates, answered, coverage, width, bias in summary(found, by).rows():
+        shares = (f"{coverage:.1%}", f"{width:.1%}", f"{bias:+.2%}") if answered else ()
+        grid.add_row(name, method, f"{estimates:,}", f"{answered:,}", *shares)
+    return grid
+
+
+def main() -> None:
+    """Print how often intervals hold the truth; how many logs may be said on the command line."""
+    numbers = [int(word) for word in sys.argv[1:] if word.isdecimal()]
+    if "--rare" in sys.argv:
+        Console(width=120).print(table(rare_campaign(*numbers or [RARE_LOGS]), "case"))
+        return
+    found = campaign(range(*numbers or [LOGS]))
+    for by in ("policy", "place", "logger", "rows"):
+        Console(width=120).print(table(found, by))
+
+
+if __name__ == "__main__":
+    main()

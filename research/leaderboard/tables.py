@@ -1,0 +1,143 @@
+"""Tables of the leaderboard: advice, standings and cases; and the heat map."""
+
+from __future__ import annotations
+
+import csv
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from purse import policies
+from purse.base.optional import pl
+from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
+from purse.engine.late.delay import parse_delay
+from purse.lab.report.charts.base import Figure
+from purse.lab.report.charts.heat_map import heat_map
+from research.leaderboard.advice import percent, rank, recommend
+from research.leaderboard.record import ADVERSARY
+from research.leaderboard.suites import name_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from research.leaderboard.case import Case
+    from research.leaderboard.record import Record, Standing
+
+HEAT_TITLE = "Mean regret in percent of the optimum"
+MOST_COLUMNS = 30  # of a heat map: with more cases it has a column for each situation
+BEST = 10  # policies in the standings
+CASE_HEAD = ("case", "situation", "world", "budget", "declared bounds", "besides", "paths")
+
+
+def heat_figure(record: Record) -> Figure:
+    """Draw scores, the best policy first; of many cases a column for each situation."""
+    by_case = {case.name: [case.name] for case in record.cases}
+    columns = by_case if len(by_case) <= MOST_COLUMNS else record.situations
+    scores = [
+        {"row": policy, "column": column, "score": record.mean_over(policy, cases)}
+        for policy in record.policies
+        for column, cases in columns.items()
+    ]
+    types = {"row": pl.String, "column": pl.String, "score": pl.Float64}
+    name = name_file("leaderboard", record.suite)
+    return heat_map(name, HEAT_TITLE, pl.DataFrame(scores, types))
+
+
+def link(policy: str, pages: str | None) -> str:
+    """Return a policy's name, as a link if the pages of policies lie in a folder."""
+    name = policy.partition(":")[0]
+    if pages is None or name not in policies.names():
+        return f"`{policy}`"
+    return f"[`{policy}`]({pages}/{name_page(name)}.md)"
+
+
+def name_page(policy: str) -> str:
+    """Return the name of a policy's page, without its ending.
+
+    >>> name_page("exp3++.bwk")
+    'exp3pp-bwk'
+    """
+    return policy.replace("+", "p").replace(".", "-")
+
+
+def anchor(title: str) -> str:
+    """Return the anchor of a heading.
+
+    >>> anchor("What users have")
+    'what-users-have'
+    """
+    return title.lower().replace(" ", "-")
+
+
+def advice_table(record: Record, groups: Mapping[str, list[str]], pages: str | None) -> str:
+    """Return the table of what to take: a row for each group of situations."""
+    rows = []
+    for label, situations in groups.items():
+        choices = rank(record, situations)
+        usual = next((choice for choice in choices if choice.policy == policies.DEFAULT), None)
+        taken = recommend(choices)
+        cells = [MISSING] * 3
+        if taken:
+            worst = f"{percent(taken.worst)} ({taken.case})"
+            cells = [link(taken.policy, pages), percent(taken.mean), worst]
+        rows.append([label, *cells, percent(usual.mean) if usual else MISSING])
+    head = ["situation", "take", "its regret", "in its worst case", f"`{policies.DEFAULT}`"]
+    return write_markdown_table(head, rows, right=[2, 4])
+
+
+def best_players(record: Record) -> list[Standing]:
+    """Return the best policies of those that play every case, or of all if none does."""
+    whole = [row for row in record.standings if row.cases == len(record.cases)]
+    return (whole or list(record.standings))[:BEST]
+
+
+def best_caption(record: Record) -> str:
+    """Return what stands above the standings."""
+    n_players = len(record.policies)
+    n_whole = sum(row.cases == len(record.cases) for row in record.standings)
+    text = f"{n_whole} of {n_players} policies play every case; the best of them are:"
+    return text if n_whole else "No policy plays every case; the best of all are:"
+
+
+def standings_table(record: Record, pages: str | None) -> str:
+    """Return the best policies, with their worst cases but for an adversary's."""
+    rows = []
+    played = [case.name for case in record.cases if case.situation != ADVERSARY]
+    for row in best_players(record):
+        means = [
+            (mean, case)
+            for case in played
+            if (mean := record.mean_score(row.policy, case)) is not None
+        ]
+        worst, case = max(means, default=(row.worst, row.worst_case))
+        rows.append(
+            [
+                link(row.policy, pages),
+                keep_on_line(f"{100 * row.score:.1f} ± {100 * row.half:.1f}"),
+                f"{row.rank:.1f}",
+                f"{percent(worst)} ({case})",
+            ]
+        )
+    worst_of = ", no adversary" if ADVERSARY in record.situations else ""
+    head = ["policy", "mean regret, %", "mean rank", f"in its worst case{worst_of}"]
+    return write_markdown_table(head, rows, right=[1, 2])
+
+
+def cases_csv(cases: Iterable[Case]) -> str:
+    """Return the cases as CSV; what is not said is as in `purse.simulate`."""
+    file = StringIO()
+    csv.writer(file, lineterminator="\n").writerows([CASE_HEAD, *map(case_row, cases)])
+    return file.getvalue()
+
+
+def case_row(case: Case) -> list[str]:
+    """Return a row of the table of cases."""
+    world = " or ".join(case.adversary or (case.world,))
+    besides = {
+        f"horizon {case.horizon}": case.horizon is not None,
+        f"reports {case.delay} rounds late": parse_delay(case.delay).is_late,
+        f"stop rule {case.stop}": case.stop != "exit",
+    }
+    said = ", ".join(text for text, holds in besides.items() if holds)
+    budgets = case.budget if isinstance(case.budget, tuple) else (case.budget,)
+    money = ", ".join(map(format_budget, budgets))
+    return [case.name, case.situation, world, money, case.bounds, said, str(case.n_paths)]

@@ -1,0 +1,51 @@
+"""Suite 3, contexts: policies that see them beside a few that do not. In some cases contexts tell
+little, have many features, or come with hardly any money. Its version changes whenever an instance
+does.
+
+No case takes more than about 100,000 rounds over all its paths.
+"""
+
+from __future__ import annotations
+
+from purse import policies
+from research.leaderboard.case import Case
+
+BLIND = ("exp3++.prices", "primal-dual-bwk", "replan", "uniform")  # which see no contexts
+BY_CLASS = "classes.resolve"
+LINEAR = "linear_contexts:horizon=5000"  # a budget of 3,250 pays for the dearest arm in all rounds
+LOGISTIC = "logistic_contexts:horizon=5000"  # 1,495
+ROUTES = "routing_contexts:strengths=[.3,.6,.9],prices=[.02,.1,.6],prompts=5000"  # 3,000
+
+FITS, UNFIT, TABLE = "linear means", "means that are not linear", "classes"
+CASES = (
+    Case("linear, 5%", FITS, LINEAR, 162.5),
+    Case("linear, 20%", FITS, LINEAR, 650),
+    Case("linear, 50%", FITS, LINEAR, 1625),
+    Case("linear, money alone", FITS, "linear_contexts:horizon=None", 300),
+    Case("logistic, 5%", UNFIT, LOGISTIC, 75),
+    Case("logistic, 20%", UNFIT, LOGISTIC, 300),
+    Case("routing by difficulty, 5%", UNFIT, ROUTES, 150),
+    Case("routing by difficulty, 20%", UNFIT, ROUTES, 600),
+    Case("six classes", TABLE, "class_contexts:classes=6,horizon=5000", 1000),
+    Case("a hundred classes", TABLE, "class_contexts:classes=100,horizon=5000", 900),
+    Case("thirty features", "many features",
+         "linear_contexts:arms=5,features=30,rows=2048,horizon=5000,seed=3", 160),
+    Case("a tenth of the strength", "contexts that tell little", f"{LINEAR},strength=0.1", 650),
+    Case("no strength", "contexts that tell little", f"{LINEAR},strength=0", 650),
+    Case("500 rounds", "few rounds", "linear_contexts:horizon=500", 65, 100),
+    Case("linear, 7 pulls", "hardly any money", LINEAR, 9),
+    Case("logistic, 7 pulls", "hardly any money", LOGISTIC, 5.4),
+    Case("100 rounds late", "late reports", LINEAR, 650, stop="hold", delay=100),
+)  # fmt: skip
+
+
+def sees_contexts(policy: str, situation: str | None = None) -> bool:
+    """Return whether a policy looks at contexts; one of classes sees no numbers."""
+    name = policy.partition(":")[0]
+    seeing = bool(getattr(policies.load(name), "CONTEXT", False))
+    return seeing and (name != BY_CLASS or situation in (None, TABLE))
+
+
+def players() -> list[str]:
+    """Return all shipped policies that see contexts, and a few that do not."""
+    return sorted([*BLIND, *filter(sees_contexts, policies.names())])
