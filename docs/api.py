@@ -47,7 +47,7 @@ PAGES = {
         "Replay your data",
         "What policies would have gained on recorded data, and what a log teaches a policy "
         "beforehand.",
-        ("purse.lab.offline.replay", "purse.lab.offline"),
+        ("purse.lab.replay.replay", "purse.lab.replay", "purse.lab.data"),
     ),
     "simulate": Page(
         "Simulate and compare",
@@ -145,7 +145,7 @@ def public(module: Any) -> list[str]:
 
 def every_class() -> dict[str, type]:
     """Return the classes of the package by their names."""
-    parts = ("purse.campaign", "purse.lab.offline", "purse.lab.theory")
+    parts = ("purse.campaign", "purse.lab.data", "purse.lab.replay", "purse.lab.theory")
     for info in pkgutil.walk_packages(purse.__path__, "purse."):
         if info.name.startswith(parts) and not is_internal(info.name):
             importlib.import_module(info.name)

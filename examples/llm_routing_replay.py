@@ -21,8 +21,8 @@ import numpy.typing as npt
 import polars as pl
 
 import purse
-from purse.lab.offline.full_table import read_table, world_of_table
-from purse.lab.offline.table_replay import TableReplay, replay_table
+from purse.lab.data.table import read_table, world_of_table
+from purse.lab.replay.table_replay import TableReplay, replay_table
 
 LESS_CAUTION = "primal-dual-bwk:c_rad=0.03"
 POLICIES = [

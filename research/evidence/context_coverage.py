@@ -19,7 +19,7 @@ from rich.console import Console
 import purse
 from benchmarks.instance import say
 from purse.base import amounts
-from purse.lab.offline.off_policy import estimate_log
+from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from research.evidence.coverage import table

@@ -20,7 +20,7 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-from purse.lab.offline.off_policy import estimate_log
+from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats
 
 POLICIES = ("uniform", "fixed:arm=1", "exp3.bwk", "exp3++.price", "primal-dual-bwk", "ucb-bv1")

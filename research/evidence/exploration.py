@@ -20,7 +20,7 @@ from rich.table import Table
 import purse
 from benchmarks.instance import say
 from examples.llm_routing_replay import answers
-from purse.lab.offline.full_table import read_table, world_of_table
+from purse.lab.data.table import read_table, world_of_table
 
 EXPLORED = Path(__file__).parent / "explored_replan.py"
 POLICIES = {

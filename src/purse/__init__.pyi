@@ -13,7 +13,7 @@ from .errors import BudgetExhausted as BudgetExhausted
 from .errors import Conflict as Conflict
 from .errors import InvalidInput as InvalidInput
 from .errors import PurseError as PurseError
-from .lab.offline.replay import replay as replay
+from .lab.replay.replay import replay as replay
 from .lab.study.compare import compare as compare
 from .lab.study.recommendations import recommend as recommend
 from .live.policy import Policy as Policy

@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.lab.offline.journal_log import MOST_SEGMENTS, is_journal, read_journal_log, repeat_masks
+from purse.lab.data.journal import MOST_SEGMENTS, is_journal, read_journal_log, repeat_masks
 from tests.support.campaigns import made, refusal
 from tests.support.soak import SOAK
 from tests.support.storages import MemoryHarness

@@ -72,7 +72,7 @@ def test_warm_compiles_and_says_where_the_code_is(
 ) -> None:
     given: list[dict[str, Any]] = []
     monkeypatch.setattr(
-        "purse.lab.offline.warm.warm", lambda **how: given.append(how) or Path("/code")
+        "purse.lab.replay.warm.warm", lambda **how: given.append(how) or Path("/code")
     )
     assert command("warm", "uniform", "--workers", "2") == (0, "Compiled code is in /code\n", "")
     assert command("warm")[0] == 0

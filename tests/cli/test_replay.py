@@ -17,7 +17,7 @@ from tests.support.paths import ROOT
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten replicates of a log instead of hundreds."""
-    monkeypatch.setattr("purse.lab.offline.bootstrap.REPLICATES", 10)
+    monkeypatch.setattr("purse.lab.data.question.REPLICATES", 10)
 
 
 def test_replay_of_a_table_in_either_form(

@@ -23,7 +23,7 @@ from purse.compiler.machine_code import WHOLE
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
-from purse.lab.offline import log_worlds
+from purse.lab.replay import log_worlds
 from tests.support.processes import fresh_process
 
 HELPER = """\

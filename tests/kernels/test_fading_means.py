@@ -10,7 +10,7 @@ import pytest
 from scipy.special import rel_entr
 
 from purse.compiler.jit import bind
-from purse.kernels.fading_means import (
+from purse.kernels.replan.fading_means import (
     SIZES,
     ChangeTest,
     FadingMeans,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from purse.kernels.fading_means import FadingMeans, new_means
-from purse.kernels.losses import (
+from purse.kernels.replan.fading_means import FadingMeans, new_means
+from purse.kernels.replan.losses import (
     LossStakes,
     count_lost,
     displaced,

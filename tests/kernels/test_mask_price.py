@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from purse.engine.workspace import COUNTED_MASKS
-from purse.kernels.mask_price import allowed_share, may_mask, split_round
+from purse.kernels.replan.mask_price import allowed_share, may_mask, split_round
 from purse.kernels.small_lp import SmallLp, new_lp, set_limit
 from purse.types import Now
 

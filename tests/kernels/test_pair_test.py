@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from purse.compiler.jit import bind
-from purse.kernels.pair_test import evidence, level_of, log_average, log_gamma
+from purse.kernels.pair_evidence import evidence, level_of, log_average, log_gamma
 
 SOME = settings(max_examples=100, deadline=None, derandomize=True)
 sums = st.tuples(st.floats(0, 1), st.integers(1, 3000)).map(

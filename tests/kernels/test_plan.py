@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from purse.kernels.fading_means import FadingMeans, new_means
-from purse.kernels.plan import (
+from purse.kernels.replan.fading_means import FadingMeans, new_means
+from purse.kernels.replan.plan import (
     expected_reward,
     find_safe,
     learn_share,
@@ -23,7 +23,7 @@ from purse.kernels.plan import (
     untried_reward,
     usual_share,
 )
-from purse.kernels.plan_chances import (
+from purse.kernels.replan.plan_chances import (
     add_looks,
     bound_width,
     open_arms,

@@ -337,7 +337,7 @@ def gain_against(n_arms: int, budget: float, pulls: int) -> float:
 
 
 def test_the_guard_holds_against_one_arm_that_reacts_and_not_against_many() -> None:
-    """What `purse.kernels.losses` proves of two arms, and how far from it 60 are."""
+    """What `purse.kernels.replan.losses` proves of two arms, and how far from it 60 are."""
     for budget in (50, 100):
         assert gain_against(2, budget, 25) >= 0.95 * 0.5 * budget - 0.5 * 3 - 2
     assert 0.9 < gain_against(60, 400, 100) / (0.5 * 400) < 0.94

@@ -51,7 +51,7 @@ def warm(policies: tuple[str, ...], workers: int | None) -> None:
     compare, replay and campaigns take if no policy is named. Compiles on all cores what
     simulations, replays and live use need. Prints where the machine code is kept.
     """
-    from purse.lab.offline import warm as ahead
+    from purse.lab.replay import warm as ahead
 
     given: dict[str, Any] = {"policies": policies} if policies else {}
     click.echo(f"Compiled code is in {ahead.warm(**given, n_workers=workers)}")

@@ -122,7 +122,7 @@ def print_gains(result: TableStudy) -> None:
 
     The tables hold policies and references.
     """
-    from purse.lab.offline.table_words import gains
+    from purse.lab.replay.table_words import gains
 
     for table in gains(result):
         click.echo(click.style(table["title"], bold=True))

@@ -53,8 +53,8 @@ def amount_of(text: str) -> Amount:
 
 def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
     """Refuse 50.000 for a budget if the numbers of the data have decimal commas."""
-    from purse.lab.offline.reading import is_log, read_rounds, without_empty
-    from purse.lab.offline.text_file import BY_COMMAS
+    from purse.lab.data.reading import is_log, read_rounds, without_empty
+    from purse.lab.data.text_file import BY_COMMAS
 
     log = is_log(source, asked)
     filled = without_empty(source, asked, log)
@@ -70,7 +70,7 @@ def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
 
 def either(budget: Amount) -> bool:
     """Return whether a point in an amount may stand before decimals, or between thousands."""
-    from purse.lab.offline.text_file import EITHER_POINT
+    from purse.lab.data.text_file import EITHER_POINT
 
     return re.search(EITHER_POINT, budget.text) is not None
 
@@ -207,13 +207,13 @@ def replay(
     """  # noqa: D301 - click reads the backspace as: keep these lines
     check_lab("replay")
     import purse
-    from purse.lab.offline.journal_log import is_journal
-    from purse.lab.offline.overview import overview
-    from purse.lab.offline.question import Question
-    from purse.lab.offline.reading import open_source
+    from purse.lab.data.journal import is_journal
+    from purse.lab.data.overview import overview
+    from purse.lab.data.question import Question
+    from purse.lab.data.reading import open_source
 
     if prior is not None:
-        from purse.lab.offline.prior_from_log import prior_from_log
+        from purse.lab.replay.prior_from_log import prior_from_log
 
         names = (*LOG_COLUMNS, "features", "per_arm", "map", "decimal", "skip_empty", "empty")
         learnt = prior_from_log(data, prior, **{name: options[name] for name in names})

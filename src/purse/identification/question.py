@@ -1,7 +1,7 @@
 """The sums of one arm's reports with bounds on its means, and the question about the best arm.
 
 The bounds hold after every report at once; they are those of `purse.kernels.mean_bounds`, and the
-evidence for an arm against another is that of `purse.kernels.pair_test`, both run as Python.
+evidence for an arm against another is that of `purse.kernels.pair_evidence`, both run as Python.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from purse.identification.recommendation import (
     check_criterion,
     check_within,
 )
-from purse.kernels import mean_bounds, pair_test
+from purse.kernels import mean_bounds, pair_evidence
 
 
 def _with(kernel: Any, **parts: Any) -> Callable[..., float]:
@@ -32,8 +32,8 @@ def _with(kernel: Any, **parts: Any) -> Callable[..., float]:
 _lower = _with(mean_bounds.lower, log=math.log, exp=math.exp)
 lower_between = _with(mean_bounds.lower_between, lower=_lower)
 upper_between = _with(mean_bounds.upper_between, lower=_lower)
-_average = _with(pair_test.log_average, log_gamma=_with(pair_test.log_gamma, log=math.log))
-_evidence = _with(pair_test.evidence, log_power=_with(pair_test.log_power, log=math.log))
+_average = _with(pair_evidence.log_average, log_gamma=_with(pair_evidence.log_gamma, log=math.log))
+_evidence = _with(pair_evidence.evidence, log_power=_with(pair_evidence.log_power, log=math.log))
 
 
 class Arm(NamedTuple):

@@ -6,9 +6,10 @@ is one more for each arm whose cost is not known. They share the probability of 
 
 The leader has the largest mean so far, among arms whose mean cost is at most the cap. It is certain
 when its own cost is at most the cap for certain, and it beats every other arm that the cap does not
-exclude for certain: by the evidence for its mean against the other's (`purse.kernels.pair_test`);
-by ratio, if a cost varies or is 0, by its lower bound, which plus `within` is at least the other's
-upper bound. The confidence now is the largest 1 - delta for which it is certain.
+exclude for certain: by the evidence for its mean against the other's
+(`purse.kernels.pair_evidence`); by ratio, if a cost varies or is 0, by its lower bound, which plus
+`within` is at least the other's upper bound. The confidence now is the largest 1 - delta for which
+it is certain.
 
 The evidence of a pair needs ln((K - 1) / delta): any of K - 1 arms could wrongly beat the best one.
 The answer and the bounds beside it hold with this confidence each.

@@ -27,12 +27,14 @@ import numpy as np
 from purse.base.validation import number
 from purse.compiler.kernel import kernel
 from purse.kernels.distributions import normal
-from purse.kernels.fading_means import FadingMeans
 from purse.kernels.index_rules import OUT, find_largest
-from purse.kernels.losses import COSTS, REPORTS, REWARD, LossStakes, is_too_risky
 from purse.kernels.masks import is_allowed
 from purse.kernels.pace_price import Pace, add_to_pace, new_pace, new_paced, pace_prices
-from purse.kernels.plan import (
+from purse.kernels.prior import start_of
+from purse.kernels.regression import Regression, add_report, leverage, predict, regression_of
+from purse.kernels.replan.fading_means import FadingMeans
+from purse.kernels.replan.losses import COSTS, REPORTS, REWARD, LossStakes, is_too_risky
+from purse.kernels.replan.plan import (
     PRIOR,
     TINY,
     find_safe,
@@ -43,8 +45,6 @@ from purse.kernels.plan import (
     untried_reward,
     usual_share,
 )
-from purse.kernels.prior import start_of
-from purse.kernels.regression import Regression, add_report, leverage, predict, regression_of
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
 THIRD = 1 / 3

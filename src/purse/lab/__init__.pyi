@@ -2,8 +2,8 @@ import purse.engine.run as _run
 import purse.types as _types
 
 from . import theory as theory
-from .offline.prior_from_log import prior_from_log as prior_from_log
-from .offline.warm import warm as warm
+from .replay.prior_from_log import prior_from_log as prior_from_log
+from .replay.warm import warm as warm
 from .study.regrets import Regrets as Regrets
 from .study.regrets import regrets as regrets
 from .study.results import Study as Study

@@ -18,26 +18,24 @@ g_j = most_j times the geometric mean of what the first report on each arm cost 
 before any). Arms whose most_j exceeds B_j are out while another arm fits. Arms with equal numbers
 share their part of the plan. Then:
 
-    guard    let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less
-             half a standard error. A pull of a dearer arm takes the place of d pulls of a; all
-             that arm k had, open tickets included, took the place of D(k) and brought R(k), so it
-             lost rho D(k) - R(k). If arm i has lost something, and what a and all dearer arms lost
-             and a pull of i together are more than 5% of what a alone would bring from the start,
-             a is played in the place of i (`purse.kernels.losses`). An untried arm that is
-             declared no dearer than a may be tried.
-    masks    with a horizon, once a round had a mask: let s be the least price at which rounds with
-             the masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i),
-             or no arm if all are negative, take no more than is left; p_j are the plan's prices,
-             and x(i) is at most h times the part of the rounds that allow arm i. The round is
-             played at s or just below it, drawn so that what is left is spent on average, and may
-             pass (`purse.kernels.mask_price`).
-    looks    with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
-             resource than the average pull that plan and guard leave, less often in proportion.
-    changes  a test on each arm's reward and costs (`purse.kernels.fading_means`). When it finds a
-             change, that arm keeps the block that differs and every other arm the weight of two
-             reports. At most 8 + ln(t)^2 changes are believed.
-    fading   after k changes the reports on an arm whose last one came in round s weigh
-             exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate of changes.
+    guard let a be the cheapest arm with a report and rho = (its rewards + 1/2) / (n + 1), less half
+    a standard error. A pull of a dearer arm takes the place of d pulls of a; all that arm k had,
+    open tickets included, took the place of D(k) and brought R(k), so it lost rho D(k) - R(k). If
+    arm i has lost something, and what a and all dearer arms lost and a pull of i together are more
+    than 5% of what a alone would bring from the start, a is played in the place of i
+    (`purse.kernels.replan.losses`). An untried arm that is declared no dearer than a may be tried.
+    masks with a horizon, once a round had a mask: let s be the least price at which rounds with the
+    masks so far, each with its allowed arm of the largest u(i) - s sum_j p_j l_j(i), or no arm if
+    all are negative, take no more than is left; p_j are the plan's prices, and x(i) is at most h
+    times the part of the rounds that allow arm i. The round is played at s or just below it, drawn
+    so that what is left is spent on average, and may pass (`purse.kernels.replan.mask_price`).
+    looks with probability 0.2 sqrt(K t) / (t + 1000) any arm; one whose pull takes more of a
+    resource than the average pull that plan and guard leave, less often in proportion. changes a
+    test on each arm's reward and costs (`purse.kernels.replan.fading_means`). When it finds a
+    change, that arm keeps the block that differs and every other arm the weight of two reports. At
+    most 8 + ln(t)^2 changes are believed. fading after k changes the reports on an arm whose last
+    one came in round s weigh exp(-(k + 0.15) (t - s) / t) times as much: (k + 0.15) / t is the rate
+    of changes.
 
 Why. The plan on what is left needs no step size, spends all, and mixes arms if two resources are
 scarce; money that optimism wasted is seen in the next round. Information is worth what is left to
@@ -54,10 +52,10 @@ guard=0.05 (0: none), skip=1 (0: under masks no round passes that could be playe
 
 Guarantee: in i.i.d. rounds with declared costs bounded away from 0 and one resource, regret / B
 goes to 0, with guard=0 also for several or a horizon, and for two arms the guard has that of
-`purse.kernels.losses`, all without masks, caps and late reports. At budgets that one meets only
-that of the guard says something: the page *What is true*. Nothing protects it from an adversary
-that expects it: apart from looks and mixtures its plans are no secret. Such an adversary is met by
-`exp3++.bwk`.
+`purse.kernels.replan.losses`, all without masks, caps and late reports. At budgets that one meets
+only that of the guard says something: the page *What is true*. Nothing protects it from an
+adversary that expects it: apart from looks and mixtures its plans are no secret. Such an adversary
+is met by `exp3++.bwk`.
 
 Departures from the paper: there is no paper. The index of an untried arm and L follow finite-game
 indices (Lattimore, 2016) and MOSS (Audibert and Bubeck, 2009), widths Bernstein's inequality, the
@@ -88,7 +86,8 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.kernels import cold, integer, kernel, log, number, pick, total, uniform
-from purse.kernels.fading_means import (
+from purse.kernels.masks import is_allowed
+from purse.kernels.replan.fading_means import (
     ChangeTest,
     FadingMeans,
     add_value,
@@ -101,7 +100,7 @@ from purse.kernels.fading_means import (
     restart,
     weigh,
 )
-from purse.kernels.losses import (
+from purse.kernels.replan.losses import (
     COSTS,
     DEARER,
     REPORTS,
@@ -113,15 +112,9 @@ from purse.kernels.losses import (
     loses_too_much,
     may_lose,
 )
-from purse.kernels.mask_price import allowed_share, may_mask, split_round
-from purse.kernels.masks import is_allowed
-from purse.kernels.plan import (
-    find_safe,
-    learn_share,
-    sure_reward,
-    usual_share,
-)
-from purse.kernels.plan_chances import (
+from purse.kernels.replan.mask_price import allowed_share, may_mask, split_round
+from purse.kernels.replan.plan import find_safe, learn_share, sure_reward, usual_share
+from purse.kernels.replan.plan_chances import (
     add_looks,
     open_arms,
     play_cheapest,

@@ -13,11 +13,11 @@ import pytest
 
 from purse.base.text import format_digits, format_gain
 from purse.errors import MissingExtra
-from purse.lab.offline.log_result import LogResult
-from purse.lab.offline.off_policy import estimate_log
-from purse.lab.offline.question import METHODS
-from purse.lab.offline.table_replay import TableReplay, replay_table
-from purse.lab.offline.table_words import NOTES, findings
+from purse.lab.data.question import METHODS
+from purse.lab.replay.log_result import LogResult
+from purse.lab.replay.off_policy import estimate_log
+from purse.lab.replay.table_replay import TableReplay, replay_table
+from purse.lab.replay.table_words import NOTES, findings
 from purse.lab.report.charts.base import policies_of
 from purse.lab.report.charts.replays import MOST_ARMS, estimates, players_of
 from purse.lab.report.prose import replays as prose
@@ -192,7 +192,7 @@ def test_doubtful_probabilities_are_a_warning_on_top(tmp_path: Path) -> None:
     assert text.index('class="warnings"') < text.index("In short")
     assert "<b>Warning.</b> frame: the probabilities of arm" in text
     assert (
-        "purse.lab.offline.off_policy.estimate_log(frame, budgets=[0.4], "
+        "purse.lab.replay.off_policy.estimate_log(frame, budgets=[0.4], "
         "policies=['fixed:arm=0'], horizon='none', n_paths=4, methods=['snips'])" in unescape(text)
     )
 

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from purse.kernels.losses import DEARER, count_lost, displaced
-from purse.kernels.plan import sure_reward
+from purse.kernels.replan.losses import DEARER, count_lost, displaced
+from purse.kernels.replan.plan import sure_reward
 from purse.kernels.small_lp import new_lp, set_limit, solve
 from purse.policies import replan
 from purse.types import Floats, Now, Play, Problem

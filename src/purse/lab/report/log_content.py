@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, format_digits, set_minus
-from purse.lab.offline.log_words import budgets_of, estimate_text, methods_of, quoted, reasons
+from purse.lab.replay.log_words import budgets_of, estimate_text, methods_of, quoted, reasons
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.replays import estimates, policies_in
 from purse.lab.report.prose import replays as prose
@@ -17,7 +17,7 @@ from purse.lab.report.prose.tables import describe_recording, details
 from purse.lab.report.shell import Content, Part, Section, describe, inline
 
 if TYPE_CHECKING:
-    from purse.lab.offline.log_result import LogResult
+    from purse.lab.replay.log_result import LogResult
 
 CAPTION = (
     "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "

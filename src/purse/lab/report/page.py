@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.files import make_folder, write_atomically, write_text
 from purse.base.optional import pl
-from purse.lab.offline.log_result import LogResult
+from purse.lab.replay.log_result import LogResult
 from purse.lab.report import log_content, study_content
 from purse.lab.report.charts.base import GLYPHS, NEUTRAL, Figure, colours, dark_rules, shapes
 from purse.lab.report.charts.export import javascript, write_figures

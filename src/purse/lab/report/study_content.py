@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import pl
-from purse.lab.offline import table_words
+from purse.lab.replay import table_words
 from purse.lab.report import frames
 from purse.lab.report.charts import replays
 from purse.lab.report.charts import study as charts

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from purse.base.optional import alt, pl
 from purse.base.text import format_budget
-from purse.lab.offline.log_words import budgets_of, quoted
-from purse.lab.offline.table_words import LP_OF, NOTES, standings
+from purse.lab.replay.log_words import budgets_of, quoted
+from purse.lab.replay.table_words import LP_OF, NOTES, standings
 from purse.lab.report.charts.base import (
     DASHES,
     NEUTRAL,

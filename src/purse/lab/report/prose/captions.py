@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from purse.base.text import format_budget
-from purse.lab.offline.table_words import LP_OF
+from purse.lab.replay.table_words import LP_OF
 from purse.lab.report import frames
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.replays import MOST_ARMS

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from purse.base.optional import pl
 from purse.base.text import code, count_in_words, format_budget, join_words
-from purse.lab.offline.log_words import FIRST, THOROUGH, methods_of, precision
-from purse.lab.offline.table_words import ORDERS, lp_name
+from purse.lab.replay.log_words import FIRST, THOROUGH, methods_of, precision
+from purse.lab.replay.table_words import ORDERS, lp_name
 from purse.lab.report.prose.study import runs_that_ended
 
 if TYPE_CHECKING:
-    from purse.lab.offline.log_result import LogFacts
+    from purse.lab.replay.log_result import LogFacts
     from purse.lab.study.results import TableStudy
 
 GAIN = f"Gain is the sum of rewards, in the unit of the data; more is better. {ORDERS}"

@@ -19,7 +19,7 @@ from purse.base.text import (
     keep_on_line,
     set_minus,
 )
-from purse.lab.offline.table_words import tell_ties
+from purse.lab.replay.table_words import tell_ties
 from purse.lab.report import frames
 from purse.lab.report.charts.base import worlds_of
 

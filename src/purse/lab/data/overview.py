@@ -1,0 +1,129 @@
+"""The overview of a file of recorded rounds: its first rows as they are read, and the command that
+replays policies on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import floor, log10
+from typing import Any
+
+import numpy as np
+
+from purse.base import amounts
+from purse.base.text import align_columns, fold
+from purse.errors import InvalidInput
+from purse.lab.data.columns import guess, guess_table, name_them
+from purse.lab.data.frame import Data
+from purse.lab.data.log import ASSUMED, DOUBT, Log, unevenness
+from purse.lab.data.question import Question
+from purse.lab.data.reading import costs_of, open_source, read_rounds, without_empty
+from purse.lab.data.source import Source
+from purse.lab.data.table import FullTable
+
+SHOWN = 4  # rows
+SUPPOSES = {
+    "uniform": "every arm was as likely in every round",
+    "frequency": "the choice of an arm had nothing to do with its round",
+}
+
+
+def overview(data: Data, asked: Question) -> str:
+    """Return what a replay finds in the data, in which columns, and the command to run.
+
+    asked   what is known; names of columns that are not there are guessed
+
+    Raise `InvalidInput` if the columns cannot be guessed, or a cell is not allowed.
+    """
+    source = open_source(data, asked)
+    wanted = asked.names
+    for role, name in wanted.items():
+        prefix = any(column.startswith(f"{name}_") for column in source.frame.columns)
+        if name != role and not prefix and name not in ASSUMED:
+            source.column(name)  # which refuses a name that is not there
+    table = guess_table(source, wanted)
+    roles: dict[str, Any] = {**(table or guess(source, wanted))}
+    if not table and {"arm", "reward", "cost"} - set(roles):
+        raise name_them(source, wanted)
+    asked = replace(asked, **roles)
+    log = not table and "round" not in roles
+    filled = without_empty(source, replace(asked, skip_empty=True), log)
+    if log and "probability" not in roles:
+        asked = replace(asked, probability=supposed(filled, asked))
+    rounds = read_rounds(filled, asked, log)
+    budget = budget_of(rounds)
+    skips = asked.skip_empty or filled is not source
+    command = replace(asked, budgets=[budget], skip_empty=skips).command(source.name)
+    notes = rounds.notes if isinstance(rounds, Log) else tuple(source.notes)
+    lines = [
+        fold(f"{rounds.name}: a {what_it_is(rounds)}, as it is read:"),
+        "",
+        *("  ".join(row).rstrip() for row in align_columns([*first_rows(rounds, asked)])),
+        "",
+        *map(fold, notes),
+    ]
+    if isinstance(rounds, Log) and rounds.assumed:
+        lines.append(
+            fold(
+                f"there are no probabilities: --probability {asked.probability} supposes that "
+                f"{SUPPOSES[str(asked.probability)]}"
+            )
+        )
+    hint = fold(f"Give --budget: {costs_of(rounds)}. For example:")
+    return "\n".join([*lines, "", hint, f"  {command}"])
+
+
+def supposed(source: Source, asked: Question) -> str:
+    """Return what may stand in for probabilities: equal ones, unless the rows contradict them."""
+    if asked.probability in ASSUMED:
+        return str(asked.probability)
+    rounds = read_rounds(source, replace(asked, probability="frequency"), log=True)
+    assert isinstance(rounds, Log)
+    even = np.abs(unevenness(rounds.rows)).max() <= DOUBT
+    return "uniform" if even else "frequency"
+
+
+def what_it_is(rounds: Log | FullTable) -> str:
+    """Return the form of the rounds in words."""
+    n, arms = len(rounds.rewards if isinstance(rounds, FullTable) else rounds.arm), rounds.arms
+    form = "log, one" if isinstance(rounds, Log) else "full table, each"
+    return f"{form} of {len(arms)} arms in {n:,} rounds"
+
+
+def first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:
+    """Yield the head and the first rows of the rounds."""
+    if isinstance(rounds, FullTable):
+        yield ["reward, cost", *rounds.arms]
+        for row, (rewards, units) in enumerate(zip(rounds.rewards, rounds.costs, strict=True)):
+            if row == SHOWN:
+                return
+            costs = units / amounts.UNIT
+            cells = (f"{number(r)}, {number(c)}" for r, c in zip(rewards, costs, strict=True))
+            yield [f"round {row + 1}", *cells]
+        return
+    names = {role: getattr(asked, role) for role in ("arm", "reward", "cost", "probability")}
+    if rounds.assumed:
+        del names["probability"]
+    yield [role if role == name else f"{role}: {name}" for role, name in names.items()]
+    for row in range(min(SHOWN, len(rounds))):
+        values = rounds.reward[row], rounds.cost[row, 0] / amounts.UNIT, 1 / rounds.weight[row]
+        yield [rounds.arms[rounds.arm[row]], *map(number, values[: len(names) - 1])]
+
+
+def number(value: float) -> str:
+    """Return a number as it was read."""
+    return f"{value:,.9g}"
+
+
+def budget_of(rounds: Log | FullTable) -> float:
+    """Return a budget to begin with, in two digits: what a log cost, or a table with arms in turn.
+
+    Raise `InvalidInput` if nothing cost anything.
+    """
+    units = rounds.cost.sum(axis=0) if isinstance(rounds, Log) else rounds.costs.mean(axis=1).sum()
+    total = float(np.max(units)) / amounts.UNIT
+    if total == 0:
+        raise InvalidInput(f"{rounds.name}: every cost is 0, so there is nothing to spend")
+    step = 10.0 ** (floor(log10(total)) - 1)
+    return float(f"{floor(total / step) * step:.2g}")

@@ -1,0 +1,175 @@
+"""A question about recorded rounds, and how to ask it again: as a command, or in Python if no
+command can say it.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from purse.base import validation
+from purse.engine.job import SEEDS
+from purse.errors import invalid
+
+Players = str | ModuleType | Sequence[str | ModuleType]
+Wanted = str | Sequence[str] | Mapping[str, Any]  # features
+
+COLUMNS = ("arm", "reward", "cost", "round", "probability")
+NO_LIMIT = "none"  # as a horizon
+PATHS, THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
+REPLICATES, THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
+METHODS = ("replay", "ips", "snips", "dr")
+# the fields that `purse replay` has no option for; a question with another value has no command
+NO_OPTION = ("methods", "replicates", "arms", "reward_range", "cost_min", "cost_max")
+UNWRITTEN = ("policies", "budgets", "references")
+FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A question about recorded rounds; `purse.replay` explains the first fields.
+
+    The rest is about logs:
+
+    methods       how gains are estimated
+    replicates    logs that are drawn again from the log, for the intervals; None: 100
+    arms          all arms, if some were never logged, or in the order in which policies know them;
+                  None: those in the log, sorted
+    reward_range, cost_min, cost_max   what policies are told, if that is wider than the log
+    references    whether to add what the log itself gained, and each arm alone
+    """
+
+    policies: Players | None = None
+    budgets: Any = None
+    horizon: int | str | None = None
+    n_paths: int | None = None
+    thorough: bool = False
+    seed: int = 0
+    stop: str | None = None
+    decimal: str | None = None
+    skip_empty: bool = False
+    empty: str | Sequence[str] = ()
+    arm: str = "arm"
+    reward: str = "reward"
+    cost: str = "cost"
+    round: str = "round"
+    probability: str | None = "probability"
+    features: Wanted | None = None
+    per_arm: bool = False
+    map: str | None = None
+    methods: Sequence[str] = METHODS
+    replicates: int | None = None
+    arms: Sequence[str] | None = None
+    reward_range: tuple[float, float] | None = None
+    cost_min: Any = None
+    cost_max: Any = None
+    references: bool = False
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The names of the columns by what they are."""
+        return {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
+
+    @property
+    def players(self) -> list[str | ModuleType]:
+        """The policies, as a list."""
+        if isinstance(self.policies, (str, ModuleType, type)):  # a class is refused by its name
+            return [self.policies]
+        return list(self.policies or ())
+
+    @property
+    def sizes(self) -> list[Any]:
+        """The budgets in the user's unit, as a list: numbers, or lists with one per resource."""
+        if self.budgets is None:
+            return []
+        return list(self.budgets) if isinstance(self.budgets, Sequence) else [self.budgets]
+
+    @property
+    def limit(self) -> int | None:
+        """The horizon as a number of rounds; None: no limit."""
+        if self.horizon is None or self.horizon == NO_LIMIT:
+            return None
+        return validation.integer("horizon", self.horizon, low=1)
+
+    @property
+    def games(self) -> int:
+        """How many orders or games are played."""
+        usual = THOROUGH_PATHS if self.thorough else PATHS
+        return usual if self.n_paths is None else self.n_paths
+
+    @property
+    def logs(self) -> int:
+        """How many logs are drawn again."""
+        usual = THOROUGH_REPLICATES if self.thorough else REPLICATES
+        return usual if self.replicates is None else self.replicates
+
+    def check(self) -> None:
+        """Raise `InvalidInput` if a value is not allowed for a log."""
+        for method in self.methods:
+            validation.choice("methods", method, METHODS)
+        validation.integer("n_paths", self.games, low=2)
+        validation.integer("replicates", self.logs, low=2)
+        validation.integer("seed", self.seed, low=0, high=SEEDS)
+        entries = {"policies": self.players, "budgets": self.sizes, "methods": tuple(self.methods)}
+        for field, values in entries.items():
+            if not values:
+                raise invalid(field, values, "must have at least one entry")
+
+    def command(self, data: Path | str, function: str = "purse.replay") -> str:
+        """Return the command that asks this of `data`, or the call of a function that does; fields
+        that are at their defaults are left out.
+
+        >>> from dataclasses import replace
+        >>> asked = Question(policies=["uniform"], budgets=[1.0, 2.5], n_paths=20)
+        >>> asked.command(Path("llm.csv"))
+        'purse replay llm.csv --budget 1 --budget 2.5 uniform --paths 20'
+        >>> replace(asked, policies="uniform", budgets=1, n_paths=None, horizon=7).command("frame")
+        "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
+        """
+        given = {field.name: as_list(getattr(self, field.name)) for field in fields(self)}
+        changes = {
+            field.name: given[field.name]
+            for field in fields(self)
+            if field.name not in UNWRITTEN and given[field.name] != field.default
+        }
+        single = not any(isinstance(budget, Sequence) for budget in self.sizes)
+        sizes = [
+            repr(float(budget)).removesuffix(".0") if single else repr(budget)
+            for budget in self.sizes
+        ]
+        file = Path(data).suffix != "" or data == "-"
+        written = all(isinstance(policy, str) for policy in self.players)
+        # declared features would have to be read from a file
+        declared = isinstance(self.features, Mapping)
+        if file and written and single and not declared and not set(changes) & set(NO_OPTION):
+            words = ["purse", "replay", str(data)]
+            for size in sizes:
+                words += ["--budget", size]
+            words += map(str, self.players)
+            for name, value in changes.items():
+                if name == "features" and not isinstance(value, str):
+                    value = ",".join(value)
+                values = [value] if isinstance(value, str) or name != "empty" else value
+                for entry in values:
+                    words += [
+                        f"--{FLAGS.get(name, name)}",
+                        *([] if entry is True else [str(entry)]),
+                    ]
+            return shlex.join(words)
+        names = ", ".join(
+            repr(policy) if isinstance(policy, str) else policy.__name__ for policy in self.players
+        )
+        arguments = [repr(str(data)) if file else str(data)]
+        arguments += [f"budgets=[{', '.join(sizes)}]"] if sizes else []
+        arguments += [f"policies=[{names}]"]
+        arguments += [f"{name}={value!r}" for name, value in changes.items()]
+        return f"{function}({', '.join(arguments)})"
+
+
+def as_list(value: Any) -> Any:
+    """Return an array as a list, which can be compared and written; else the value."""
+    return value.tolist() if hasattr(value, "tolist") else value

@@ -1,0 +1,280 @@
+"""Rows of a file, and refusals that say where in it something is wrong."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from purse.base import validation
+from purse.base.optional import pl
+from purse.errors import InvalidInput, listed, shorten
+from purse.lab.data.frame import Data, frame_of
+from purse.lab.data.text_file import (
+    DECIMALS,
+    SEPARATORS,
+    Cells,
+    Piped,
+    Place,
+    filled_lines,
+    find_separator,
+    first_line,
+    read_cells,
+    read_csv,
+    read_lines,
+    records,
+)
+from purse.types import Floats, Ints
+
+INF = math.inf
+LINES = (".jsonl", ".ndjson")  # one JSON object per line
+TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
+ENDINGS = (*TEXTS, ".parquet", *LINES)
+EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
+# what stands for an empty cell in a column of numbers, in any case
+MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
+LONGEST_WORD = 20  # that is offered as one for an empty cell
+
+
+@dataclass(frozen=True)
+class Source:
+    """The rows of a file, or of a frame, as they were read."""
+
+    path: Place
+    frame: pl.DataFrame
+    separator: str = ","
+    decimal: str | None = None  # the mark before decimals; None: as each column tells
+    rows_left: Ints | None = None  # the rows of the file that are left; None: all
+    # what was taken for what, each with the columns that it is about
+    said: dict[str, list[str]] = field(default_factory=dict)
+
+    def numbers(
+        self,
+        column: str,
+        *,
+        above: float = -INF,
+        low: float = -INF,
+        high: float = INF,
+        truth: bool = False,
+    ) -> Floats:
+        """(rows,) The column as finite numbers with above < number, low <= number <= high.
+
+        truth   whether true and false are 1 and 0
+        """
+        entries = self.column(column)
+        self.check_filled(column, blanked(entries, MISSING), "number")
+        values, note, wrong = self.cells(entries, truth)
+        if wrong is not None:
+            raise self.refuse(wrong[0], column, entries[wrong[0]], wrong[1])
+        array = values.fill_null(math.nan).to_numpy()
+        good = np.isfinite(array) & (array > above) & (array >= low) & (array <= high)
+        if not good.all():
+            row = int(np.argmin(good))
+            ends = (("above", above), ("at least", low), ("at most", high))
+            limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
+            value = float(array[row]) if np.isfinite(array[row]) else entries[row]
+            allowed = "number " + " and ".join(limits) if limits else "finite number"
+            hint = or_empty(value) if np.isnan(array[row]) else ""
+            raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
+        self.say(note, column)
+        return np.array(array)
+
+    def cells(self, entries: pl.Series, truth: bool = False) -> Cells:
+        """Return the entries of a column as numbers; null where one is empty, or no number."""
+        if entries.dtype == pl.String:
+            return read_cells(blanked(entries, MISSING), truth=truth, decimal=self.decimal)
+        if entries.dtype.is_numeric() or (truth and entries.dtype == pl.Boolean):
+            return Cells(blanked(entries.cast(pl.Float64, strict=False)))
+        return Cells(pl.Series(entries.name, [None] * len(entries), pl.Float64))
+
+    def check_filled(self, column: str, entries: pl.Series, kind: str, more: str = "") -> None:
+        """Refuse the first null among the entries of a column.
+
+        more   what else can be done about it
+        """
+        if entries.null_count():
+            row = int(entries.is_null().arg_max() or 0)
+            value = self.column(column)[row]
+            word = f"{value!r} " if isinstance(value, str) and value.strip() else ""
+            raise InvalidInput(
+                f"{self.where(row)}, column {column!r}: {word}{EMPTY.format(kind)}{more}"
+            )
+
+    def labels(self, column: str) -> list[str]:
+        """Return the column as text, without blanks around it; no cell may be empty."""
+        return self.texts(column).to_list()
+
+    def numbered(self, column: str) -> tuple[list[str], Ints]:
+        """Return the labels of a column, each once, and (rows,) the number of each row's label; a
+        list of the labels of all rows would take as much memory as all the rest.
+        """
+        texts = self.texts(column)
+        names = texts.unique().to_list()
+        numbers = texts.replace_strict(names, range(len(names)), return_dtype=pl.Int64)
+        return names, np.array(numbers.to_numpy())
+
+    def texts(self, column: str) -> pl.Series:
+        """Return the same as a series."""
+        entries = self.column(column)
+        if entries.dtype.is_nested():
+            raise self.refuse(0, column, entries[0], "must be a text or a number")
+        texts = blanked(entries.cast(pl.String))
+        self.check_filled(column, texts, "text")
+        return texts
+
+    def column(self, name: str) -> pl.Series:
+        """Return the column of this name. The refusal of another name lists the columns."""
+        if name not in self.frame.columns:
+            near = get_close_matches(name, self.frame.columns, 1, 0.4)
+            hint = f"; did you mean {near[0]!r}?" if near else ""
+            raise InvalidInput(
+                f"{self.path} has no column {name!r}; it has {listed(self.frame.columns)}{hint}"
+            )
+        return self.frame[name]
+
+    def without_empty(
+        self, numbers: Sequence[str], texts: Sequence[str], group: str | None = None
+    ) -> Source:
+        """Return the source without the rows that have an empty cell in one of these columns, and
+        those of the same group.
+
+        group   a column; its value says which rows belong together
+        """
+        gone, words = np.zeros(len(self.frame), np.bool_), set[str]()
+        for column in (*numbers, *texts):
+            entries = self.column(column)
+            empty = blanked(entries, () if column in texts else MISSING).is_null()
+            gone |= empty.to_numpy()
+            if entries.dtype == pl.String:
+                words |= set(entries.filter(empty).drop_nulls().str.strip_chars())
+        if not gone.any():
+            return self
+        if group is not None:
+            names = self.column(group)
+            gone |= names.is_in(names.filter(pl.Series(gone)).implode()).fill_null(True).to_numpy()
+        if gone.all():
+            raise InvalidInput(
+                f"{self.path}: every row has an empty cell; skip_empty (--skip-empty) leaves none"
+            )
+        before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
+        also = "".join(f" or {word!r}" for word in sorted(words - {""}))
+        self.say(
+            f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
+            "is fair where what is missing has nothing to do with the reward or the cost"
+        )
+        return replace(self, frame=self.frame.filter(pl.Series(~gone)), rows_left=before[~gone])
+
+    @property
+    def name(self) -> str:
+        """How to name the data in a command."""
+        return "-" if isinstance(self.path, Piped) else str(self.path)
+
+    def say(self, note: str, *columns: str) -> None:
+        """Keep a note of what was taken for what, once, or for each of several columns."""
+        if note:
+            about = self.said.setdefault(note, [])
+            about += [column for column in columns if column not in about]
+
+    @property
+    def notes(self) -> list[str]:
+        """A line for each note."""
+        return [
+            f"{'column' if len(about) == 1 else 'columns'} {', '.join(map(repr, about))}: {note}"
+            if about
+            else note
+            for note, about in self.said.items()
+        ]
+
+    def where(self, row: int) -> str:
+        """Return the place of a row (from 0): its line in the file, or its number from 1."""
+        row = row if self.rows_left is None else int(self.rows_left[row])
+        ending = self.path.suffix.lower()
+        if ending not in (*TEXTS, *LINES):
+            return f"{self.path}, row {row + 1} (from 1)"
+        cells = ending in TEXTS
+        lines = records(self.path, self.separator) if cells else filled_lines(self.path)
+        line, _ = next(islice(lines, row + cells, None))  # the header is a record too
+        return f"{self.path}, line {line}"
+
+    def refuse(self, row: int, column: str, value: object, allowed: str) -> InvalidInput:
+        """Return the error for the value in this row (from 0) and column; None is an empty cell."""
+        text = "an empty cell" if value is None else shorten(" ".join(repr(value).split()))
+        return InvalidInput(f"{self.where(row)}, column {column!r}: {text} {allowed}")
+
+
+def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] = ()) -> Source:
+    """Return the rows of a .csv, .tsv, .txt, .parquet, .jsonl or .ndjson file, of a frame (pandas,
+    polars, Arrow), or of what comes through standard input, "-": text with separators, or JSON
+    lines.
+
+    decimal   the mark before decimals, "," or "."; None: as each column tells
+    empty     further words that stand for an empty cell, in any column and in any case
+
+    Cells of a text stay text until they are asked for as numbers. Blank lines are no rows.
+    """
+    if decimal is not None:
+        validation.choice("decimal", decimal, DECIMALS)
+    source = read_all(data, decimal)
+    if source.frame.is_empty():
+        raise InvalidInput(f"{source.path} has no rows")
+    words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
+    texts = [entries for entries in source.frame if words and entries.dtype == pl.String]
+    return replace(source, frame=source.frame.with_columns(blanked(text, words) for text in texts))
+
+
+def read_all(data: Data, decimal: str | None) -> Source:
+    """Return the rows as they are."""
+    if not isinstance(data, (str, os.PathLike)):
+        return Source(Path("frame"), frame_of(data), decimal=decimal)
+    place: Place = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
+    ending = place.suffix.lower()
+    if ending not in ENDINGS:
+        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(ENDINGS)}")
+    try:
+        with place.open("rb") as file:
+            if not file.read(1):
+                raise InvalidInput(f"{place} is empty")
+        if ending not in TEXTS:
+            frame = read_parquet(place) if ending == ".parquet" else read_lines(place)
+            return Source(place, frame, decimal=decimal)
+        separator = find_separator(place)
+        source = Source(place, read_csv(place, separator), separator, decimal)
+    except OSError as error:
+        raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
+    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+    return source
+
+
+def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
+    """Return the entries with null for each that is empty: texts of blanks, or one of these words
+    in lower case, and NaN; texts are without blanks around them.
+    """
+    if entries.dtype == pl.String:
+        texts = entries.str.strip_chars()
+        empty = texts.str.to_lowercase().is_in(["", *words])
+        return pl.select(pl.when(~empty).then(texts)).to_series().alias(entries.name)
+    return entries.fill_nan(None) if entries.dtype.is_float() else entries
+
+
+def or_empty(value: object) -> str:
+    """Return what to do about a text among numbers, if it may stand for an empty cell."""
+    if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST_WORD:
+        return ""
+    return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
+
+
+def read_parquet(place: Place) -> pl.DataFrame:
+    """Return the rows of a Parquet file."""
+    try:
+        with place.open("rb") as file:
+            return pl.read_parquet(file)
+    except pl.exceptions.PolarsError as error:
+        raise InvalidInput(f"{place}: is not a Parquet file: {first_line(error)}") from None

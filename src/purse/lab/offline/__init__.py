@@ -1,1 +1,0 @@
-"""Data of one's own: what was recorded, read from a file and played again."""

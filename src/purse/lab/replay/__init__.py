@@ -1,0 +1,1 @@
+"""The gains of policies on recorded rounds."""

@@ -1,0 +1,197 @@
+"""A log with contexts as a world of logged rounds, and what paths in it were credited."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from purse.base import amounts
+from purse.compiler.jit import bind
+from purse.engine.cpu import BLOCK_PATHS
+from purse.engine.run import Run
+from purse.kernels.regression import Regression, add_report, new_regression
+from purse.lab.data.log import Log
+from purse.lab.replay.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRounds, draw, view
+from purse.types import Floats, Ints, World
+from purse.worlds._tables import context_rows
+
+FOLDS = 5
+RIDGE = 1.0
+
+
+class Credited(NamedTuple):
+    """The outcome of the paths of a block: P paths, K arms, n rows."""
+
+    gain: dict[str, Floats]  # by method, (P,) in the user's unit
+    spent: dict[str, Floats]  # likewise, of the first resource
+    weight: Floats  # (P,) S times rounds per row that was drawn, 1 on average
+    visits: Ints  # (n,)
+    asked: Ints  # (K,)
+    lost: bool  # whether a path found no row for its choice
+
+
+@dataclass(frozen=True, eq=False)
+class ContextWorld:
+    """A log with contexts, its rows sorted by arm; `counts` are as in `ModelWorld`."""
+
+    log: Log
+    first: Ints  # (K + 1,)
+    arm: Ints  # (n,)
+    weight: Floats  # (n,) 1/p, and of an arm that was not always allowed the more
+    features: Floats  # (n, A, numbers of a context)
+    rewards: Floats  # (n,) from 0 to 1
+    costs: Ints  # (n, d)
+    values: Floats  # (n, 1 + d) rewards in the user's unit, costs in units
+
+    def once(self) -> Ints:
+        """(n,) Every row counts once."""
+        return (self.weight > 0).astype(np.int64)
+
+    def redrawn(self, rng: np.random.Generator) -> Ints:
+        """(n,) As many rows drawn again, with replacement."""
+        real = np.flatnonzero(self.weight > 0)
+        return np.bincount(rng.choice(real, len(real)), minlength=len(self.weight))
+
+    def world(self, counts: Ints) -> World:
+        """Return what answers with these rows. A new one for each thread."""
+        log, n_arms, weights = self.log, len(self.log.arms), counts * self.weight
+        n_values = self.values.shape[1]
+        n_credits = IPS + 2 * n_values
+        with np.errstate(divide="ignore"):
+            chance = np.where(self.weight > 0, 1 / self.weight, 1.0)
+        tables = LoggedRounds(
+            np.cumsum(weights),
+            self.first,
+            float(weights.sum() / counts.sum()),
+            self.arm,
+            chance,
+            self.features,
+            self.rewards,
+            self.costs,
+            self.values,
+            self.models(counts),
+            np.zeros(2, np.int64),
+            np.zeros(1, np.int64),
+            np.zeros(n_credits),
+            np.full(1, -1),
+            np.zeros((BLOCK_PATHS, n_credits)),
+            np.zeros(len(self.arm), np.int64),
+            np.zeros(n_arms, np.int64),
+            np.zeros(1, np.int64),
+        )
+        return log.as_world(tables, draw, view=view, **log.features)
+
+    def models(self, counts: Ints) -> Floats:
+        """(n, K, 1 + d) What is expected of each arm in each row's context, as `values` are."""
+        log, (low, high) = self.log, self.log.reward_range
+        most = log.cost_max.max(axis=0)
+        inside = np.column_stack([self.rewards, self.costs / most])
+        expected = cross_fitted(self.features, self.arm, inside, counts, len(log.arms))
+        rewards = low + (high - low) * np.clip(expected[:, :, :1], 0, 1)
+        costs = np.clip(expected[:, :, 1:] * most, log.cost_min, log.cost_max)
+        return np.concatenate([rewards, costs], axis=2)
+
+    def credited(self, world: World, run: Run) -> Credited:
+        """Return what the paths of a run in this world came to."""
+        credited, n_values = world.tables.credits[: run.n_paths], self.values.shape[1]
+        doubly = IPS + n_values
+        return Credited(
+            {"ips": credited[:, IPS], "snips": credited[:, PLAYED], "dr": credited[:, doubly]},
+            {
+                "ips": credited[:, IPS + 1] / amounts.UNIT,
+                "snips": run.spent[:, 0],
+                "dr": credited[:, doubly + 1] / amounts.UNIT,
+            },
+            weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
+            world.tables.visits,
+            world.tables.asked,
+            bool(world.tables.lost[0]),
+        )
+
+
+def make_context_world(log: Log) -> ContextWorld:
+    """Return the world of a log that has contexts."""
+    assert log.contexts is not None
+    arm, reward, cost = log.filled()
+    extra = len(arm) - len(log)
+    # an arm that was not always allowed stands for the rounds in which it was not, too
+    scaled = log.weight * (len(log) / log.chances)[log.arm]
+    weight = np.concatenate([scaled, np.zeros(extra)])
+    rows = np.concatenate([np.arange(len(log)), np.zeros(extra, np.int64)])
+    seen = context_rows(log.contexts.seen, len(log), len(log.arms))[rows]
+    rewards = np.concatenate([log.reward, np.zeros(extra)])
+    order = np.argsort(arm, kind="stable")
+    return ContextWorld(
+        log,
+        np.concatenate([[0], np.cumsum(np.bincount(arm, minlength=len(log.arms)))]),
+        arm[order],
+        weight[order],
+        np.ascontiguousarray(seen[order]),
+        reward[order],
+        cost[order],
+        np.column_stack([rewards, cost])[order],
+    )
+
+
+def weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
+    """(P,) S times rounds per row that was drawn; 1 for a single round, which tells nothing.
+
+    Both are less one, since the last row that is drawn always takes place: so it has no bias.
+    """
+    return np.where(rounds > 1, scale * (rounds - 1) / np.maximum(draws - 1, 1), 1.0)
+
+
+def effective_rows(visits: Ints) -> float:
+    """Return how many rows that are visited equally often tell as much: (sum v)^2 / sum v^2 with v
+    the expected visits; v (v - 1) takes off what chance adds to v^2.
+
+    >>> effective_rows(np.array([50, 50, 0]))
+    2.0
+    """
+    total, pairs = float(visits.sum()), float((visits * (visits - 1)).sum())
+    if pairs == 0:
+        return float((visits > 0).sum())
+    return min(total * (total - 1) / pairs, float((visits > 0).sum()))
+
+
+def learn_rows(
+    learnt: Regression,
+    contexts: Floats,
+    arm: Ints,
+    values: Floats,
+    counts: Ints,
+    z: Floats,
+) -> None:
+    """Add each row as many reports as it counts; `z` is room to work in, (numbers,)."""
+    for t in range(arm.shape[0]):
+        x = contexts[t, min(arm[t], contexts.shape[1] - 1)]
+        for _ in range(counts[t]):
+            add_report(learnt, arm[t], x, z, values[t, 0], values[t, 1:])
+
+
+def regression_of(
+    contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int, ridge: float = RIDGE
+) -> Regression:
+    """Return what the rows teach.
+
+    contexts   (n, A, numbers of a context), the last number is 1
+    values     (n, 1 + d) reward from 0 to 1, and costs in largest costs
+    counts     (n,) how often each row counts
+    """
+    learnt = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
+    bind(learn_rows)(learnt, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
+    return learnt
+
+
+def cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
+    """(n, K, 1 + d) What is expected of each arm in the context of each row, from other folds."""
+    fold = np.arange(len(arm)) % FOLDS
+    expected = np.zeros((len(arm), n_arms, values.shape[1]))
+    for number in range(FOLDS):
+        here = fold == number
+        learnt = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
+        seen = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))
+        expected[here] = np.einsum("tkn,ksn->tks", seen, learnt.coefficients)
+    return expected

@@ -1,0 +1,169 @@
+"""The replay of a full table: policies on its rounds, beside what could be had.
+
+The default stop rule is `retry`. With a horizon the first pull that cannot be paid is not the end:
+a cheaper arm may serve the rounds that are left, and `exit` or `hold` would give these up.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from purse.base.files import write_atomically
+from purse.base.optional import pl
+from purse.base.progress import whole
+from purse.base.text import count
+from purse.lab.data.frame import Data
+from purse.lab.data.question import Question, Wanted
+from purse.lab.data.reading import open_source, without_empty
+from purse.lab.data.source import Source
+from purse.lab.data.table import read_table, world_of_table
+from purse.lab.replay import table_words
+from purse.lab.replay.answer import Answer
+from purse.lab.replay.references import references
+from purse.lab.replay.table_words import cells, ranked, standings
+from purse.lab.study import manifest
+from purse.lab.study.compare import compare
+from purse.lab.study.manifest import Recording, TableFacts
+from purse.lab.study.results import Study, TableStudy
+from purse.policies import DEFAULT, load
+from purse.types import World
+
+# two that reckon with a horizon, and one that does not learn
+DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
+WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TableReplay(Answer):
+    """Policies on a table, and what they are measured against."""
+
+    gap = ("",)
+
+    world: World
+    stop: str
+    study: TableStudy
+    references: pl.DataFrame
+    notes: tuple[str, ...] = ()  # what a reader has to know
+
+    def frame(self) -> pl.DataFrame:
+        """Return a row for each budget and player: gain with its 95% interval and more."""
+        return standings(self.study)
+
+    def publish(self, folder: Path) -> list[Path]:
+        """Write the report to a folder, and its figures; the page comes first."""
+        return self.study.publish(folder)
+
+    def findings(self) -> dict[str, str]:
+        """For each budget the answer in words, in Markdown."""
+        return table_words.findings(self.study)
+
+    def remarks(self) -> tuple[str, ...]:
+        """Return a line for each thing that a reader has to know."""
+        return (table_words.ORDERS, *self.notes) if self.study.facts.n_paths > 1 else self.notes
+
+    def grids(self) -> Iterator[list[list[str]]]:
+        """Yield a table for each budget as text, the largest gain first."""
+        for budget, players in ranked(self.frame()).items():
+            yield [
+                [f"budget {budget:g}", "gain ± 95%", "of the LP", "spent", "pulls"],
+                *map(cells, players),
+            ]
+
+    @property
+    def summary(self) -> str:
+        """What was replayed, in a line."""
+        rounds = f"{self.world.horizon:,} of {self.world.n_rounds:,} rounds"
+        n_paths = self.study.facts.n_paths
+        return (
+            f"{self.world.name}: {rounds} in {count(n_paths, 'random order')}, "
+            f"{self.world.n_arms} arms, stop={self.stop}"
+        )
+
+
+def default_policies(features: Wanted | None) -> tuple[str, ...]:
+    """Return the default policies."""
+    return DEFAULT_POLICIES if features is None else (WITH_FEATURES, *DEFAULT_POLICIES)
+
+
+def replay_table(
+    data: Data | Source,
+    *,
+    n_workers: int | None = None,
+    folder: str | os.PathLike[str] | None = None,
+    **asked: Any,
+) -> TableReplay:
+    """Play policies on the rounds of a table, shuffled on each path, with each budget, and set them
+    beside the references.
+
+    n_workers, folder   as in `purse.replay`
+    asked               the fields of `Question`, but for those about logs
+    """
+    question = Question(**asked)
+    source = without_empty(open_source(data, question), question, log=False)
+    return ask_table(source, question, n_workers, folder)
+
+
+def ask_table(
+    source: Source,
+    question: Question,
+    n_workers: int | None,
+    folder: str | os.PathLike[str] | None,
+) -> TableReplay:
+    """Read the table in a source, and play what is asked of it."""
+    table = read_table(source, question)
+    world = world_of_table(table, horizon=question.limit)
+    if question.policies is None:
+        question = replace(question, policies=default_policies(question.features))
+    for policy in question.players:
+        if not isinstance(policy, str):
+            load(policy)  # which refuses a class
+    stop = question.stop or "retry"
+    title = f"{world.name}: which policy spends a budget best?"
+    how: dict[str, Any] = {"n_paths": question.games, "seed": question.seed, "stop": stop}
+    how["n_workers"] = n_workers
+    with whole("replaying the table") as bar:
+        bar.part(0.0, 0.6, "the policies")
+        study = compare(
+            question.players, world, budgets=question.budgets, **how, folder=folder, title=title
+        )
+        bar.part(0.6, 0.4, "the arms alone, and what could be had")
+        rows = references(world, study.facts.budgets, **how)
+    again = replace(question, stop=None if stop == "retry" else stop).command(source.name)
+    note, notes = "", tuple(source.notes)
+    if table.contexts is not None:
+        note = table.contexts.note
+        notes += table.contexts.hints(world.horizon, world.n_arms)
+    played = as_replay(study, world, rows, again, folder, note, notes)
+    return TableReplay(world, stop, played, rows, (*notes, *([note] if note else [])))
+
+
+def as_replay(
+    study: Study,
+    world: World,
+    references: pl.DataFrame,
+    again: str,
+    folder: str | os.PathLike[str] | None,
+    note: str,
+    notes: Sequence[str] = (),
+) -> TableStudy:
+    """Return the study as the replay of its table, beside these references and with the command
+    that runs it again; in its folder too. `note` says what its features are, `notes` what was taken
+    for what.
+    """
+    (label,) = study.facts.worlds
+    rows = references.select(
+        pl.lit(label).alias("world"), pl.col("player").alias("name"), pl.exclude("player")
+    )
+    assert world.n_rounds is not None
+    arms = list(world.arm_names)
+    rounds = world.n_rounds, world.horizon
+    recording = Recording("table", world.name, *rounds, arms, note, list(notes))
+    facts = TableFacts(**{**vars(study.facts), "command": again}, replay=recording)
+    if folder is not None:
+        write_atomically(Path(folder) / "references.parquet", rows.write_parquet)
+        manifest.save(Path(folder), facts.to_json())
+    return TableStudy(study.data, {**study.frames, "references": rows}, facts)
