@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import PurseError
-from tests.campaign import test_asks, test_clock, test_reports
+from tests.campaign import test_clock
+from tests.campaign.rules import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
 from tests.support import promise_checks as promises

@@ -1,0 +1,1 @@
+"""Tests of entries and of what is folded from them."""

@@ -1,0 +1,1 @@
+"""Tests of operations, audits and restores."""
