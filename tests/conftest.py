@@ -164,7 +164,7 @@ def no_helpers() -> None:
     """Compile in the worker: the tests keep every core busy as it is."""
     from purse.lab.study import compile_ahead
 
-    compile_ahead.MOST_HELPERS = 0
+    compile_ahead._MOST_HELPERS = 0
 
 
 @pytest.fixture(scope="session")

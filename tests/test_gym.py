@@ -151,7 +151,7 @@ def test_how_many_draws_are_made_at_once_changes_nothing(
 ) -> None:
     env = KnapsackEnv(RANDOM, 20)
     whole = played(env, [0, 1, 2], seed=4)
-    monkeypatch.setattr(purse.gym, "BLOCK", block)
+    monkeypatch.setattr(purse.gym, "_BLOCK", block)
     assert played(env, [0, 1, 2], seed=4) == whole
 
 

@@ -16,9 +16,9 @@ from purse.compiler.kernel import kernel
 from purse.engine import steps
 from purse.errors import PurseError
 from purse.testing import check_policy, check_world, recorder
-from purse.testing.games import contextual_worlds, standard_world
+from purse.testing.games import _standard_world, contextual_worlds
 from purse.testing.late import check_delays
-from purse.testing.policy import is_taken
+from purse.testing.policy import _is_taken
 from purse.types import Floats, Ints, Now, World
 from purse.worlds._draw import draw as shared_draw
 from tests.support.players import Greedy
@@ -163,7 +163,7 @@ def update(params, state, scratch, now, play):
 @pytest.fixture(scope="module", autouse=True)
 def _steps_stay_in_plain_python() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "PATIENCE_S", math.inf)
+        patch.setattr(steps, "_PATIENCE_S", math.inf)
         yield
 
 
@@ -245,7 +245,7 @@ def test_a_policy_that_cannot_tell_its_probabilities_passes_unless_one_is_wrong(
     path.write_text(SILENT.format(chance).replace("whole.NAME", '"uniform"', 1))
     with pytest.raises(AssertionError, match=r"arms came .* times, their probabilities sum to"):
         check_policy(f"{path}:way=other", quick=True)
-    assert is_taken(policies.load(str(path)))
+    assert _is_taken(policies.load(str(path)))
 
 
 def test_a_kernel_that_writes_a_global_is_told_where_to_keep_it(
@@ -282,7 +282,7 @@ def test_a_kernel_that_may_raise_is_caught_with_its_line(chance: str, tmp_path: 
 def test_a_world_that_declares_wrong_numbers_is_caught(
     field: str, factor: float | None, message: str
 ) -> None:
-    world = standard_world()
+    world = _standard_world()
     declared = world.cost_min if factor is None else getattr(world, field)
     wrong = (declared * (factor or 1)).astype(declared.dtype)
     with pytest.raises(AssertionError, match=message):
@@ -324,7 +324,7 @@ def test_a_world_that_remembers_its_calls_or_pays_too_much_is_caught(
 
 def test_worlds_with_two_resources_or_a_draw_of_their_own_pass() -> None:
     check_world(two_resources())
-    world = replace(standard_world(), draw=shared_draw)
+    world = replace(_standard_world(), draw=shared_draw)
     check_world(world)
     assert purse.simulate("uniform", world, budget=10).n_paths == 100
 

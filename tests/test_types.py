@@ -8,7 +8,7 @@ import pytest
 
 import purse
 from purse.base.amounts import UNIT
-from purse.base.catalog import Catalog
+from purse.base.catalog import _Catalog
 from purse.engine.run import Run
 from purse.errors import InvalidInput
 from purse.types import SKIP, Problem, Ticket, World
@@ -313,4 +313,4 @@ def test_results_are_one_line_in_a_list_and_a_table_in_a_notebook() -> None:
 def test_catalogs_list_what_is_in_them() -> None:
     assert repr(purse.worlds).startswith("<purse.worlds: 27 names: ad_slots, atoms, ")
     assert repr(purse.policies).endswith("uniform>")
-    assert "Uniform: every arm equally likely" in vars(Catalog)["_repr_html_"](purse.policies)
+    assert "Uniform: every arm equally likely" in vars(_Catalog)["_repr_html_"](purse.policies)

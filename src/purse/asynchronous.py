@@ -20,7 +20,7 @@ from purse.campaign.campaign import Campaign
 from purse.campaign.spending import AsyncSpending, SpendingVerb
 from purse.errors import PurseError
 
-MOST = 64  # calls at once in a process; more of them wait
+_MOST = 64  # calls at once in a process; more of them wait
 B = TypeVar("B", bound=Budget[Any])
 B_co = TypeVar("B_co", bound=Budget[Any], covariant=True)
 A = TypeVar("A")
@@ -28,66 +28,66 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-threads = ThreadPoolExecutor(MOST, "purse-async")
+_threads = ThreadPoolExecutor(_MOST, "purse-async")
 
 
-def renew() -> None:
+def _renew() -> None:
     """Begin without threads: a child of `fork` has none of its parent's."""
-    global threads
-    threads = ThreadPoolExecutor(MOST, "purse-async")
+    global _threads
+    _threads = ThreadPoolExecutor(_MOST, "purse-async")
 
 
-os.register_at_fork(after_in_child=renew)
+os.register_at_fork(after_in_child=_renew)
 
 
-async def in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
+async def _in_thread(call: Callable[[], R], undo: Callable[[R], object] | None = None) -> R:
     """Return what a call in a thread returns. A call that has not begun when it is cancelled never
     begins; one that has begun goes on, and `undo` is called in a thread with what it returns. The
     end of a program waits for both.
     """
-    work: Future[R] = threads.submit(call)
+    work: Future[R] = _threads.submit(call)
     try:
         return await asyncio.wrap_future(work)
     except asyncio.CancelledError:
         if undo is not None and work.done():
-            threads.submit(undone, undo, work)
+            _threads.submit(_undone, undo, work)
         elif undo is not None:
-            work.add_done_callback(partial(undone, undo))
+            work.add_done_callback(partial(_undone, undo))
         raise
 
 
-def undone(undo: Callable[[R], object], work: Future[R]) -> None:
+def _undone(undo: Callable[[R], object], work: Future[R]) -> None:
     """Undo what a cancelled call has done."""
     if not work.cancelled() and work.exception() is None:
         undo(work.result())
 
 
-def awaited(
+def _awaited(
     verb: Callable[Concatenate[B, P], R], undo: Callable[[B, R], object] | None = None
-) -> Callable[Concatenate[AsyncBudget[B], P], Coroutine[Any, Any, R]]:
+) -> Callable[Concatenate[_AsyncBudget[B], P], Coroutine[Any, Any, R]]:
     """Return a method that is awaited, from one that blocks. `undo` is for a cancelled request
     without a name: there is no way to ask for its result again.
     """
     signature = inspect.signature(verb)
 
     @wraps(verb)
-    async def method(self: AsyncBudget[B], /, *args: P.args, **kwargs: P.kwargs) -> R:
+    async def method(self: _AsyncBudget[B], /, *args: P.args, **kwargs: P.kwargs) -> R:
         call, back = partial(verb, self.blocking, *args, **kwargs), None
         if undo is not None and not signature.bind(None, *args, **kwargs).arguments.get(
             "request_id"
         ):
             back = partial(undo, self.blocking)
-        return await in_thread(call, back)
+        return await _in_thread(call, back)
 
     return method
 
 
-def made(make: Callable[P, R], kind: Callable[[R], A]) -> staticmethod[P, Coroutine[Any, Any, A]]:
+def _made(make: Callable[P, R], kind: Callable[[R], A]) -> staticmethod[P, Coroutine[Any, Any, A]]:
     """Return a class method to be awaited, with `kind` of what it returns."""
 
     @wraps(make)
     async def method(*args: P.args, **kwargs: P.kwargs) -> A:
-        return kind(await in_thread(partial(make, *args, **kwargs)))
+        return kind(await _in_thread(partial(make, *args, **kwargs)))
 
     return staticmethod(method)
 
@@ -99,7 +99,7 @@ def let_go(campaign: Campaign, tickets: CampaignTicket | list[CampaignTicket]) -
             campaign.void(ticket)
 
 
-class AsyncBudget(Generic[B_co]):
+class _AsyncBudget(Generic[B_co]):
     """A budget whose verbs are awaited; `blocking` is the one whose verbs block."""
 
     def __init__(self, blocking: B_co) -> None:
@@ -116,7 +116,7 @@ class AsyncBudget(Generic[B_co]):
     async def journal(self, after: int = 0) -> AsyncIterator[Entry]:
         """Yield the entries of the journal whose number is above `after`, in order."""
         entries = self.blocking.journal(after)
-        while page := await in_thread(lambda: list(islice(entries, PAGE))):
+        while page := await _in_thread(lambda: list(islice(entries, PAGE))):
             for entry in page:
                 yield entry
 
@@ -131,23 +131,23 @@ class AsyncBudget(Generic[B_co]):
         await self.close()
 
 
-class AsyncAccount(AsyncBudget[Account]):
+class AsyncAccount(_AsyncBudget[Account]):
     """`Account`, for coroutines."""
 
-    create = made(Account.create, lambda account: AsyncAccount(account))
-    open = made(Account.open, lambda account: AsyncAccount(account))
-    names = made(Account.names, list)
-    status = awaited(Account.status)
-    top_up = awaited(Account.top_up)
-    pause = awaited(Account.pause)
-    resume = awaited(Account.resume)
-    end = awaited(Account.end)
-    set_alerts = awaited(Account.set_alerts)
-    export = awaited(Account.export)
-    audit = awaited(Account.audit)
+    create = _made(Account.create, lambda account: AsyncAccount(account))
+    open = _made(Account.open, lambda account: AsyncAccount(account))
+    names = _made(Account.names, list)
+    status = _awaited(Account.status)
+    top_up = _awaited(Account.top_up)
+    pause = _awaited(Account.pause)
+    resume = _awaited(Account.resume)
+    end = _awaited(Account.end)
+    set_alerts = _awaited(Account.set_alerts)
+    export = _awaited(Account.export)
+    audit = _awaited(Account.audit)
 
 
-class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
+class AsyncCampaign(_AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     """`Campaign`, for coroutines.
 
     `AsyncCampaign(campaign)` has the verbs of a campaign that is open already.
@@ -158,33 +158,33 @@ class AsyncCampaign(AsyncBudget[Campaign], SpendingVerb[AsyncSpending]):
     """
 
     _call = AsyncSpending
-    create = made(Campaign.create, lambda campaign: AsyncCampaign(campaign))
-    open = made(Campaign.open, lambda campaign: AsyncCampaign(campaign))
-    names = made(Campaign.names, list)
-    restore = made(Campaign.restore, lambda campaign: AsyncCampaign(campaign))
-    status = awaited(Campaign.status)
-    top_up = awaited(Campaign.top_up)
-    pause = awaited(Campaign.pause)
-    resume = awaited(Campaign.resume)
-    end = awaited(Campaign.end)
-    set_alerts = awaited(Campaign.set_alerts)
-    export = awaited(Campaign.export)
-    audit = awaited(Campaign.audit)
-    ask = awaited(Campaign.ask, let_go)
-    ask_many = awaited(Campaign.ask_many, let_go)
-    probabilities = awaited(Campaign.probabilities)
-    tell = awaited(Campaign.tell)
-    tell_many = awaited(Campaign.tell_many)
-    settle = awaited(Campaign.settle)
-    reward = awaited(Campaign.reward)
-    fail = awaited(Campaign.fail)
-    void = awaited(Campaign.void)
-    expire = awaited(Campaign.expire)
-    add_arm = awaited(Campaign.add_arm)
-    retire_arm = awaited(Campaign.retire_arm)
-    set_arm = awaited(Campaign.set_arm)
-    tickets = awaited(Campaign.tickets)
-    ticket = awaited(Campaign.ticket)
-    labels = awaited(Campaign.labels)
-    recommend = awaited(Campaign.recommend)
-    certificate = awaited(Campaign.certificate)
+    create = _made(Campaign.create, lambda campaign: AsyncCampaign(campaign))
+    open = _made(Campaign.open, lambda campaign: AsyncCampaign(campaign))
+    names = _made(Campaign.names, list)
+    restore = _made(Campaign.restore, lambda campaign: AsyncCampaign(campaign))
+    status = _awaited(Campaign.status)
+    top_up = _awaited(Campaign.top_up)
+    pause = _awaited(Campaign.pause)
+    resume = _awaited(Campaign.resume)
+    end = _awaited(Campaign.end)
+    set_alerts = _awaited(Campaign.set_alerts)
+    export = _awaited(Campaign.export)
+    audit = _awaited(Campaign.audit)
+    ask = _awaited(Campaign.ask, let_go)
+    ask_many = _awaited(Campaign.ask_many, let_go)
+    probabilities = _awaited(Campaign.probabilities)
+    tell = _awaited(Campaign.tell)
+    tell_many = _awaited(Campaign.tell_many)
+    settle = _awaited(Campaign.settle)
+    reward = _awaited(Campaign.reward)
+    fail = _awaited(Campaign.fail)
+    void = _awaited(Campaign.void)
+    expire = _awaited(Campaign.expire)
+    add_arm = _awaited(Campaign.add_arm)
+    retire_arm = _awaited(Campaign.retire_arm)
+    set_arm = _awaited(Campaign.set_arm)
+    tickets = _awaited(Campaign.tickets)
+    ticket = _awaited(Campaign.ticket)
+    labels = _awaited(Campaign.labels)
+    recommend = _awaited(Campaign.recommend)
+    certificate = _awaited(Campaign.certificate)

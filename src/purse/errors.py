@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-LONG = 1_000  # entries of what is not shown in an error
+_LONG = 1_000  # entries of what is not shown in an error
 
 
 class PurseError(Exception):
@@ -123,7 +123,7 @@ def shown(value: object) -> str:
     if isinstance(value, (list, tuple, dict)):
         parts = value.values() if isinstance(value, dict) else value
         sizes = [len(part) for part in parts if isinstance(part, (list, tuple, dict, str))]
-        if max(len(value), *sizes, 0) > LONG:
+        if max(len(value), *sizes, 0) > _LONG:
             import reprlib  # here: `import purse` does without it
 
             return reprlib.repr(value)

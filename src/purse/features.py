@@ -21,17 +21,17 @@ from purse.base.cached import cached_property
 from purse.base.validation import integer, number
 from purse.errors import InvalidInput, invalid, shorten
 
-MOST_NAMES = 64
+_MOST_NAMES = 64
 MOST_NUMBERS = 256  # of one context, all arms together
 LARGEST = 1e3  # of a feature without a range
-FARTHEST = 1e12  # of the ends of a range
+_FARTHEST = 1e12  # of the ends of a range
 OPTIONAL = "optional"
-USUAL = frozenset((float, int))  # what needs no closer look
-FORMS = (
+_USUAL = frozenset((float, int))  # what needs no closer look
+_FORMS = (
     "must be a range such as (0, 8000) or (0, 8000, 'optional'), a list of at least two classes "
     "such as ('code', 'chat'), or None"
 )
-MAP = re.compile(r"fourier:([0-9]{1,4})(?:,seed=([0-9]{1,18}))?")
+_MAP = re.compile(r"fourier:([0-9]{1,4})(?:,seed=([0-9]{1,18}))?")
 
 
 @dataclass(frozen=True)
@@ -60,8 +60,8 @@ class Feature:
             if not isinstance(value, str):
                 raise invalid(self._field, value, "must be the name of a class")
             return [float(value == label) for label in self.classes]  # unknown: all are 0
-        bound = LARGEST if self.low is None else FARTHEST
-        if type(value) in USUAL and -bound < value < bound:
+        bound = LARGEST if self.low is None else _FARTHEST
+        if type(value) in _USUAL and -bound < value < bound:
             given = float(value)
         elif value is None or (isinstance(value, float) and math.isnan(value)):
             if not self.optional:
@@ -114,7 +114,7 @@ class Waves(NamedTuple):
         """
         if given is None:
             return None
-        match = MAP.fullmatch(given) if isinstance(given, str) else None
+        match = _MAP.fullmatch(given) if isinstance(given, str) else None
         if match is None or not 1 <= int(match[1]) <= MOST_NUMBERS:
             allowed = f"must be fourier:N or fourier:N,seed=S, with N from 1 to {MOST_NUMBERS}"
             raise invalid("map", given, allowed)
@@ -284,7 +284,7 @@ class Features:
         numbers = [
             2 * (value - low) / (high - low) - 1
             for (low, high), value in zip(self._ranges, context, strict=True)
-            if type(value) in USUAL and low <= value <= high
+            if type(value) in _USUAL and low <= value <= high
         ]
         if len(numbers) < len(self.declared):  # some are not plain numbers within their ranges
             pairs = zip(self.declared, context, strict=True)
@@ -307,14 +307,14 @@ def _in_order(given: Mapping[Any, Any], names: Sequence[Any], what: str) -> list
 def _read_all(declared: Any) -> list[Feature]:
     if declared is None:
         return []
-    if isinstance(declared, (Mapping, list, tuple)) and len(declared) > MOST_NAMES:
-        raise invalid("features", len(declared), f"must be at most {MOST_NAMES}")
+    if isinstance(declared, (Mapping, list, tuple)) and len(declared) > _MOST_NAMES:
+        raise invalid("features", len(declared), f"must be at most {_MOST_NAMES}")
     if isinstance(declared, Mapping):
         features = [_read(name, form) for name, form in declared.items()]
     elif isinstance(declared, (list, tuple)):
         features = [_read(name, None) for name in declared]
     else:
-        count = integer("features", declared, low=0, high=MOST_NAMES)
+        count = integer("features", declared, low=0, high=_MOST_NAMES)
         features = [Feature(f"x{k}") for k in range(count)]
     if len({feature.name for feature in features}) < len(features):
         raise invalid(
@@ -348,7 +348,7 @@ def _read(name: Any, form: Any) -> Feature:
     if form is None:
         return Feature(name, optional=optional)
     if not isinstance(form, (list, tuple)):
-        raise invalid(where, form, FORMS)
+        raise invalid(where, form, _FORMS)
     if len(form) == 3 and form[2] == OPTIONAL and not isinstance(form[0], str):
         form, optional = form[:2], True
     if form and all(isinstance(label, str) for label in form):
@@ -356,8 +356,8 @@ def _read(name: Any, form: Any) -> Feature:
             raise invalid(where, list(form), "must be at least two different classes")
         return Feature(name, classes=tuple(form))
     if len(form) != 2:
-        raise invalid(where, list(form), FORMS)
-    low, high = (number(where, _plain(bound), low=-FARTHEST, high=FARTHEST) for bound in form)
+        raise invalid(where, list(form), _FORMS)
+    low, high = (number(where, _plain(bound), low=-_FARTHEST, high=_FARTHEST) for bound in form)
     if not low < high:
         raise invalid(where, list(form), "must have a low below its high")
     return Feature(name, low, high, optional)

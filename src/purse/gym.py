@@ -28,12 +28,12 @@ with needs("purse.gym", "gym"):
     import gymnasium
     from gymnasium import spaces
 
-Observation = NDArray[np.float32]
-RULES = ("exit", "hold")  # under `retry` another arm than the chosen one would be pulled
-BLOCK = 2**15  # draws at once: one costs as much as thousands
+_Observation = NDArray[np.float32]
+_RULES = ("exit", "hold")  # under `retry` another arm than the chosen one would be pulled
+_BLOCK = 2**15  # draws at once: one costs as much as thousands
 
 
-class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
+class KnapsackEnv(gymnasium.Env[_Observation, np.int64]):
     """A world with a budget, as a Gymnasium environment.
 
     action        the arm to pull, from 0 to K - 1
@@ -58,7 +58,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     ) -> None:
         self.world = worlds.make(world, budget)
         self.problem = problem_of(self.world, budget, horizon=horizon, stop=stop)
-        self.stop = validation.choice("stop", stop, RULES)
+        self.stop = validation.choice("stop", stop, _RULES)
         self.action_space = spaces.Discrete(self.problem.n_arms)
         self.observation_space = spaces.Box(
             0, 1, (self.problem.n_resources + (self.problem.horizon is not None),), np.float32
@@ -73,7 +73,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[Observation, dict[str, Any]]:
+    ) -> tuple[_Observation, dict[str, Any]]:
         """Begin a path and return its first observation and info.
 
         seed      begin path 0 of this seed; None: the next path of the last seed, at first a random
@@ -99,7 +99,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
             "path": self._path,
         }
 
-    def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Any) -> tuple[_Observation, float, bool, bool, dict[str, Any]]:
         """Pull an arm, and return observation, reward, terminated, truncated and info.
 
         Raise `AskRefused` when no path was begun, or when the path has ended.
@@ -138,7 +138,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
         row = self._t + 1 - self._first
         if row == len(self._rewards):
             self._first, row = self._t + 1, 0
-            count = min(max(1, BLOCK // self.problem.n_arms), self._last_round - self._t)
+            count = min(max(1, _BLOCK // self.problem.n_arms), self._last_round - self._t)
             self._rewards, self._costs = draws(
                 self.world, count, seed=self._seed, path=self._path, first=self._first
             )
@@ -148,7 +148,7 @@ class KnapsackEnv(gymnasium.Env[Observation, np.int64]):
     def _affords(self, units: list[int]) -> bool:
         return all(map(ge, self._left, units))
 
-    def _observation(self) -> Observation:
+    def _observation(self) -> _Observation:
         parts = list(map(truediv, self._left, self._budget))
         if self.problem.horizon is not None:
             parts.append(1 - self._t / self.problem.horizon)

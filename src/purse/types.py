@@ -176,7 +176,7 @@ class Problem:
             amounts.cost_array("cost_min", cost_min, n_arms, n_resources),
             amounts.cost_array("cost_max", cost_max, n_arms, n_resources),
             validation.integer("plays", plays, low=1, high=n_arms),
-            read_horizon(horizon),
+            _read_horizon(horizon),
             None if costs is None else amounts.cost_array("costs", costs, n_arms, n_resources),
             None if caps is None else cap_array(caps, n_arms),
             validation.choice("stop", stop, STOP_RULES),
@@ -283,7 +283,7 @@ class Problem:
                 )
 
 
-def read_horizon(horizon: Any) -> int | None:
+def _read_horizon(horizon: Any) -> int | None:
     """Return a number of rounds; None: no limit."""
     if horizon is None:
         return None

@@ -19,7 +19,7 @@ import pytest
 from purse import Campaign
 from purse.base.cached import cached_property
 from purse.campaign.storage.sql import ReadRequest
-from purse.compiler.jit import COMPILING
+from purse.compiler.jit import _COMPILING
 from tests.support.soak import SOAK, scale
 from tests.support.storages import MemoryHarness, StorageHarness, counts, kinds
 
@@ -282,7 +282,7 @@ def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_for
     compiling, finish = threading.Event(), threading.Event()
 
     def compile_for_a_while() -> None:
-        with COMPILING:
+        with _COMPILING:
             compiling.set()
             finish.wait(0.2)
 
@@ -291,8 +291,8 @@ def test_a_child_can_compile_whatever_a_thread_of_the_parent_compiled_at_the_for
     assert compiling.wait(10)
     child = os.fork()
     if child == 0:
-        os._exit(0 if COMPILING.acquire(timeout=5) else 1)
+        os._exit(0 if _COMPILING.acquire(timeout=5) else 1)
     thread.join()
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    with COMPILING:  # and so can the parent
+    with _COMPILING:  # and so can the parent
         pass

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from purse.base.progress import BETWEEN_LINES, QUIET_S, Progress, progress, whole
+from purse.base.progress import _BETWEEN_LINES, _QUIET_S, Progress, progress, whole
 
 Replace = Callable[[io.StringIO], io.StringIO]
 
@@ -49,7 +49,7 @@ def test_quick_work_shows_nothing(
     with progress("work") as shown:
         for _ in range(10):
             shown.show(0.5)
-            clock.seconds += QUIET_S / 11
+            clock.seconds += _QUIET_S / 11
     assert out.getvalue() == ""
 
 
@@ -99,7 +99,7 @@ def test_it_never_runs_backwards_and_does_not_finish_what_was_interrupted(
     def work() -> None:
         with progress("work") as shown:
             shown.show(0.5)
-            clock.seconds += BETWEEN_LINES
+            clock.seconds += _BETWEEN_LINES
             shown.show(0.2)
             raise KeyboardInterrupt
 
@@ -113,10 +113,10 @@ def test_lines_keep_their_distance_and_speak_of_parts(
 ) -> None:
     out = stderr(io.StringIO())
     shown = Progress("work")
-    clock.seconds += BETWEEN_LINES
+    clock.seconds += _BETWEEN_LINES
     shown.part(0.0, 0.5, "first part")
     shown.show(0.2)
-    clock.seconds += BETWEEN_LINES - 0.1
+    clock.seconds += _BETWEEN_LINES - 0.1
     shown.part(0.5, 0.5, "second part")
     shown.show(0.2)
     clock.seconds += 0.1
@@ -131,7 +131,7 @@ def test_it_speaks_by_itself_if_the_work_says_nothing(
     monkeypatch: pytest.MonkeyPatch, stderr: Replace
 ) -> None:
     out = stderr(io.StringIO())
-    monkeypatch.setattr("purse.base.progress.QUIET_S", 0.01)
+    monkeypatch.setattr("purse.base.progress._QUIET_S", 0.01)
     with whole("work"), progress("part") as shown, shown.busy("compiling", "usually 5 s"):
         for _ in range(200):
             if out.getvalue():
@@ -145,7 +145,7 @@ def test_it_speaks_by_itself_if_the_work_says_nothing(
 def test_a_bar_on_a_terminal_that_goes_away(clock: SimpleNamespace, stderr: Replace) -> None:
     out = stderr(Terminal())
     with progress("work") as shown:
-        clock.seconds += QUIET_S
+        clock.seconds += _QUIET_S
         shown.part(0.0, 1.0, "first part")
         shown.show(0.5)
         shown.bar.refresh()
@@ -168,7 +168,7 @@ def test_the_bar_goes_away_when_work_is_interrupted(
     def work() -> None:
         with progress("work") as shown:
             bars.append(shown)
-            clock.seconds += QUIET_S
+            clock.seconds += _QUIET_S
             shown.show(0.5)
             raise KeyboardInterrupt
 
@@ -182,6 +182,6 @@ def test_a_bar_that_would_open_late_stays_away(clock: SimpleNamespace, stderr: R
     stderr(Terminal())
     shown = Progress("work")
     shown.close()
-    clock.seconds += 2 * QUIET_S
+    clock.seconds += 2 * _QUIET_S
     shown.show(0.5)
     assert shown.bar is None

@@ -54,17 +54,17 @@ def test_terms_hold_the_declaration_and_nothing_where_there_is_none() -> None:
 def test_a_policy_with_a_large_state_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = made()  # 3 arms, 3 numbers of 8 bytes each
     with monkeypatch.context() as patch:
-        patch.setattr(terms, "MOST_STATE", 71)
+        patch.setattr(terms, "_MOST_STATE", 71)
         message = refusal(InvalidInput, made)
         assert "at most 71 bytes in a campaign, and has 72 with 3 arms and 2 features" in message
         assert campaign.terms.checked() == campaign.terms, "what exists goes on"
-    monkeypatch.setattr(terms, "MOST_STATE", 72)
+    monkeypatch.setattr(terms, "_MOST_STATE", 72)
     made()
 
 
 @given(st.lists(st.floats(-1000, 1000, width=32), min_size=1))
 def test_short_numbers_are_read_back_to_the_bit(numbers: list[float]) -> None:
-    short = json.loads(json.dumps(ask_inputs.shortest(numbers)))
+    short = json.loads(json.dumps(ask_inputs._shortest(numbers)))
     assert np.array(short, np.float32).tobytes() == np.array(numbers, np.float32).tobytes()
     assert all(len(repr(number)) <= 16 for number in short)
 

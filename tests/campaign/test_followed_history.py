@@ -36,7 +36,7 @@ def restarted(
     campaign: Campaign, monkeypatch: pytest.MonkeyPatch, followed: FollowedHistory
 ) -> FollowedHistory:
     """Return a history that begins where another one leaves a checkpoint."""
-    monkeypatch.setattr(history, "CHECKPOINT_EVERY", 1)
+    monkeypatch.setattr(history, "_CHECKPOINT_EVERY", 1)
     before = followed.follow()
     other = FollowedHistory(campaign.terms, campaign.storage)
     assert other.history.seq == before.seq > 0
@@ -81,7 +81,7 @@ def test_what_becomes_of_pulls_is_counted_for_their_arm() -> None:
 
 
 def test_tickets_that_wait_for_ever_take_little_room(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(history, "MOST_TICKETS", 100)
+    monkeypatch.setattr(history, "_MOST_TICKETS", 100)
     campaign = make(budget="100")
     tickets = campaign.ask_many(500)
     for ticket in tickets:

@@ -129,7 +129,7 @@ def others_get_on(*campaigns: Any) -> list[str]:
 def test_an_interrupt_leaves_nothing_behind(
     make_harness: Callable[[str], StorageHarness], kind: str, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr("purse.campaign.storage.sqlite_file.LOCK_TIMEOUT_S", 0.5)
+    monkeypatch.setattr("purse.campaign.storage.sqlite_file._LOCK_TIMEOUT_S", 0.5)
     harness = make_harness(kind)
     campaign = harness.create("test", arms={"red": 1}, budget=10**6, policy="uniform")
     other = Campaign.open("test", storage=harness.storage())  # as another process would
@@ -168,7 +168,7 @@ def test_a_signal_amid_a_pipeline_is_not_lost(
             raise Interrupted
         return (yield from steps)
 
-    monkeypatch.setattr("purse.campaign.storage.postgres.until", interrupted)
+    monkeypatch.setattr("purse.campaign.storage.postgres._until", interrupted)
     for number in count():
         turn, at = count(), number
         with suppress(Interrupted):

@@ -11,7 +11,7 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.lab.data.journal import MOST_SEGMENTS, is_journal, read_journal_log, repeat_masks
+from purse.lab.data.journal import _MOST_SEGMENTS, _repeat_masks, is_journal, read_journal_log
 from tests.support.campaigns import made, refusal
 from tests.support.soak import SOAK
 from tests.support.storages import MemoryHarness
@@ -164,11 +164,11 @@ def test_rounds_in_which_an_arm_could_not_be_chosen_do_not_count(tmp_path: Path)
 
 def test_many_masks_are_mixed_by_their_parts() -> None:
     masks = [((0, 1), 3), ((1,), 1)] * 50
-    found = repeat_masks(masks, 2)
+    found = _repeat_masks(masks, 2)
     assert found is not None
     assert found.up.tolist()[:8] == [[True, True], [True, True], [False, True], [True, True]] * 2
-    assert (~found.up[:, 0]).sum() == MOST_SEGMENTS / 4
-    assert repeat_masks([((0, 1), 5)], 2) is None
+    assert (~found.up[:, 0]).sum() == _MOST_SEGMENTS / 4
+    assert _repeat_masks([((0, 1), 5)], 2) is None
 
 
 def test_masks_bind_the_other_policy(tmp_path: Path) -> None:

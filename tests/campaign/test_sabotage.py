@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from purse import PurseError
-from purse.campaign.storage.postgres import PostgresSession
-from purse.campaign.storage.sqlite import SqliteSession
+from purse.campaign.storage.postgres import _PostgresSession
+from purse.campaign.storage.sqlite import _SqliteSession
 from tests.support.accounts import balance, campaign, company
 from tests.support.level_mutations import look_at_the_campaign_only
 from tests.support.mutations import NEVER_OVERSPENT, without
@@ -59,7 +59,7 @@ def test_what_ends_between_the_levels_leaves_nothing(
     below = campaign(storage, "below")
     ticket = below.ask()
     with monkeypatch.context() as patch:
-        for session in (SqliteSession, PostgresSession):
+        for session in (_SqliteSession, _PostgresSession):
             patch.setattr(session, "write", then_fails(session.write))
         for call in (lambda: below.ask("r"), lambda: below.tell(ticket, 1, 1)):
             with pytest.raises(PurseError, match="purse_nowhere"):

@@ -13,16 +13,16 @@ from tests.support.cli import Command
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(demo, "PAUSE", 0)
+    monkeypatch.setattr(demo, "_PAUSE", 0)
 
 
 def test_the_budget_is_spent_and_the_words_agree_with_the_campaign(command: Command) -> None:
     code, out, err = command("demo --no-serve")
     assert (code, err) == (0, "")
-    address = f"sqlite:///{demo.FILE}"
+    address = f"sqlite:///{demo._FILE}"
     campaign = purse.Campaign.open("demo", storage=address)
     [money] = campaign.status().purses
-    assert float(money.left) < max(float(model.most) for model in demo.MODELS.values())
+    assert float(money.left) < max(float(model.most) for model in demo._MODELS.values())
     told = re.search(r"(\d+) calls cost (\S+) of 2.5 USD", out)
     assert told is not None
     assert told[2] == money.spent

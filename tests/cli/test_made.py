@@ -10,11 +10,11 @@ import pytest
 
 from purse.campaign.account import Account
 from purse.campaign.api import kinds
-from purse.campaign.api.verb import HERE, arguments_of, verbs
+from purse.campaign.api.verb import _HERE, arguments_of, verbs
 from purse.campaign.campaign import Campaign
 from purse.cli import cli
-from purse.cli.budgets import ELSEWHERE
-from purse.cli.made import command, default_of, flag
+from purse.cli.budgets import _ELSEWHERE
+from purse.cli.made import _default_of, _flag, command
 
 
 def commands(of: type[Campaign] | type[Account]) -> dict[str, click.Command]:
@@ -28,11 +28,11 @@ def test_every_verb_has_a_command_and_every_argument_can_be_typed(
     of: type[Campaign] | type[Account],
 ) -> None:
     for row in verbs(of):
-        if row.name not in ELSEWHERE:
+        if row.name not in _ELSEWHERE:
             params = commands(of)[row.name.replace("_", "-")].params
             typed = {name for param in params for name in (*param.opts, param.name)}
             arguments = row.arguments.values()
-            assert [each for each in arguments if not {each.name, flag(each)} & typed] == []
+            assert [each for each in arguments if not {each.name, _flag(each)} & typed] == []
 
 
 @pytest.mark.parametrize("of", [Campaign, Account])
@@ -40,13 +40,13 @@ def test_every_term_is_an_option_with_help_and_the_default_of_the_library(
     of: type[Campaign] | type[Account],
 ) -> None:
     made = commands(of)["new"]
-    terms = [name for name in inspect.signature(of.create).parameters if name not in HERE]
+    terms = [name for name in inspect.signature(of.create).parameters if name not in _HERE]
     assert [each.name for each in made.params][: len(terms)] == terms
     for each in arguments_of(of.create).values():
         option = next(param for param in made.params if param.name == each.name)
         if isinstance(option, click.Option):
             assert len(option.help or "") > 20
-            assert default_of(each) in (option.help or "")
+            assert _default_of(each) in (option.help or "")
 
 
 def test_a_new_term_is_an_option_at_once() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from purse.kernels.prior import read_prior
+from purse.kernels.prior import _read_prior
 from tests.support.campaigns import made
 from tests.support.cli import Command, check_mistake, complaint
 from tests.support.paths import ROOT
@@ -17,7 +17,7 @@ from tests.support.paths import ROOT
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ten replicates of a log instead of hundreds."""
-    monkeypatch.setattr("purse.lab.data.question.REPLICATES", 10)
+    monkeypatch.setattr("purse.lab.data.question._REPLICATES", 10)
 
 
 def test_replay_of_a_table_in_either_form(
@@ -68,7 +68,7 @@ def test_features_in_a_table_and_a_warm_start_from_a_log(
     log.write_csv(tmp_path / "log.csv")
     code, out, _ = command("replay log.csv --features x --map fourier:4 --save-prior prior.npz")
     assert code == 0
-    assert read_prior(tmp_path / "prior.npz").model.inverse.shape == (2, 6, 6)
+    assert _read_prior(tmp_path / "prior.npz").model.inverse.shape == (2, 6, 6)
     digest = sha256((tmp_path / "prior.npz").read_bytes()).hexdigest()
     assert out == f"prior.npz: 2 arms, SHA-256 {digest}\n"
 

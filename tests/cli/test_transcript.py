@@ -20,7 +20,7 @@ from purse.campaign.api import kinds
 from purse.campaign.api.kinds import Kind, kind_of
 from purse.campaign.api.verb import WANTED, Argument, arguments_of
 from purse.campaign.storage.connect import in_memory
-from purse.cli.made import ALLOWED, flag
+from purse.cli.made import _ALLOWED, _flag
 from purse.client.wire import plain
 from purse.errors import PurseError
 from tests.support.cli import Command
@@ -59,7 +59,7 @@ def pairs(value: Any) -> list[str]:
 
 def words(each: Argument, value: Any) -> Iterator[str]:
     """What is typed for an argument."""
-    typed = flag(each)
+    typed = _flag(each)
     if value is each.default:
         return
     if each.name in ("context", "features"):
@@ -74,9 +74,9 @@ def words(each: Argument, value: Any) -> Iterator[str]:
         yield from (typed, "never")
     elif each.name in ("acknowledged", "contexts"):
         raise Untypable
-    elif each.name in ("arms", "labels") and (isinstance(value, dict) or each.kind is not ALLOWED):
+    elif each.name in ("arms", "labels") and (isinstance(value, dict) or each.kind is not _ALLOWED):
         for text in pairs(value):
-            yield from ("--most" if each.kind is ALLOWED else typed, text)
+            yield from ("--most" if each.kind is _ALLOWED else typed, text)
     elif each.kind.one:
         if isinstance(value, str) or not value:
             raise Untypable

@@ -166,7 +166,7 @@ def test_no_answer_in_time_is_lost(rough: Rough) -> None:
 
 @pytest.mark.parametrize("length", ["Content-Length: 11\r\n", "", "Transfer-Encoding: chunked\r\n"])
 def test_an_answer_is_bounded(rough: Rough, monkeypatch: pytest.MonkeyPatch, length: str) -> None:
-    monkeypatch.setattr("purse.client.links.LARGEST", 10)
+    monkeypatch.setattr("purse.client.links._LARGEST", 10)
     made = links(rough)
     for size in (10, 11):
         body = f"{size:x}\r\n{'x' * size}\r\n0\r\n\r\n" if "chunked" in length else "x" * size

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from numba import cuda, float64, int64, types
 
-from purse.compiler.cuda_patches import REPLACEMENTS, Quiet, compiling
+from purse.compiler.cuda_patches import _REPLACEMENTS, _Quiet, compiling
 from purse.compiler.numba_contract import cuda_parts
 from tests.support.processes import fresh_process
 
@@ -127,7 +127,7 @@ def fail_inside(before: list[Any]) -> None:
 
 
 def test_all_that_is_replaced_is_found_in_this_numba() -> None:
-    assert cuda_parts().replaceable.keys() == REPLACEMENTS.keys()
+    assert cuda_parts().replaceable.keys() == _REPLACEMENTS.keys()
 
 
 def test_everything_is_as_before_afterwards_even_if_it_fails() -> None:
@@ -164,12 +164,12 @@ def test_replacements_stay_until_the_last_thread_is_done() -> None:
 def test_few_threads_are_no_mistake_of_ours_but_may_be_one_of_others() -> None:
     warned = []
     with compiling():
-        warned.append(bool(Quiet(1)))
-        thread = Thread(target=lambda: warned.append(bool(Quiet(1))))
+        warned.append(bool(_Quiet(1)))
+        thread = Thread(target=lambda: warned.append(bool(_Quiet(1))))
         thread.start()
         thread.join()
     assert warned == [False, True]
-    assert not Quiet(0)
+    assert not _Quiet(0)
 
 
 def test_without_numba_cuda_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:

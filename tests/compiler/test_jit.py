@@ -19,7 +19,7 @@ from purse.compiler.blocks import Block
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import bind
 from purse.compiler.kernel import cold, kernel
-from purse.compiler.machine_code import WHOLE
+from purse.compiler.machine_code import _WHOLE
 from purse.compiler.numba_contract import LEAN
 from purse.engine import cpu
 from purse.engine.job import make_job
@@ -134,9 +134,9 @@ def test_a_bound_loop_counts_no_references() -> None:
     world = worlds.make("bernoulli:rewards=[.5,.5],costs=[1,1]", 100)
     job = make_job("exp3.bwk", world, 100)
     results = cpu.empty_results(job, 1)
-    block = Block(cpu.arguments(job, 0, results, np.zeros(1), np.zeros(1, np.int64)))
-    loop = bind(jit.call_block, called=cpu.compiled_loop(job).function, KIND=block.kind)
-    fresh = numba.njit(nogil=True, **WHOLE, **LEAN)(loop.machine_code.py_func)
+    block = Block(cpu._arguments(job, 0, results, np.zeros(1), np.zeros(1, np.int64)))
+    loop = bind(jit._call_block, called=cpu.compiled_loop(job).function, KIND=block.kind)
+    fresh = numba.njit(nogil=True, **_WHOLE, **LEAN)(loop.machine_code.py_func)
     fresh(block.address)
     assert results.rounds.tolist() == [100]
     code = compiled_code(fresh)

@@ -8,8 +8,8 @@ import numba
 
 from purse.compiler.jit import bind
 from purse.compiler.kernel import cold, kernel
-from purse.compiler.linking import Part, with_parts
-from purse.compiler.machine_code import MACHINE_CODE, WHOLE
+from purse.compiler.linking import _Part, _with_parts
+from purse.compiler.machine_code import _WHOLE, MACHINE_CODE
 from purse.compiler.numba_contract import LEAN
 
 inner: Any = None
@@ -60,7 +60,7 @@ def compiled(part: Any) -> Any:
     def caller(x: int) -> Any:
         return function(x)
 
-    numba.njit(**WHOLE, **LEAN)(caller)(1)
+    numba.njit(**_WHOLE, **LEAN)(caller)(1)
     return function.overloads[(numba.int64,)]
 
 
@@ -74,15 +74,15 @@ def test_parts_are_linked_into_each_whole() -> None:
 def test_a_part_has_no_machine_code() -> None:
     part = compiled(beside)
     address = part.library.get_pointer_to_function(part.fndesc.llvm_func_name)
-    assert isinstance(part.library, Part)
+    assert isinstance(part.library, _Part)
     assert address == 0
 
 
 def test_callers_come_before_callees() -> None:
     """LLVM drops what nothing calls yet: the wrong order is a call of address 0."""
-    order = with_parts([compiled(beside).library])
+    order = _with_parts([compiled(beside).library])
     for caller in order:
-        for callee in caller._linking_libraries if isinstance(caller, Part) else ():
+        for callee in caller._linking_libraries if isinstance(caller, _Part) else ():
             assert order.index(caller) < order.index(callee)
     assert len(order) == len(set(order)) >= 4
 

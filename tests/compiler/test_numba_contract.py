@@ -43,8 +43,8 @@ def test_a_missing_part_is_named_in_one_line(take: str, name: str, tmp_path: Pat
     )
     assert found == [
         "PurseError",
-        f"numba {numba.__version__} has no {name}; purse needs numba {numba_contract.NUMBA}, "
-        f"and on a GPU numba-cuda {numba_contract.NUMBA_CUDA}",
+        f"numba {numba.__version__} has no {name}; purse needs numba {numba_contract._NUMBA}, "
+        f"and on a GPU numba-cuda {numba_contract._NUMBA_CUDA}",
     ]
 
 
@@ -62,8 +62,8 @@ def test_gpu_kernels_need_what_keeps_the_bits(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_versions_are_those_of_the_package() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    assert f"numba{numba_contract.NUMBA}" in project["optional-dependencies"]["lab"]
-    gpu = f"numba-cuda[cu13]{numba_contract.NUMBA_CUDA}"
+    assert f"numba{numba_contract._NUMBA}" in project["optional-dependencies"]["lab"]
+    gpu = f"numba-cuda[cu13]{numba_contract._NUMBA_CUDA}"
     assert gpu in project["optional-dependencies"]["gpu"]
 
 

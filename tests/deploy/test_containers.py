@@ -18,9 +18,9 @@ import psycopg
 import pytest
 
 from purse.campaign.storage.connect import in_memory
-from purse.cli.serve import TOKENS, serve
+from purse.cli.serve import _TOKENS, serve
 from purse.service.auth import is_public
-from purse.service.server import SHUTDOWN_TIMEOUT_S
+from purse.service.server import _SHUTDOWN_TIMEOUT_S
 from tests.support.deployment import (
     DEPLOY,
     health_command,
@@ -56,7 +56,7 @@ def test_the_command_starts_a_service_that_can_be_reached_and_needs_tokens() -> 
 def test_tokens_and_the_file_of_campaigns_lie_in_the_volume() -> None:
     settings = settings_of(service_command())
     # relative to the working folder, as is what `purse token` writes
-    assert settings.tokens == TOKENS
+    assert settings.tokens == _TOKENS
     assert settings.storage == "sqlite:///purse.db"
     folders = [rest for word, rest in instructions() if word in ("WORKDIR", "VOLUME")][1:]
     assert folders == ["/var/lib/purse"] * 2
@@ -218,8 +218,8 @@ def test_the_unit_starts_purse_with_folders_that_it_may_write() -> None:
     assert (program.endswith("/bin/purse"), verb) == (True, "serve")
     assert str(serve.make_context("serve", words).params["tokens"]) == "/etc/purse/tokens"
     # open requests get their time to finish
-    assert int(SERVICES["purse"]["stop_grace_period"].removesuffix("s")) > SHUTDOWN_TIMEOUT_S
-    assert int(*unit()["TimeoutStopSec"]) > SHUTDOWN_TIMEOUT_S
+    assert int(SERVICES["purse"]["stop_grace_period"].removesuffix("s")) > _SHUTDOWN_TIMEOUT_S
+    assert int(*unit()["TimeoutStopSec"]) > _SHUTDOWN_TIMEOUT_S
     assert unit()["ProtectSystem"] == ["strict"]
     variables = dict(line.split("=", 1) for line in unit()["Environment"])
     (own,) = (each.envvar for each in serve.params if each.envvar)

@@ -17,8 +17,8 @@ from purse.engine.late.delay import Delay
 from purse.engine.rules import count_mask
 from purse.engine.workspace import COUNTED_MASKS
 from purse.testing import check_policy
-from purse.testing.games import half_down, standard_world
-from purse.testing.late import play_live
+from purse.testing.games import _standard_world, half_down
+from purse.testing.late import _play_live
 from purse.types import STOP_RULES, Bools, Ints, Now, Problem
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
@@ -118,7 +118,7 @@ def test_nobody_counts_for_a_policy_that_does_not_ask_for_it() -> None:
     class Blind(Watcher):
         SEEN = False
 
-    for policy, world in ((Blind, WORLD), (Watcher, standard_world())):
+    for policy, world in ((Blind, WORLD), (Watcher, _standard_world())):
         Watcher.seen = []
         purse.simulate(policy, world, 5, n_paths=1, stop="fit", delay=1, device="python")
         assert {len(seen) for _, seen in Watcher.seen} == {0}
@@ -150,7 +150,7 @@ def test_a_live_policy_counts_alike_when_reports_are_late(
             MASKS_SEEN, WORLD, 6.1, seed=seed, stop=stop, horizon=horizon, delay=delay
         )
         results, state = cpu.play_block(job.as_python(), 1)
-        live, rounds, pulls, refused, _ = play_live(job, MASKS_SEEN, WORLD)
+        live, rounds, pulls, refused, _ = _play_live(job, MASKS_SEEN, WORLD)
         assert (rounds, pulls.tolist()) == (results.rounds[0], results.pulls[0].tolist())
         assert bits_of(live.state) == bits_of(state)
         refusals += refused
@@ -158,10 +158,10 @@ def test_a_live_policy_counts_alike_when_reports_are_late(
 
 
 def test_the_checks_pass_and_find_a_policy_that_learns_from_masks(tmp_path: Path) -> None:
-    check_policy(MASKS_SEEN, half_down(standard_world()))
+    check_policy(MASKS_SEEN, half_down(_standard_world()))
     text = Path(MASKS_SEEN).read_text()
     faulty = tmp_path / "faulty.py"
     faulty.write_text(text.replace("+= play.rewards[0]", "+= play.rewards[0] + now.seen.sum()"))
     assert faulty.read_text() != text
     with pytest.raises(AssertionError, match=r"state\.rewards differs"):
-        check_policy(str(faulty), half_down(standard_world()))
+        check_policy(str(faulty), half_down(_standard_world()))

@@ -160,7 +160,7 @@ def test_a_fixed_arm_finds_its_own_efficiency_in_its_shadow_to_the_last_bit(
 def test_while_it_works_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[float] = []
     monkeypatch.setattr(Progress, "show", lambda self, fraction, title="": told.append(fraction))
-    monkeypatch.setattr(cpu, "POLL_S", 0.001)
+    monkeypatch.setattr(cpu, "_POLL_S", 0.001)
     counterfactual.counterfactual_sums(
         make_job("uniform", RANDOM, 100), np.full(1, 1_000_000), Progress("test")
     )
@@ -182,7 +182,7 @@ def test_the_paths_of_a_block_that_was_halted_are_not_summed_to_their_end() -> N
     )
     assert (sums[1:] == 0).all()
     # at most 5 a round, for as many rounds as pass between two looks
-    assert sums[0, 0] * job.problem.unit_scale[0] * 1e9 < 5 * counterfactual.BEAT / 3
+    assert sums[0, 0] * job.problem.unit_scale[0] * 1e9 < 5 * counterfactual._BEAT / 3
 
 
 LONG = """

@@ -16,10 +16,10 @@ from purse.base.progress import Progress
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError
 from purse.engine import cpu, gpu, gpu_memory
 from purse.engine.gpu_memory import PathMemory
-from purse.engine.job import Job, NoScratch, make_job, sees_contexts
+from purse.engine.job import Job, _NoScratch, make_job, sees_contexts
 from purse.engine.rounds import GOING
 from purse.testing import check_gpu
-from purse.testing.games import half_down, standard_world, suitable
+from purse.testing.games import _standard_world, half_down, suitable
 from purse.types import STOP_RULES
 from tests.support.paths import MASKS_SEEN
 from tests.support.soak import SOAK
@@ -42,20 +42,20 @@ def check_code(code: str) -> None:
 def test_a_policy_compiles_for_a_gpu_and_without_a_call_of_a_library(name: str) -> None:
     place, horizon = suitable(name, 1, None)
     rule = RULES.get(name, "exit")
-    check_code(gpu.ptx(make_job(name, place, 100, horizon=horizon, stop=rule)))
+    check_code(gpu._ptx(make_job(name, place, 100, horizon=horizon, stop=rule)))
 
 
 @needs_soak
 @pytest.mark.parametrize("rule", STOP_RULES)
 def test_several_plays_and_resources_and_marks_compile(rule: str) -> None:
-    assert ".entry" in gpu.ptx(
+    assert ".entry" in gpu._ptx(
         make_job("uniform", worlds.example("ad_slots"), [50, 50], stop=rule, plays=2, checkpoints=5)
     )
 
 
 @needs_soak
 def test_counted_masks_compile() -> None:
-    check_code(gpu.ptx(make_job(MASKS_SEEN, half_down(standard_world()), 20)))
+    check_code(gpu._ptx(make_job(MASKS_SEEN, half_down(_standard_world()), 20)))
 
 
 def job_of(n_arms: int) -> Job:
@@ -64,11 +64,11 @@ def job_of(n_arms: int) -> Job:
 
 
 def near_memory(job: Job) -> int:
-    return gpu.launch_of(gpu_memory.path_memory(job)).near
+    return gpu._launch_of(gpu_memory.path_memory(job)).near
 
 
 def test_a_small_state_lies_in_fast_memory_and_products_are_fused_where_a_kernel_says_so() -> None:
-    code = gpu.ptx(job_of(10))
+    code = gpu._ptx(job_of(10))
     check_code(code)
     assert near_memory(job_of(10)) == 128 * 8 * (10 + 32 + 1)
     assert "ld.shared" in code
@@ -78,7 +78,7 @@ def test_a_small_state_lies_in_fast_memory_and_products_are_fused_where_a_kernel
 
 @needs_soak
 def test_a_large_state_does_not() -> None:
-    assert "ld.shared" not in gpu.ptx(job_of(1000))
+    assert "ld.shared" not in gpu._ptx(job_of(1000))
 
 
 NO_DRIVER = "Error at driver init: \n\nCUDA driver library cannot be found.\nEnsure that ...\n:"
@@ -118,7 +118,7 @@ def test_a_state_that_a_gpu_cannot_hold_is_refused() -> None:
         purse.PurseError,
         match=r"^state\.flags has items of 1 bytes \(bool\); a GPU needs 8: float64 or int64$",
     ):
-        gpu.launch_of(PathMemory(SmallState(np.zeros(3, np.bool_)), NoScratch(np.zeros(0))))
+        gpu._launch_of(PathMemory(SmallState(np.zeros(3, np.bool_)), _NoScratch(np.zeros(0))))
 
 
 def test_a_missing_extra_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +166,7 @@ def test_several_plays_are_as_on_the_cpu(name: str) -> None:
 @pytest.mark.gpu
 @pytest.mark.parametrize("rule", STOP_RULES)
 def test_masks_are_counted_as_on_the_cpu(rule: str) -> None:
-    check_gpu(MASKS_SEEN, half_down(standard_world()), rule=rule)
+    check_gpu(MASKS_SEEN, half_down(_standard_world()), rule=rule)
 
 
 @pytest.mark.gpu
@@ -195,9 +195,9 @@ def test_neither_chunks_nor_stretches_nor_fast_memory_change_a_number(
     whole = purse.simulate(
         "exp3.bwk", "misleading_ratio", 500, n_paths=1000, checkpoints=5, device="cuda"
     )
-    monkeypatch.setattr(gpu_memory, "CHUNK", 300)
-    monkeypatch.setattr(gpu, "FIRST_STRETCH", 7)
-    monkeypatch.setattr(gpu, "NEAR_BYTES", 0)
+    monkeypatch.setattr(gpu_memory, "_CHUNK", 300)
+    monkeypatch.setattr(gpu, "_FIRST_STRETCH", 7)
+    monkeypatch.setattr(gpu, "_NEAR_BYTES", 0)
     pieces = purse.simulate(
         "exp3.bwk", "misleading_ratio", 500, n_paths=1000, checkpoints=5, device="cuda"
     )
@@ -213,7 +213,7 @@ def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
     job, shown = make_job("exp3.bwk", "misleading_ratio", 500, checkpoints=5), Progress("test")
     ours, theirs = (
         cpu.play_paths(job, 70, 50, np.zeros(2), np.zeros(1, np.int64)),
-        gpu.simulate(job, 50, shown, start=70),
+        gpu._simulate(job, 50, shown, start=70),
     )
     assert all(
         (here == there).all()
@@ -224,12 +224,12 @@ def test_paths_have_their_numbers_wherever_a_run_of_them_begins() -> None:
 @pytest.mark.gpu
 def test_an_interrupt_is_heard_between_two_stretches(monkeypatch: pytest.MonkeyPatch) -> None:
     job = make_job("uniform", "misleading_ratio", 1e9)
-    stretch, chunk = gpu.ready(job, gpu_memory.path_memory(job), 0, 100)
+    stretch, chunk = gpu._ready(job, gpu_memory.path_memory(job), 0, 100)
 
     def interrupted(fraction: float) -> None:
         assert 0 < fraction < 1
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        gpu.play_on(job, stretch, chunk, interrupted)
+        gpu._play_on(job, stretch, chunk, interrupted)
     assert (chunk.standing.copy_to_host() == GOING).all()

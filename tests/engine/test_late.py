@@ -16,9 +16,9 @@ from purse.compiler.jit import bind
 from purse.engine import cpu
 from purse.engine.job import Job, make_job
 from purse.engine.late.delay import Delay, parse_delay
-from purse.engine.late.loop import extra_turns, new_room
-from purse.testing.games import half_down, standard_world
-from purse.testing.late import play_live
+from purse.engine.late.loop import _extra_turns, new_room
+from purse.testing.games import _standard_world, half_down
+from purse.testing.late import _play_live
 from purse.types import STOP_RULES, Ints, World
 from purse.worlds.bernoulli import bernoulli
 from purse.worlds.outages import outages
@@ -27,7 +27,7 @@ from tests.engine.scripts import scripted
 from tests.support.paths import LEAST_PENDING
 from tests.support.soak import SOAK
 
-WORLD = standard_world()
+WORLD = _standard_world()
 ONE = bernoulli(rewards=[1], costs=[1])
 ROWS = table(rewards=[[1], [0.5], [0.25], [0.125]], costs=[[0.5], [1], [0.5], [0.1]])
 PAIR = table(rewards=[[1, 0], [0.5, 0], [0.25, 0.125]], costs=[[0.5, 0.2], [1, 0.2], [1, 0.2]])
@@ -176,7 +176,7 @@ def test_the_engine_plays_as_a_live_policy(
     for seed, world in product(range(3), (WORLD, half_down(WORLD))):
         job = make_job(policy, world, budget, seed=seed, stop=stop, horizon=horizon, delay=delay)
         results, state = play_block(job, 1)
-        live, rounds, pulls, refused, repeated = play_live(job, policy, world)
+        live, rounds, pulls, refused, repeated = _play_live(job, policy, world)
         assert (rounds, pulls.tolist()) == (results.rounds[0], results.pulls[0].tolist())
         assert live.gain == results.gain[0]
         assert live.spent_units == results.spent[0].tolist()
@@ -234,7 +234,7 @@ def test_checkpoints_end_with_the_results() -> None:
 def fill_extras(room: Any, seed: int, out: Ints) -> None:
     for path in range(out.shape[0]):
         for t in range(out.shape[1]):
-            out[path, t] = extra_turns(room, seed, path, t + 1, 0)
+            out[path, t] = _extra_turns(room, seed, path, t + 1, 0)
 
 
 @pytest.mark.parametrize("mean", [0.5, 3, 1000])

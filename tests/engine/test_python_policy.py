@@ -17,12 +17,12 @@ from purse import worlds
 from purse.engine import cpu
 from purse.engine.run import Run
 from purse.errors import InvalidInput
-from purse.testing.games import contextual_worlds, half_down, standard_world
+from purse.testing.games import _standard_world, contextual_worlds, half_down
 from purse.types import SKIP, STOP, Now, Problem
 from tests.support.players import Greedy
 from tests.support.soak import SOAK
 
-WORLD = standard_world()
+WORLD = _standard_world()
 SHARED, _ = contextual_worlds()
 RESOURCES = worlds.function("atoms")(
     probabilities=[[0.5, 0.5], [0.3, 0.7], [0.9, 0.1]],
@@ -54,7 +54,7 @@ def test_plain_python_plays_kernels_with_the_same_bits(
 
 
 def test_it_says_once_that_this_is_slow(caplog: pytest.LogCaptureFixture) -> None:
-    cpu.say_slow.cache_clear()
+    cpu._say_slow.cache_clear()
     with caplog.at_level(logging.WARNING):
         for policy in (Greedy, "uniform", Greedy):
             purse.simulate(policy, WORLD, 3, n_paths=2, device="python")

@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import linprog
 
 from purse.identification.certify import most_gain
-from purse.kernels.mean_bounds import log_term_of, lower, upper
+from purse.kernels.mean_bounds import _upper, log_term_of, lower
 from tests.support.soak import scale
 
 CONFIDENCE = 0.9
@@ -19,7 +19,7 @@ def test_with_one_resource_it_is_the_largest_ratio_of_the_bounds() -> None:
     counts, rewards, costs = [50, 200], [10.0, 120.0], [[20.0], [150.0]]
     ranges = [[(0.0, 1.0)], [(0.75, 0.75)]]  # the second cost is known, so there are 3 bounds
     term = log_term_of(CONFIDENCE, 3)
-    by_hand = [upper(0.2, 50, term) / lower(0.4, 50, term), upper(0.6, 200, term) / 0.75]
+    by_hand = [_upper(0.2, 50, term) / lower(0.4, 50, term), _upper(0.6, 200, term) / 0.75]
     for paid, among in ((170.0, [0, 1]), (80.0, [1])):
         most = most_gain(
             counts,
@@ -67,7 +67,7 @@ def test_several_resources_and_rounds_are_the_program_with_the_bounds() -> None:
             confidence=CONFIDENCE,
         )
         term = log_term_of(CONFIDENCE, k)
-        gains = [upper(r / n, n, term) for r, n in zip(rewards, counts, strict=True)]
+        gains = [_upper(r / n, n, term) for r, n in zip(rewards, counts, strict=True)]
         rows = np.r_[(costs / counts[:, None]).T, np.ones((1, k))]
         found = linprog([-gain for gain in gains], A_ub=rows, b_ub=[*paid, rounds])
         assert most == pytest.approx(-found.fun, rel=1e-6)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from purse import InvalidInput
 from purse.identification.question import Arm, Decision, read_question
 from purse.identification.recommend import recommend
-from purse.identification.recommendation import VERDICTS, MeanBounds, Recommendation
+from purse.identification.recommendation import _VERDICTS, MeanBounds, Recommendation
 from tests.support.campaigns import refusal
 
 NAMES = ["small", "large", "medium"]
@@ -219,7 +219,7 @@ def test_whatever_was_reported_the_answer_agrees_with_itself(
         == pytest.approx(found.confidence, abs=1e-9)
         or found.certain
     )
-    assert set(said.values()) <= set(VERDICTS)
+    assert set(said.values()) <= set(_VERDICTS)
     bests = [name for name, verdict in said.items() if verdict == "best"]
     assert bests == ([found.arm] if found.certain and found.arm else [])
     assert found.arm is None or said[found.arm] not in ("above the cap", "not tried")

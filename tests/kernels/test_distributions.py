@@ -9,12 +9,12 @@ from scipy import stats
 
 from purse.compiler.jit import bind
 from purse.kernels.distributions import (
-    AREA,
-    EDGES,
-    HEIGHTS,
-    LAYERS,
-    SQUEEZE,
-    TAIL,
+    _AREA,
+    _EDGES,
+    _HEIGHTS,
+    _LAYERS,
+    _SQUEEZE,
+    _TAIL,
     gamma,
     gamma_setup,
     normal,
@@ -74,18 +74,18 @@ class Plain:
             word = int(bits(self.key, self.used))
             self.used += 1
             layer, digits, point = word % 256, (word >> 8) % 256 / 256, word >> 16
-            wide, narrow = EDGES[layer], EDGES[layer + 1]
+            wide, narrow = _EDGES[layer], _EDGES[layer + 1]
             x = (point - 2**48 if point >= 2**47 else point) / 2**47 * wide
             if abs(x) < narrow:
                 return x, digits
             if layer == 0:
                 while True:
                     over, other = (
-                        -math.log(1 - self.uniform()) / TAIL,
+                        -math.log(1 - self.uniform()) / _TAIL,
                         -math.log(1 - self.uniform()),
                     )
                     if 2 * other > over * over:
-                        return math.copysign(TAIL + over, x), digits
+                        return math.copysign(_TAIL + over, x), digits
             if f(wide) + self.uniform() * (f(narrow) - f(wide)) < f(x):
                 return x, digits
 
@@ -94,7 +94,7 @@ class Plain:
         while True:
             x, u = self.normal()
             s = x / (3 * math.sqrt(d))
-            if s <= -0.5 or u < SQUEEZE * d * s**4:
+            if s <= -0.5 or u < _SQUEEZE * d * s**4:
                 u += self.uniform() / 256
             exponent = (
                 d * (4.5 * s * s + 1 - (1 + s) ** 3 + 3 * math.log(1 + s)) if s > -1 else -math.inf
@@ -108,16 +108,16 @@ def numbers_used(before: U, after: U) -> int:
 
 
 def test_slabs_have_one_area_and_end_at_the_top() -> None:
-    heights = np.append(np.exp(-(EDGES[1:-1] ** 2) / 2), 1.0)
-    assert len(EDGES) == LAYERS + 1
-    assert EDGES[1] == TAIL
-    assert (np.diff(EDGES) < 0).all()
-    assert EDGES[0] * heights[0] == pytest.approx(AREA, rel=1e-14)
-    assert TAIL * heights[0] + math.sqrt(math.pi / 2) * math.erfc(
-        TAIL / math.sqrt(2)
-    ) == pytest.approx(AREA, rel=1e-14)
-    assert HEIGHTS[1:] == pytest.approx(heights, rel=1e-14)
-    assert EDGES[1:-1] * np.diff(heights) == pytest.approx(AREA, rel=1e-10)
+    heights = np.append(np.exp(-(_EDGES[1:-1] ** 2) / 2), 1.0)
+    assert len(_EDGES) == _LAYERS + 1
+    assert _EDGES[1] == _TAIL
+    assert (np.diff(_EDGES) < 0).all()
+    assert _EDGES[0] * heights[0] == pytest.approx(_AREA, rel=1e-14)
+    assert _TAIL * heights[0] + math.sqrt(math.pi / 2) * math.erfc(
+        _TAIL / math.sqrt(2)
+    ) == pytest.approx(_AREA, rel=1e-14)
+    assert _HEIGHTS[1:] == pytest.approx(heights, rel=1e-14)
+    assert _EDGES[1:-1] * np.diff(heights) == pytest.approx(_AREA, rel=1e-10)
 
 
 def test_normals_follow_the_method_number_by_number() -> None:
@@ -154,8 +154,8 @@ def test_normals_are_normal() -> None:
 def test_the_tail_is_as_heavy_as_it_should_be_and_has_its_shape() -> None:
     x, _ = normals(2, 4_000_000)
     for side in (x, -x):
-        far = side[side > TAIL]
-        chance = stats.norm.sf(TAIL)
+        far = side[side > _TAIL]
+        chance = stats.norm.sf(_TAIL)
         assert abs(len(far) - len(x) * chance) < BAND * math.sqrt(len(x) * chance)
         assert distance(far, 1 - stats.norm.sf(far) / chance) < SURPRISE
 
@@ -182,4 +182,4 @@ def test_the_quick_test_accepts_nothing_that_the_full_one_would_not() -> None:
     ratio = -(4.5 * s**2 + 1 - (1 + s) ** 3 + 3 * np.log1p(s)) / s**4
     assert (np.diff(ratio) < 0).all()
     assert 16 * (3 * math.log(2) - 2) == pytest.approx(ratio[0])
-    assert ratio[0] < SQUEEZE < ratio[0] + 1e-4
+    assert ratio[0] < _SQUEEZE < ratio[0] + 1e-4

@@ -10,15 +10,15 @@ import pytest
 
 import purse
 from purse.features import Features, Waves
-from purse.kernels.fourier import REACH, SIZE, as_seen, cosine, mapped
-from purse.lab.theory.contexts import fit
+from purse.kernels.fourier import _REACH, _SIZE, _cosine, as_seen, mapped
+from purse.lab.theory.contexts import _fit
 from purse.worlds.table import table
 from tests.support.contexts import FEATURES, SEES
 
 
 def test_cosines_are_right_far_out_and_the_same_everywhere() -> None:
     turns = np.concatenate([np.linspace(-2, 2, 4001), np.array([1e6 + 1 / 3, 0.25, 0.5])])
-    np.testing.assert_allclose(cosine(turns), np.cos(math.tau * turns), atol=2e-9)
+    np.testing.assert_allclose(_cosine(turns), np.cos(math.tau * turns), atol=2e-9)
     known = mapped(np.linspace(-1, 1, 12).reshape(4, 3), Waves(5, 7))
     assert sha256(known.tobytes()).hexdigest()[:16] == "3900cbdbfb7ddede"
 
@@ -27,10 +27,10 @@ def test_products_of_cosines_are_the_kernel_of_the_paper() -> None:
     """Over many cosines their mean product is half that of a Gaussian in the distance."""
     rng = np.random.default_rng(1)
     rows, waves = rng.uniform(-1, 1, (6, 3)), Waves(4_000, 3)
-    cosines = mapped(rows, waves)[:, 3:] / SIZE
+    cosines = mapped(rows, waves)[:, 3:] / _SIZE
     products = cosines[:, None] * cosines
     apart = ((rows[:, None] - rows) ** 2).sum(axis=2)
-    expected = np.exp(-(REACH**2) * apart / 6) / 2
+    expected = np.exp(-(_REACH**2) * apart / 6) / 2
     errors = products.std(axis=2) / math.sqrt(waves.size)
     assert (np.abs(products.mean(axis=2) - expected) < 4.5 * errors).all()
 
@@ -41,7 +41,7 @@ def test_what_a_policy_sees_are_the_numbers_and_then_their_cosines() -> None:
     kept = np.array(features.encode([[812, 0.5], [9000, -1]])).reshape(2, 2)
     seen = as_seen(features, kept)
     assert (seen[:, :2] == kept).all()
-    assert (np.abs(seen[:, 2:]) <= SIZE).all()
+    assert (np.abs(seen[:, 2:]) <= _SIZE).all()
     assert (seen == seen.astype(np.float32)).all(), "as a journal and a world have them"
     assert (seen[:1] == as_seen(features, kept[:1])).all()
     # more cosines leave the first as they are; another seed has others
@@ -56,7 +56,7 @@ def test_a_circle_is_linear_in_the_cosines() -> None:
     explained = {}
     for name, waves in (("plain", None), ("mapped", "fourier:48")):
         world = table(inside, [[1]] * 600, features=rows.astype(np.float32), map=waves)
-        errors = fit(world.tables.features, inside, 1.0) - inside
+        errors = _fit(world.tables.features, inside, 1.0) - inside
         explained[name] = 1 - float((errors**2).mean()) / float(inside.var())
     assert explained["plain"] < 0.02
     assert explained["mapped"] > 0.5

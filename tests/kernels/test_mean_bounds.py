@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from purse.compiler.jit import bind
 from purse.kernels.mean_bounds import (
+    _upper,
     log_term_of,
     lower,
     lower_between,
-    upper,
     upper_between,
 )
 from purse.types import Floats
@@ -45,35 +45,35 @@ def bisected(p: float, n: float, term: float) -> float:
 @given(means, counts, terms)
 def test_bounds_are_those_that_bisection_finds(p: float, n: float, term: float) -> None:
     assert lower(p, n, term) == pytest.approx(bisected(p, n, term), rel=1e-9, abs=1e-12)
-    assert upper(p, n, term) == pytest.approx(1 - bisected(1 - p, n, term), rel=0, abs=1e-12)
+    assert _upper(p, n, term) == pytest.approx(1 - bisected(1 - p, n, term), rel=0, abs=1e-12)
 
 
 def test_nothing_is_known_before_the_first_report() -> None:
     for mean in (0.0, 0.3, 1.0):
         assert lower(mean, 0.0, 3.0) == 0
-        assert upper(mean, 0.0, 3.0) == 1
+        assert _upper(mean, 0.0, 3.0) == 1
         assert lower_between(mean, 0.0, 3.0, 0.1, 0.7) == pytest.approx(0.1)
         assert upper_between(mean, 0.0, 3.0, 0.1, 0.7) == pytest.approx(0.7)
     assert lower(0.0, 50.0, 3.0) == 0
-    assert upper(1.0, 50.0, 3.0) == 1
+    assert _upper(1.0, 50.0, 3.0) == 1
     assert lower(1e-310, 50.0, 3.0) == 0  # too small for a logarithm
 
 
 @SOME
 @given(means, counts, terms)
 def test_bounds_hold_the_mean_between_them(p: float, n: float, term: float) -> None:
-    low, high = lower(p, n, term), upper(p, n, term)
+    low, high = lower(p, n, term), _upper(p, n, term)
     assert 0 <= low <= p + 1e-12
     assert p - 1e-12 <= high <= 1
     assert lower(p, n, term + 1) <= low + 1e-12
-    assert upper(p, n, term + 1) >= high - 1e-12
+    assert _upper(p, n, term + 1) >= high - 1e-12
     if p > 1e-12:
         assert low > 0
 
 
 def test_bounds_in_another_range() -> None:
     """Values in [2, 6] of mean 3 are values in [0, 1] of mean 1/4; a constant is known."""
-    low, high = lower(0.25, 30.0, 4.0), upper(0.25, 30.0, 4.0)
+    low, high = lower(0.25, 30.0, 4.0), _upper(0.25, 30.0, 4.0)
     assert lower_between(3.0, 30.0, 4.0, 2.0, 6.0) == pytest.approx(2 + 4 * low, rel=1e-14)
     assert upper_between(3.0, 30.0, 4.0, 2.0, 6.0) == pytest.approx(2 + 4 * high, rel=1e-14)
     assert lower_between(0.4, 0.0, 4.0, 0.4, 0.4) == 0.4
@@ -111,7 +111,7 @@ def test_the_mean_seldom_ever_lies_outside(kind: str) -> None:
         values = rng.beta(0.5, 1.5, shape)
     so_far = np.minimum(1, np.cumsum(values, axis=1) / np.arange(1, 301))
     term = log_term_of(0.8, 1)
-    low, high = bind(lower), bind(upper)  # 180,000 times
+    low, high = bind(lower), bind(_upper)  # 180,000 times
     wrong = sum(
         any(
             not low(p, float(n), term) <= mean <= high(p, float(n), term)

@@ -7,10 +7,10 @@ import pytest
 
 from purse.compiler.jit import bind
 from purse.kernels.random import (
+    _STEP,
     POLICY,
     REFEREE,
     SIDE,
-    STEP,
     WORLD,
     U,
     at,
@@ -95,11 +95,11 @@ def test_bits_are_splitmix64() -> None:
 )
 def test_stream_key_and_bits_follow_the_formula(seed: int, path: int, role: int) -> None:
     expected = plain_mix(
-        (plain_mix((plain_mix(seed) + path * int(STEP)) % WORD) + role * int(STEP)) % WORD
+        (plain_mix((plain_mix(seed) + path * int(_STEP)) % WORD) + role * int(_STEP)) % WORD
     )
     assert stream(seed, path, role) == expected
     for t, index in ((1, 0), (7, 3), (10**9, 10**5)):
-        key = (expected + t * int(STEP)) % WORD
+        key = (expected + t * int(_STEP)) % WORD
         assert at(U(expected), t) == key
         assert bits(U(key), index) == plain_mix((key + index * int(SIDE)) % WORD)
 
@@ -111,7 +111,7 @@ def test_mix_can_be_undone(word: int) -> None:
 
 
 def test_no_two_rounds_and_indices_share_a_counter() -> None:
-    same = np.arange(1, 2**20, dtype=np.uint64) * SIDE * U(pow(int(STEP), -1, WORD))
+    same = np.arange(1, 2**20, dtype=np.uint64) * SIDE * U(pow(int(_STEP), -1, WORD))
     distance = np.minimum(same, -same)
     assert distance.min() >= 2**43
 

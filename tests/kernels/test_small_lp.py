@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from purse.kernels.small_lp import SMALLEST, SmallLp, new_lp, set_limit, solve
+from purse.kernels.small_lp import _SMALLEST, SmallLp, new_lp, set_limit, solve
 from purse.types import Floats
 from tests.support.soak import scale
 
@@ -41,13 +41,13 @@ def solved(lp: SmallLp) -> Floats:
     assert np.isfinite(pulls).all()
     assert ((pulls >= 0) & (pulls <= lp.caps * (1 + 1e-9))).all()
     assert not pulls[lp.open == 0].any()
-    assert (pulls @ lp.uses <= np.maximum(lp.limits, SMALLEST) * (1 + 1e-9)).all()
+    assert (pulls @ lp.uses <= np.maximum(lp.limits, _SMALLEST) * (1 + 1e-9)).all()
     return pulls
 
 
 def optimum(lp: SmallLp) -> float:
     """The largest gain by HiGHS, in units of what each column may be alone."""
-    limits = np.maximum(lp.limits, SMALLEST)
+    limits = np.maximum(lp.limits, _SMALLEST)
     able = (lp.open == 1) & (lp.uses > 0).any(axis=1)
     alone = np.minimum(1 / (lp.uses[able] / limits).max(axis=1), lp.caps[able])
     values = lp.gains[able] * alone
@@ -116,7 +116,7 @@ def test_a_limit_of_nothing_counts_as_next_to_nothing(n_rows: int) -> None:
     uses[:, 0] = [0.3, 0.7, 1]
     for first in (0.0, 1e-300, 1e-13):
         pulls = solved(program([0.5, 0.9, 1], uses, [first] + [10] * (n_rows - 1)))
-        assert pulls.sum() <= SMALLEST / 0.3 * (1 + 1e-9)
+        assert pulls.sum() <= _SMALLEST / 0.3 * (1 + 1e-9)
     if n_rows > 1:
         uses[1, 0] = 0
         pulls = solved(program([0.5, 0.4, 1], uses, [0] + [10] * (n_rows - 1)))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from purse.kernels.weights import (
     Mixture,
+    _mixed_arm,
+    _mixed_probability,
     largest,
-    mixed_arm,
-    mixed_probability,
     pick,
     smallest,
     total,
@@ -67,7 +67,7 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
     rates = [explore * share for share in shares]
     # a float of NumPy, as live policies have it: 1 - explore may be 0
     mixture = Mixture(cap, np.float64(explore), equal, float(sum(weights)))
-    got = mixed_arm(u, mixture, np.array(rates), np.array(weights))
+    got = _mixed_arm(u, mixture, np.array(rates), np.array(weights))
     assert got == plain_mixed_arm(u, cap, explore, equal, rates, weights)
 
 
@@ -75,7 +75,7 @@ def test_mixed_arm_explores_below_the_threshold_and_exploits_above(
 def test_mixed_arm_comes_with_its_probability(equal: bool) -> None:
     weights, mixture, n = np.array([1.0, 0.0, 3.0]), Mixture(0.1, 0.3, equal, 4.0), 2000
     rates = np.array([0.1, 0.1, 0.1]) if equal else np.array([0.05, 0.2, 0.05])
-    drawn = [mixed_arm((i + 0.5) / n, mixture, rates, weights) for i in range(n)]
-    chances = [mixed_probability(i, mixture, rates, weights) for i in range(3)]
+    drawn = [_mixed_arm((i + 0.5) / n, mixture, rates, weights) for i in range(n)]
+    chances = [_mixed_probability(i, mixture, rates, weights) for i in range(3)]
     assert np.bincount(drawn, minlength=3) / n == pytest.approx(chances, abs=3 / n)
     assert chances == pytest.approx(rates + 0.7 * weights / 4)

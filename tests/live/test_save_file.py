@@ -348,7 +348,7 @@ def test_a_file_that_is_packed_is_refused_before_it_is_unpacked(
     path = tmp_path / "policy.npz"
     np.savez_compressed(path, facts=np.array("{}"), zeros=np.zeros(10**6))
     assert path.stat().st_size < 20_000
-    monkeypatch.setattr(array_file, "read_part", None)
+    monkeypatch.setattr(array_file, "_read_part", None)
     assert "would unpack to more than it holds" in refused(path)
 
 

@@ -22,7 +22,7 @@ MORE = {"uniform": 12}
 def _steps_stay_in_plain_python() -> Iterator[None]:
     """Compile no step because the machine is slow."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(steps, "PATIENCE_S", math.inf)
+        patch.setattr(steps, "_PATIENCE_S", math.inf)
         yield
 
 

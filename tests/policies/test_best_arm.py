@@ -12,7 +12,7 @@ from purse.engine import cpu
 from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.errors import AskRefused
-from purse.kernels.mean_bounds import lower, upper
+from purse.kernels.mean_bounds import _upper, lower
 from purse.policies import best_arm
 from purse.testing import check_policy
 from purse.types import Problem, World
@@ -49,8 +49,8 @@ class Plain:
         size = self.high[i] - self.low[i]
         share = (c - self.low[i]) / size if size else 0.0
         least = self.low[i] + size * lower(share, n, self.term)
-        most = self.low[i] + size * upper(share, n, self.term)
-        v = (r, lower(r, n, self.term), upper(r, n, self.term))
+        most = self.low[i] + size * _upper(share, n, self.term)
+        v = (r, lower(r, n, self.term), _upper(r, n, self.term))
         if self.by == "ratio":
             v = (v[0] / c, v[1] / most, v[2] / least)
         return (*v, c, least, most)

@@ -325,8 +325,8 @@ def chances_from(params: kernel.Exp3PParams, gains: Floats) -> Floats:
 def test_weights_that_grow_with_every_report_stay_those_of_the_gains() -> None:
     job = make_job("exp3.p", world_of(10), 5_000)
     _, state = cpu.play_block(job, 8)
-    assert job.params.beta < kernel.SMALL
-    assert 0 <= state.age.min() < state.age.max() < kernel.RENEW
+    assert job.params.beta < kernel._SMALL
+    assert 0 <= state.age.min() < state.age.max() < kernel._RENEW
     assert np.abs(state.chances - chances_from(job.params, state.gains)).max() < 1e-13
 
 

@@ -45,9 +45,9 @@ def view(opened: Any) -> Iterator[View]:
                 assert fails or not [each for each in complaints if not each.startswith(own)]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(live_view, "BEAT", 0.05)
-        patch.setattr(live_view, "FRESH", 0.05)
-        patch.setattr(live_view, "LONGEST", 10**6)  # beats: no stream ends within a test
+        patch.setattr(live_view, "_BEAT", 0.05)
+        patch.setattr(live_view, "_FRESH", 0.05)
+        patch.setattr(live_view, "_LONGEST", 10**6)  # beats: no stream ends within a test
         yield of
 
 

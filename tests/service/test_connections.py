@@ -89,7 +89,7 @@ def test_a_connection_without_a_complete_request_is_closed(
     connect: Connect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All of them at once, so that they take no longer than one."""
-    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
+    monkeypatch.setattr(connections, "_REQUEST_TIMEOUT_S", SOON)
     lines = {kind: connect() for kind in BEGUN | AFTER_AN_ANSWER}
     for kind in AFTER_AN_ANSWER:
         lines[kind].sendall(HEAD + b"\r\n")
@@ -117,7 +117,7 @@ def test_a_header_that_is_too_large_is_refused(
     connect: Connect, kind: str, whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # without an end it has to be refused for its size, and not for its time
-    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", 10 * LONG)
+    monkeypatch.setattr(connections, "_REQUEST_TIMEOUT_S", 10 * LONG)
     end = b" HTTP/1.1\r\n\r\n" if kind == "path" else b"\r\n\r\n"
     line = connect()
     with suppress(BrokenPipeError, ConnectionResetError):  # refused before all was sent
@@ -147,7 +147,7 @@ def test_a_smuggled_request_is_not_answered(connect: Connect) -> None:
 def test_of_too_many_connections_the_one_that_waits_longest_is_closed(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 3)
+    monkeypatch.setattr(connections, "_MAX_CONNECTIONS", 3)
     path = tmp_path / "purse.sock" if kind == "socket" else None
     with served(storage=in_memory(), socket=path, max_body=1000) as server, ExitStack() as stack:
         silent, *used = [stack.enter_context(to(server)) for _ in range(3)]
@@ -170,8 +170,8 @@ DEAF = b"GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n" * 40  # of 250 k
 def test_connections_that_do_not_read_their_answers_shut_nobody_out(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    most = scale(3, connections.MAX_CONNECTIONS)
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", most)
+    most = scale(3, connections._MAX_CONNECTIONS)
+    monkeypatch.setattr(connections, "_MAX_CONNECTIONS", most)
     path = tmp_path / "purse.sock" if kind == "socket" else None
     with served(storage=in_memory(), socket=path) as server, ExitStack() as stack:
         for _ in range(most + 2):
@@ -188,7 +188,7 @@ def test_connections_that_do_not_read_their_answers_shut_nobody_out(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux ends such a connection by itself")
 def test_an_answer_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("purse.service.listeners.ANSWER_MS", round(1000 * SOON))
+    monkeypatch.setattr("purse.service.listeners._ANSWER_MS", round(1000 * SOON))
     with served(storage=in_memory()) as server, to(server) as line:
         line.sendall(DEAF)
         until = time.monotonic() + LONG
@@ -201,9 +201,9 @@ def test_an_answer_that_nobody_reads_ends(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_stream_outlives_the_time_that_a_request_may_take(
     server: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_S", SOON)
-    monkeypatch.setattr("purse.service.live_view.BEAT", 2 * SOON)
-    monkeypatch.setattr("purse.service.live_view.HEARTBEAT", 1)
+    monkeypatch.setattr(connections, "_REQUEST_TIMEOUT_S", SOON)
+    monkeypatch.setattr("purse.service.live_view._BEAT", 2 * SOON)
+    monkeypatch.setattr("purse.service.live_view._HEARTBEAT", 1)
     over = httpx.HTTPTransport(uds=None if server.port else server.url.removeprefix("unix:"))
     at = server.url if server.port else "http://127.0.0.1"
     with httpx.Client(transport=over, base_url=at, timeout=LONG) as web:

@@ -33,9 +33,9 @@ def test_files_come_with_their_type_and_a_strict_policy_and_there_are_no_others(
     untouched: TestClient,
 ) -> None:
     """That a page loads nothing from elsewhere, and no file that is not there, a browser checks."""
-    for path in ("/", *(f"/dashboard/{name}" for name in dashboard.load())):
+    for path in ("/", *(f"/dashboard/{name}" for name in dashboard._load())):
         answer = untouched.get(path)
-        kind = dashboard.KINDS["html" if path == "/" else path.rpartition(".")[2]]
+        kind = dashboard._KINDS["html" if path == "/" else path.rpartition(".")[2]]
         assert answer.headers["Content-Type"].partition(";")[0] == kind
         policy = answer.headers["Content-Security-Policy"]
         assert (policy.startswith("default-src 'none'"), "unsafe" in policy) == (True, False)

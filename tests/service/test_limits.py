@@ -31,7 +31,7 @@ def test_a_bucket_gives_its_rate_and_no_more() -> None:
 
 
 def test_few_senders_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MOST_SENDERS", 3)
+    monkeypatch.setattr(limits, "_MOST_SENDERS", 3)
     buckets = TokenBuckets(1, clock=lambda: 0.0)
     assert [buckets.take(name) for name in "abcd"] == [0] * 4
     assert len(buckets._full) == 3

@@ -17,7 +17,7 @@ from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
 from purse.service import live_view
-from purse.service.live_view import LiveView, LiveViews
+from purse.service.live_view import LiveViews, _LiveView
 from tests.support.loops import in_loop
 from tests.support.server import LONG, served
 from tests.support.service import PROMPTS, TestClient, problem, running, service
@@ -62,10 +62,10 @@ def test_a_picture_shows_status_history_and_open_tickets(
     assert facts["history"]["purses"][0]["spent"][-1] == "0.01"
     assert [(each["id"], each["age"]) for each in facts["tickets"]] == [(ticket.id, 30.0)]
     assert facts["now"] == now / 1000
-    campaign.ask_many(live_view.OLDEST + 20)
-    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    campaign.ask_many(live_view._OLDEST + 20)
+    monkeypatch.setattr(live_view, "_FRESH", 0.0)
     oldest = client.get("/campaigns/prompts/picture").json()["tickets"]
-    assert [each["id"] for each in oldest] == list(range(3, live_view.OLDEST + 3))
+    assert [each["id"] for each in oldest] == list(range(3, live_view._OLDEST + 3))
     campaign.fail(campaign.ask(arms=["small"]))
     campaign.retire_arm("small")
     shown = client.get("/campaigns/prompts/picture").json()["status"]
@@ -74,7 +74,7 @@ def test_a_picture_shows_status_history_and_open_tickets(
 
 def test_news_that_no_entry_brings(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     """A ticket becomes overdue; then a period begins."""
-    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    monkeypatch.setattr(live_view, "_FRESH", 0.0)
     now = 1_700_000_000_000
     storage.now = lambda: now
     campaign, views = campaign_in(storage, expires_after=10, every="day"), LiveViews(storage)
@@ -93,7 +93,7 @@ def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = campaign_in(storage)
-    view, read = LiveView(campaign), campaign.status
+    view, read = _LiveView(campaign), campaign.status
 
     def status() -> Any:
         found = read()
@@ -103,7 +103,7 @@ def test_what_happens_while_a_picture_is_taken_is_in_the_next_one(
     with monkeypatch.context() as patch:
         patch.setattr(campaign, "status", status)
         first = view.version()
-    monkeypatch.setattr(live_view, "FRESH", 0.0)
+    monkeypatch.setattr(live_view, "_FRESH", 0.0)
     second = view.version()
     assert first.version != second.version
     assert json.loads(second.body)["status"]["rounds"] == 1
@@ -152,7 +152,7 @@ def test_however_many_look_a_journal_is_read_twice_a_second_and_only_its_end(
 def test_histories_that_nobody_looks_at_are_let_go(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_view, "MOST_KEPT", 2)
+    monkeypatch.setattr(live_view, "_MOST_KEPT", 2)
     views = LiveViews(storage)
     for name in ("a", "b", "c"):
         campaign_in(storage, name=name)
@@ -165,7 +165,7 @@ def test_histories_that_nobody_looks_at_are_let_go(
 def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("BEAT", 0.001), ("HEARTBEAT", 3), ("FRESH", 0.0)):
+    for name, value in (("_BEAT", 0.001), ("_HEARTBEAT", 3), ("_FRESH", 0.0)):
         monkeypatch.setattr(live_view, name, value)
     campaign, views = campaign_in(storage), LiveViews(storage)
 
@@ -189,7 +189,7 @@ def test_a_stream_tells_what_is_new_and_otherwise_that_it_lives(
 
 def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
     """When the token is revoked, when too many look, after a while, and without a storage."""
-    monkeypatch.setattr(live_view, "BEAT", 0.001)
+    monkeypatch.setattr(live_view, "_BEAT", 0.001)
     campaign, views = campaign_in(storage), LiveViews(storage)
     allowed = [True, True]
 
@@ -218,7 +218,7 @@ def test_streams_end(storage: Storage, monkeypatch: pytest.MonkeyPatch) -> None:
         patch.setattr(live_view, "MOST_VIEWERS", 1)
         assert len(in_loop(two())) == 1
     views.closed = False
-    monkeypatch.setattr(live_view, "LONGEST", 4)
+    monkeypatch.setattr(live_view, "_LONGEST", 4)
     assert len(in_loop(events())) == 1
     monkeypatch.setattr(views, "version", gone)
     assert in_loop(events()) == []

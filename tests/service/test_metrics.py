@@ -166,7 +166,7 @@ def lines() -> Iterator[io.StringIO]:
     """What is logged, as JSON lines."""
     written = io.StringIO()
     handler = logging.StreamHandler(written)
-    handler.setFormatter(request_log.JsonLines())
+    handler.setFormatter(request_log._JsonLines())
     request_log.LOGGER.addHandler(handler)
     before = request_log.LOGGER.level
     request_log.LOGGER.setLevel(logging.INFO)
@@ -206,12 +206,12 @@ def record(message: str, **facts: Any) -> logging.LogRecord:
 
 def test_a_line_for_people_cannot_be_broken() -> None:
     facts = {"campaign": "a\x1b[2J", "token": None}
-    line = request_log.Lines().format(record("hello\nworld", **{request_log.FACTS: facts}))
+    line = request_log._Lines().format(record("hello\nworld", **{request_log.FACTS: facts}))
     assert line == "00:00:00.000 info    hello\\nworld campaign=a\\x1b[2J"
 
 
 def test_a_failure_is_logged_with_its_cause() -> None:
     error = ZeroDivisionError()
     failed = record("oh", exc_info=(type(error), error, None))
-    assert "ZeroDivisionError" in json.loads(request_log.JsonLines().format(failed))["error"]
-    assert "ZeroDivisionError" in request_log.Lines().format(failed)
+    assert "ZeroDivisionError" in json.loads(request_log._JsonLines().format(failed))["error"]
+    assert "ZeroDivisionError" in request_log._Lines().format(failed)

@@ -12,7 +12,7 @@ import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import CHECKS, load_all_checks
 
-from purse.campaign.api.kinds import OF_BUDGETS
+from purse.campaign.api.kinds import _OF_BUDGETS
 from purse.campaign.budget import LARGEST
 from purse.service.auth import is_public
 from purse.service.problems import MEDIA_TYPE
@@ -78,7 +78,7 @@ def aim(case: Any) -> None:
     name and the number are possible ones.
     """
     given = case.path_parameters
-    if re.fullmatch(OF_BUDGETS, str(given.get("name", ""))):
+    if re.fullmatch(_OF_BUDGETS, str(given.get("name", ""))):
         given["name"] = next(
             (name for words, name in ELSEWHERE.items() if re.search(words, case.path)), "prompts"
         )

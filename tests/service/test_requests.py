@@ -87,7 +87,7 @@ def test_an_answer_with_a_part_of_a_journal_has_few_bytes_and_the_next_goes_on(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     most = 10_000
-    monkeypatch.setattr(routes, "MOST_BYTES", most)
+    monkeypatch.setattr(routes, "_MOST_BYTES", most)
     storage = in_memory()
     client = running(storage, budget="1000")
     for _ in range(6):

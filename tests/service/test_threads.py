@@ -43,7 +43,7 @@ async def until(true: Callable[[], bool]) -> None:
 def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(threads, "MOST_WAITING", ASKS - threads.WRITERS)
+    monkeypatch.setattr(threads, "_MOST_WAITING", ASKS - threads._WRITERS)
     storage = Locked()
     app = Service(Settings(storage=storage))
     answers: list[httpx.Response] = []
@@ -61,7 +61,7 @@ def test_asks_that_wait_for_the_storage_delay_no_reader_and_too_many_are_refused
             try:
                 for _ in range(ASKS):
                     group.start_soon(ask)
-                waiting = ASKS - threads.WRITERS
+                waiting = ASKS - threads._WRITERS
                 await until(lambda: app.threads.waiting == waiting)
                 with anyio.fail_after(LONG):
                     for path in ("/readyz", "/metrics", "/campaigns", "/", AT, *READS):

@@ -117,14 +117,14 @@ def test_a_role_may_do_what_needs_it_or_a_lower_one_and_no_more(guarded: Guarded
     guarded.app.views.close()  # so that its stream ends after one event
     before = guarded.storage.overview("prompts")
     for (method, path), needed in ROLE.items():
-        for role in tokens.ROLES[: tokens.ROLES.index(needed)]:
+        for role in tokens._ROLES[: tokens._ROLES.index(needed)]:
             answer = guarded.send(method, path, role)
             said = problem(answer, 403, "wrong-role")
             assert f"needs the role {needed}; the token {role!r} has the role {role}" in said
             assert answer.headers["X-Purse-Role"] == role
     assert guarded.storage.overview("prompts") == before
     for (method, path), needed in sorted(ROLE.items(), key=lambda row: row[0][1] == END):
-        for role in tokens.ROLES[tokens.ROLES.index(needed) :]:
+        for role in tokens._ROLES[tokens._ROLES.index(needed) :]:
             new = {"json": {**PROMPTS, "name": f"by-{role}"}} if path == "/campaigns" else {}
             answer = guarded.send(method, path, role, **(new if method == "POST" else {}))
             assert answer.status_code in (200, 201, 409), answer.text
@@ -167,7 +167,7 @@ def test_the_file_holds_no_token_and_only_its_owner_reads_it(tmp_path: Path) -> 
     assert path.stat().st_mode & 0o777 == 0o600
     tokens.revoke(path, "act")
     assert path.stat().st_mode & 0o777 == 0o600
-    assert [token.name for token in tokens.read(path)] == ["read", "admin", "expired"]
+    assert [token.name for token in tokens._read(path)] == ["read", "admin", "expired"]
     with pytest.raises(InvalidInput, match="there is a token of this name already"):
         tokens.new(path, "admin", "read", None, 0)
     path.write_text(path.read_text().rstrip("\n"))  # a missing newline is no harm
@@ -185,7 +185,7 @@ def test_tokens_revoked_and_made_at_once_stay_so(tmp_path: Path) -> None:
         with ThreadPoolExecutor(len(acts)) as pool:
             for done in [pool.submit(act) for act in acts]:
                 done.result()
-        assert {token.name for token in tokens.read(path)} == {f"n{name}" for name in names}
+        assert {token.name for token in tokens._read(path)} == {f"n{name}" for name in names}
         path.unlink()
 
 

@@ -261,7 +261,7 @@ def stop(running: dict[int, Any]) -> None:
 
 
 def main(address: str, folder: str, processes: str, seconds: str, seed: str, *more: str) -> None:
-    calendar.HOUR = SHORT_HOUR  # here and in all processes
+    calendar._HOUR = SHORT_HOUR  # here and in all processes
     warm = Campaign.create("warm", arms={"a": 1}, budget=9, policy="uniform", storage="memory:")
     warm.tell(warm.ask(), 1, 1)
     kills = crowd(address, Path(folder), int(processes), float(seconds), int(seed), *more)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from purse.kernels import kernel, uniform
-from purse.kernels.prior import read_prior
+from purse.kernels.prior import _read_prior
 from purse.kernels.regression import Regression, add_report, new_regression, predict
 from purse.types import Floats, Now, Play, Problem
 
@@ -47,7 +47,7 @@ def params(
     n_signals, n_numbers = 1 + problem.n_resources, problem.context_shape[1]
     start = new_regression(problem.n_arms, n_signals, n_numbers, 1.0)
     if prior is not None:
-        start = read_prior(prior).start(problem, ridge=1.0, most=most)
+        start = _read_prior(prior).start(problem, ridge=1.0, most=most)
     elif n_numbers > 1:
         start.coefficients[:, 0, 0] = slope * np.arange(problem.n_arms)
     return GreedyParams(problem.n_arms, float(epsilon), float(price), bool(learn), start)

@@ -161,7 +161,7 @@ class Killer:
 
 def main(address: str, folder: Path, kills: int, seed: int) -> None:
     """Kill after kill."""
-    calendar.HOUR = SHORT_HOUR  # here and in all clients
+    calendar._HOUR = SHORT_HOUR  # here and in all clients
     setattr(committer, "CHECKPOINT_EVERY", CHECKPOINT_EVERY)  # noqa: B010
     warm = Campaign.create("warm", **TRAFFIC, storage="memory:")
     warm.tell(warm.ask(context=[0, 0]), 1, 1)

@@ -63,29 +63,29 @@ def overspend_accounts(patch: Patch) -> None:
 
 def lock_no_account(patch: Patch) -> None:
     """Levels are read and written, and nobody waits for them."""
-    from purse.campaign.storage.postgres import Postgres
+    from purse.campaign.storage.postgres import _Postgres
 
-    patch.setattr(Postgres, "lock", "")
+    patch.setattr(_Postgres, "lock", "")
 
 
 def lock_from_the_bottom_up(patch: Patch) -> None:
     """The campaign is locked first, and the account at the top last."""
-    from purse.campaign.storage.postgres import PostgresSession
+    from purse.campaign.storage.postgres import _PostgresSession
 
-    read = PostgresSession.read
+    read = _PostgresSession.read
 
-    def upwards(session: PostgresSession, statements: Any) -> Any:
+    def upwards(session: _PostgresSession, statements: Any) -> Any:
         locks = [each for each in statements if "FOR UPDATE" in each[0]]
         rest = [each for each in statements if "FOR UPDATE" not in each[0]]
         rows = read(session, [*locks[::-1], *rest])
         return [*rows[: len(locks)][::-1], *rows[len(locks) :]]
 
-    patch.setattr(PostgresSession, "read", upwards)
+    patch.setattr(_PostgresSession, "read", upwards)
 
 
 def ask_under_stopped_accounts(patch: Patch) -> None:
     """Accounts that are paused or have ended give out tickets."""
-    patch.setattr(asks, "refuse_stopped", lambda _: None)
+    patch.setattr(asks, "_refuse_stopped", lambda _: None)
 
 
 def forget_top_ups(patch: Patch) -> None:
@@ -180,7 +180,7 @@ def wait_for_the_hour_of_a_clock_that_was_ahead(patch: Patch) -> None:
     """An event of an hour that lies before the last one is none."""
     patch.setattr(
         transactions,
-        "is_new",
+        "_is_new",
         lambda level, cause: cause[1] > level.head.alerted.get(cause[0], []),
     )
 
@@ -198,4 +198,4 @@ def grant_again_what_a_clock_comes_back_to(patch: Patch) -> None:
 
 def tell_nobody_of_clocks(patch: Patch) -> None:
     """A clock that was ahead is counted, and no alarm says so."""
-    patch.setattr(make_results, "clock_alarm", lambda *_: ())
+    patch.setattr(make_results, "_clock_alarm", lambda *_: ())

@@ -15,7 +15,7 @@ import pytest
 from purse.campaign.api.states import HELD, TOLD
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.level import Level
-from purse.campaign.ledger.records import SEAL
+from purse.campaign.ledger.records import _SEAL
 from purse.campaign.ledger.ticket import TicketRecord
 from purse.campaign.rules import allowed_arms, asks, reports
 from purse.campaign.rules.transaction import Transaction
@@ -93,13 +93,13 @@ def book_another_amount(patch: Patch) -> None:
 
 def forget_reports(patch: Patch) -> None:
     """A ticket that was told looks as if it were still out."""
-    pulled = reports.pulled_ticket
+    pulled = reports._pulled_ticket
 
     def forgetful(transaction: Transaction, number: int, *more: str) -> TicketRecord:
         ticket = pulled(transaction, number, *more)
         return out_again(transaction, ticket) if ticket.state == TOLD else ticket
 
-    patch.setattr(reports, "pulled_ticket", forgetful)
+    patch.setattr(reports, "_pulled_ticket", forgetful)
 
 
 def out_again(transaction: Transaction, ticket: TicketRecord) -> TicketRecord:
@@ -218,15 +218,15 @@ def acknowledge_before_commit(patch: Patch) -> None:
 
     patch.setattr(Storage, "create", created)
     patch.setattr(Sqlite, "_locked", locked)
-    from purse.campaign.storage.postgres import PostgresSession
+    from purse.campaign.storage.postgres import _PostgresSession
 
-    write = PostgresSession.write
+    write = _PostgresSession.write
 
-    def lost(session: PostgresSession, statements: Any) -> None:
+    def lost(session: _PostgresSession, statements: Any) -> None:
         if not statements:  # of a level that is created
             write(session, statements)
 
-    patch.setattr(PostgresSession, "write", lost)
+    patch.setattr(_PostgresSession, "write", lost)
 
 
 def sync_less(patch: Patch) -> None:
@@ -258,7 +258,7 @@ def use_the_probability_of_now(patch: Patch) -> None:
 
 def trust_checkpoints(patch: Patch) -> None:
     """A checkpoint is taken as it is."""
-    patch.setattr(learner, "unseal", lambda body: bytes(body)[SEAL:])
+    patch.setattr(learner, "unseal", lambda body: bytes(body)[_SEAL:])
 
 
 def write_over_the_journal(patch: Patch) -> None:
@@ -272,11 +272,11 @@ def write_over_the_journal(patch: Patch) -> None:
 
 def lock_nothing(patch: Patch) -> None:
     """Nobody waits for the lock, and nothing is locked before it is written."""
-    from purse.campaign.storage.postgres import Postgres
+    from purse.campaign.storage.postgres import _Postgres
 
     patch.setattr(FileLock, "acquire", lambda *_: None)
     patch.setattr(apsw, "Connection", Deferred)
-    patch.setattr(Postgres, "lock", "")
+    patch.setattr(_Postgres, "lock", "")
 
 
 class Deferred(apsw.Connection):

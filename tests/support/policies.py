@@ -19,7 +19,7 @@ from purse.engine.draws import draws
 from purse.engine.job import make_job
 from purse.testing import check_policy
 from purse.testing.games import suitable
-from purse.testing.policy import checks_on
+from purse.testing.policy import _checks_on
 from purse.types import Floats, Ticket, World
 from tests.support.soak import SOAK, scale
 
@@ -175,7 +175,7 @@ def passes(policy: str, world: World | None = None, **how: Any) -> None:
     plays, horizon = how.get("plays", 1), how.get("horizon")
     if world is None:
         world, horizon = suitable(policy, plays, horizon)
-    games = checks_on(policy, world, plays=plays, horizon=horizon, quick=True, compiled=False)
+    games = _checks_on(policy, world, plays=plays, horizon=horizon, quick=True, compiled=False)
     for _, check in games:
         check()
 

@@ -14,7 +14,7 @@ import pytest
 
 from purse import Campaign, Policy, PurseError
 from purse.base import amounts
-from purse.campaign.ledger.records import SEAL
+from purse.campaign.ledger.records import _SEAL
 from purse.campaign.run import committer
 from purse.campaign.run.learner import Learner
 from purse.errors import BudgetHeld
@@ -141,7 +141,7 @@ def a_damaged_checkpoint_is_not_used(build: Build) -> None:
     expected, stored = campaign.probabilities(), campaign.storage.checkpoint("test", "policy")
     blank = Learner(campaign.terms)
     blank.seq, blank.digest = stored[:2]
-    forged = (bytes(SEAL) + blank.stored()[-1][SEAL:]).hex()
+    forged = (bytes(_SEAL) + blank.stored()[-1][_SEAL:]).hex()
     literal = f"x'{forged}'" if isinstance(harness, SqliteHarness) else f"decode('{forged}', 'hex')"
     harness.execute(f"UPDATE purse_checkpoints SET body = {literal}")
     assert harness.open("test").probabilities() == expected

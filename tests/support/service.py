@@ -13,7 +13,7 @@ from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.service import problems, tokens
 from purse.service.app import Service
-from purse.service.routes import Endpoint
+from purse.service.routes import _Endpoint
 from purse.service.settings import Settings
 
 with warnings.catch_warnings():
@@ -53,7 +53,7 @@ def token_file(folder: Path, now: float = 0.0) -> tuple[Path, dict[str, str]]:
     `now`.
     """
     path = folder / "tokens.jsonl"
-    made = {role: tokens.new(path, role, role, None, now) for role in tokens.ROLES}
+    made = {role: tokens.new(path, role, role, None, now) for role in tokens._ROLES}
     return path, {**made, "expired": tokens.new(path, "expired", "admin", 10, now)}
 
 
@@ -71,7 +71,7 @@ def operations_of(app: Service) -> dict[tuple[str, str], str | None]:
             operation.role
         )
         for route in app.routes
-        for method, operation in cast(Endpoint, route.endpoint).operations.items()
+        for method, operation in cast(_Endpoint, route.endpoint).operations.items()
     }
 
 

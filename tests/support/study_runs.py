@@ -28,7 +28,7 @@ def command(file: Path, folder: Path, before: str = "") -> list[str]:
     study.
     """
     code = (
-        f"import purse.lab.study.shard; purse.lab.study.shard.WORK = {WORK}; {before}"
+        f"import purse.lab.study.shard; purse.lab.study.shard._WORK = {WORK}; {before}"
         "from purse.lab.study import compare, study_file; "
         f"compare.run(study_file.load({str(file)!r}), folder={str(folder)!r})"
     )
@@ -38,7 +38,7 @@ def command(file: Path, folder: Path, before: str = "") -> list[str]:
 def run(file: Path, folder: Path, **options: Any) -> dict[str, bytes]:
     """Run a study here, to its end; what it came to."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shard, "WORK", WORK)
+        patch.setattr(shard, "_WORK", WORK)
         compare.run(study_file.load(file), folder=folder, **options)
     return contents(folder)
 

@@ -111,14 +111,14 @@ def learn_missing_rewards_twice(patch: Patch) -> None:
 
 def miss_another_value(patch: Patch) -> None:
     """A reward that did not come counts as 1, whatever the terms say."""
-    complete = reports.complete
+    complete = reports._complete
 
     def generous(
         transaction: Transaction, ticket: Any, given: float, *more: Any, **named: Any
     ) -> Any:
         return complete(transaction, ticket, 1.0 if "missing" in named else given, *more, **named)
 
-    patch.setattr(reports, "complete", generous)
+    patch.setattr(reports, "_complete", generous)
 
 
 def wait_for_rewards_for_ever(patch: Patch) -> None:
@@ -135,23 +135,23 @@ def wait_for_rewards_for_ever(patch: Patch) -> None:
 
 def learn_missing_rewards_after_the_ask(patch: Patch) -> None:
     """An ask does not know the rewards that its own transaction has given up."""
-    patch.setattr(committer, "learn_added", lambda *_: None)
+    patch.setattr(committer, "_learn_added", lambda *_: None)
 
 
 def clip_nothing(patch: Patch) -> None:
     """The policy sees rewards outside the range as they are."""
-    patch.setattr(learner, "scaled", lambda reward, low, high: (reward - low) / (high - low))
+    patch.setattr(learner, "_scaled", lambda reward, low, high: (reward - low) / (high - low))
 
 
 def forget_the_chance_of_exploration(patch: Patch) -> None:
     """A ticket carries the policy's probability alone."""
-    next_round = asks.next_round
+    next_round = asks._next_round
 
     def proud(transaction: Transaction, seen: PolicyView, explored: Any) -> tuple[int, float]:
         arm, _ = next_round(transaction, seen, explored)
         return arm, transaction.policy.probabilities(seen)[arm]
 
-    patch.setattr(asks, "next_round", proud)
+    patch.setattr(asks, "_next_round", proud)
 
 
 def count_no_masks(patch: Patch) -> None:

@@ -7,7 +7,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from purse.base.optional import LAB as CHECKED
+from purse.base.optional import _LAB as CHECKED
 from tests.support.paths import ROOT
 from tests.system.base_only import EXTRAS, LAB, OTHERS, SERVE, commands, printed
 

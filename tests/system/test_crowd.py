@@ -62,7 +62,7 @@ def test_money_is_conserved(
     assert books["found"] == []
     assert books["acknowledged"].keys() >= ANSWERED
     assert books["entries"]["renewed"] > 0
-    monkeypatch.setattr(calendar, "HOUR", crowd.SHORT_HOUR)
+    monkeypatch.setattr(calendar, "_HOUR", crowd.SHORT_HOUR)
     storage = connect(address)
     assert audit(storage, "company", full=True).findings == ()
     storage.close()

@@ -32,7 +32,7 @@ from tests.support.storages import counts
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the clients have them."""
-    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "_HOUR", SHORT_HOUR)
 
 
 def started(address: str, folder: Path, kills: int) -> subprocess.Popen[str]:

@@ -141,7 +141,7 @@ def test_killed_clients_behind_a_pooler(
     address: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "_HOUR", SHORT_HOUR)
     kills = scale(46, 1_200)
     with pooling(folder, postgres_server):
         check_after(address, tmp_path, started(address, tmp_path, kills), kills)

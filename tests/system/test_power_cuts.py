@@ -39,7 +39,7 @@ FAULTS = {"EIO": apsw.IOError, "ENOSPC": apsw.FullError}
 
 @pytest.fixture(autouse=True)
 def short_hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(calendar, "HOUR", SHORT_HOUR)
+    monkeypatch.setattr(calendar, "_HOUR", SHORT_HOUR)
 
 
 class SmallLog(Sqlite):

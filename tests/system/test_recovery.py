@@ -148,7 +148,7 @@ def test_a_journal_longer_than_a_page_is_read_page_by_page(
     memory: MemoryHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     campaign = played(memory)
-    monkeypatch.setattr(learner, "PAGE_SIZE", 4)
+    monkeypatch.setattr(learner, "_PAGE_SIZE", 4)
     memory.execute("DELETE FROM purse_checkpoints")
     assert mind(memory.open("test")) == folded(campaign)
 

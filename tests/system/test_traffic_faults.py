@@ -47,7 +47,7 @@ def test_an_audit_puts_a_void_ticket_back_that_was_settled_long_after(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its deadline was another one then, and its reward was not there."""
-    monkeypatch.setattr(audit, "PAGE_SIZE", 2)
+    monkeypatch.setattr(audit, "_PAGE_SIZE", 2)
     harness = MemoryHarness()
     campaign = made(harness, expires_after=3600, reward_within=60, missing_reward=0)
     ticket = campaign.ask()

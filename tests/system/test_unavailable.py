@@ -26,16 +26,16 @@ SOON = 10  # seconds: far more than the patience that is set here, far less than
 
 def have_no_patience(patch: pytest.MonkeyPatch) -> None:
     """Nobody waits for long."""
-    patch.setattr(sqlite_file, "LOCK_TIMEOUT_S", 0.1)
+    patch.setattr(sqlite_file, "_LOCK_TIMEOUT_S", 0.1)
     patch.setattr(
         postgres,
-        "SETTINGS",
-        postgres.SETTINGS.replace(
-            f"'lock_timeout', '{postgres.LOCK_TIMEOUT_S}s'", "'lock_timeout', '50ms'"
+        "_SETTINGS",
+        postgres._SETTINGS.replace(
+            f"'lock_timeout', '{postgres._LOCK_TIMEOUT_S}s'", "'lock_timeout', '50ms'"
         ),
     )
-    patch.setattr(postgres, "LOCK_TIMEOUT_S", 1)
-    patch.setattr(postgres, "QUERY_TIMEOUT_S", 1.5)
+    patch.setattr(postgres, "_LOCK_TIMEOUT_S", 1)
+    patch.setattr(postgres, "_QUERY_TIMEOUT_S", 1.5)
 
 
 @pytest.fixture(autouse=True)
@@ -200,7 +200,7 @@ def test_postgres_stands_still(
             process.suspend()
         try:
             with monkeypatch.context() as patch:
-                patch.setattr(postgres, "QUERY_TIMEOUT_S", 0.3)
+                patch.setattr(postgres, "_QUERY_TIMEOUT_S", 0.3)
                 # one waits for an answer, and all others for two seconds for a new connection
                 refuses(campaign, ticket, scale(2, 4))
         finally:

@@ -50,7 +50,9 @@ def read_arrays(file: BinaryIO, name: str, what: str) -> tuple[dict[str, Any], d
             size = file.seek(0, os.SEEK_END)
             if sum(part.file_size for part in parts.infolist()) > size:
                 raise InvalidInput(f"{name!r} would unpack to more than it holds")
-            arrays = {Path(part.filename).stem: read_part(parts, part) for part in parts.infolist()}
+            arrays = {
+                Path(part.filename).stem: _read_part(parts, part) for part in parts.infolist()
+            }
         facts = json.loads(str(arrays.pop("facts")))
     except InvalidInput:
         raise
@@ -61,7 +63,7 @@ def read_arrays(file: BinaryIO, name: str, what: str) -> tuple[dict[str, Any], d
     return facts, arrays
 
 
-def read_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> Any:
+def _read_part(parts: zipfile.ZipFile, part: zipfile.ZipInfo) -> Any:
     """Return an array of the archive, whose header has to agree with the bytes that there are.
 
     Raise `ValueError` when it does not, or when the bytes are packed: `write_arrays` packs nothing.

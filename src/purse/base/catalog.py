@@ -10,10 +10,10 @@ from purse.base import html
 from purse.base.text import count
 
 Groups = Mapping[str, Sequence[str]]  # names by what they are for
-OTHERS = "Others"
+_OTHERS = "Others"
 
 
-class Catalog(ModuleType):
+class _Catalog(ModuleType):
     """A module with a function `names()`; `describe()` gives a line on each."""
 
     names: Callable[[], list[str]]
@@ -30,7 +30,7 @@ class Catalog(ModuleType):
 
 def as_catalog(name: str) -> None:
     """Let the module of this name show its names when it is displayed."""
-    sys.modules[name].__class__ = Catalog
+    sys.modules[name].__class__ = _Catalog
 
 
 def grouped(groups: Groups, names: Iterable[str]) -> Iterator[tuple[str, list[str]]]:
@@ -48,4 +48,4 @@ def grouped(groups: Groups, names: Iterable[str]) -> Iterator[tuple[str, list[st
         if listed:
             yield title, listed
     if rest:
-        yield OTHERS, list(rest)
+        yield _OTHERS, list(rest)

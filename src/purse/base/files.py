@@ -16,9 +16,9 @@ from typing import Any, BinaryIO
 from purse.errors import PurseError
 
 PARTS = ".parts-"  # how scratch folders begin
-SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
-ABANDONED = 3600  # seconds
-PUBLIC, PRIVATE = 0o666, 0o600  # what users may do, before the umask; all of them, or the owner
+_SCRATCH = rf"\..+\.[0-9a-f]{{12}}|{re.escape(PARTS)}.+"
+_ABANDONED = 3600  # seconds
+_PUBLIC, PRIVATE = 0o666, 0o600  # what users may do, before the umask; all of them, or the owner
 
 
 def make_folder(path: Path) -> Path:
@@ -35,11 +35,14 @@ def remove_abandoned(folder: Path) -> None:
     """Remove what killed processes left here, untouched for an hour."""
     for path in folder.glob(".*"):
         with suppress(OSError):  # another process may be sweeping, too
-            if re.fullmatch(SCRATCH, path.name) and time.time() - path.stat().st_mtime > ABANDONED:
+            if (
+                re.fullmatch(_SCRATCH, path.name)
+                and time.time() - path.stat().st_mtime > _ABANDONED
+            ):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
-def write_atomically(path: Path, write: Callable[[BinaryIO], Any], mode: int = PUBLIC) -> None:
+def write_atomically(path: Path, write: Callable[[BinaryIO], Any], mode: int = _PUBLIC) -> None:
     """Write beside the target, then rename: a reader sees the whole old file or new one."""
     scratch = path.with_name(f".{path.name}.{token_hex(6)}")
     try:
@@ -55,7 +58,7 @@ def write_atomically(path: Path, write: Callable[[BinaryIO], Any], mode: int = P
             scratch.unlink(missing_ok=True)
 
 
-def write_text(path: Path, text: str, mode: int = PUBLIC) -> None:
+def write_text(path: Path, text: str, mode: int = _PUBLIC) -> None:
     """Write a text in the same way."""
     write_atomically(path, lambda file: file.write(text.encode()), mode)
 

@@ -17,17 +17,17 @@ from importlib import _bootstrap
 from typing import Any, Protocol
 from weakref import WeakSet
 
-PATIENCE_S = 10.0  # seconds that a fork waits at most for threads that import
+_PATIENCE_S = 10.0  # seconds that a fork waits at most for threads that import
 
 
-class ResetsInChild(Protocol):
+class _ResetsInChild(Protocol):
     """Something that begins without a past in a child process."""
 
     def renew(self) -> None:
         """Take new locks, and let go of what belongs to the parent without closing it."""
 
 
-class QuiescesBeforeFork(ResetsInChild, Protocol):
+class _QuiescesBeforeFork(_ResetsInChild, Protocol):
     """Something that has to come to rest before a fork."""
 
     def settle(self) -> None:
@@ -39,20 +39,20 @@ class QuiescesBeforeFork(ResetsInChild, Protocol):
         """After a fork, in the parent."""
 
 
-_renewed: WeakSet[ResetsInChild] = WeakSet()
-_settled: WeakSet[QuiescesBeforeFork] = WeakSet()
-_resting: list[QuiescesBeforeFork] = []
+_renewed: WeakSet[_ResetsInChild] = WeakSet()
+_settled: WeakSet[_QuiescesBeforeFork] = WeakSet()
+_resting: list[_QuiescesBeforeFork] = []
 _compiling: list[Any] = []  # locks of the compiler that the fork holds
 _forking = threading.Lock()  # one fork at a time
 left_behind: list[object] = []  # connections of the parent: closing them here would disturb it
 
 
-def reset_after_fork(item: ResetsInChild) -> None:
+def reset_after_fork(item: _ResetsInChild) -> None:
     """Have the item renewed in every child."""
     _renewed.add(item)
 
 
-def quiesce_before_fork(item: QuiescesBeforeFork) -> None:
+def quiesce_before_fork(item: _QuiescesBeforeFork) -> None:
     """Have the item come to rest before every fork, and renewed in the child. A fork that has
     begun is waited for, so that none comes while the item begins.
     """
@@ -78,7 +78,7 @@ def _keep_from_importing() -> None:
     """Wait until no other thread imports a module, and let none begin: in a child no thread would
     ever give back the lock of that module.
     """
-    until = time.monotonic() + PATIENCE_S
+    until = time.monotonic() + _PATIENCE_S
     _imp.acquire_lock()
     while _others_import() and time.monotonic() < until:
         _imp.release_lock()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from purse.errors import MissingExtra
 
 __all__ = ["alt", "check_lab", "extra", "is_installed", "needs", "pl", "scipy"]
-LAB = ("numba", "polars", "scipy", "altair", "jinja2", "markdown_it", "vl_convert")
+_LAB = ("numba", "polars", "scipy", "altair", "jinja2", "markdown_it", "vl_convert")
 
 
 @contextmanager
@@ -48,7 +48,7 @@ def check_lab(what: str, *packages: str) -> None:
     packages   those that it needs; none: all
     """
     with needs(what, "lab"):
-        for name in packages or LAB:
+        for name in packages or _LAB:
             if not is_installed(name):
                 raise ModuleNotFoundError(name=name)
 
@@ -68,7 +68,7 @@ def extra(name: str) -> Any:
         return import_module(name)
 
 
-class Late:
+class _Late:
     """A package that is imported when something of it is first used."""
 
     def __init__(self, package: str) -> None:
@@ -80,8 +80,8 @@ class Late:
         return getattr(extra(self.package), name)
 
 
-alt: Any = Late("altair")
+alt: Any = _Late("altair")
 if TYPE_CHECKING:
     import polars as pl
 else:
-    pl = Late("polars")
+    pl = _Late("polars")

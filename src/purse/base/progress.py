@@ -17,18 +17,20 @@ from typing import Any
 
 from purse.base.html import paragraph
 
-QUIET_S = 1.0  # seconds before anything is shown
-BETWEEN_LINES = 5.0  # seconds between two plain lines
-BETWEEN_UPDATES = 0.5  # seconds between two updates of the line in a notebook, or two of the thread
+_QUIET_S = 1.0  # seconds before anything is shown
+_BETWEEN_LINES = 5.0  # seconds between two plain lines
+_BETWEEN_UPDATES = (
+    0.5  # seconds between two updates of the line in a notebook, or two of the thread
+)
 
 
-def in_notebook() -> bool:
+def _in_notebook() -> bool:
     """Return whether the process is the kernel of a notebook."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return hasattr(shell, "kernel")
 
 
-WHOLE: ContextVar[Progress | None] = ContextVar("WHOLE", default=None)
+_WHOLE: ContextVar[Progress | None] = ContextVar("WHOLE", default=None)
 
 
 class Progress:
@@ -40,7 +42,7 @@ class Progress:
     def __init__(self, title: str, outer: Progress | None = None) -> None:
         self.outer, self.whole = outer, title
         self.began = time.monotonic()
-        self.last_line = self.began + QUIET_S - BETWEEN_LINES
+        self.last_line = self.began + _QUIET_S - _BETWEEN_LINES
         self.has_lines = False  # whether a plain line was printed
         self.reached, self.words = 0.0, title
         self.lock = threading.Lock()
@@ -66,15 +68,15 @@ class Progress:
 
     def keep_showing(self) -> None:
         """Show what was said last, until `close`; the work of another thread."""
-        pause = QUIET_S
+        pause = _QUIET_S
         while not self.closed.wait(pause):
-            pause = BETWEEN_UPDATES
+            pause = _BETWEEN_UPDATES
             with self.lock:
                 self._show()
 
     def _show(self) -> None:
         now = time.monotonic()
-        if self.closed.is_set() or now - self.began < QUIET_S:
+        if self.closed.is_set() or now - self.began < _QUIET_S:
             return
         if sys.stderr.isatty():
             if self.bar is None:
@@ -83,8 +85,8 @@ class Progress:
             total = 1.0 if self.reached else None
             self.bar.update(self.task, completed=self.reached, total=total, description=self.words)
             return
-        notebook = in_notebook()
-        if now - self.last_line < (BETWEEN_UPDATES if notebook else BETWEEN_LINES):
+        notebook = _in_notebook()
+        if now - self.last_line < (_BETWEEN_UPDATES if notebook else _BETWEEN_LINES):
             return
         self.last_line = now
         if notebook:
@@ -164,7 +166,7 @@ def progress(title: str) -> Iterator[Progress]:
 
     It goes away at the end, also when interrupted.
     """
-    shown = Progress(title, WHOLE.get())
+    shown = Progress(title, _WHOLE.get())
     finished = False
     try:
         if shown.outer is None:
@@ -179,8 +181,8 @@ def progress(title: str) -> Iterator[Progress]:
 def whole(title: str) -> Iterator[Progress]:
     """Yield a `Progress` that shows each `progress` inside as a part of it, see `Progress.part`."""
     with progress(title) as shown:
-        before = WHOLE.set(shown)
+        before = _WHOLE.set(shown)
         try:
             yield shown
         finally:
-            WHOLE.reset(before)
+            _WHOLE.reset(before)

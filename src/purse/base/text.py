@@ -10,9 +10,9 @@ import math
 import textwrap
 from collections.abc import Collection, Iterable, Sequence
 
-WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 MISSING = "—"
-COLUMNS = 80  # of a terminal
+_COLUMNS = 80  # of a terminal
 
 
 def legible(text: str, most: int) -> str:
@@ -131,7 +131,7 @@ def count_in_words(number: int, one: str, several: str | None = None) -> str:
     ('two policies', '50 runs')
     """
     digits, words = count(number, one, several).split(" ", 1)
-    return f"{WORDS[number] if number < len(WORDS) else digits} {words}"
+    return f"{_WORDS[number] if number < len(_WORDS) else digits} {words}"
 
 
 def join_words(parts: Iterable[str]) -> str:
@@ -180,7 +180,7 @@ def fold(text: str) -> str:
     word word word word word word word word word word word word word word word word
     word
     """
-    return textwrap.fill(text, COLUMNS, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(text, _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def align_columns(

@@ -340,11 +340,11 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
             number, costs = number_of(report.ticket, self.name), read_costs(terms, report.cost)
             return number, read_reward(terms, report.reward), costs
 
-        read_reports = [attempt(read, report) for report in reports]
+        read_reports = [_attempt(read, report) for report in reports]
         good = [report for report in read_reports if not isinstance(report, PurseError)]
         answers = iter(
             self._local.do(
-                lambda change: [attempt(tell, change, *report) for report in good],
+                lambda change: [_attempt(tell, change, *report) for report in good],
                 tickets=[number for number, *_ in good],
             )
         )
@@ -681,7 +681,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         return cls(level.name, level)
 
 
-def attempt(act: Callable[..., T], *values: Any) -> T | PurseError:
+def _attempt(act: Callable[..., T], *values: Any) -> T | PurseError:
     """Return what comes of something, or why nothing does."""
     try:
         return act(*values)

@@ -7,7 +7,7 @@ import click
 from purse.cli.sections import Commands, Late
 
 
-def made() -> Commands:
+def _made() -> Commands:
     """Return the commands."""
     from purse.campaign.account import Account
     from purse.cli import budgets
@@ -18,7 +18,7 @@ def made() -> Commands:
     return budgets.sections(Account, {budgets.SPEND: [new], budgets.KEEP: keep})
 
 
-@click.group(cls=Late, with_codes=True, make=made)
+@click.group(cls=Late, with_codes=True, make=_made)
 def account() -> None:
     """Share a budget: one account for many campaigns, and for accounts below it.
 

@@ -19,10 +19,10 @@ from purse.cli.output import print_json
 from purse.cli.show import COLUMNS, lines, print_rows, show
 from purse.client.server import Server
 
-SPEND, LOOK, STEER, KEEP = TITLES = ("Spend", "Look", "Steer", "Keep and check")
+SPEND, LOOK, _STEER, KEEP = _TITLES = ("Spend", "Look", "Steer", "Keep and check")
 # verbs whose command has another name
-ELSEWHERE = ("create", "names", "journal", "recommend", "tell_many")
-OUT = click.Option(
+_ELSEWHERE = ("create", "names", "journal", "recommend", "tell_many")
+_OUT = click.Option(
     ["-o", "--out"], type=PATH, help="File, written whole or not at all [default: stdout]."
 )
 
@@ -31,41 +31,41 @@ def sections(
     of: type[Budget[Any]], by_hand: Mapping[str, Sequence[click.Command]]
 ) -> dict[str, list[click.Command]]:
     """Return the commands of a class by section: some by hand, and one for each other verb."""
-    commands = {title: [*by_hand.get(title, ())] for title in TITLES}
-    commands[LOOK] = [*looks(of), *commands[LOOK]]
+    commands = {title: [*by_hand.get(title, ())] for title in _TITLES}
+    commands[LOOK] = [*_looks(of), *commands[LOOK]]
     names = {one.name for section in commands.values() for one in section}
     for row in verbs(of):
-        if row.name not in ELSEWHERE and row.name.replace("_", "-") not in names:
+        if row.name not in _ELSEWHERE and row.name.replace("_", "-") not in names:
             # the title under which the help lists the verb
-            title = LOOK if row.method == "GET" else STEER if row.role == "admin" else SPEND
+            title = LOOK if row.method == "GET" else _STEER if row.role == "admin" else SPEND
             commands[title].append(command(of, row.function.__name__))
     return commands
 
 
-def written(
+def _written(
     name: str, run: Callable[..., None], text: str, *params: click.Parameter
 ) -> click.Command:
     """Return a command that is written by hand."""
     return stored(click.Command(name, callback=run, params=[*params], help=text))
 
 
-def looks(of: type[Budget[Any]]) -> Iterator[click.Command]:
+def _looks(of: type[Budget[Any]]) -> Iterator[click.Command]:
     """Yield the commands `status` and `list`."""
 
     def run(as_json: bool, storage: str, **typed: str | None) -> None:
         if name := typed.get(OF):
             show(opened(of, name, storage).status(), as_json)
         else:
-            show_list(of, as_json, storage)
+            _show_list(of, as_json, storage)
 
     whose = {"campaign": "a campaign", "account": "an account and of all below it"}[of.KIND]
     text = f"Print the balances and alarms of {whose}.\n\nWithout a name, list all {of.KIND}s."
-    yield for_machines(written("status", run, text, name_of(of, required=False)))
+    yield for_machines(_written("status", run, text, name_of(of, required=False)))
     text = f"List the {of.KIND}s of a storage.{lines([of.KIND, *COLUMNS['list']])}"
-    yield for_machines(written("list", run, text))
+    yield for_machines(_written("list", run, text))
 
 
-def show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
+def _show_list(of: type[Budget[Any]], as_json: bool, storage: str) -> None:
     """Print a line for each campaign, or for each account, of a storage."""
     place: Any = Server.at(storage, None)
     if place is None:
@@ -103,4 +103,4 @@ def export(of: type[Budget[Any]], *more: click.Parameter) -> click.Command:
             click.echo(f"{count(number, 'entry', 'entries')} written to {out}", err=True)
 
     text = "Write the journal as JSON lines."
-    return written("export", run, text, name_of(of), OUT, *more)
+    return _written("export", run, text, name_of(of), _OUT, *more)

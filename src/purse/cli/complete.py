@@ -13,20 +13,20 @@ import click
 from purse.campaign.api import defaults
 from purse.identification.recommendation import CRITERIA
 
-Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
+_Completion: TypeAlias = Callable[[click.Context, click.Parameter, str], list[str]]
 
 
-def among(names: Callable[[], Iterable[str]]) -> Completion:
+def _among(names: Callable[[], Iterable[str]]) -> _Completion:
     """Return what finds the names that begin with what was typed."""
     return lambda context, parameter, typed: [name for name in names() if name.startswith(typed)]
 
 
-policies = among(lambda: import_module("purse.policies").names())
-worlds = among(lambda: import_module("purse.worlds").names())
-criteria = among(lambda: CRITERIA)
+policies = _among(lambda: import_module("purse.policies").names())
+worlds = _among(lambda: import_module("purse.worlds").names())
+criteria = _among(lambda: CRITERIA)
 
 
-def names_of(
+def _names_of(
     kind: str, context: click.Context, parameter: click.Parameter, typed: str
 ) -> list[str]:
     """Return the campaigns or accounts that begin so; [] if the storage cannot be read."""
@@ -37,4 +37,4 @@ def names_of(
     return []
 
 
-campaigns, accounts = partial(names_of, "campaign"), partial(names_of, "account")
+campaigns, accounts = partial(_names_of, "campaign"), partial(_names_of, "account")

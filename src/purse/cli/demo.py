@@ -17,13 +17,13 @@ from purse.errors import AskRefused, CampaignExists, InvalidInput, MissingExtra
 if TYPE_CHECKING:
     from purse.campaign.campaign import Campaign
 
-FILE = Path("purse-results", "demo.db")
-BUDGET = "2.50"
-PAUSE = 0.04  # seconds between two calls
-EVERY = 50  # calls between two lines
+_FILE = Path("purse-results", "demo.db")
+_BUDGET = "2.50"
+_PAUSE = 0.04  # seconds between two calls
+_EVERY = 50  # calls between two lines
 
 
-class Model(NamedTuple):
+class _Model(NamedTuple):
     """A made-up model."""
 
     price: float  # USD of a usual call; others cost from half to one and a half times as much
@@ -35,16 +35,20 @@ class Model(NamedTuple):
         return f"{1.5 * self.price:.6f}"
 
 
-MODELS = {"small": Model(0.003, 0.35), "medium": Model(0.006, 0.85), "large": Model(0.025, 0.95)}
-DOWN, OUTAGE = "medium", range(150, 220)  # the model that fails, and in which calls
+_MODELS = {
+    "small": _Model(0.003, 0.35),
+    "medium": _Model(0.006, 0.85),
+    "large": _Model(0.025, 0.95),
+}
+_DOWN, _OUTAGE = "medium", range(150, 220)  # the model that fails, and in which calls
 
 
-class Traffic:
+class _Traffic:
     """Calls of the models, one after another."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
-        self.calls = dict.fromkeys(MODELS, 0)
+        self.calls = dict.fromkeys(_MODELS, 0)
         self.failed = self.good = 0
         self.aside = Counter[str]()  # answers of the others in the outage
         self._draws = random.Random(2)
@@ -56,13 +60,13 @@ class Traffic:
                 self.call(number)
             except AskRefused:
                 break
-            if number == OUTAGE.start:
-                click.echo(f"        the provider of {DOWN} is down")
-            if number == OUTAGE.stop:
-                click.echo(f"        the provider of {DOWN} is back")
-            if number % EVERY == EVERY - 1:
+            if number == _OUTAGE.start:
+                click.echo(f"        the provider of {_DOWN} is down")
+            if number == _OUTAGE.stop:
+                click.echo(f"        the provider of {_DOWN} is back")
+            if number % _EVERY == _EVERY - 1:
                 click.echo(self.line())
-            time.sleep(PAUSE)
+            time.sleep(_PAUSE)
         click.echo(self.line())
 
     def call(self, number: int) -> None:
@@ -71,37 +75,37 @@ class Traffic:
         with self.campaign.spending() as call:
             model = str(call.arm)
             self.calls[model] += 1
-            if number in OUTAGE:
-                if model == DOWN:
+            if number in _OUTAGE:
+                if model == _DOWN:
                     self.failed += 1
                     call.fail(reason="503 Service Unavailable")
                     return
                 self.aside[model] += 1
-            good = chance < MODELS[model].good
+            good = chance < _MODELS[model].good
             self.good += good
-            call.tell(reward=float(good), cost=f"{part * MODELS[model].price:.6f}")
+            call.tell(reward=float(good), cost=f"{part * _MODELS[model].price:.6f}")
 
     def line(self) -> str:
         """Return what was done so far, on one line."""
         done = sum(self.calls.values())
         calls = "  ".join(f"{model} {n:3}" for model, n in self.calls.items())
         spent = float(self.campaign.status().purses[0].spent)
-        return f"{done:5} calls  {calls}  {self.good:3} good answers  {spent:.2f} of {BUDGET} USD"
+        return f"{done:5} calls  {calls}  {self.good:3} good answers  {spent:.2f} of {_BUDGET} USD"
 
     def words(self) -> str:
         """Return what happened, in three sentences."""
         [purse] = self.campaign.status().purses
         done = sum(self.calls.values())
         most = max(self.calls, key=lambda model: self.calls[model])
-        prices, shares = zip(*MODELS.values(), strict=True)
+        prices, shares = zip(*_MODELS.values(), strict=True)
         others = " and ".join(self.aside)
         return (
             f"{done} calls cost {purse.spent} of {purse.budget} USD, and the next one was refused: "
             f"it might have cost more than the {purse.left} that are left.\n"
             f"Nobody said which model is worth its price: {most} got {self.calls[most] / done:.0%} "
             f"of the calls, and {self.good} answers were good; models at random would have brought "
-            f"about {float(BUDGET) * sum(shares) / sum(prices):.0f}.\n"
-            f"While {DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
+            f"about {float(_BUDGET) * sum(shares) / sum(prices):.0f}.\n"
+            f"While {_DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
             f"other {self.aside.total()}."
         )
 
@@ -115,35 +119,37 @@ def demo(no_serve: bool) -> None:
     budget ends. Models and answers are made up, and the campaign is real. The dashboard stays open
     until Ctrl-C.
     """
-    storage = f"sqlite:///{FILE}"
-    FILE.parent.mkdir(exist_ok=True)
-    campaign = created(storage)
-    click.echo(f"{BUDGET} USD for calls of {', '.join(MODELS)}; models and answers are made up.\n")
-    traffic = Traffic(campaign)
+    storage = f"sqlite:///{_FILE}"
+    _FILE.parent.mkdir(exist_ok=True)
+    campaign = _created(storage)
+    click.echo(
+        f"{_BUDGET} USD for calls of {', '.join(_MODELS)}; models and answers are made up.\n"
+    )
+    traffic = _Traffic(campaign)
     traffic.play()
     click.echo(f"\n{traffic.words()}\n")
     click.echo(f"The campaign is real: purse campaign status {campaign.name} --storage {storage}")
     if not no_serve:
-        show(storage)
+        _show(storage)
 
 
-def created(storage: str) -> Campaign:
+def _created(storage: str) -> Campaign:
     """Create the campaign of this run, under a name that is free."""
     from purse.campaign.campaign import Campaign
 
-    arms = {name: model.most for name, model in MODELS.items()}
+    arms = {name: model.most for name, model in _MODELS.items()}
     for number in count(1):
         name = "demo" if number == 1 else f"demo-{number}"
         try:
             return Campaign.create(
-                name, arms=arms, budget=BUDGET, resources=["USD"], storage=storage
+                name, arms=arms, budget=_BUDGET, resources=["USD"], storage=storage
             )
         except CampaignExists:
             pass
     raise AssertionError
 
 
-def show(storage: str) -> None:
+def _show(storage: str) -> None:
     """Serve the dashboard until Ctrl-C, on a free port if the usual one is taken."""
     from purse.base.optional import needs
 

@@ -87,17 +87,17 @@ stored = option(
 for_machines = option("--json as_json", "Print JSON.", is_flag=True)
 
 
-def chained(*options: Callable[[F], F]) -> Callable[[F], F]:
+def _chained(*options: Callable[[F], F]) -> Callable[[F], F]:
     """Return what adds several options."""
     return lambda function: reduce(lambda command, add: add(command), options, function)
 
 
-stop_option = option(
+_stop_option = option(
     "--stop", "Stop rule when a pull cannot be paid: exit, hold, retry or fit.", default="exit"
 )
-on_option = option(
+_on_option = option(
     "--on ADDRESS", "Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number."
 )
 # those that `compare` and `simulate` share, and those of verbs that run a study
-common = chained(json_option, workers_option, stop_option, seed_option)
-run_options = chained(json_option, on_option, device_option, workers_option)
+common = _chained(json_option, workers_option, _stop_option, seed_option)
+run_options = _chained(json_option, _on_option, device_option, workers_option)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from purse.lab.study.results import Study, TableStudy
     from purse.lab.theory.bound import Bound
 
-MOST_COLUMNS = 100  # longer lines are hard to read
+_MOST_COLUMNS = 100  # longer lines are hard to read
 
 
-def columns() -> int:
+def _columns() -> int:
     """Return how many columns a line may have."""
-    return min(MOST_COLUMNS, shutil.get_terminal_size((80, 24)).columns)
+    return min(_MOST_COLUMNS, shutil.get_terminal_size((80, 24)).columns)
 
 
 def print_hanging(head: str, text: str) -> None:
@@ -32,7 +32,7 @@ def print_hanging(head: str, text: str) -> None:
     click.echo(
         textwrap.fill(
             text,
-            columns(),
+            _columns(),
             initial_indent=head,
             subsequent_indent=" " * len(head),
             break_long_words=False,
@@ -57,7 +57,7 @@ def describe(
         click.echo(things[name][1].strip())
         options = ", ".join(
             option if value == "None" else f"{option}={value}"
-            for option, value in option_texts(things[name][0])
+            for option, value in _option_texts(things[name][0])
         )
         click.echo()
         print_hanging("Options: ", options or "none.")
@@ -67,8 +67,8 @@ def describe(
             "name": member,
             "group": title,
             "default": member == default,
-            "options": dict(option_texts(things[member][0])),
-            "summary": first_sentence(things[member][1]),
+            "options": dict(_option_texts(things[member][0])),
+            "summary": _first_sentence(things[member][1]),
         }
         for title, members in grouped(groups, things)
         for member in members
@@ -84,19 +84,19 @@ def describe(
             mark = "(the default) " if row["default"] else ""
             # most begin with the name once more: "KUBE: ..."
             words = f"{mark}{row['summary'].partition(': ')[2] or row['summary']}"
-            room = columns() - width - 4
+            room = _columns() - width - 4
             click.echo(f"  {member:{width}}  {textwrap.shorten(words, room, placeholder=' …')}")
         click.echo()
     click.echo(f"`purse {verb} NAME` explains one, with its options.")
 
 
-def first_sentence(text: str) -> str:
+def _first_sentence(text: str) -> str:
     """Return the first sentence of a docstring, on one line."""
     paragraph = " ".join(text.strip().partition("\n\n")[0].split())
     return re.split(r"\. (?=[A-Z])", paragraph)[0].rstrip(".") + "."
 
 
-def option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
+def _option_texts(function: Callable[..., Any]) -> Iterator[tuple[str, str]]:
     """Yield the options of a policy or world with their defaults; `...` without one."""
     for name, parameter in inspect.signature(function).parameters.items():
         if name != "problem":
@@ -109,7 +109,7 @@ def print_regrets(result: Study, worlds: Mapping[str, Any]) -> None:
         click.echo(click.style(world, bold=True))
         if world != worlds[world]:
             click.echo(f"  {worlds[world]}")
-        print_grid([head, *rows])
+        _print_grid([head, *rows])
         click.echo()
     ended, paths = (int(result.table()[column].sum()) for column in ("ended", "n_paths"))
     if ended:
@@ -126,14 +126,14 @@ def print_gains(result: TableStudy) -> None:
 
     for table in gains(result):
         click.echo(click.style(table["title"], bold=True))
-        print_grid([table["head"], *(row["cells"] for row in table["rows"])])
+        _print_grid([table["head"], *(row["cells"] for row in table["rows"])])
         click.echo()
 
 
-def print_grid(grid: Sequence[Sequence[str]]) -> None:
+def _print_grid(grid: Sequence[Sequence[str]]) -> None:
     """Print a table of words and numbers; columns that do not fit stand below, words again."""
     words, *others = zip(*align_columns(grid), strict=True)
-    room = columns() - 2 - len(words[0])
+    room = _columns() - 2 - len(words[0])
     while others:
         count = 1
         widths = [len(column[0]) + 2 for column in others]
@@ -160,7 +160,7 @@ def print_bounds(rows: Sequence[Bound]) -> None:
         value = "" if row.value is None else f"{row.value:,.1f}"
         verdict = "" if row.value is None else "applies" if row.applies else "does not apply"
         head = f"{row.name:{width}}  {row.side:>8} {value:>12}  {verdict:14}  "
-        if len(head) + len(row.bounds) <= columns():
+        if len(head) + len(row.bounds) <= _columns():
             click.echo(f"{head}{row.bounds}")
         else:
             click.echo(head.rstrip())

@@ -16,7 +16,7 @@ from purse.cli.show import show
 from purse.errors import InvalidInput, NoSuchStorage, NotFound
 from purse.identification.recommendation import CONFIDENCE, CRITERIA, REWARD
 
-SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
+_SIMULATED = {"budget": "--budget", "n_paths": "--paths", "seed": "--seed"}
 
 
 @click.command()
@@ -72,7 +72,7 @@ def recommend(
         if name is None:
             raise InvalidInput("recommend: name a campaign, or a world with --world")
         for field in given:
-            raise InvalidInput(f"{SIMULATED[field]} is for --world, and a campaign is named")
+            raise InvalidInput(f"{_SIMULATED[field]} is for --world, and a campaign is named")
         from purse.campaign.campaign import Campaign
 
         try:

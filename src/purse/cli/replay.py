@@ -25,7 +25,7 @@ from purse.cli.results import given, results_of
 from purse.cli.study import print_files, where
 from purse.errors import InvalidInput
 
-COLUMNS = {
+_COLUMNS = {
     "arm": "Column of the arm, in a log and in a table with a row for each round and arm.",
     "reward": "Column of the reward; in a wide table reward_ARM for each arm.",
     "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
@@ -35,23 +35,23 @@ COLUMNS = {
     "nothing to do with the round.",
 }
 
-LOG_COLUMNS = ("arm", "reward", "cost")
+_LOG_COLUMNS = ("arm", "reward", "cost")
 
 
-class Amount(float):
+class _Amount(float):
     """A number, and how it was written."""
 
     text: str
 
 
-def amount_of(text: str) -> Amount:
+def _amount_of(text: str) -> _Amount:
     """Return an amount such as 1000 or 1e4; the library checks its range."""
-    amount = Amount(number(text))
+    amount = _Amount(number(text))
     amount.text = text.strip()
     return amount
 
 
-def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
+def _check_marks(budgets: Sequence[_Amount], source: Any, asked: Any) -> None:
     """Refuse 50.000 for a budget if the numbers of the data have decimal commas."""
     from purse.lab.data.reading import is_log, read_rounds, without_empty
     from purse.lab.data.text_file import BY_COMMAS
@@ -60,7 +60,7 @@ def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
     filled = without_empty(source, asked, log)
     read_rounds(filled, asked, log)
     if any(BY_COMMAS in note for note in filled.said):
-        for text in (budget.text for budget in budgets if either(budget)):
+        for text in (budget.text for budget in budgets if _either(budget)):
             small, large = f"{float(text):g}", text.replace(".", "")
             raise InvalidInput(
                 f"budgets={text}: may be {small} or {large} beside the decimal commas of "
@@ -68,14 +68,14 @@ def check_marks(budgets: Sequence[Amount], source: Any, asked: Any) -> None:
             )
 
 
-def either(budget: Amount) -> bool:
+def _either(budget: _Amount) -> bool:
     """Return whether a point in an amount may stand before decimals, or between thousands."""
     from purse.lab.data.text_file import EITHER_POINT
 
     return re.search(EITHER_POINT, budget.text) is not None
 
 
-def horizon_of(text: str) -> int | str:
+def _horizon_of(text: str) -> int | str:
     """Return a number of rounds, or none; the library checks its range."""
     try:
         return text if text == "none" else int(text)
@@ -83,7 +83,7 @@ def horizon_of(text: str) -> int | str:
         raise click.BadParameter(f"{text!r} is neither a whole number nor none") from None
 
 
-def features_of(text: str) -> Any:
+def _features_of(text: str) -> Any:
     """Return names of columns, or what a file declares; the library checks it."""
     if not text.startswith("@"):
         return text
@@ -98,9 +98,9 @@ def features_of(text: str) -> Any:
     return features
 
 
-def column_options(function: F) -> F:
+def _column_options(function: F) -> F:
     """Add an option for the name of each column."""
-    for name, text in reversed(COLUMNS.items()):
+    for name, text in reversed(_COLUMNS.items()):
         function = option(f"--{name}", text, default=name)(function)
     return function
 
@@ -113,14 +113,14 @@ def column_options(function: F) -> F:
     "Budget in the unit of the data's costs; repeat it for several [default: a campaign's "
     "own; needed for other data].",
     multiple=True,
-    type=amount_of,
+    type=_amount_of,
     metavar="NUMBER",
 )
 @option(
     "--horizon T",
     "Rounds, known to the policy; none: no limit, for a log [default: as many as the data "
     "has; a campaign's own].",
-    type=horizon_of,
+    type=_horizon_of,
 )
 @option(
     "-n --paths", "Orders of a table's rows, or simulated games for a log [default: 100].", type=int
@@ -131,12 +131,12 @@ def column_options(function: F) -> F:
     "from it instead of 100.",
     is_flag=True,
 )
-@column_options
+@_column_options
 @option(
     "--features COLUMNS",
     "Columns that policies see before they choose: length,code or 'x_*', or @FILE, a JSON "
     "object from names to ranges [low, high], classes, or null: as the data is.",
-    type=features_of,
+    type=_features_of,
 )
 @option("--per-arm", "Each arm has features of its own.", is_flag=True)
 @option(
@@ -176,7 +176,7 @@ def column_options(function: F) -> F:
 def replay(
     data: Path,
     policies: tuple[str, ...],
-    budgets: tuple[Amount, ...],
+    budgets: tuple[_Amount, ...],
     paths: int | None,
     workers: int | None,
     folder: Path | None,
@@ -215,7 +215,7 @@ def replay(
     if prior is not None:
         from purse.lab.replay.prior_from_log import prior_from_log
 
-        names = (*LOG_COLUMNS, "features", "per_arm", "map", "decimal", "skip_empty", "empty")
+        names = (*_LOG_COLUMNS, "features", "per_arm", "map", "decimal", "skip_empty", "empty")
         learnt = prior_from_log(data, prior, **{name: options[name] for name in names})
         click.echo(f"{prior}: {len(learnt.arms)} arms, SHA-256 {learnt.digest}", err=as_json)
         if not budgets:
@@ -225,9 +225,9 @@ def replay(
         click.echo(overview(data, Question(**asked)))
         return
     rows: Any = data
-    if any(map(either, budgets)) and not is_journal(data):
+    if any(map(_either, budgets)) and not is_journal(data):
         rows = open_source(data, Question(**asked))
-        check_marks(budgets, rows, Question(**asked))
+        _check_marks(budgets, rows, Question(**asked))
     decides = given(("policies", "budgets", "paths", *options))
     target = folder or results_of(
         Path("stdin") if str(data) == "-" else data,

@@ -18,7 +18,7 @@ from purse.errors import InvalidInput, suggest
 
 RESULTS = Path("purse-results")
 COMPARISON = "compare"
-MARK = 8  # characters that tell apart what has the same name
+_MARK = 8  # characters that tell apart what has the same name
 
 
 def results_of(file: Path, asked: str | None = None) -> Path:
@@ -42,7 +42,7 @@ def folder_named(name: str, asked: str | None) -> Path:
     """
     if asked is None:
         return RESULTS / name
-    return RESULTS / f"{name}-{hashlib.sha256(asked.encode()).hexdigest()[:MARK]}"
+    return RESULTS / f"{name}-{hashlib.sha256(asked.encode()).hexdigest()[:_MARK]}"
 
 
 def given(names: Iterable[str]) -> dict[str, Any]:

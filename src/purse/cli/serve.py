@@ -16,8 +16,8 @@ from purse.base.optional import needs
 from purse.cli.options import PATH, option, stored
 from purse.errors import InvalidInput
 
-TOKENS = Path("purse-tokens.jsonl")
-tokens_option = option("--tokens", "Tokens file.", type=PATH, default=TOKENS)
+_TOKENS = Path("purse-tokens.jsonl")
+_tokens_option = option("--tokens", "Tokens file.", type=PATH, default=_TOKENS)
 
 
 @click.command()
@@ -93,11 +93,11 @@ def serve(grafana: bool, openapi: bool, log: str | None, **settings: Any) -> Non
     run(Settings(**settings))
 
 
-def duration(text: str) -> float | None:
+def _duration(text: str) -> float | None:
     """Return the seconds of a time such as 90s or 7d, or None for never; the library checks the
     range.
 
-    >>> duration("90d"), duration("never")
+    >>> _duration("90d"), duration("never")
     (7776000, None)
     """
     from purse.campaign.api.kinds import seconds
@@ -124,10 +124,10 @@ def token() -> None:
 @option(
     "--expires TIME expires_after",
     "Time until the token expires: 30m, 12h, 90d, 4w or never.",
-    type=duration,
+    type=_duration,
     default="90d",
 )
-@tokens_option
+@_tokens_option
 def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None:
     """Print a new token, once: the file holds only its hash."""
     from purse.service import tokens as token_file
@@ -142,7 +142,7 @@ def new(name: str, role: str, expires_after: float | None, tokens: Path) -> None
 
 
 @token.command("list")
-@tokens_option
+@_tokens_option
 def list_tokens(tokens: Path) -> None:
     """List the tokens: name, role, time of creation and of expiry."""
     from purse.service.tokens import TokenFile
@@ -157,7 +157,7 @@ def list_tokens(tokens: Path) -> None:
 
 @token.command()
 @click.argument("name")
-@tokens_option
+@_tokens_option
 def revoke(name: str, tokens: Path) -> None:
     """Revoke a token; servers that use the file refuse it from now on."""
     from purse.service import tokens as token_file

@@ -42,22 +42,22 @@ def show(result: Any, as_json: bool, key: str = "", columns: str = "") -> None:
     elif isinstance(result, Receipt):
         show_receipt(result)
     elif isinstance(result, CampaignTicket):
-        show_tickets([result], COLUMNS["tickets"])
+        _show_tickets([result], COLUMNS["tickets"])
     elif isinstance(result, Audit):
-        show_audit(result)
+        _show_audit(result)
     elif columns == "probabilities":
         print_rows(COLUMNS[columns], [[arm, f"{chance:.4g}"] for arm, chance in result.items()])
     elif columns == "labels":
-        show_labels(result)
+        _show_labels(result)
     elif columns in COLUMNS:
-        show_tickets(result, COLUMNS[columns])
+        _show_tickets(result, COLUMNS[columns])
     else:
         click.echo(str(result))
     if isinstance(result, Audit) and not result.ok:
         click.get_current_context().exit(exit_codes.DIFFERS)
 
 
-def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
+def _show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None:
     """Print a line for each ticket."""
     rows = [
         [str(one.id), one.arm or "-", f"{one.probability:.4g}", ",".join(one.held), one.state]
@@ -66,7 +66,7 @@ def show_tickets(tickets: Sequence[CampaignTicket], head: Sequence[str]) -> None
     print_rows(head, [row[: len(head)] for row in rows], left=(1, 4))
 
 
-def show_labels(labels: Sequence[LabelStatus]) -> None:
+def _show_labels(labels: Sequence[LabelStatus]) -> None:
     """Print a line for each label, beginning with its day if it has one."""
     days = ["day"] if labels and labels[0].day else []
     rows = [
@@ -91,7 +91,7 @@ def show_receipt(receipt: Receipt) -> None:
     click.echo(", ".join(parts) + (f" ({', '.join(marks)})" if marks else ""))
 
 
-def show_audit(audit: Audit) -> None:
+def _show_audit(audit: Audit) -> None:
     """Print what an audit found."""
     for line in (*audit.notes, *audit.findings):
         click.echo(line)

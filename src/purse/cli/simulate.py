@@ -18,7 +18,7 @@ from purse.cli.options import (
 )
 from purse.cli.output import print_json, print_notions
 
-RESULTS = ("gain", "rounds", "spent", "pulls", "ended")  # arrays with a row for each path
+_RESULTS = ("gain", "rounds", "spent", "pulls", "ended")  # arrays with a row for each path
 
 
 @click.command()
@@ -53,8 +53,8 @@ def simulate(
         click.echo(str(run))
         return
     names = ("policy", "world", "budget", "stop", "seed", "delay", "n_paths")
-    facts = {name: getattr(run, name) for name in (*names, *RESULTS)}
-    print_json(facts | {name: facts[name].tolist() for name in ("budget", *RESULTS)})
+    facts = {name: getattr(run, name) for name in (*names, *_RESULTS)}
+    print_json(facts | {name: facts[name].tolist() for name in ("budget", *_RESULTS)})
 
 
 @click.command()

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from purse.lab.study.results import Study
 
 # what tells one comparison from another
-DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
-study_argument = click.argument(
+_DECIDES = ("policies", "worlds", "budgets", "paths", "seed", "stop", "delay")
+_study_argument = click.argument(
     "study", metavar="[NAME|FOLDER|STUDY.TOML]", type=PATH, required=False
 )
 
@@ -97,11 +97,11 @@ def compare(
         title=None,
         **options,
     )
-    target = folder or folder_named(COMPARISON, plan.toml if given(DECIDES) else None)
+    target = folder or folder_named(COMPARISON, plan.toml if given(_DECIDES) else None)
     result = defaults.run(
         plan, n_workers=workers, device=device, folder=target, shared=folder is None
     )
-    present(result, target, as_json)
+    _present(result, target, as_json)
 
 
 @click.command()
@@ -141,11 +141,11 @@ def run(
         plan = study_file.load(study)
     # a comparison is continued with what it shares with others
     options["shared"] = folder is None and study.name.startswith(COMPARISON)
-    present(run_plan(plan, n_workers=workers, folder=target, **options), target, as_json)
+    _present(run_plan(plan, n_workers=workers, folder=target, **options), target, as_json)
 
 
 @click.command()
-@study_argument
+@_study_argument
 @option("--json as_json", "Print JSON instead of words.", is_flag=True)
 def status(study: Path | None, as_json: bool) -> None:
     """Print how far a study has come; without a name, all studies.
@@ -154,7 +154,7 @@ def status(study: Path | None, as_json: bool) -> None:
     """
     from purse.lab.study import manifest
 
-    target = found(study)
+    target = _found(study)
     facts = manifest.load(target)
     done, planned, size = manifest.progress_of(target)
     others = kept()[1:] if study is None else []
@@ -166,7 +166,7 @@ def status(study: Path | None, as_json: bool) -> None:
         return
     late = f", delay={facts['delay']}" if facts.get("delay") else ""
     click.echo(
-        f"{facts['title']}: {size_of(facts)} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
+        f"{facts['title']}: {_size_of(facts)} × {facts['n_paths']:,} paths, seed {facts['seed']}, "
         f"stop={facts['stop']}{late}"
     )
     end = f"finished {facts['made']}" if facts["made"] else "not finished: run it again to continue"
@@ -178,11 +178,11 @@ def status(study: Path | None, as_json: bool) -> None:
         click.echo("" if place else "Earlier:", nl=not place)
         policies = ", ".join(before["policies"])
         print_hanging(
-            f"  {folder}  ", f"{policies}: {size_of(before)}; {before['made'] or 'not finished'}"
+            f"  {folder}  ", f"{policies}: {_size_of(before)}; {before['made'] or 'not finished'}"
         )
 
 
-def size_of(facts: dict[str, Any]) -> str:
+def _size_of(facts: dict[str, Any]) -> str:
     """Return how many policies, worlds and budgets a study has, in words."""
     return " × ".join(
         f"{len(facts[key])} {key if len(facts[key]) > 1 else one}"
@@ -191,7 +191,7 @@ def size_of(facts: dict[str, Any]) -> str:
 
 
 @click.command()
-@study_argument
+@_study_argument
 @json_option
 def show(study: Path | None, as_json: bool) -> None:
     """Print the regrets of a study, or the gains of a replay.
@@ -200,7 +200,7 @@ def show(study: Path | None, as_json: bool) -> None:
     """
     from purse.lab.study.results import Study, TableStudy
 
-    target = found(study)
+    target = _found(study)
     result = Study.load(target)
     if as_json:
         print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
@@ -214,7 +214,7 @@ def show(study: Path | None, as_json: bool) -> None:
 
 
 @click.command()
-@study_argument
+@_study_argument
 @out_option("Folder for the page and its figures [default: the study's].")
 def report(study: Path | None, folder: Path | None) -> None:
     """Write the report of a study: a page, and each figure.
@@ -224,12 +224,12 @@ def report(study: Path | None, folder: Path | None) -> None:
     """
     from purse.lab.study.results import Study
 
-    target = found(study)
+    target = _found(study)
     for file in Study.load(target).publish(folder or target):
         click.echo(str(file))
 
 
-def found(study: Path | None) -> Path:
+def _found(study: Path | None) -> Path:
     """Return the folder of a study that exists.
 
     Raise `InvalidInput` with the studies that there are, if this one is not among them.
@@ -244,7 +244,7 @@ def found(study: Path | None) -> Path:
     return target
 
 
-def present(study: Study, target: Path, as_json: bool) -> None:
+def _present(study: Study, target: Path, as_json: bool) -> None:
     """Write the report, and print the regrets and what they say of each world."""
     from purse.lab.report import frames
     from purse.lab.report.prose.study import finding

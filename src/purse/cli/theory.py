@@ -18,7 +18,7 @@ from purse.cli.options import (
 from purse.cli.output import print_bounds, print_json
 from purse.errors import InvalidInput
 
-OF_WORLD = ("n_arms", "cost_min", "cost_max", "iid", "costs", "gaps")  # what a world says itself
+_OF_WORLD = ("n_arms", "cost_min", "cost_max", "iid", "costs", "gaps")  # what a world says itself
 
 
 @click.command()
@@ -63,7 +63,7 @@ def bounds(
         context = click.get_current_context()
         given = {param.name: param.opts[0] for param in context.command.params}
         source = context.get_parameter_source
-        typed = [given[name] for name in OF_WORLD if source(name) is not ParameterSource.DEFAULT]
+        typed = [given[name] for name in _OF_WORLD if source(name) is not ParameterSource.DEFAULT]
         if typed:
             names = ", ".join(typed)
             raise click.UsageError(f"--world and {names} exclude each other; leave one of them out")

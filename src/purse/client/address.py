@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 from purse.errors import InvalidInput, invalid
 
-PORTS = {"http": 80, "https": 443}
+_PORTS = {"http": 80, "https": 443}
 UNIX = "unix"
-VARIABLE = "PURSE_TOKEN"
-ALLOWED = (
+_VARIABLE = "PURSE_TOKEN"
+_ALLOWED = (
     "must be https://HOST, https://HOST:PORT or https://HOST/PATH, the same with http, or "
     "unix:/PATH"
 )
@@ -36,7 +36,7 @@ class Address(NamedTuple):
         """What the header Host says: no port if it is the usual one."""
         if self.scheme == UNIX:
             return "localhost"
-        return self.door.removesuffix(f":{PORTS[self.scheme]}")
+        return self.door.removesuffix(f":{_PORTS[self.scheme]}")
 
 
 def is_server(place: object) -> bool:
@@ -45,7 +45,7 @@ def is_server(place: object) -> bool:
     >>> is_server("https://purse.example.com"), is_server("sqlite:///purse.db")
     (True, False)
     """
-    return isinstance(place, str) and place.partition(":")[0].lower() in (*PORTS, UNIX)
+    return isinstance(place, str) and place.partition(":")[0].lower() in (*_PORTS, UNIX)
 
 
 def address_of(url: str) -> Address:
@@ -54,30 +54,30 @@ def address_of(url: str) -> Address:
         parts = urlsplit(url)
         scheme, host, port, path = parts.scheme, parts.hostname or "", parts.port, parts.path
         host = host if host.isascii() else host.encode("idna").decode()
-        possible = url.isprintable() and (scheme == UNIX or scheme in PORTS)
+        possible = url.isprintable() and (scheme == UNIX or scheme in _PORTS)
     except (TypeError, ValueError, AttributeError):
-        raise invalid("storage", url, ALLOWED) from None
+        raise invalid("storage", url, _ALLOWED) from None
     if "@" in parts.netloc:
-        raise InvalidInput(f"storage: {ALLOWED}, without a name or a password")
+        raise InvalidInput(f"storage: {_ALLOWED}, without a name or a password")
     if possible and scheme == UNIX:
         path = url.partition(":")[2].removeprefix("//")
         if path.startswith("/"):
             return Address(url, UNIX, "", 0, path)
     elif possible and host and path.isascii() and not {" ", "?", "#"} & set(url):
-        return Address(url.rstrip("/"), scheme, host, port or PORTS[scheme], path.rstrip("/"))
-    raise invalid("storage", url, ALLOWED)
+        return Address(url.rstrip("/"), scheme, host, port or _PORTS[scheme], path.rstrip("/"))
+    raise invalid("storage", url, _ALLOWED)
 
 
 def secret_of(token: str | None) -> str:
     """Return a token: the given one, or that of the environment; "" without either."""
-    secret = os.environ.get(VARIABLE, "").strip() if token is None else token
+    secret = os.environ.get(_VARIABLE, "").strip() if token is None else token
     if not isinstance(secret, str) or not secret.isascii() or not secret.isprintable():
         # without the value: it is secret
-        raise InvalidInput(f"token: must be what `purse token new` printed ({VARIABLE} or token=)")
+        raise InvalidInput(f"token: must be what `purse token new` printed ({_VARIABLE} or token=)")
     return secret
 
 
-class Proxy(NamedTuple):
+class _Proxy(NamedTuple):
     """The address of a proxy, and the header that it wants."""
 
     host: str
@@ -85,7 +85,7 @@ class Proxy(NamedTuple):
     header: str
 
 
-def proxy_for(address: Address) -> Proxy | None:
+def proxy_for(address: Address) -> _Proxy | None:
     """Return the proxy that HTTPS_PROXY, HTTP_PROXY and NO_PROXY name for a server, or None."""
     if address.scheme == UNIX or not any(name.lower().endswith("_proxy") for name in os.environ):
         return None
@@ -107,4 +107,4 @@ def proxy_for(address: Address) -> Proxy | None:
     if parts.username is not None:
         secret = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
         header = f"Proxy-Authorization: Basic {b64encode(secret.encode()).decode()}\r\n"
-    return Proxy(host, port or 80, header)
+    return _Proxy(host, port or 80, header)

@@ -38,13 +38,13 @@ def read_answer(
 
     Raise `TooLong` if there are more.
     """
-    patient = Patient(link, deadline, most)
+    patient = _Patient(link, deadline, most)
     answer = HTTPResponse(patient, method=method)  # type: ignore[arg-type]
     answer.begin()
     return answer
 
 
-class Patient(io.RawIOBase):
+class _Patient(io.RawIOBase):
     """The stream that `http.client` reads an answer from."""
 
     def __init__(self, link: socket.socket, deadline: float, most: int | None) -> None:

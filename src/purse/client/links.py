@@ -20,8 +20,8 @@ from purse.errors import PurseError
 if TYPE_CHECKING:
     from ssl import SSLContext
 
-MOST_IDLE = 32  # connections that are kept
-LARGEST = 64_000_000  # bytes of an answer
+_MOST_IDLE = 32  # connections that are kept
+_LARGEST = 64_000_000  # bytes of an answer
 LOST = (OSError, HTTPException)  # what a request without an answer raises
 
 
@@ -72,15 +72,15 @@ class Links:
         try:
             send_all(link, message, deadline)
             answer = read_answer(link, method, deadline)
-            text = answer.read(LARGEST + 1)
-            if len(text) > LARGEST:
-                raise PurseError(f"{self._address.url} answers with more than {LARGEST:,} bytes")
+            text = answer.read(_LARGEST + 1)
+            if len(text) > _LARGEST:
+                raise PurseError(f"{self._address.url} answers with more than {_LARGEST:,} bytes")
             if answer.length:
                 raise HTTPException("an answer that broke off")
         except BaseException:
             link.close()
             raise
-        if answer.will_close or len(self._idle) >= MOST_IDLE:
+        if answer.will_close or len(self._idle) >= _MOST_IDLE:
             link.close()
         else:
             self._idle.append(link)

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from purse.campaign.budget import Budget
     from purse.client.links import Links
 
-TIMEOUT, RETRIES = 10.0, 5
-AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
-SHORTEST, LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
-DOWN = (ConnectionRefusedError, FileNotFoundError)  # no server is there; a proxy answers 502
-RESTART = 0.4  # seconds in place of the shortest: five such waits are 6 to 12 s, a restart
-LONGEST_PAUSE = 60.0  # seconds that a server may ask for
-PERHAPS = "an earlier attempt of this call, which got no answer, may have created it"
+_TIMEOUT, _RETRIES = 10.0, 5
+_AGAIN = (429, 502, 503, 504)  # answers after which the same is sent again
+_SHORTEST, _LONGEST = 0.1, 10.0  # seconds between attempts: doubled each time, up to the longest
+_DOWN = (ConnectionRefusedError, FileNotFoundError)  # no server is there; a proxy answers 502
+_RESTART = 0.4  # seconds in place of the shortest: five such waits are 6 to 12 s, a restart
+_LONGEST_PAUSE = 60.0  # seconds that a server may ask for
+_PERHAPS = "an earlier attempt of this call, which got no answer, may have created it"
 
 
 class Server:
@@ -57,8 +57,8 @@ class Server:
         self,
         url: str,
         token: str | None = None,
-        timeout: float = TIMEOUT,
-        retries: int = RETRIES,
+        timeout: float = _TIMEOUT,
+        retries: int = _RETRIES,
     ) -> None:
         self._address, self._secret = address_of(url), secret_of(token)
         self.url = self._address.url
@@ -128,22 +128,22 @@ class Server:
                 if status < 300:
                     return read(text)
             except LOST as error:
-                trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, DOWN)
+                trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, _DOWN)
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-                trouble = f"an answer that cannot be read: {said(text)}"
+                trouble = f"an answer that cannot be read: {_said(text)}"
             else:
                 refused = self._refusal(status, headers, text)
-                if status not in AGAIN or isinstance(refused, ArmsCoolingDown):
+                if status not in _AGAIN or isinstance(refused, ArmsCoolingDown):
                     if attempt and isinstance(refused, CampaignExists):
-                        refused = CampaignExists(f"{refused}; {PERHAPS}")
+                        refused = CampaignExists(f"{refused}; {_PERHAPS}")
                     raise refused
                 trouble, wait = str(refused), headers.get("Retry-After", "")
                 is_down = status == 502
             if attempt < self.retries:
                 from random import uniform  # which takes a while to import, and is seldom needed
 
-                asked = min(float(wait), LONGEST_PAUSE) if wait.isdecimal() else 0.0
-                most = min(LONGEST, (RESTART if is_down else SHORTEST) * 2**attempt)
+                asked = min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 0.0
+                most = min(_LONGEST, (_RESTART if is_down else _SHORTEST) * 2**attempt)
                 time.sleep(asked + uniform(most / 2 if is_down else 0, most))
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
@@ -156,7 +156,7 @@ class Server:
         except (KeyError, RecursionError, TypeError, ValueError):
             if location := headers.get("Location"):
                 return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
-            return PurseError(f"the server answered {status}: {said(text)}")
+            return PurseError(f"the server answered {status}: {_said(text)}")
         if status == 401:
             return PurseError(
                 f"{self.url} wants a token that it knows and that has not expired: give token=, "
@@ -170,6 +170,6 @@ class Server:
             self._links.close()
 
 
-def said(text: bytes) -> str:
+def _said(text: bytes) -> str:
     """Return the beginning of an answer, for people."""
     return shorten(text.decode("utf-8", "replace"))

@@ -15,8 +15,8 @@ import numpy as np
 
 from purse.compiler.kernel import Intrinsic
 
-FLOAT, INT = Struct("d"), Struct("q")
-FLOAT64, INT64, UINT64, BOOL = (np.dtype(letters).str for letters in ("f8", "i8", "u8", "?"))
+_FLOAT, _INT = Struct("d"), Struct("q")
+_FLOAT64, _INT64, _UINT64, _BOOL = (np.dtype(letters).str for letters in ("f8", "i8", "u8", "?"))
 
 
 class Kind:
@@ -64,15 +64,15 @@ def _flatten(value: Any, words: list[Any]) -> Any:
         words += (value.ctypes.data, *value.shape)
         return value.dtype.str, value.ndim, not value.flags.writeable
     if isinstance(value, float):
-        words += INT.unpack(FLOAT.pack(value))
-        return FLOAT64
+        words += _INT.unpack(_FLOAT.pack(value))
+        return _FLOAT64
     if not isinstance(value, (int, np.bool_, np.int64, np.uint64)):
         raise TypeError(f"a block cannot hold {type(value).__name__}")
     number = int(value)
     words.append(number if number < 2**63 else number - 2**64)
     if isinstance(value, (bool, np.bool_)):
-        return BOOL
-    return UINT64 if isinstance(value, np.uint64) or number >= 2**63 else INT64
+        return _BOOL
+    return _UINT64 if isinstance(value, np.uint64) or number >= 2**63 else _INT64
 
 
 def _no_memory(*args: Any) -> Any:

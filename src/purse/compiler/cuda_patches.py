@@ -20,10 +20,10 @@ import numpy as np
 
 from purse.compiler.numba_contract import cuda_parts, ir
 
-cuda = cuda_parts()
-ARRAY = "_cudapy_cmem"  # what numba-cuda calls each constant array
-GLOBAL_MEMORY = 1  # LLVM's number
-CudaAPIError, CudaSupportError = cuda.CudaAPIError, cuda.CudaSupportError
+_cuda = cuda_parts()
+_ARRAY = "_cudapy_cmem"  # what numba-cuda calls each constant array
+_GLOBAL_MEMORY = 1  # LLVM's number
+CudaAPIError, CudaSupportError = _cuda.CudaAPIError, _cuda.CudaSupportError
 
 
 class _Here(local):
@@ -33,52 +33,52 @@ class _Here(local):
     capability: tuple[int, int] | None = None  # compile for such a card; None: for the one there is
 
 
-here = _Here()
+_here = _Here()
 
 
-def unfused(usual: Callable[..., Any]) -> Callable[..., Any]:
+def _unfused(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Compile without fusing products and sums that a kernel does not fuse: the CPU's bits."""
 
     def compile_ir(llvmir: Any, **options: Any) -> Any:
-        return usual(llvmir, **({"fma": False, **options} if here.depth else options))
+        return usual(llvmir, **({"fma": False, **options} if _here.depth else options))
 
     return compile_ir
 
 
-def counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
+def _counted_from_zero(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Take an index as it is: only a constant may be negative."""
 
     def fix_index(builder: Any, idx: Any, size: Any) -> Any:
-        as_it_is = here.depth and not isinstance(idx, ir.Constant)
+        as_it_is = _here.depth and not isinstance(idx, ir.Constant)
         return idx if as_it_is else usual(builder, idx, size)
 
     return fix_index
 
 
-def stepped(usual: Callable[..., Any]) -> Callable[..., Any]:
+def _stepped(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Move a pointer as a pointer, not as a number: the compiler sees which memory it means."""
 
     def pointer_add(builder: Any, ptr: Any, offset: Any, return_type: Any = None) -> Any:
-        if not here.depth:
+        if not _here.depth:
             return usual(builder, ptr, offset, return_type)
-        step = cuda.cgutils.intp_t(offset) if isinstance(offset, int) else offset
+        step = _cuda.cgutils.intp_t(offset) if isinstance(offset, int) else offset
         return builder.bitcast(
-            builder.gep(builder.bitcast(ptr, cuda.cgutils.voidptr_t), [step]),
+            builder.gep(builder.bitcast(ptr, _cuda.cgutils.voidptr_t), [step]),
             return_type or ptr.type,
         )
 
     return pointer_add
 
 
-@cuda.iternext_impl(cuda.borrowed)  # type: ignore[untyped-decorator]
-def next_in_range(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
+@_cuda.iternext_impl(_cuda.borrowed)  # type: ignore[untyped-decorator]
+def _next_in_range(context: Any, builder: Any, signature: Any, args: Any, result: Any) -> None:
     """Take one step of `for i in range(n)`: the counters move on whether or not the loop does.
 
     numba-cuda moves them on only if it does, which costs more instructions than the body of most
     loops over arms.
     """
     (kind,) = signature.args
-    state = cuda.cgutils.create_struct_proxy(kind)(context, builder, args[0])
+    state = _cuda.cgutils.create_struct_proxy(kind)(context, builder, args[0])
     count, value = builder.load(state.count), builder.load(state.iter)
     result.set_valid(builder.icmp_signed(">", count, count.type(0)))
     result.yield_(value)
@@ -86,52 +86,52 @@ def next_in_range(context: Any, builder: Any, signature: Any, args: Any, result:
     builder.store(builder.add(value, state.step, flags=["nsw"]), state.iter)
 
 
-def counting(usual: Callable[..., Any]) -> Callable[..., Any]:
-    """Find the code for a function; for a step in a range it is `next_in_range`."""
+def _counting(usual: Callable[..., Any]) -> Callable[..., Any]:
+    """Find the code for a function; for a step in a range it is `_next_in_range`."""
 
     def get_function(self: Any, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
-        if not here.depth or fn != "iternext" or sig.args != (cuda.types.range_iter64_type,):
+        if not _here.depth or fn != "iternext" or sig.args != (_cuda.types.range_iter64_type,):
             return usual(self, fn, sig, _firstcall)
-        return lambda builder, args, loc=None: next_in_range(self, builder, sig, args)
+        return lambda builder, args, loc=None: _next_in_range(self, builder, sig, args)
 
     return get_function
 
 
-def stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
+def _stand_in(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Return the card to compile for, which may be absent."""
 
     def get_current_device() -> Any:
-        wanted = here.capability
+        wanted = _here.capability
         return SimpleNamespace(compute_capability=wanted) if wanted else usual()
 
     return get_current_device
 
 
-def in_global_memory(usual: Callable[..., Any]) -> Callable[..., Any]:
+def _in_global_memory(usual: Callable[..., Any]) -> Callable[..., Any]:
     """Put a constant array where threads may read different items of it at once."""
 
     def add_global_variable(module: Any, ty: Any, name: str, addrspace: int = 0) -> Any:
-        ours = here.depth and name == ARRAY
-        return usual(module, ty, name, GLOBAL_MEMORY if ours else addrspace)
+        ours = _here.depth and name == _ARRAY
+        return usual(module, ty, name, _GLOBAL_MEMORY if ours else addrspace)
 
     return add_global_variable
 
 
-class Quiet(int):
+class _Quiet(int):
     """A number that counts as 0 in a thread that compiles our kernels: few paths are no mistake."""
 
     def __bool__(self) -> bool:
-        return not here.depth and self != 0
+        return not _here.depth and self != 0
 
 
-REPLACEMENTS: dict[str, Callable[[Any], Any]] = {
-    "compile_ir": unfused,
-    "fix_index": counted_from_zero,
-    "pointer_add": stepped,
-    "add_global_variable": in_global_memory,
-    "get_function": counting,
-    "get_current_device": stand_in,
-    "CUDA_LOW_OCCUPANCY_WARNINGS": Quiet,
+_REPLACEMENTS: dict[str, Callable[[Any], Any]] = {
+    "compile_ir": _unfused,
+    "fix_index": _counted_from_zero,
+    "pointer_add": _stepped,
+    "add_global_variable": _in_global_memory,
+    "get_function": _counting,
+    "get_current_device": _stand_in,
+    "CUDA_LOW_OCCUPANCY_WARNINGS": _Quiet,
 }
 
 _lock = Lock()  # for the three below, held for an instant
@@ -145,9 +145,9 @@ def _enter() -> None:
     with _lock:
         _inside += 1
         if _inside == 1:
-            for name, place in cuda.replaceable.items():
+            for name, place in _cuda.replaceable.items():
                 _usual[name] = getattr(place, name)
-                setattr(place, name, REPLACEMENTS[name](_usual[name]))
+                setattr(place, name, _REPLACEMENTS[name](_usual[name]))
             if not hasattr(np, "row_stack"):  # numba-cuda 0.30 looks for it; NumPy 2.5 has none
                 _usual["row_stack"] = vars(np)["row_stack"] = np.vstack
 
@@ -158,7 +158,7 @@ def _leave() -> None:
     with _lock:
         _inside -= 1
         if _inside == 0:
-            for name, place in cuda.replaceable.items():
+            for name, place in _cuda.replaceable.items():
                 setattr(place, name, _usual[name])
             if "row_stack" in _usual:
                 del vars(np)["row_stack"]
@@ -168,11 +168,11 @@ def _leave() -> None:
 @contextmanager
 def compiling(capability: tuple[int, int] | None = None) -> Iterator[None]:
     """Let numba-cuda compile our way in this thread, for a compute capability or the card's."""
-    before = here.capability
+    before = _here.capability
     _enter()
-    here.depth, here.capability = here.depth + 1, capability or before
+    _here.depth, _here.capability = _here.depth + 1, capability or before
     try:
         yield
     finally:
-        here.depth, here.capability = here.depth - 1, before
+        _here.depth, _here.capability = _here.depth - 1, before
         _leave()

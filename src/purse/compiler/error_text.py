@@ -9,20 +9,22 @@ from pathlib import Path
 
 from purse.errors import shorten
 
-PLACE = re.compile(r'(?:at (?P<path>\S+\.py) \((?P<line>\d+)\)|File "(?P<file>[^"]+)", line (\d+))')
-COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # numba's, where `colorama` is installed
-ALLOCATES = (
+_PLACE = re.compile(
+    r'(?:at (?P<path>\S+\.py) \((?P<line>\d+)\)|File "(?P<file>[^"]+)", line (\d+))'
+)
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")  # numba's, where `colorama` is installed
+_ALLOCATES = (
     "a kernel makes an array, a list or a dict, and kernels never allocate; "
     "make it in init or scratch"
 )
-HINTS = (
+_HINTS = (
     (
         r"built-in function setitem.*readonly (?:array|span)",
         "a kernel writes an array that is global; keep it in the state",
     ),
-    (r"NRT required but not enabled", ALLOCATES),
-    (r"Function\(<built-in function (?:zeros|empty|ones|full|array)>\)", ALLOCATES),
-    (r"(?:DictType|reflected list|ListType|build_list|build_map)", ALLOCATES),
+    (r"NRT required but not enabled", _ALLOCATES),
+    (r"Function\(<built-in function (?:zeros|empty|ones|full|array)>\)", _ALLOCATES),
+    (r"(?:DictType|reflected list|ListType|build_list|build_map)", _ALLOCATES),
     (
         r"Untyped global name '(\w+)': Cannot determine Numba type of <class 'function'>",
         r"\1 lacks @kernel",
@@ -36,14 +38,14 @@ def explain(message: str, file: str | None) -> str:
 
     file   the policy's or world's file; its lines come before ours and numba's
     """
-    message = COLOURS.sub("", message)
+    message = _COLOURS.sub("", message)
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     telling = [line for line in lines if not line.startswith("Failed in")]
     first = telling[0] if telling else "no reason given"
     if len(telling) > 1 and telling[1].startswith(">>>"):  # what was called with which types
         first += telling[1].removeprefix(">>>")
     reason = shorten(first, 300)
-    for pattern, hint in HINTS:
+    for pattern, hint in _HINTS:
         if match := re.search(pattern, first):
             reason = match.expand(hint)
             break
@@ -54,7 +56,7 @@ def _place(message: str, file: str | None) -> str:
     """Return "line 60, `zz = np.zeros(2)`: " of the innermost place that the message names."""
     places = [
         (place["path"] or place["file"], int(place["line"] or place[4]))
-        for place in PLACE.finditer(message)
+        for place in _PLACE.finditer(message)
     ]
     own = [line for path, line in places if file and Path(path).name == Path(file).name]
     if file and (missing := re.search(r"NameError: name '(\w+)'", message)):

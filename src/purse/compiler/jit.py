@@ -22,23 +22,23 @@ from purse.compiler.kernel import Kernel, attached
 from purse.errors import PurseError
 
 # held while numba is imported or told what to compile; a fork waits for it
-COMPILING = RLock()
+_COMPILING = RLock()
 NO_FOLDER = (
     "no folder for compiled code can be written, so every process compiles again; set "
     "NUMBA_CACHE_DIR to a folder that this user may write"
 )
 
 
-def compiler_locks() -> list[Any]:
+def _compiler_locks() -> list[Any]:
     """Return what a fork has to wait for: our lock, and numba's own once it is imported."""
     loaded = sys.modules.get("purse.compiler.numba_contract")
-    return [COMPILING] if loaded is None else [COMPILING, loaded.COMPILER_LOCK]
+    return [_COMPILING] if loaded is None else [_COMPILING, loaded.COMPILER_LOCK]
 
 
 @contextmanager
-def compiler() -> Iterator[Any]:
+def _compiler() -> Iterator[Any]:
     """Give the module that compiles, to one thread at a time."""
-    with COMPILING:
+    with _COMPILING:
         with needs("compiling", "lab"):
             from purse.compiler import machine_code
         yield machine_code
@@ -59,7 +59,7 @@ def compile_errors(name: str, module: ModuleType | None = None) -> Iterator[None
         raise PurseError(f"{name} does not compile: {why}") from error
 
 
-class Bound:
+class _Bound:
     """A function whose globals are bound to parts; its machine code is cached on disk.
 
     function   the function with its parts
@@ -78,7 +78,7 @@ class Bound:
     def machine_code(self) -> Any:
         """numba's dispatcher; not cached by `functools`, whose lock would be another one."""
         if self.dispatcher is None:
-            with compiler() as machine_code:
+            with _compiler() as machine_code:
                 if self.dispatcher is None:  # another thread may have been first
                     self.dispatcher = machine_code.dispatcher_of(self.function, self.mark)
         return self.dispatcher
@@ -89,11 +89,11 @@ class Bound:
 
     def direct(self, *args: Any) -> Callable[..., Any]:
         """Return the machine code for arguments of these types, without a look at each call's."""
-        with compiler() as machine_code:
+        with _compiler() as machine_code:
             return cast(Callable[..., Any], machine_code.direct(self.machine_code, *args))
 
 
-_bound: dict[tuple[Any, str], Bound] = {}
+_bound: dict[tuple[Any, str], _Bound] = {}
 
 
 def bind(function: Callable[..., Any], **parts: Any) -> Any:
@@ -101,7 +101,7 @@ def bind(function: Callable[..., Any], **parts: Any) -> Any:
 
     Kernels and constants are bound alike: as globals the compiler sees through both.
     """
-    bound = Bound(attached(getattr(function, "py_func", function), parts))
+    bound = _Bound(attached(getattr(function, "py_func", function), parts))
     return _bound.setdefault((function, bound.mark), bound)
 
 
@@ -117,7 +117,7 @@ called: Any = None  # these two are bound by `BlockFunction`
 KIND: Any = None
 
 
-def call_block(block: int) -> Any:
+def _call_block(block: int) -> Any:
     """Call the function with the arguments whose block lies at this address."""
     return called(*load(block, KIND))
 
@@ -132,7 +132,7 @@ class BlockFunction:
 
     def __init__(self, function: Callable[..., Any], **parts: Any) -> None:
         self.function: Any = attach_call(function, **parts)
-        self.by_kind: dict[Kind, Bound] = {}
+        self.by_kind: dict[Kind, _Bound] = {}
 
     @cached_property
     def mark(self) -> str:
@@ -145,7 +145,7 @@ class BlockFunction:
         code = self.by_kind.get(block.kind)
         if code is not None:
             return code(block.address)
-        code = bind(call_block, called=self.function, KIND=block.kind)
+        code = bind(_call_block, called=self.function, KIND=block.kind)
         result = code(block.address)
         self.by_kind[block.kind] = code  # now that it is compiled
         return result
@@ -153,5 +153,5 @@ class BlockFunction:
 
 def code_folder() -> Path | None:
     """Return the folder of machine code; None if processes cannot find that of others."""
-    with compiler() as machine_code:
-        return cast(Path | None, machine_code.folder_of(call_block))
+    with _compiler() as machine_code:
+        return cast(Path | None, machine_code.folder_of(_call_block))

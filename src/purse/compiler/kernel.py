@@ -164,7 +164,7 @@ class Form(ABC):
 
     def scope_of(self, function: FunctionType) -> dict[str, Any]:
         """Return the globals that a function names, in this form."""
-        names = names_in(function.__code__)
+        names = _names_in(function.__code__)
         scope = function.__globals__
         parts = {name: self.of(scope[name], names) for name in names & scope.keys()}
         return {"__builtins__": scope["__builtins__"], "__name__": scope["__name__"], **parts}
@@ -186,7 +186,7 @@ class Form(ABC):
         return copy
 
 
-def names_in(code: CodeType) -> frozenset[str]:
+def _names_in(code: CodeType) -> frozenset[str]:
     """Return the global names and attributes that code mentions, in functions within it, too."""
-    inner = (names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
+    inner = (_names_in(constant) for constant in code.co_consts if isinstance(constant, CodeType))
     return frozenset(code.co_names).union(*inner)

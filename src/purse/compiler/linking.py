@@ -21,7 +21,7 @@ from purse.compiler.numba_contract import (
 )
 
 
-class Part(JITCodeLibrary):  # type: ignore[misc]
+class _Part(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that is not machine code."""
 
     def _optimize_functions(self, module: Any) -> None:
@@ -38,8 +38,8 @@ class Part(JITCodeLibrary):  # type: ignore[misc]
     def _get_module_for_linking(self) -> Any:
         """Return the code with all that it calls, for what numba compiles its own way."""
         module = self.own_code().clone()
-        for library in with_parts(self._linking_libraries):
-            code = library.own_code() if isinstance(library, Part) else None
+        for library in _with_parts(self._linking_libraries):
+            code = library.own_code() if isinstance(library, _Part) else None
             module.link_in(code or library._get_module_for_linking(), preserve=True)
         return module
 
@@ -50,24 +50,24 @@ class Part(JITCodeLibrary):  # type: ignore[misc]
     @property
     def codegen(self) -> Any:
         """Return what numba tells the place of a function's environment, which a part lacks."""
-        return Part
+        return _Part
 
     @staticmethod
     def set_env(name: str, environment: Any) -> None:
         """Keep no environment."""
 
 
-class Whole(JITCodeLibrary):  # type: ignore[misc]
+class _Whole(JITCodeLibrary):  # type: ignore[misc]
     """The code of a function that Python calls, with all its parts."""
 
     def finalize(self) -> None:
         """Link the parts, optimise all together, and make machine code."""
-        libraries: list[Any] = with_parts(self._linking_libraries)
+        libraries: list[Any] = _with_parts(self._linking_libraries)
         for library in libraries:
-            if isinstance(library, Part):
+            if isinstance(library, _Part):
                 self._final_module.link_in(library.own_code(), preserve=True)
         self._linking_libraries: Any = [
-            library for library in libraries if not isinstance(library, Part)
+            library for library in libraries if not isinstance(library, _Part)
         ]
         super().finalize()
 
@@ -86,7 +86,7 @@ class Whole(JITCodeLibrary):  # type: ignore[misc]
         manager.run(self._final_module, builder)
 
 
-def with_parts(libraries: Any) -> list[Any]:
+def _with_parts(libraries: Any) -> list[Any]:
     """Return the libraries and those that their parts need, each once, callers before callees.
 
     LLVM leaves out what nothing calls yet, so a callee must not be linked before its callers.
@@ -95,7 +95,7 @@ def with_parts(libraries: Any) -> list[Any]:
 
     def visit(library: Any) -> None:
         if library not in ordered:
-            for needed in library._linking_libraries if isinstance(library, Part) else ():
+            for needed in library._linking_libraries if isinstance(library, _Part) else ():
                 visit(needed)
             ordered[library] = None
 
@@ -104,7 +104,7 @@ def with_parts(libraries: Any) -> list[Any]:
     return list(ordered)[::-1]
 
 
-class LeanCompiler(Compiler):  # type: ignore[misc]
+class _LeanCompiler(Compiler):  # type: ignore[misc]
     """A compiler without the passes that look for what kernels do not have."""
 
     def define_pipelines(self) -> list[Any]:
@@ -119,10 +119,10 @@ class LeanCompiler(Compiler):  # type: ignore[misc]
         return list(pipelines)
 
 
-class PartCompiler(LeanCompiler):
+class PartCompiler(_LeanCompiler):
     """The compiler of parts."""
 
-    library = Part
+    library = _Part
 
     def __init__(self, typing: Any, target: Any, library: Any, *rest: Any) -> None:
         kind = type(self).library
@@ -133,7 +133,7 @@ class PartCompiler(LeanCompiler):
 class WholeCompiler(PartCompiler):
     """The compiler of functions that Python calls."""
 
-    library = Whole
+    library = _Whole
 
     def compile_extra(self, function: Any) -> Any:
         """Compile the function; collect no garbage among what is being made meanwhile."""

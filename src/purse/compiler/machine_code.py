@@ -43,9 +43,9 @@ from purse.compiler.numba_contract import (
 )
 from purse.compiler.spans import span_type
 
-PART, WHOLE = {"pipeline_class": PartCompiler}, {"pipeline_class": WholeCompiler}
+_PART, _WHOLE = {"pipeline_class": PartCompiler}, {"pipeline_class": WholeCompiler}
 # what becomes of code also depends on how it is compiled
-COMPILER = sha256(
+_COMPILER = sha256(
     b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 ).hexdigest()
 # At its end Python looks for cycles among all objects, and the compiler has made most of them. What
@@ -53,7 +53,7 @@ COMPILER = sha256(
 atexit.register(gc.freeze)
 
 
-class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
+class _KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
     """A compiled function that other compiled functions call, and Python does not."""
 
     def compile(self, sig: Any) -> Any:
@@ -83,7 +83,7 @@ class KernelDispatcher(CPUDispatcher):  # type: ignore[misc]
             return super().get_call_template(args, kws)
 
 
-class MachineCode(Form):
+class _MachineCode(Form):
     """Kernels as dispatchers of numba."""
 
     def __init__(self) -> None:
@@ -97,12 +97,12 @@ class MachineCode(Form):
             copy = with_globals(copy, copy.__globals__, name)
         own = {INLINE: kernel.inline, "nopython": True, "boundscheck": None}
         options = {**own, **NO_WRAPPER, **LEAN}
-        return KernelDispatcher(py_func=copy, locals={}, targetoptions=options, **PART)
+        return _KernelDispatcher(py_func=copy, locals={}, targetoptions=options, **_PART)
 
     def of_other(self, item: Any) -> Any:
         """Return numba's intrinsic, or its type of what a block holds."""
         if isinstance(item, Kind):
-            return span_type(numba_type(item.tree))
+            return span_type(_numba_type(item.tree))
         if not isinstance(item, Intrinsic):
             return item
         if item not in self._intrinsics:
@@ -111,21 +111,21 @@ class MachineCode(Form):
         return self._intrinsics[item]
 
 
-MACHINE_CODE = MachineCode()
+MACHINE_CODE = _MachineCode()
 
 
-def numba_type(tree: Any) -> Any:
+def _numba_type(tree: Any) -> Any:
     """Return numba's type of what a block holds, from the tree of a `Kind`."""
     if isinstance(tree, str):
         return numba.from_dtype(np.dtype(tree))
     first, *rest = tree
     if isinstance(first, str):
-        return types.Array(numba_type(first), rest[0], "C", readonly=rest[1])
+        return types.Array(_numba_type(first), rest[0], "C", readonly=rest[1])
     named = first if hasattr(first, "_fields") else None
-    return types.BaseTuple.from_types(tuple(map(numba_type, rest)), named)
+    return types.BaseTuple.from_types(tuple(map(_numba_type, rest)), named)
 
 
-class Cache(FunctionCache):  # type: ignore[misc]
+class _Cache(FunctionCache):  # type: ignore[misc]
     """numba's disk cache, without loading numba's built-in functions for code that needs none."""
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -136,7 +136,7 @@ class Cache(FunctionCache):  # type: ignore[misc]
 
 def compilable(function: Callable[..., Any], mark: str) -> Any:
     """Return a function for numba, under a name that stands for its code and compilation."""
-    how = f"{numba.__version__} {LEAN} {int(config.OPT)} {COMPILER} {mark}"
+    how = f"{numba.__version__} {LEAN} {int(config.OPT)} {_COMPILER} {mark}"
     name = f"{function.__name__}_{sha256(how.encode()).hexdigest()[:16]}"
     return with_globals(function, MACHINE_CODE.scope_of(cast(FunctionType, function)), name)
 
@@ -148,9 +148,9 @@ def dispatcher_of(function: Callable[..., Any], mark: str) -> Any:
     written: the package's own, or else one in the user's home.
     """
     copy = compilable(function, mark)
-    dispatcher = numba.njit(nogil=True, **WHOLE, **LEAN)(copy)
+    dispatcher = numba.njit(nogil=True, **_WHOLE, **LEAN)(copy)
     try:
-        dispatcher._cache = Cache(copy)
+        dispatcher._cache = _Cache(copy)
     except RuntimeError as error:
         if "no locator" not in str(error):
             raise

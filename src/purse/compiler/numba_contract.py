@@ -18,15 +18,15 @@ import numba
 
 from purse.errors import PurseError
 
-NUMBA = ">=0.61,<0.69"  # as in pyproject.toml; `make numba-versions` tests both ends
-NUMBA_CUDA = ">=0.30,<0.31"
+_NUMBA = ">=0.61,<0.69"  # as in pyproject.toml; `make numba-versions` tests both ends
+_NUMBA_CUDA = ">=0.30,<0.31"
 
 
 def missing(name: str) -> PurseError:
     """Return the error for a part that is missing."""
     return PurseError(
         f"numba {numba.__version__} has no {name}; "
-        f"purse needs numba {NUMBA}, and on a GPU numba-cuda {NUMBA_CUDA}"
+        f"purse needs numba {_NUMBA}, and on a GPU numba-cuda {_NUMBA_CUDA}"
     )
 
 
@@ -115,7 +115,7 @@ def populate_array(context: Any, array: Any, **fields: Any) -> None:
         raise missing("populate_array(..., meminfo=None)") from error
 
 
-class CudaParts(NamedTuple):
+class _CudaParts(NamedTuple):
     """The parts of numba-cuda that purse calls, and those that it replaces while it compiles."""
 
     types: Any
@@ -129,7 +129,7 @@ class CudaParts(NamedTuple):
 
 # what is replaced, and the parameters it has (None: it is a number); `compile_ir` keeps the bits,
 # the others make kernels fast or quiet
-REPLACEABLE: dict[tuple[str, str], tuple[str, ...] | None] = {
+_REPLACEABLE: dict[tuple[str, str], tuple[str, ...] | None] = {
     ("numba.cuda.cudadrv.nvvm", "compile_ir"): ("llvmir", "options"),
     ("numba.cuda.cpython.slicing", "fix_index"): ("builder", "idx", "size"),
     ("numba.cuda.cgutils", "pointer_add"): ("builder", "ptr", "offset", "return_type"),
@@ -143,7 +143,7 @@ REPLACEABLE: dict[tuple[str, str], tuple[str, ...] | None] = {
 def _replaceable() -> dict[str, Any]:
     """Find the modules and classes that hold what is replaced."""
     holders = {}
-    for (module, dotted), parameters in REPLACEABLE.items():
+    for (module, dotted), parameters in _REPLACEABLE.items():
         item, (*holder, name) = part(module, dotted), dotted.split(".")
         if parameters is not None and tuple(signature(item).parameters) != parameters:
             raise missing(f"{module}.{dotted}({', '.join(parameters)})")
@@ -152,11 +152,11 @@ def _replaceable() -> dict[str, Any]:
 
 
 @cache
-def cuda_parts() -> CudaParts:
+def cuda_parts() -> _CudaParts:
     """Return the parts of numba-cuda; raise an ImportError if it is not installed."""
     if find_spec("numba_cuda") is None:
         raise ImportError("numba-cuda is not installed", name="numba_cuda")
-    return CudaParts(
+    return _CudaParts(
         part("numba.cuda", "types"),
         part("numba.cuda", "cgutils"),
         part("numba.cuda.core.imputils", "iternext_impl"),

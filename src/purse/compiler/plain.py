@@ -26,7 +26,7 @@ def fma(a: float, b: float, c: float) -> float:
     return np.float64(_fma(a, b, c))
 
 
-def uint64(number: Any) -> Any:
+def _uint64(number: Any) -> Any:
     """Return a number as a uint64; a negative one wraps, as in compiled code."""
     return np.uint64(number % 2**64 if type(number) is int else number)
 
@@ -47,7 +47,7 @@ def _like_compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-MATH = SimpleNamespace(
+_MATH = SimpleNamespace(
     **{
         name: _like_compiled(item) if callable(item) else item
         for name, item in vars(math).items()
@@ -55,10 +55,10 @@ MATH = SimpleNamespace(
     }
 )
 # the most used one: a third of the time
-MATH.sqrt = lambda x: np.sqrt(np.float64(x))
+_MATH.sqrt = lambda x: np.sqrt(np.float64(x))
 
 
-class Plain(Form):
+class _Plain(Form):
     """Kernels as Python functions."""
 
     def of_kernel(self, kernel: Kernel, copy: FunctionType) -> Any:
@@ -70,16 +70,16 @@ class Plain(Form):
         if isinstance(item, Intrinsic):
             return item.python
         if item is math:
-            return MATH
+            return _MATH
         if item is np.uint64:
-            return uint64
-        return MATH_FUNCTIONS.get(id(item)) or getattr(item, "py_func", item)
+            return _uint64
+        return _MATH_FUNCTIONS.get(id(item)) or getattr(item, "py_func", item)
 
 
-MATH_FUNCTIONS = {
-    id(getattr(math, name)): item for name, item in vars(MATH).items() if callable(item)
+_MATH_FUNCTIONS = {
+    id(getattr(math, name)): item for name, item in vars(_MATH).items() if callable(item)
 }
-PLAIN = Plain()
+_PLAIN = _Plain()
 
 
 def plain(kernel: Any) -> Callable[..., Any]:
@@ -87,7 +87,7 @@ def plain(kernel: Any) -> Callable[..., Any]:
 
     Whole numbers wrap and x / 0 is infinite, both without a warning.
     """
-    function = PLAIN.of(kernel)
+    function = _PLAIN.of(kernel)
 
     def call(*args: Any) -> Any:
         with np.errstate(all="ignore"):

@@ -3,7 +3,7 @@
 numba's own arrays carry seven numbers or more, which every kernel hands to the kernels that it
 calls, and to reach an item takes three times the code. With spans kernels compile in two thirds of
 the time, and do the same. Items and rows are reached here; for all else numba's own code finds an
-array: `SpanProxy` puts the other numbers together on the spot.
+array: `_SpanProxy` puts the other numbers together on the spot.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from purse.compiler.numba_contract import (
 )
 
 
-class Span(types.Array):  # type: ignore[misc]
+class _Span(types.Array):  # type: ignore[misc]
     """An array in C order, as an address and a shape."""
 
     def __init__(self, dtype: Any, ndim: int, readonly: bool = False) -> None:
         kind = "readonly span" if readonly else "span"
         super().__init__(dtype, ndim, "C", readonly, name=f"{kind}({dtype}, {ndim}d)")
-        struct_proxies.setdefault((self, "value"), type("SpanProxy", (SpanProxy,), {"span": self}))
+        struct_proxies.setdefault((self, "value"), type("SpanProxy", (_SpanProxy,), {"span": self}))
 
     def copy(self, *changes: Any, **named: Any) -> Any:
         """Return the type of a similar array; numba asks for that of a row or a slice."""
@@ -44,7 +44,7 @@ def span_type(kind: Any) -> Any:
         parts = [span_type(part) for part in kind.types]
         return types.BaseTuple.from_types(parts, getattr(kind, "instance_class", None))
     is_array = isinstance(kind, types.Array)
-    return Span(kind.dtype, kind.ndim, not kind.mutable) if is_array else kind
+    return _Span(kind.dtype, kind.ndim, not kind.mutable) if is_array else kind
 
 
 def array_type(typingctx: Any, dtype: Any, ndim: int) -> Any:
@@ -53,8 +53,8 @@ def array_type(typingctx: Any, dtype: Any, ndim: int) -> Any:
     return span_type(kind) if type(typingctx) is TypingContext else kind
 
 
-@register_model(Span)
-class SpanModel(models.StructModel):  # type: ignore[misc]
+@register_model(_Span)
+class _SpanModel(models.StructModel):  # type: ignore[misc]
     """The model of a span in compiled code."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
@@ -62,7 +62,7 @@ class SpanModel(models.StructModel):  # type: ignore[misc]
         super().__init__(manager, kind, [("data", types.CPointer(kind.dtype)), ("shape", shape)])
 
 
-class SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
+class _SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
     """A span as numba's own code sees it: as an array."""
 
     span: Any = None
@@ -70,7 +70,7 @@ class SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
     def __init__(self, context: Any, builder: Any, value: Any = None, ref: Any = None) -> None:
         self._fe_type = types.Array(self.span.dtype, self.span.ndim, "C", not self.span.mutable)
         given = value if ref is None else builder.load(ref)
-        array = None if given is None else as_array(context, builder, self.span, None, given)
+        array = None if given is None else _as_array(context, builder, self.span, None, given)
         super().__init__(context, builder, array)
 
     def _getvalue(self) -> Any:
@@ -81,7 +81,7 @@ class SpanProxy(cgutils.ValueStructProxy):  # type: ignore[misc]
 
 def pack_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any]) -> Any:
     """Return the value of an array in C order at an address, be it a span or not."""
-    if isinstance(kind, Span):
+    if isinstance(kind, _Span):
         return cgutils.pack_struct(builder, [data, cgutils.pack_array(builder, shape)])
     array = context.make_array(kind)(context, builder)
     size = context.get_abi_sizeof(context.get_data_type(kind.dtype))
@@ -92,7 +92,7 @@ def pack_array(context: Any, builder: Any, kind: Any, data: Any, shape: list[Any
     return array._getvalue()
 
 
-def as_array(context: Any, builder: Any, span: Any, kind: Any, value: Any) -> Any:
+def _as_array(context: Any, builder: Any, span: Any, kind: Any, value: Any) -> Any:
     """Return the array of a span."""
     data, shape = cgutils.unpack_tuple(builder, value)
     array = types.Array(span.dtype, span.ndim, "C")
@@ -125,7 +125,7 @@ def _find(context: Any, builder: Any, value: Any, index: Any) -> tuple[Any, list
     return builder.gep(data, [place]), shape[len(index) :]
 
 
-def get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+def _get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """Lower `span[i]` and `span[i, j]`: an item, or the span of a row."""
     span, kind = sig.args
     index = _numbers(builder, kind, args[1])
@@ -137,7 +137,7 @@ def get_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.unpack_value(builder, span.dtype, place)
 
 
-def set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
+def _set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
     """Lower `span[i] = x` and `span[i, j] = x`."""
     span, kind, value_kind = sig.args
     index = _numbers(builder, kind, args[1])
@@ -149,14 +149,14 @@ def set_item(context: Any, builder: Any, sig: Any, args: Any) -> None:
     context.pack_value(builder, span.dtype, item, place)
 
 
-def get_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def _get_shape(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """Lower `span.shape`."""
     return builder.extract_value(value, 1)
 
 
-lower_cast(Span, types.Array)(as_array)
-lower_builtin("static_getitem", Span, types.IntegerLiteral)(get_item)
-lower_getattr(Span, "shape")(get_shape)
+lower_cast(_Span, types.Array)(_as_array)
+lower_builtin("static_getitem", _Span, types.IntegerLiteral)(_get_item)
+lower_getattr(_Span, "shape")(_get_shape)
 for _index in (types.Integer, types.BaseTuple):
-    lower_builtin(operator.getitem, Span, _index)(get_item)
-    lower_builtin(operator.setitem, Span, _index, types.Any)(set_item)
+    lower_builtin(operator.getitem, _Span, _index)(_get_item)
+    lower_builtin(operator.setitem, _Span, _index, types.Any)(_set_item)

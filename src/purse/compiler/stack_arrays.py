@@ -19,11 +19,11 @@ def _on_a_gpu(*args: Any) -> Any:
     raise TypeError("only a GPU lays the arrays of several paths side by side")
 
 
-CODE = "purse.compiler.intrinsics"
+_CODE = "purse.compiler.intrinsics"
 # arrays with the type of `like`, the last argument; sizes are constants
-vector: Any = Intrinsic(f"{CODE}:vector", _room, prefer_literal=True)
+vector: Any = Intrinsic(f"{_CODE}:vector", _room, prefer_literal=True)
 matrix: Any = Intrinsic(
-    f"{CODE}:matrix", lambda rows, columns, like: _room((rows, columns), like), prefer_literal=True
+    f"{_CODE}:matrix", lambda rows, columns, like: _room((rows, columns), like), prefer_literal=True
 )
-beside: Any = Intrinsic(f"{CODE}:beside", _on_a_gpu, prefer_literal=True)
-copy: Any = Intrinsic(f"{CODE}:copy", _on_a_gpu)
+beside: Any = Intrinsic(f"{_CODE}:beside", _on_a_gpu, prefer_literal=True)
+copy: Any = Intrinsic(f"{_CODE}:copy", _on_a_gpu)

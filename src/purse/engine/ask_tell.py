@@ -56,7 +56,7 @@ class LiveGame(NamedTuple):
 
 
 @kernel
-def see_round(
+def _see_round(
     game: Game, space: Workspace, path: int, horizon: Floats, t: int, masked: bool
 ) -> Now:
     """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
@@ -81,7 +81,7 @@ def see_round(
 
 
 @kernel
-def see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
+def _see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
     """Return what the policy sees when it learns from round t."""
     return Now(
         at(stream(game.seed, path, POLICY), t),
@@ -98,7 +98,7 @@ def see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
 
 
 @kernel
-def none_allowed(now: Now) -> bool:
+def _none_allowed(now: Now) -> bool:
     """Return whether no arm may be played."""
     if not now.masked:
         return False
@@ -131,7 +131,7 @@ def hold(game: Game, space: Workspace, held: Ints) -> int:
 
 
 @kernel
-def hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: Ints) -> int:
+def _hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: Ints) -> int:
     """Hold what the arms that were chosen may cost; return what `ask` does."""
     if space.arms[0] >= 0 and game.rule == FIT:
         skip_unfitting(game.holds, space.left_units, space.arms)
@@ -148,7 +148,7 @@ def hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: Int
 
 
 @kernel
-def pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
+def _pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
     """Give back what was held, and pay; return what `tell` does."""
     plays, resources = space.units.shape
     for k in range(plays):
@@ -171,8 +171,8 @@ def pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
 
 def look(live: LiveGame, t: int, masked: bool, out: Floats) -> int:
     """Write the probabilities of round t; return `NO_ARM` if no arm is allowed."""
-    now = see_round(live.game, live.workspace, live.path, live.horizon, t, masked)
-    if none_allowed(now):
+    now = _see_round(live.game, live.workspace, live.path, live.horizon, t, masked)
+    if _none_allowed(now):
         return NO_ARM
     probabilities(live.params, live.state, live.scratch, now, out)
     return DONE
@@ -185,15 +185,15 @@ def ask(live: LiveGame, t: int, masked: bool) -> int:
     `NO_ARM` if no arm is allowed.
     """
     space = live.workspace
-    now = see_round(live.game, space, live.path, live.horizon, t, masked)
-    if none_allowed(now):
+    now = _see_round(live.game, space, live.path, live.horizon, t, masked)
+    if _none_allowed(now):
         return NO_ARM
     initial = INITIAL_PULLS and owed_pull(now, space)
     if not initial:
         space.arms[0] = UNSET
         play = Play(space.arms, space.probs, space.rewards, space.costs)
         choose(live.params, live.state, live.scratch, now, play)
-    return hold_choice(initial, now, live.game, space, live.held)
+    return _hold_choice(initial, now, live.game, space, live.held)
 
 
 def tell(live: LiveGame, t: int) -> int:
@@ -204,9 +204,9 @@ def tell(live: LiveGame, t: int) -> int:
     first, then costs.
     """
     space = live.workspace
-    outcome = pay_report(live.game, space, live.held, live.least)
+    outcome = _pay_report(live.game, space, live.held, live.least)
     if outcome == DONE:
-        now = see_report(live.game, space, live.path, t)
+        now = _see_report(live.game, space, live.path, t)
         play = Play(space.arms, space.probs, space.rewards, space.costs)
         update(live.params, live.state, live.scratch, now, play)
     return outcome

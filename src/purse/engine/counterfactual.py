@@ -19,10 +19,10 @@ from purse.worlds._draw import draw as shared_draw
 
 draw: Any = None  # bound by `purse.compiler.jit.bind`
 BLOCK = 4  # paths that a thread takes at a time
-BEAT = 1 << 18  # draws between two looks at `halt`
+_BEAT = 1 << 18  # draws between two looks at `halt`
 
 
-def add_up(
+def _add_up(
     tables: Any,
     seed: int,
     first: int,
@@ -35,7 +35,7 @@ def add_up(
     """Add each arm's reward per cost, as policies see it, over rounds 1 .. rounds[p] of paths p."""
     for path in range(rounds.shape[0]):
         key = stream(seed, first + path, WORLD)
-        beat = max(1, BEAT // sums.shape[1])
+        beat = max(1, _BEAT // sums.shape[1])
         for t in range(1, rounds[path] + 1):
             if t % beat == 0 and halt[0] != 0:
                 return
@@ -47,7 +47,7 @@ def add_up(
 
 def compiled_sums(world: World) -> Any:
     """Return the sums for worlds that share the draw."""
-    return bind(add_up, draw=world.draw or shared_draw)
+    return bind(_add_up, draw=world.draw or shared_draw)
 
 
 def counterfactual_sums(

@@ -25,11 +25,11 @@ from purse.engine.workspace import Checkpoints, PathResults, new_workspace
 from purse.errors import PurseError
 from purse.types import Floats, Ints
 
-LOGGER = logging.getLogger(__name__)
+_LOGGER = logging.getLogger(__name__)
 BLOCK_PATHS = 256  # that share an allocation, at most
-BLOCK_BYTES = 1 << 25  # of memory for their states, at most
-COMPILES = "usually 5 to 15 s"  # a policy, on a core that has nothing else to do
-POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
+_BLOCK_BYTES = 1 << 25  # of memory for their states, at most
+_COMPILES = "usually 5 to 15 s"  # a policy, on a core that has nothing else to do
+_POLL_S = 0.1  # seconds between two looks at progress and at Ctrl-C
 
 
 _loops: dict[tuple[Any, ...], BlockFunction] = {}
@@ -62,7 +62,9 @@ def compiled_loop(job: Job) -> BlockFunction:
     return _loops[parts]
 
 
-def arguments(job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints) -> tuple[Any, ...]:
+def _arguments(
+    job: Job, first: int, out: PathResults, pulse: Floats, halt: Ints
+) -> tuple[Any, ...]:
     """Return what the loop is called with: states at the beginning, one for each row of `out`."""
     one = job.policy.init(job.params, job.problem)
     return (
@@ -144,7 +146,7 @@ def play_rows(
 
     Return the policy's states at their ends.
     """
-    given = arguments(job, first, out, pulse, halt)
+    given = _arguments(job, first, out, pulse, halt)
     if job.in_python:
         plain(loop.function)(*in_numpy(given))
     else:
@@ -166,7 +168,7 @@ def block_size(job: Job) -> int:
     if job.in_python:
         return 1
     bytes_per_path = sum(array.nbytes for array in job.policy.init(job.params, job.problem))
-    return max(1, min(BLOCK_PATHS, BLOCK_BYTES // max(1, bytes_per_path)))
+    return max(1, min(BLOCK_PATHS, _BLOCK_BYTES // max(1, bytes_per_path)))
 
 
 def play_paths(job: Job, first: int, n_paths: int, pulse: Floats, halt: Ints) -> PathResults:
@@ -197,7 +199,7 @@ def warm_up(job: Job, shown: Progress) -> BlockFunction:
     loop = compiled_loop(job)
     if not loop.by_kind and not job.in_python:
         title = f"compiling {spoken_name(job)}, once"
-        with shown.busy(title, COMPILES), compile_errors(job.name, job.policy):
+        with shown.busy(title, _COMPILES), compile_errors(job.name, job.policy):
             nothing = np.zeros(1), np.zeros(1, np.int64)
             play_rows(loop, job, 0, empty_results(job, 0), *nothing)
     return loop
@@ -248,15 +250,15 @@ def fault_error(job: Job) -> Fault:
 
 
 @cache
-def say_slow() -> None:
+def _say_slow() -> None:
     """Warn once that plain Python is slow."""
-    LOGGER.warning("plain Python plays some thousand times slower than machine code")
+    _LOGGER.warning("plain Python plays some thousand times slower than machine code")
 
 
 def in_turn(tasks: Sequence[Callable[[], None]], glance: Callable[[], None]) -> None:
     """Run the tasks, which are plain Python, in this thread: here a debugger stops."""
     for task in tasks:
-        say_slow()
+        _say_slow()
         task()
         glance()
 
@@ -269,7 +271,7 @@ def in_threads(
     try:
         pending: set[Future[None]] = {pool.submit(task) for task in tasks}
         while pending:
-            done, pending = wait(pending, POLL_S, FIRST_COMPLETED)
+            done, pending = wait(pending, _POLL_S, FIRST_COMPLETED)
             for future in done:
                 future.result()
             if pending:

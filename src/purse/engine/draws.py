@@ -19,7 +19,7 @@ draw: Any = None  # bound by `purse.compiler.jit.bind`
 view: Any = None
 
 
-def fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: Ints) -> None:
+def _fill(tables: Any, seed: int, path: int, first: int, rewards: Floats, costs: Ints) -> None:
     """Write the draws of rounds first, first + 1, ... of one path."""
     key = stream(seed, path, WORLD)
     for i in range(rewards.shape[0]):
@@ -34,16 +34,16 @@ def draws(
 
     The rounds are first .. first + n_rounds - 1.
     """
-    check_end(world, n_rounds, first)
+    _check_end(world, n_rounds, first)
     rewards, costs = (
         np.zeros((n_rounds, world.n_arms)),
         np.zeros((n_rounds, world.n_arms, world.n_resources), np.int64),
     )
-    bind(fill, draw=world.draw or shared_draw)(world.tables, seed, path, first, rewards, costs)
+    bind(_fill, draw=world.draw or shared_draw)(world.tables, seed, path, first, rewards, costs)
     return rewards, costs
 
 
-def fill_contexts(tables: Any, seed: int, path: int, first: int, out: Floats) -> None:
+def _fill_contexts(tables: Any, seed: int, path: int, first: int, out: Floats) -> None:
     """Write the contexts of rounds first, first + 1, ... of one path."""
     key = stream(seed, path, WORLD)
     for i in range(out.shape[0]):
@@ -57,16 +57,16 @@ def contexts(
 
     A is 1, or K if each arm has a context of its own. The last of the n numbers is 1.
     """
-    check_end(world, n_rounds, first)
+    _check_end(world, n_rounds, first)
     rows = world.n_arms if world.per_arm else 1
     out = np.full((n_rounds, rows, world.n_features + 1), np.nan)
     out[:, :, -1] = 1
     if world.n_features > 0:
-        bind(fill_contexts, view=world.view or shared_view)(world.tables, seed, path, first, out)
+        bind(_fill_contexts, view=world.view or shared_view)(world.tables, seed, path, first, out)
     return out
 
 
-def check_end(world: World, n_rounds: int, first: int) -> None:
+def _check_end(world: World, n_rounds: int, first: int) -> None:
     """Raise `InvalidInput` when the world ends before the last of these rounds."""
     if world.n_rounds is not None and first + n_rounds - 1 > world.n_rounds:
         raise invalid("n_rounds", n_rounds, f"{world.name} ends after round {world.n_rounds}")

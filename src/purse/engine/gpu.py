@@ -59,21 +59,21 @@ BLOCK = 128  # threads
 CONTEXTS = False  # whether each path has a context
 NEAR = False  # whether the states of a block are kept in fast memory
 
-NEAR_BYTES = 48 << 10  # fast memory that a block may have
-FEWEST_THREADS = 64  # whose states must fit into it: with fewer the processors wait for memory
-FIRST_STRETCH = 1 << 10  # rounds
-STRETCH_S = 0.2  # seconds between two looks at progress and at Ctrl-C
-SAMPLE = 1 << 10  # paths that tell how far all are
+_NEAR_BYTES = 48 << 10  # fast memory that a block may have
+_FEWEST_THREADS = 64  # whose states must fit into it: with fewer the processors wait for memory
+_FIRST_STRETCH = 1 << 10  # rounds
+_STRETCH_S = 0.2  # seconds between two looks at progress and at Ctrl-C
+_SAMPLE = 1 << 10  # paths that tell how far all are
 
 
-class Launch(NamedTuple):
+class _Launch(NamedTuple):
     """The number of threads in a block, and their bytes of fast memory."""
 
     block: int
     near: int
 
 
-def threads(
+def _threads(
     params: Any,
     tables: Any,
     game: Game,
@@ -132,7 +132,7 @@ def available() -> bool:
 
 
 @contextmanager
-def gpu_errors() -> Iterator[None]:
+def _gpu_errors() -> Iterator[None]:
     """Say in one line that no GPU can be used, or why one gave up."""
     try:
         yield
@@ -150,7 +150,7 @@ def gpu_errors() -> Iterator[None]:
         raise PurseError(f"the GPU gave up: {' '.join(str(error).split())}") from error
 
 
-def launch_of(first: PathMemory) -> Launch:
+def _launch_of(first: PathMemory) -> _Launch:
     """Return the launch: with fast memory if the states of two warps fit into a block's share."""
     for kind, part in first._asdict().items():
         for name, array in part._asdict().items():
@@ -160,13 +160,13 @@ def launch_of(first: PathMemory) -> Launch:
                     "needs 8: float64 or int64"
                 )
     per_path = 8 * words_of(first)
-    fitting = min(MAX_THREADS, NEAR_BYTES // max(1, per_path) // 32 * 32)
-    if fitting < FEWEST_THREADS:
-        return Launch(MAX_THREADS, 0)
-    return Launch(fitting, fitting * per_path)
+    fitting = min(MAX_THREADS, _NEAR_BYTES // max(1, per_path) // 32 * 32)
+    if fitting < _FEWEST_THREADS:
+        return _Launch(MAX_THREADS, 0)
+    return _Launch(fitting, fitting * per_path)
 
 
-def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
+def _bind_kernel(job: Job, launch: _Launch) -> tuple[Callable[..., None], str]:
     """Return the code of a thread with the policy bound to it, and its fingerprint.
 
     What this job does not need is left out, since registers are scarce: checkpoints, the other stop
@@ -181,7 +181,7 @@ def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
         "BLOCK": launch.block,
         "NEAR": launch.near > 0,
     }
-    code = attached(threads, {"play": game, **sizes})
+    code = attached(_threads, {"play": game, **sizes})
     mark = fingerprint(code)
     return compilable(code, mark), mark
 
@@ -189,18 +189,18 @@ def bind_kernel(job: Job, launch: Launch) -> tuple[Callable[..., None], str]:
 _kernels: dict[str, Any] = {}
 
 
-def compiled_kernel(job: Job, launch: Launch) -> Any:
+def _compiled_kernel(job: Job, launch: _Launch) -> Any:
     """Return the kernel for this policy; its machine code is cached on disk."""
-    code, mark = bind_kernel(job, launch)
+    code, mark = _bind_kernel(job, launch)
     if mark not in _kernels:
         _kernels[mark] = cuda.jit(code, cache=True, lto=False)  # the linker would fuse again
     return _kernels[mark]
 
 
-def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
+def _ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     """Return the kernel as assembly for cards of a compute capability; needs no card."""
     first = path_memory(job)
-    launch = launch_of(first)
+    launch = _launch_of(first)
     kinds = [
         typeof(value)
         for value in (
@@ -215,7 +215,7 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     ]
     with compile_errors(job.name, job.policy), compiling(capability):
         code, _ = cuda.compile(
-            bind_kernel(job, launch)[0],
+            _bind_kernel(job, launch)[0],
             types.void(*kinds),
             device=False,
             cc=capability,
@@ -224,18 +224,18 @@ def ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     return str(code)
 
 
-def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
+def _simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
     """Run the paths start .. start + n_paths - 1."""
     first = path_memory(job)
     results = empty_results(job, n_paths)
-    with gpu_errors():
+    with _gpu_errors():
         size = chunk_of(job, first)
         for row in range(0, n_paths, size):
-            play_chunk(job, first, start, slice(row, min(row + size, n_paths)), results, shown)
+            _play_chunk(job, first, start, slice(row, min(row + size, n_paths)), results, shown)
     return results
 
 
-def play_chunk(
+def _play_chunk(
     job: Job, first: PathMemory, start: int, rows: slice, results: PathResults, shown: Progress
 ) -> None:
     """Play a chunk of paths to their ends, into their rows; row 0 is path `start`."""
@@ -244,26 +244,26 @@ def play_chunk(
         shown.show((rows.start + fraction * (rows.stop - rows.start)) / len(results.gain))
 
     with shown.busy(f"compiling {spoken_name(job)} for the GPU, once"):
-        stretch, card = ready(job, first, start + rows.start, rows.stop - rows.start)
-    play_on(job, stretch, card, show)
+        stretch, card = _ready(job, first, start + rows.start, rows.stop - rows.start)
+    _play_on(job, stretch, card, show)
     for target, source in zip(
         iter_arrays(slice_paths(results, rows)), iter_arrays(card.out), strict=True
     ):
         target[:] = fetch(source)
 
 
-def ready(
+def _ready(
     job: Job, first: PathMemory, start: int, n_paths: int
 ) -> tuple[Callable[[int], None], DeviceBuffers]:
     """Return a compiled function that plays a chunk on by some rounds, and the chunk's buffers."""
-    launch = launch_of(first)
+    launch = _launch_of(first)
     card = allocate(job, first, n_paths, launch.block)
     given = [
         map_arrays(part, cuda.to_device)
         for part in (job.params, job.world.tables, job.game, job.checkpoints)
     ]
     with compile_errors(job.name, job.policy), compiling():
-        kernel = compiled_kernel(job, launch)[
+        kernel = _compiled_kernel(job, launch)[
             -(-n_paths // launch.block), launch.block, 0, launch.near
         ]
         kernel(*given, start, card, 0)
@@ -275,11 +275,11 @@ def ready(
     return stretch, card
 
 
-def play_on(
+def _play_on(
     job: Job, stretch: Callable[[int], None], card: DeviceBuffers, show: Callable[[float], None]
 ) -> None:
     """Play the paths of a chunk to their ends."""
-    rounds = FIRST_STRETCH
+    rounds = _FIRST_STRETCH
     while True:
         began = time.perf_counter()
         stretch(rounds)
@@ -288,7 +288,7 @@ def play_on(
             raise fault_error(job)
         if not (standing == GOING).any():
             return
-        sample: Any = card.out.spent[:SAMPLE, 0]
+        sample: Any = card.out.spent[:_SAMPLE, 0]
         show(float(sample.copy_to_host().mean()) / float(job.game.budget[0]))
-        if time.perf_counter() - began < STRETCH_S / 2:
+        if time.perf_counter() - began < _STRETCH_S / 2:
             rounds *= 2

@@ -17,8 +17,8 @@ from purse.engine.rules import RETRY
 from purse.engine.workspace import COUNTED_MASKS, PathResults, new_workspace
 
 MAX_THREADS = 128  # in a block
-CHUNK = 1 << 20  # paths on the card at once, at most
-MEMORY_FRACTION = 0.8  # of the card's free memory
+_CHUNK = 1 << 20  # paths on the card at once, at most
+_MEMORY_FRACTION = 0.8  # of the card's free memory
 
 
 class PathMemory(NamedTuple):
@@ -52,7 +52,7 @@ def path_memory(job: Job) -> PathMemory:
 
 
 @cuda.jit  # type: ignore[untyped-decorator]
-def repeat(one: Any, many: Any) -> None:
+def _repeat(one: Any, many: Any) -> None:
     """Give every path the same items; `many` is flat, the path axis the fastest."""
     k = cuda.grid(1)
     if k < many.shape[0]:
@@ -60,7 +60,7 @@ def repeat(one: Any, many: Any) -> None:
 
 
 @cuda.jit  # type: ignore[untyped-decorator]
-def transpose(columns: Any, rows: Any) -> None:
+def _transpose(columns: Any, rows: Any) -> None:
     """Turn (P, S) from column after column to row after row; both are flat."""
     k = cuda.grid(1)
     if k < rows.shape[0]:
@@ -86,12 +86,12 @@ def map_arrays(values: Any, change: Callable[[Any], Any]) -> Any:
     return type(values)._make(changed)
 
 
-def repeat_paths(one: Any, n_paths: int) -> Any:
+def _repeat_paths(one: Any, n_paths: int) -> Any:
     """Repeat (1, ...) as (P, ...) on the card, all paths alike, the path axis contiguous."""
     many = cuda.device_array((n_paths, *one.shape[1:]), one.dtype, order="F")
     if many.size:
         with compiling():
-            repeat[-(-many.size // MAX_THREADS), MAX_THREADS](
+            _repeat[-(-many.size // MAX_THREADS), MAX_THREADS](
                 cuda.to_device(one.ravel()), many.ravel(order="F")
             )
     return many
@@ -106,7 +106,7 @@ def fetch(many: Any) -> Any:
     flat = cuda.device_array(many.size, many.dtype)
     if many.size:
         with compiling():
-            transpose[-(-many.size // MAX_THREADS), MAX_THREADS](
+            _transpose[-(-many.size // MAX_THREADS), MAX_THREADS](
                 many.reshape(many.shape[0], many.size // many.shape[0], order="F"), flat
             )
     turned = flat.copy_to_host().reshape(many.shape[0], *reversed(rest))
@@ -122,15 +122,15 @@ def allocate(job: Job, first: PathMemory, n_paths: int, block: int) -> DeviceBuf
         map_arrays(first, cuda.to_device),
         words_of(first.state),
         cuda.device_array(-(-n_paths // block) * block * words_of(first)),
-        map_arrays(empty_results(job, 1), lambda one: repeat_paths(one, n_paths)),
-        repeat_paths(np.zeros((1, n_arms if job.game.rule == RETRY else 0), np.int64), n_paths),
-        repeat_paths(np.ones((1, n_masked), np.bool_), n_paths),
-        repeat_paths(np.ones((1, n_masked), np.int64), n_paths),
-        repeat_paths(np.zeros((1, n_counted, n_arms), np.bool_), n_paths),
-        repeat_paths(np.zeros((1, n_counted), np.int64), n_paths),
+        map_arrays(empty_results(job, 1), lambda one: _repeat_paths(one, n_paths)),
+        _repeat_paths(np.zeros((1, n_arms if job.game.rule == RETRY else 0), np.int64), n_paths),
+        _repeat_paths(np.ones((1, n_masked), np.bool_), n_paths),
+        _repeat_paths(np.ones((1, n_masked), np.int64), n_paths),
+        _repeat_paths(np.zeros((1, n_counted, n_arms), np.bool_), n_paths),
+        _repeat_paths(np.zeros((1, n_counted), np.int64), n_paths),
         cuda.to_device(np.zeros(n_arms, np.int64)),
-        repeat_paths(new_workspace(job.problem).context[None], n_paths if job.contexts else 1),
-        repeat_paths(np.full(1, GOING), n_paths),
+        _repeat_paths(new_workspace(job.problem).context[None], n_paths if job.contexts else 1),
+        _repeat_paths(np.full(1, GOING), n_paths),
     )
 
 
@@ -146,7 +146,8 @@ def chunk_of(job: Job, first: PathMemory) -> int:
     return max(
         1,
         min(
-            CHUNK, int(cuda.current_context().get_memory_info().free * MEMORY_FRACTION) // per_path
+            _CHUNK,
+            int(cuda.current_context().get_memory_info().free * _MEMORY_FRACTION) // per_path,
         ),
     )
 

@@ -82,7 +82,7 @@ def world_parts(job: Job) -> dict[str, Any]:
     return {"draw": job.world.draw or shared_draw, **seen}
 
 
-class NoScratch(NamedTuple):
+class _NoScratch(NamedTuple):
     """The scratch of a policy that needs none."""
 
     unused: Floats  # (0,)
@@ -115,7 +115,7 @@ def make_job(
         problem,
         place,
         game,
-        make_checkpoint_plan(
+        _make_checkpoint_plan(
             validation.integer("checkpoints", checkpoints, low=0, high=10_000), problem, last_round
         ),
         parse_delay(delay),
@@ -192,7 +192,7 @@ def make_policy(policy: str | ModuleType, problem: Problem) -> tuple[ModuleType,
 def scratch_of(policy: ModuleType, params: Any, problem: Problem) -> Any:
     """Allocate the policy's room to work in, for one thread."""
     make = getattr(policy, "scratch", None)
-    return NoScratch(np.zeros(0)) if make is None else make(params, problem)
+    return _NoScratch(np.zeros(0)) if make is None else make(params, problem)
 
 
 def problem_of(
@@ -236,7 +236,7 @@ def problem_of(
     )
 
 
-def make_checkpoint_plan(count: int, problem: Problem, last_round: int) -> CheckpointPlan:
+def _make_checkpoint_plan(count: int, problem: Problem, last_round: int) -> CheckpointPlan:
     """Return log-spaced rounds, up to the most there can be, and equal parts of the budget."""
     most = (
         last_round

@@ -15,12 +15,12 @@ import numpy as np
 from purse.errors import InvalidInput, shorten
 from purse.types import Problem
 
-ARGUMENTS = {
+_ARGUMENTS = {
     "choose": ("params", "state", "scratch", "now", "play"),
     "update": ("params", "state", "scratch", "now", "play"),
     "probabilities": ("params", "state", "scratch", "now", "out"),
 }
-STATE = (np.float64, np.int64, np.uint64, np.bool_)  # what all devices hold alike
+_STATE = (np.float64, np.int64, np.uint64, np.bool_)  # what all devices hold alike
 
 
 def check_contract(module: ModuleType, params: Any, problem: Problem) -> None:
@@ -29,7 +29,7 @@ def check_contract(module: ModuleType, params: Any, problem: Problem) -> None:
     Raise `InvalidInput`, which names the file and what is wrong.
     """
     where = getattr(module, "__file__", None) or module.NAME
-    for name, arguments in ARGUMENTS.items():
+    for name, arguments in _ARGUMENTS.items():
         if (function := getattr(module, name, None)) is not None:
             _check_kernel(where, name, function, arguments)
     _check_numbers(where, "params", params)
@@ -98,10 +98,10 @@ def _check_arrays(where: str, maker: str, field: str, value: Any) -> None:
 
 
 def _check_array(where: str, field: str, value: Any) -> None:
-    if value.dtype not in STATE:
+    if value.dtype not in _STATE:
         raise InvalidInput(
             f"{where}: {field} has dtype {value.dtype}, and must have one of "
-            f"{', '.join(np.dtype(kind).name for kind in STATE)}"
+            f"{', '.join(np.dtype(kind).name for kind in _STATE)}"
         )
     if value.ndim == 0 or not value.flags.c_contiguous:
         raise InvalidInput(

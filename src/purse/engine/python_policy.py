@@ -17,23 +17,23 @@ from purse.compiler.kernel import kernel
 from purse.errors import InvalidInput, shorten
 from purse.types import SKIP, STOP, Ints, Now, Play, Problem
 
-METHODS = {"choose": ("now",), "update": ("now", "arm", "reward", "cost")}
-MARKS = ("CAPS", "CONTEXT", "INITIAL_PULLS", "PENDING", "PLAYS", "RESOURCES", "SEEN")
-NUMPY_WARNS: Any = {"divide": "warn", "over": "warn", "invalid": "warn"}  # the loop ignores all
+_METHODS = {"choose": ("now",), "update": ("now", "arm", "reward", "cost")}
+_MARKS = ("CAPS", "CONTEXT", "INITIAL_PULLS", "PENDING", "PLAYS", "RESOURCES", "SEEN")
+_NUMPY_WARNS: Any = {"divide": "warn", "over": "warn", "invalid": "warn"}  # the loop ignores all
 
 
 class PythonPolicy(ModuleType):
     """A class as the module of a policy."""
 
 
-class PlayerParams(NamedTuple):
+class _PlayerParams(NamedTuple):
     """The maker of the players."""
 
     player: type[Any]
     problem: Problem
 
 
-class PlayerState(NamedTuple):
+class _PlayerState(NamedTuple):
     """The player of one path."""
 
     player: Any  # (1,) None before its first round
@@ -51,16 +51,16 @@ def as_module(policy: Any) -> Any:
 def _module_of(player: type[Any]) -> PythonPolicy:
     name = getattr(player, "NAME", player.__name__)
     _check_call(name, player.__name__, player, ("problem", "rng"))
-    for method, arguments in METHODS.items():
+    for method, arguments in _METHODS.items():
         if not callable(function := getattr(player, method, None)):
             raise InvalidInput(f"policy {name} has no {method}")
         _check_call(name, method, function, arguments, player)
     module = PythonPolicy(f"{__name__}.{player.__name__}", player.__doc__)
     vars(module).update(
-        {mark: getattr(player, mark) for mark in MARKS if hasattr(player, mark)},
+        {mark: getattr(player, mark) for mark in _MARKS if hasattr(player, mark)},
         NAME=name,
-        params=lambda problem: PlayerParams(player, problem),
-        init=lambda params, problem: PlayerState(np.full(1, None)),
+        params=lambda problem: _PlayerParams(player, problem),
+        init=lambda params, problem: _PlayerState(np.full(1, None)),
         choose=choose,
         update=update,
     )
@@ -77,7 +77,7 @@ def _check_call(
         raise InvalidInput(f"policy {name}: {what} must take ({wanted}): {error}") from error
 
 
-def _player(params: PlayerParams, state: PlayerState, now: Now) -> Any:
+def _player(params: _PlayerParams, state: _PlayerState, now: Now) -> Any:
     """Return the player of the path; its random numbers depend on seed and path alone."""
     if state.player[0] is None:
         state.player[0] = params.player(params.problem, np.random.default_rng(int(now.key)))
@@ -85,7 +85,7 @@ def _player(params: PlayerParams, state: PlayerState, now: Now) -> Any:
 
 
 @kernel
-def choose(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, play: Play) -> None:
+def choose(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, play: Play) -> None:
     """Write the arms that the player chooses; it gets arrays of its own."""
     seen = now._replace(
         t=int(now.t),
@@ -96,14 +96,14 @@ def choose(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, pla
         pending=now.pending.copy(),
         context=now.context.copy(),
     )
-    with np.errstate(**NUMPY_WARNS):
+    with np.errstate(**_NUMPY_WARNS):
         arms = _read_arms(params, seen, _player(params, state, now).choose(seen))
     play.arms[:] = SKIP
     play.arms[: len(arms)] = arms
     play.probs[:] = 1.0
 
 
-def _read_arms(params: PlayerParams, now: Now, choice: Any) -> Ints:
+def _read_arms(params: _PlayerParams, now: Now, choice: Any) -> Ints:
     """Return the arms of a choice; raise `InvalidInput` if it is not valid."""
     arms, n_arms, plays = np.atleast_1d(choice), params.problem.n_arms, params.problem.plays
     if arms.dtype.kind in "iu" and arms.ndim == 1 and 1 <= len(arms) <= plays:
@@ -119,7 +119,7 @@ def _read_arms(params: PlayerParams, now: Now, choice: Any) -> Ints:
 
 
 @kernel
-def update(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, play: Play) -> None:
+def update(params: _PlayerParams, state: _PlayerState, scratch: Any, now: Now, play: Play) -> None:
     """Tell the player what its arms brought and cost: numbers, or arrays of several plays.
 
     Of `now` only `key`, `t` and `context` are defined, as in kernels.
@@ -138,7 +138,7 @@ def update(params: PlayerParams, state: PlayerState, scratch: Any, now: Now, pla
     played = play.arms >= 0
     arms, rewards, costs = play.arms[played], play.rewards[played], play.costs[played]
     costs = costs if params.problem.n_resources > 1 else costs[:, 0]
-    with np.errstate(**NUMPY_WARNS):
+    with np.errstate(**_NUMPY_WARNS):
         player = _player(params, state, now)
         if params.problem.plays > 1:
             player.update(told, arms, rewards, costs)

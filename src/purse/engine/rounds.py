@@ -32,8 +32,8 @@ MASKED = -(2**20)  # in arms[0], less the arm, after a live policy has chosen on
 GOING, OVER, FAULT = range(3)
 # how a round ended if the path goes on: with a pull, or without
 PULLED, SKIPPED = 3, 4
-GAIN, EFFICIENCY = range(2)
-ROUNDS, BY_ROUND, BY_BUDGET = range(3)
+_GAIN, _EFFICIENCY = range(2)
+ROUNDS, _BY_ROUND, _BY_BUDGET = range(3)
 
 
 class Path(NamedTuple):
@@ -61,14 +61,14 @@ class Path(NamedTuple):
 def begin_path(path: Path) -> None:
     """Go on from the path's row of the results."""
     out, row, left_units = path.out, path.row, path.space.left_units
-    path.sums[GAIN] = out.gain[row]
-    path.sums[EFFICIENCY] = out.efficiency[row]
+    path.sums[_GAIN] = out.gain[row]
+    path.sums[_EFFICIENCY] = out.efficiency[row]
     path.counts[ROUNDS] = out.rounds[row]
     for m in range(left_units.shape[0]):
         left_units[m] = path.game.budget[m] - out.spent[row, m]
     if path.checkpoints:
-        path.counts[BY_ROUND] = count_rounds(path.plan, path.counts[ROUNDS])
-        path.counts[BY_BUDGET] = count_spent(path.plan, left_units)
+        path.counts[_BY_ROUND] = count_rounds(path.plan, path.counts[ROUNDS])
+        path.counts[_BY_BUDGET] = count_spent(path.plan, left_units)
 
 
 @kernel
@@ -108,7 +108,7 @@ def read_choice(path: Path) -> int:
 
 
 @kernel
-def retry_arm(path: Path, now: Now, attempt: int, short: int) -> bool:
+def _retry_arm(path: Path, now: Now, attempt: int, short: int) -> bool:
     """Rule `retry`: replace an arm that cannot be paid; False when none is left."""
     space = path.space
     if attempt == 0:
@@ -126,7 +126,7 @@ def pull_arms(draw: Any, path: Path, now: Now) -> int:
     attempt = 0
     while True:
         short = pull(draw, path.key, path.tables, now.t, path.space)
-        if short < 0 or path.rule != RETRY or not retry_arm(path, now, attempt, short):
+        if short < 0 or path.rule != RETRY or not _retry_arm(path, now, attempt, short):
             break
         attempt += 1
     if short >= 0:
@@ -140,37 +140,39 @@ def pay_pull(path: Path) -> None:
     """Count and pay a pull, and record the checkpoints that it passes."""
     space, pulls = path.space, path.out.pulls[path.row]
     marks = path.plan.left.shape[0] if path.checkpoints else 0
-    while path.counts[BY_BUDGET] < marks and passes(space, path.plan.left[path.counts[BY_BUDGET]]):
-        record(path.out.by_budget, path.counts[BY_BUDGET], path)
-        path.counts[BY_BUDGET] += 1
+    while path.counts[_BY_BUDGET] < marks and passes(
+        space, path.plan.left[path.counts[_BY_BUDGET]]
+    ):
+        _record(path.out.by_budget, path.counts[_BY_BUDGET], path)
+        path.counts[_BY_BUDGET] += 1
     for k in range(space.arms.shape[0]):
         if is_played(k, space.arms):
-            path.sums[GAIN] += space.rewards[k]
+            path.sums[_GAIN] += space.rewards[k]
             pulls[space.arms[k]] += 1
     pay(path.game.unit_scale, space)
     if space.left_units.shape[0] == 1:
         for k in range(space.arms.shape[0]):
             if is_played(k, space.arms):
-                path.sums[EFFICIENCY] += space.rewards[k] * (1 / space.costs[k, 0])
+                path.sums[_EFFICIENCY] += space.rewards[k] * (1 / space.costs[k, 0])
 
 
 @kernel
 def end_round(path: Path) -> None:
     """Count the round, and record the checkpoint that it reaches."""
     path.counts[ROUNDS] += 1
-    mark, rounds = path.counts[BY_ROUND], path.plan.rounds
+    mark, rounds = path.counts[_BY_ROUND], path.plan.rounds
     marks = rounds.shape[0] if path.checkpoints else 0
     if mark < marks and path.counts[ROUNDS] == rounds[mark]:
-        record(path.out.by_round, mark, path)
-        path.counts[BY_ROUND] += 1
+        _record(path.out.by_round, mark, path)
+        path.counts[_BY_ROUND] += 1
 
 
 @kernel
-def record(to: Checkpoints, mark: int, path: Path) -> None:
+def _record(to: Checkpoints, mark: int, path: Path) -> None:
     """Write the standing of the path at one checkpoint."""
     row, budget, pulls = path.row, path.game.budget, path.out.pulls[path.row]
     to.rounds[row, mark] = path.counts[ROUNDS]
-    to.gain[row, mark] = path.sums[GAIN]
+    to.gain[row, mark] = path.sums[_GAIN]
     for m in range(budget.shape[0]):
         to.spent[row, mark, m] = budget[m] - path.space.left_units[m]
     for i in range(pulls.shape[0]):
@@ -181,13 +183,13 @@ def record(to: Checkpoints, mark: int, path: Path) -> None:
 def end_path(path: Path, standing: int) -> None:
     """Write the path's row of the results; at its end also the checkpoints it did not reach."""
     out, row = path.out, path.row
-    out.gain[row] = path.sums[GAIN]
-    out.efficiency[row] = path.sums[EFFICIENCY]
+    out.gain[row] = path.sums[_GAIN]
+    out.efficiency[row] = path.sums[_EFFICIENCY]
     out.rounds[row] = path.counts[ROUNDS]
     for m in range(path.space.left_units.shape[0]):
         out.spent[row, m] = path.game.budget[m] - path.space.left_units[m]
     if path.checkpoints and standing == OVER:
-        for mark in range(path.counts[BY_ROUND], path.plan.rounds.shape[0]):
-            record(out.by_round, mark, path)
-        for mark in range(path.counts[BY_BUDGET], path.plan.left.shape[0]):
-            record(out.by_budget, mark, path)
+        for mark in range(path.counts[_BY_ROUND], path.plan.rounds.shape[0]):
+            _record(out.by_round, mark, path)
+        for mark in range(path.counts[_BY_BUDGET], path.plan.left.shape[0]):
+            _record(out.by_budget, mark, path)

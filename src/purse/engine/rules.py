@@ -9,7 +9,7 @@ from purse.engine.workspace import Workspace
 from purse.kernels.random import U, uniform
 from purse.types import SKIP, STOP_RULES, Bools, Floats, Ints, Now
 
-EXIT, HOLD, RETRY, FIT = range(len(STOP_RULES))
+_EXIT, HOLD, RETRY, FIT = range(len(STOP_RULES))
 NEVER = 2**62  # a round that no game reaches
 
 
@@ -77,7 +77,7 @@ def settle_owed(space: Workspace) -> None:
 
 
 @kernel
-def find_segment(game: Game, t: int) -> int:
+def _find_segment(game: Game, t: int) -> int:
     """Return the segment of the outages in which round t lies."""
     low, high = 0, game.up_last.shape[0] - 1
     s = (t - 1) % game.up_last[high] + 1
@@ -94,7 +94,7 @@ def find_segment(game: Game, t: int) -> int:
 def mark_allowed(game: Game, t: int, left_units: Ints, allowed: Bools) -> int:
     """Write which arms are up in round t and, under rule `fit`, fit; return how many."""
     all_up = game.up.shape[0] == 0
-    segment = 0 if all_up else find_segment(game, t)
+    segment = 0 if all_up else _find_segment(game, t)
     for i in range(allowed.shape[0]):
         allowed[i] = all_up or game.up[segment, i]
     return keep_fitting(game, left_units, allowed)
@@ -125,7 +125,7 @@ def count_mask(mask: Bools, masks: Bools, seen: Ints) -> None:
         return
     row = -1
     for c in range(seen.shape[0]):
-        if seen[c] > 0 and is_mask(mask, masks[c]):
+        if seen[c] > 0 and _is_mask(mask, masks[c]):
             row = c
             break
     if row < 0:
@@ -146,7 +146,7 @@ def least_row(seen: Ints) -> int:
 
 
 @kernel
-def is_mask(mask: Bools, other: Bools) -> bool:
+def _is_mask(mask: Bools, other: Bools) -> bool:
     """Return whether two masks allow the same arms."""
     for i in range(mask.shape[0]):
         if mask[i] != other[i]:
@@ -158,7 +158,7 @@ def is_mask(mask: Bools, other: Bools) -> bool:
 def count_up(game: Game, t: int, space: Workspace) -> None:
     """Count the mask of round t, if arms may be down."""
     if game.up.shape[0] > 0:
-        count_mask(game.up[find_segment(game, t)], space.masks, space.seen)
+        count_mask(game.up[_find_segment(game, t)], space.masks, space.seen)
 
 
 @kernel
@@ -216,12 +216,12 @@ def replace_arm(key: U, attempt: int, short: int, space: Workspace) -> bool:
     excluded[arms[worst]] = 1
     fresh = 0
     for i in range(excluded.shape[0]):
-        fresh += is_fresh(i, arms, excluded)
+        fresh += _is_fresh(i, arms, excluded)
     if fresh == 0:
         return False
     skip = int(uniform(key, attempt) * fresh)
     for i in range(excluded.shape[0]):
-        if is_fresh(i, arms, excluded):
+        if _is_fresh(i, arms, excluded):
             if skip == 0:
                 arms[worst] = i
                 break
@@ -231,7 +231,7 @@ def replace_arm(key: U, attempt: int, short: int, space: Workspace) -> bool:
 
 
 @kernel
-def is_fresh(arm: int, arms: Ints, excluded: Ints) -> bool:
+def _is_fresh(arm: int, arms: Ints, excluded: Ints) -> bool:
     """Return whether the arm is neither excluded nor in play."""
     if excluded[arm] != 0:
         return False

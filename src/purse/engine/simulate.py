@@ -27,7 +27,7 @@ from purse.types import (
     World,
 )
 
-MAX_GIGABYTES = 4  # for what is recorded at checkpoints
+_MAX_GIGABYTES = 4  # for what is recorded at checkpoints
 
 
 def simulate(
@@ -120,7 +120,7 @@ def play(
         * 8
         / 1e9
     )
-    if gigabytes > MAX_GIGABYTES:
+    if gigabytes > _MAX_GIGABYTES:
         raise invalid(
             "checkpoints",
             len(job.checkpoints.left),
@@ -165,10 +165,10 @@ def to_run(job: Job, results: PathResults) -> Run:
         pulls=results.pulls,
         ended=(results.rounds >= (job.world.n_rounds or NEVER))
         & (results.spent < job.problem.budget).all(axis=1),
-        by_round=trajectory(job.world, job.checkpoints.rounds.astype(np.float64), results.by_round)
+        by_round=_trajectory(job.world, job.checkpoints.rounds.astype(np.float64), results.by_round)
         if n_marks
         else None,
-        by_budget=trajectory(job.world, np.arange(1, n_marks + 1) / n_marks, results.by_budget)
+        by_budget=_trajectory(job.world, np.arange(1, n_marks + 1) / n_marks, results.by_budget)
         if n_marks
         else None,
         delay=job.delay.value,
@@ -182,7 +182,7 @@ def gpu_engine() -> Any:
     return gpu
 
 
-def trajectory(world: World, checkpoints: Floats, record: Checkpoints) -> Trajectory:
+def _trajectory(world: World, checkpoints: Floats, record: Checkpoints) -> Trajectory:
     """Return what was recorded at checkpoints, in the user's unit."""
     return Trajectory(
         checkpoints,

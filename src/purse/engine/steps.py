@@ -29,11 +29,11 @@ from purse.engine.workspace import Workspace, new_workspace
 from purse.errors import PurseError
 from purse.types import SKIP, Floats, Ints, Problem
 
-LOGGER = logging.getLogger(__name__)
-SAMPLE = 1_000  # steps of a journal after which their time is told
-PATIENCE_S = 2.0  # that plain Python may take before steps are compiled, which takes some seconds
-step: Any = None  # these are bound by `Step`
-GAME: Any = None  # the kind of the `LiveGame`
+_LOGGER = logging.getLogger(__name__)
+_SAMPLE = 1_000  # steps of a journal after which their time is told
+_PATIENCE_S = 2.0  # that plain Python may take before steps are compiled, which takes some seconds
+_step: Any = None  # these are bound by `_Step`
+_GAME: Any = None  # the kind of the `LiveGame`
 
 
 class CallBuffer:
@@ -95,7 +95,7 @@ class CallBuffer:
         )
 
 
-class Step:
+class _Step:
     """A step of games of one kind: plain Python, and machine code once that is there.
 
     plain     takes the game and what follows
@@ -113,10 +113,10 @@ class Step:
             self.machine = self._bound().direct(0, *self._example)
 
 
-class StepsOfKind:
+class _StepsOfKind:
     """The steps of one policy for games of one kind; `look` is None without probabilities."""
 
-    def __init__(self, name: str, look: Step | None, ask: Step, tell: Step) -> None:
+    def __init__(self, name: str, look: _Step | None, ask: _Step, tell: _Step) -> None:
         self.name, self.look, self.ask, self.tell = name, look, ask, tell
         self._spent = 0.0  # seconds of plain Python
         self._sample: list[float] | None = None  # seconds of the first steps of a journal
@@ -138,16 +138,16 @@ class StepsOfKind:
         self._spent += seconds
         if self._sample is not None:
             self._sample.append(seconds)
-            if len(self._sample) == SAMPLE:
-                LOGGER.warning(
+            if len(self._sample) == _SAMPLE:
+                _LOGGER.warning(
                     "plain Python takes %.1f s for %d steps of %s, numba a hundredth of it: "
                     "pip install 'purse-bandits[lab]'",
-                    *(sum(self._sample), SAMPLE, self.name),
+                    *(sum(self._sample), _SAMPLE, self.name),
                 )
                 self._sample = None
         # a child has none of the threads of its parent
         at_work = self._thread is not None and self._thread.is_alive()
-        if self._spent > PATIENCE_S and not at_work and is_installed("numba"):
+        if self._spent > _PATIENCE_S and not at_work and is_installed("numba"):
             self._thread = Thread(target=self._compile_quietly, name="purse-compile")
             self._thread.start()
 
@@ -157,10 +157,10 @@ class StepsOfKind:
             self.compile()
         except Exception as error:
             self._spent = -math.inf  # not again
-            LOGGER.warning("steps of %s stay in plain Python: %s", self.name, error)
+            _LOGGER.warning("steps of %s stay in plain Python: %s", self.name, error)
 
 
-class Steps:
+class _Steps:
     """The steps of one live game.
 
     look      takes the round, whether arms are masked, and where to write; None: the policy cannot
@@ -170,7 +170,7 @@ class Steps:
     hold, replace   as the functions of these names
     """
 
-    def __init__(self, kind: StepsOfKind, live: LiveGame, block: Block) -> None:
+    def __init__(self, kind: _StepsOfKind, live: LiveGame, block: Block) -> None:
         self._kind, self._block = kind, block
         self._live = live._replace(params=in_numpy(live.params))
         self.look: Callable[[int, bool, Floats], int] | None = (
@@ -185,7 +185,7 @@ class Steps:
         """Expect a whole journal: say about how long that takes if there is no compiler."""
         self._kind.expect_many()
 
-    def _do(self, name: str, step: Step, *args: Any) -> int:
+    def _do(self, name: str, step: _Step, *args: Any) -> int:
         """Do a step by the quickest way there is."""
         if step.machine is not None:
             code = partial(step.machine, self._block.address)
@@ -212,25 +212,25 @@ def new_game(
     return LiveGame(params, state, scratch, game, space, held, problem.cost_min, 0, horizon)
 
 
-def look_at(block: int, t: int, masked: bool, out: Floats) -> int:
+def _look_at(block: int, t: int, masked: bool, out: Floats) -> int:
     """Call `look` for the game of a block."""
-    return int(step(load(block, GAME), t, masked, out))
+    return int(_step(load(block, _GAME), t, masked, out))
 
 
-def ask_at(block: int, t: int, masked: bool) -> int:
+def _ask_at(block: int, t: int, masked: bool) -> int:
     """Call `ask` for the game of a block."""
-    return int(step(load(block, GAME), t, masked))
+    return int(_step(load(block, _GAME), t, masked))
 
 
-def tell_at(block: int, t: int) -> int:
+def _tell_at(block: int, t: int) -> int:
     """Call `tell` for the game of a block."""
-    return int(step(load(block, GAME), t))
+    return int(_step(load(block, _GAME), t))
 
 
-_steps: dict[tuple[Any, ...], StepsOfKind] = {}
+_steps: dict[tuple[Any, ...], _StepsOfKind] = {}
 
 
-def make_steps(policy: ModuleType, live: LiveGame) -> Steps:
+def make_steps(policy: ModuleType, live: LiveGame) -> _Steps:
     """Return the steps of a live game, which work on the arrays of `live`.
 
     They run as plain Python at first, those of a policy that says `COMPILED` as machine code. Games
@@ -244,13 +244,13 @@ def make_steps(policy: ModuleType, live: LiveGame) -> Steps:
         asks = attach_call(ask, choose=policy.choose, INITIAL_PULLS=initial)
         tells = attach_call(tell, update=policy.update)
         looks = attach_call(look, probabilities=shows) if shows else None
-        _steps[parts] = StepsOfKind(
+        _steps[parts] = _StepsOfKind(
             policy.NAME,
-            Step(looks, look_at, block.kind, 1, False, np.zeros(1)) if looks else None,
-            Step(asks, ask_at, block.kind, 1, False),
-            Step(tells, tell_at, block.kind, 1),
+            _Step(looks, _look_at, block.kind, 1, False, np.zeros(1)) if looks else None,
+            _Step(asks, _ask_at, block.kind, 1, False),
+            _Step(tells, _tell_at, block.kind, 1),
         )
     if getattr(policy, "COMPILED", False):
         with compile_errors(policy.NAME, policy):
             _steps[parts].compile()
-    return Steps(_steps[parts], live, block)
+    return _Steps(_steps[parts], live, block)

@@ -42,9 +42,9 @@ from purse.identification.recommendation import (
     check_confidence,
 )
 
-SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
-MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
-STEPS = 50  # of bisections
+_SUREST = 36.0  # -ln(delta) of the largest confidence that is told from 1
+_MOST_TIMES = 1e6  # times as many pulls, beyond which nothing is forecast
+_STEPS = 50  # of bisections
 
 
 def recommend(
@@ -127,14 +127,14 @@ def _for_each(field: str, value: Sequence[float] | float, n_arms: int) -> list[f
 
 def _confidence(conditions: Sequence[Condition]) -> float:
     """Return the largest 1 - delta at which all conditions hold, by bisection of ln(1 / delta)."""
-    surest = SUREST if conditions else 0.0
+    surest = _SUREST if conditions else 0.0
     for holds in conditions:
         if holds(surest, 1.0):
             continue
         low, high = 0.0, surest
         if not holds(0.0, 1.0):
             return 0.0
-        for _ in range(STEPS):
+        for _ in range(_STEPS):
             middle = (low + high) / 2
             low, high = (middle, high) if holds(middle, 1.0) else (low, middle)
         surest = low
@@ -155,7 +155,7 @@ def _forecast(
     for holds in conditions:
         if holds(sureness, times):
             continue
-        low, high = times, MOST_TIMES
+        low, high = times, _MOST_TIMES
         if not holds(sureness, high):
             return None
         while high / low > 1.02:  # it is a guess: two digits are enough

@@ -17,9 +17,9 @@ from purse.errors import invalid
 Criterion = Literal["reward", "ratio"]  # what the best arm has the most of
 REWARD, RATIO = CRITERIA = get_args(Criterion)
 Verdict = Literal["best", "may be best", "worse", "above the cap", "not tried"]
-BEST, MAY_BE_BEST, WORSE, ABOVE_CAP, NOT_TRIED = VERDICTS = get_args(Verdict)
+BEST, MAY_BE_BEST, WORSE, ABOVE_CAP, NOT_TRIED = _VERDICTS = get_args(Verdict)
 CONFIDENCE = 0.95  # the default
-HEAD = ("arm", "pulls", "reward", "cost", "reward per cost", "verdict")
+_HEAD = ("arm", "pulls", "reward", "cost", "reward per cost", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class Recommendation:
 
     def __str__(self) -> str:
         """Return a few lines for people, the answer first."""
-        rows = align_columns([HEAD, *self._grid()], left=(0, 2, 3, 4, 5))
+        rows = align_columns([_HEAD, *self._grid()], left=(0, 2, 3, 4, 5))
         return "\n".join(
             [
                 self.answer,
@@ -160,7 +160,7 @@ class Recommendation:
 
     def _repr_html_(self) -> str:
         """Return the arms as a table under the answer, for notebooks."""
-        table = html.table(HEAD, self._grid(), title=self.answer, texts=(0, 2, 3, 4, 5))
+        table = html.table(_HEAD, self._grid(), title=self.answer, texts=(0, 2, 3, 4, 5))
         return table + "".join(map(html.paragraph, (*self._forecast, *self.notes)))
 
 

@@ -27,7 +27,7 @@ def largest_costs(campaign: Campaign) -> dict[str, Decimal]:
     As it is now; on a server, as it was created, and the server refuses what is not so any more.
     """
     if not hasattr(campaign, "terms"):
-        return created_with(campaign)
+        return _created_with(campaign)
     arms = Arms(campaign.terms, campaign.storage.overview(campaign.name).head.arms)
     return {
         name: Decimal(amounts.text(most[0]))
@@ -37,7 +37,7 @@ def largest_costs(campaign: Campaign) -> dict[str, Decimal]:
 
 
 @lru_cache(maxsize=64)
-def created_with(campaign: Campaign) -> dict[str, Decimal]:
+def _created_with(campaign: Campaign) -> dict[str, Decimal]:
     """Return what the first entry of the journal says, which never changes."""
     first = next(iter(campaign.journal())).body
     most = (Decimal(amounts.text(units[0])) for units in first["cost_max"])

@@ -59,16 +59,16 @@ with needs("purse.integrations.litellm", "litellm"):
 __all__ = ["PurseRouter", "create_campaign", "ticket_of"]
 
 # errors after which the deployment is as well as before
-THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
-REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
+_THE_REQUESTS_FAULT = (BadRequestError, UnprocessableEntityError)
+_REFUSED = "purse_refused"  # in the metadata: why a campaign refused this request
 # the calls whose costs LiteLLM reports
-PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
-PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
-STEP = 0.02  # seconds between two asks while money is held
+_PAID = ("completion", "acompletion", "text_completion", "atext_completion", "embedding")
+_PAID_TOO = ("aembedding", "responses", "aresponses", "anthropic_messages")
+_STEP = 0.02  # seconds between two asks while money is held
 
-Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
-Labels = Callable[[Mapping[str, Any]], Mapping[str, str] | None]
-log = logging.getLogger("purse.litellm")
+_Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
+_Labels = Callable[[Mapping[str, Any]], Mapping[str, str] | None]
+_log = logging.getLogger("purse.litellm")
 
 
 class PurseRouter(CustomLogger):  # type: ignore[misc]
@@ -97,8 +97,8 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         self,
         campaigns: Mapping[str, Any],
         *,
-        reward: Reward | Literal["valid"] | None = VALID,
-        labels: Labels | None = labels_of,
+        reward: _Reward | Literal["valid"] | None = VALID,
+        labels: _Labels | None = labels_of,
         wait: float = 2.0,
         answer_tokens: int | None = None,
         margin: float = 1.25,
@@ -146,7 +146,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         """
         until = time.monotonic() + seconds
         while len(self._attempts) and time.monotonic() < until:
-            await asyncio.sleep(STEP)
+            await asyncio.sleep(_STEP)
         return len(self._attempts)
 
     # before a call
@@ -169,13 +169,13 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         request[where] = own = {name: given[name] for name in given if name not in (KEY, TICKET)}
         campaign = self.campaigns.get(model)
         if campaign is None:
-            if REFUSED in own and request.get("fallback_depth"):
+            if _REFUSED in own and request.get("fallback_depth"):
                 raise BudgetExceededError(
-                    0, 0, f"{own[REFUSED]}; group {model!r} has no campaign to pay a fallback"
+                    0, 0, f"{own[_REFUSED]}; group {model!r} has no campaign to pay a fallback"
                 )
             return healthy_deployments
         waited = AsyncCampaign(campaign)
-        given.pop(REFUSED, None)  # of an earlier request, if the caller keeps the metadata
+        given.pop(_REFUSED, None)  # of an earlier request, if the caller keeps the metadata
         try:
             asked = campaign, model, healthy_deployments, messages, request
             offers = await asyncio.to_thread(offers_of, *asked, self.answer_tokens, self.margin)
@@ -186,7 +186,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         except AskRefused as error:
             says_whose = isinstance(error, (CampaignPaused, CampaignEnded))
             reason = str(error) if says_whose else f"campaign {campaign.name!r}: {error}"
-            given[REFUSED] = reason
+            given[_REFUSED] = reason
             purse = (await waited.status()).purses[0]
             raise BudgetExceededError(float(purse.spent), float(purse.budget), reason) from error
         except InvalidInput as error:
@@ -203,7 +203,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
         try:
             return read_labels(self.labels and self.labels(metadata))
         except Exception:  # a call whose user is not known is made all the same
-            log.exception("no labels for a request")
+            _log.exception("no labels for a request")
             return None
 
     async def _ask(
@@ -220,7 +220,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             try:
                 return await campaign.ask(arms=arms, labels=labels)
             except (ArmsCoolingDown, BudgetHeld) as error:
-                pause = max(STEP, getattr(error, "seconds", 0))
+                pause = max(_STEP, getattr(error, "seconds", 0))
                 if time.monotonic() + pause > until:
                     raise
             await asyncio.sleep(pause)
@@ -236,19 +236,19 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             return None
         kind = str(getattr(call_type, "value", call_type))
         if attempt is None:
-            raise refusal(
+            raise _refusal(
                 str(group), "was addressed by the id of a deployment, so no ticket is held for it"
             )
-        if kind not in PAID + PAID_TOO:
+        if kind not in _PAID + _PAID_TOO:
             await attempt.end("void")
-            raise refusal(str(group), f"is of kind {kind!r}, whose cost LiteLLM does not report")
+            raise _refusal(str(group), f"is of kind {kind!r}, whose cost LiteLLM does not report")
         attempt.started = True  # the call is on its way, and may cost something
         return None
 
     def pre_call_check(self, deployment: dict[str, Any]) -> dict[str, Any] | None:
         """Refuse the synchronous calls of a router: LiteLLM runs no other hook for them."""
         if deployment.get("model_name") in self.campaigns:
-            raise refusal(
+            raise _refusal(
                 deployment["model_name"],
                 "is synchronous, and LiteLLM asks no callback before it: use the async method, "
                 "such as acompletion",
@@ -290,7 +290,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 await attempt.end("settle", float(cost or 0))
                 await self._reward(attempt, response_obj, kwargs.get("messages"))
             else:
-                log.warning(
+                _log.warning(
                     "LiteLLM reports no cost of ticket %s of campaign %s: the hold stays until it "
                     "expires, and then counts as spent",
                     attempt.ticket.id,
@@ -316,7 +316,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
                 await attempt.campaign.reward(attempt.ticket, reward)
         except Exception:  # the cost stands; the reward may still come by hand
             ticket = attempt.ticket
-            log.exception("no reward for ticket %s of campaign %s", ticket.id, ticket.campaign)
+            _log.exception("no reward for ticket %s of campaign %s", ticket.id, ticket.campaign)
 
     async def async_post_call_failure_deployment_hook(
         self,
@@ -339,7 +339,7 @@ class PurseRouter(CustomLogger):  # type: ignore[misc]
             await self._fail(attempt, kwargs.get("exception"), kwargs.get("response_cost"))
 
     async def _fail(self, attempt: Attempt, error: Any, cost: float | None) -> None:
-        if not cost and isinstance(error, THE_REQUESTS_FAULT):
+        if not cost and isinstance(error, _THE_REQUESTS_FAULT):
             await attempt.end("void")
         else:
             charged = self.charge_timeouts and isinstance(error, litellm.Timeout)
@@ -368,6 +368,6 @@ def ticket_of(response: Any) -> dict[str, Any] | None:
     return next((dict(one[TICKET]) for one in metadata if TICKET in one), None)
 
 
-def refusal(group: str, why: str) -> BadRequestError:
+def _refusal(group: str, why: str) -> BadRequestError:
     """Return the error for a call that would spend outside of the budget."""
     return BadRequestError(f"a call to group {group!r} {why}; it is not made", group, "purse")

@@ -24,9 +24,9 @@ from purse.errors import Conflict, PurseError
 KEY = "purse_attempt"  # in the metadata of a request
 TICKET = "purse_ticket"  # the same for people: campaign, ticket and arm
 METADATA = ("metadata", "litellm_metadata")  # which of them, the kind of call decides
-FORGOTTEN = 86_400  # seconds after which no report of an attempt is expected any more
+_FORGOTTEN = 86_400  # seconds after which no report of an attempt is expected any more
 
-log = logging.getLogger("purse.litellm")
+_log = logging.getLogger("purse.litellm")
 
 
 @dataclass(eq=False)
@@ -59,10 +59,10 @@ class Attempt:
         try:
             await getattr(self.campaign, verb)(self.ticket, *values)
         except Conflict as error:  # another process reported by the ticket's number: that stands
-            log.warning("ticket %s of %s: %s", self.ticket.id, self.ticket.campaign, error)
+            _log.warning("ticket %s of %s: %s", self.ticket.id, self.ticket.campaign, error)
         except PurseError:
             self.ended = False  # the hold stays, and a later hook may report
-            log.exception("ticket %s of %s", self.ticket.id, self.ticket.campaign)
+            _log.exception("ticket %s of %s", self.ticket.id, self.ticket.campaign)
             raise
 
 
@@ -92,7 +92,7 @@ class Attempts:
             task.add_done_callback(self._done)
         self._by_key[attempt.key] = self._latest[task] = attempt
         for key, old in list(itertools.islice(self._by_key.items(), 2)):  # the oldest come first
-            if time.monotonic() - old.begun > FORGOTTEN:
+            if time.monotonic() - old.begun > _FORGOTTEN:
                 del self._by_key[key]
 
     async def give_up(self, task: asyncio.Task[Any]) -> None:

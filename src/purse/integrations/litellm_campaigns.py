@@ -13,7 +13,7 @@ from purse.campaign.campaign import Campaign
 from purse.errors import InvalidInput, unknown
 from purse.integrations.litellm_prices import LIMITS, Demand, prices_of, whole
 
-GENERATED = re.compile(r"[0-9a-f]{64}|[0-9a-f-]{36}")  # ids that LiteLLM makes up
+_GENERATED = re.compile(r"[0-9a-f]{64}|[0-9a-f-]{36}")  # ids that LiteLLM makes up
 
 
 def create_campaign(
@@ -50,7 +50,7 @@ def create_campaign(
         if not members:
             raise unknown("model group", title, {one["model_name"] for one in listed})
         for deployment in members:
-            arm, cost = arm_of(deployment), largest_cost(deployment, prompt_tokens, answer_tokens)
+            arm, cost = arm_of(deployment), _largest_cost(deployment, prompt_tokens, answer_tokens)
             most[arm] = max(cost, most.get(arm, cost))
     return Campaign.create(
         name or groups[0],
@@ -64,12 +64,12 @@ def create_campaign(
 def arm_of(deployment: Mapping[str, Any]) -> str:
     """Return the arm of a deployment: its id if LiteLLM did not make it up, else its model."""
     given = (deployment.get("model_info") or {}).get("id")
-    if given is None or GENERATED.fullmatch(str(given)):
+    if given is None or _GENERATED.fullmatch(str(given)):
         return str(deployment["litellm_params"]["model"])
     return str(given)
 
 
-def largest_cost(
+def _largest_cost(
     deployment: Mapping[str, Any], prompt_tokens: int | None, answer_tokens: int | None
 ) -> Decimal:
     """Return the most that any call of a deployment may cost, in dollars."""

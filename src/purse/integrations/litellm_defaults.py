@@ -14,16 +14,16 @@ from typing import Any, Final
 from purse.campaign.ledger.ask_inputs import LONGEST_VALUE
 
 VALID: Final = "valid"  # the name of the default reward
-NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter
-CALLS = ("tool_calls", "function_call")  # an answer that calls a function
-OTHER_CONTENT = ("audio", "images", *CALLS)
+_NORMAL_ENDS = ("stop", "tool_calls", "function_call")  # the others: length, content_filter
+_CALLS = ("tool_calls", "function_call")  # an answer that calls a function
+_OTHER_CONTENT = ("audio", "images", *_CALLS)
 # {label: fields of the proxy's metadata, of which the first that is not empty counts}
-LABELS = {
+_LABELS = {
     "team": ("user_api_key_team_id",),
     "user": ("user_api_key_user_id",),
     "key": ("user_api_key_alias", "user_api_key_hash"),
 }
-HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a secret
+_HASH = re.compile("[0-9a-f]{64}")  # SHA-256: a key that was not hashed is a secret
 
 
 def wants_json(request: Mapping[str, Any]) -> bool:
@@ -43,17 +43,17 @@ def valid_answer(answer: Any, is_json: bool) -> float:
     choices = getattr(answer, "choices", None)
     if choices is None:
         return 1.0
-    return float(bool(choices) and all(is_valid(one, is_json) for one in choices))
+    return float(bool(choices) and all(_is_valid(one, is_json) for one in choices))
 
 
-def is_valid(choice: Any, is_json: bool) -> bool:
+def _is_valid(choice: Any, is_json: bool) -> bool:
     """Return whether a choice ended normally and holds what was asked for."""
     message = getattr(choice, "message", choice)  # a text completion has its text itself
     text = getattr(message, "content", None) or getattr(message, "text", None)
-    if getattr(choice, "finish_reason", None) not in NORMAL_ENDS:
+    if getattr(choice, "finish_reason", None) not in _NORMAL_ENDS:
         return False
-    if not is_json or any(getattr(message, name, None) for name in CALLS):
-        return bool(text) or any(getattr(message, name, None) for name in OTHER_CONTENT)
+    if not is_json or any(getattr(message, name, None) for name in _CALLS):
+        return bool(text) or any(getattr(message, name, None) for name in _OTHER_CONTENT)
     try:
         json.loads(text or "")
     except ValueError:
@@ -69,11 +69,11 @@ def labels_of(metadata: Mapping[str, Any]) -> dict[str, str]:
     A key is named by its alias, or by the first 12 digits of its hash.
     """
     labels: dict[str, str] = {}
-    for label, fields in LABELS.items():
+    for label, fields in _LABELS.items():
         for name in fields:
             value = metadata.get(name)
             if name.endswith("_hash"):
-                value = value[:12] if isinstance(value, str) and HASH.fullmatch(value) else None
+                value = value[:12] if isinstance(value, str) and _HASH.fullmatch(value) else None
             if value:
                 printable = "".join(filter(str.isprintable, str(value)))[:LONGEST_VALUE]
                 labels |= {label: printable} if printable else {}

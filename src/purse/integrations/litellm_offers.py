@@ -19,7 +19,7 @@ from purse.integrations.litellm_prices import (
     prices_of,
 )
 
-log = logging.getLogger("purse.litellm")
+_log = logging.getLogger("purse.litellm")
 
 
 class Offer(NamedTuple):
@@ -56,7 +56,7 @@ def offers_of(
     for deployment in deployments:
         arm = arm_of(deployment)
         if arm not in largest:
-            log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
+            _log.warning("%r of group %r is not an arm of %r", arm, group, campaign.name)
             continue
         if prompt_tokens is not None:
             prices, limit = prices_of(deployment), largest[arm]
@@ -74,7 +74,7 @@ def offers_of(
                 continue
             limits.setdefault(arm, []).append((prices, demand, tokens))
         members.setdefault(arm, []).append(deployment)
-    offers = {arm: offer_of(several, limits.get(arm, [])) for arm, several in members.items()}
+    offers = {arm: _offer_of(several, limits.get(arm, [])) for arm, several in members.items()}
     if not offers and too_dear:
         raise InvalidInput(f"{'; '.join(too_dear)}: set max_tokens, or shorten the prompt")
     if not offers:
@@ -87,7 +87,7 @@ def offers_of(
     return offers
 
 
-def offer_of(
+def _offer_of(
     deployments: list[dict[str, Any]], limits: list[tuple[ModelPrices, Demand, int]]
 ) -> Offer:
     """Return what an arm offers: LiteLLM may take any of its deployments, so the least of their

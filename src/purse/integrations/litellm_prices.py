@@ -16,17 +16,17 @@ from purse.errors import InvalidInput
 with needs("purse.integrations.litellm", "litellm"):
     import litellm
 
-SMALLEST = Decimal("1e-9")
+_SMALLEST = Decimal("1e-9")
 # the table's names for prices of a token: of prompt, answer, reasoning and a prompt that is cached
-TOKEN_PRICE = re.compile(
+_TOKEN_PRICE = re.compile(
     r"(?P<side>input|output|cache_creation_input)_(?:cost_per_(?:reasoning_)?token|token_cost)"
     r"(?P<hour>_above_1hr)?(?:_above_(?P<above>\d+)k_tokens)?(?:_(?P<tier>[a-z]+))?"
 )
 LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")  # one limit, three names
-DISCOUNTS = ("batches", "cache", "flex")  # tiers that no call of a router is charged more for
+_DISCOUNTS = ("batches", "cache", "flex")  # tiers that no call of a router is charged more for
 
 
-class TokenPrice(NamedTuple):
+class _TokenPrice(NamedTuple):
     """One price of the table."""
 
     output: bool
@@ -51,7 +51,7 @@ class ModelPrices:
     """The prices and the limits of the model behind a deployment."""
 
     model: str
-    prices: tuple[TokenPrice, ...]
+    prices: tuple[_TokenPrice, ...]
     prompt_limit: int | None
     answer_limit: int | None
 
@@ -71,12 +71,12 @@ class ModelPrices:
         """Return the most that a call may cost, in dollars, rounded up to nine decimals."""
         prompt, answer = self.rates(demand)
         dollars = prompt * demand.prompt_tokens + answer * answer_tokens * demand.answers
-        return dollars.quantize(SMALLEST, ROUND_UP)
+        return dollars.quantize(_SMALLEST, ROUND_UP)
 
     def affordable(self, demand: Demand, dollars: Decimal) -> int:
         """Return the tokens of an answer that `dollars` pay for, after the prompt."""
         prompt, answer = self.rates(demand)
-        room = dollars - (prompt * demand.prompt_tokens).quantize(SMALLEST, ROUND_UP)
+        room = dollars - (prompt * demand.prompt_tokens).quantize(_SMALLEST, ROUND_UP)
         limit = self.answer_limit or 0
         if room < 0 or not answer:
             return 0 if room < 0 else limit
@@ -100,7 +100,7 @@ def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
         missing = error
     for own in (info, params):
         entry.update({name: own[name] for name in own if own[name] is not None})
-    prices = tuple(price for name, value in entry.items() if (price := read_price(name, value)))
+    prices = tuple(price for name, value in entry.items() if (price := _read_price(name, value)))
     if not any(price.above < 0 and not price.output for price in prices):
         raise InvalidInput(
             f"LiteLLM knows no price of model {model!r}: set input_cost_per_token and "
@@ -111,17 +111,17 @@ def prices_of(deployment: Mapping[str, Any]) -> ModelPrices:
     )
 
 
-def read_price(name: str, value: Any) -> TokenPrice | None:
+def _read_price(name: str, value: Any) -> _TokenPrice | None:
     """Return the price of tokens behind a name of the table; None for every other name."""
-    match = TOKEN_PRICE.fullmatch(name)
-    if match is None or not isinstance(value, (int, float, str)) or match["tier"] in DISCOUNTS:
+    match = _TOKEN_PRICE.fullmatch(name)
+    if match is None or not isinstance(value, (int, float, str)) or match["tier"] in _DISCOUNTS:
         return None
     dollars = Decimal(str(value))
     if not dollars.is_finite() or dollars < 0:
         raise InvalidInput(f"{name}={value!r}: must be a price, at least 0")
     side, above = match["side"], 1_000 * int(match["above"] or 0) or -1
     writes_cache = side == "cache_creation_input"
-    return TokenPrice(side == "output", writes_cache, above, match["tier"] or "", dollars)
+    return _TokenPrice(side == "output", writes_cache, above, match["tier"] or "", dollars)
 
 
 def demand_of(

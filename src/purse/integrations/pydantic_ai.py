@@ -41,9 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ["PurseModel", "most_of", "ticket_of"]
 
-TICKET = "purse_ticket"  # in the metadata of a response
+_TICKET = "purse_ticket"  # in the metadata of a response
 Reward = Callable[[Any, Any], float | Awaitable[float | None] | None]
-log = logging.getLogger("purse.pydantic_ai")
+_log = logging.getLogger("purse.pydantic_ai")
 
 
 class PurseModel(WrapperModel):  # type: ignore[misc]
@@ -74,7 +74,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             arms = ", ".join(status.arms)
             raise invalid("models", models, f"must have a model for each of the arms {arms}")
         for model in players.values():
-            price(model, RequestUsage(input_tokens=1, output_tokens=1))
+            _price(model, RequestUsage(input_tokens=1, output_tokens=1))
         super().__init__(next(iter(players.values())))
         self.campaign, self.models, self.reward = campaign, players, reward
         self.answer_tokens = answer_tokens
@@ -95,7 +95,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             self._settle(call, model, response)
         await self._rewarded(call, response, messages)
         names = {"campaign": call.ticket.campaign, "ticket": call.ticket.id, "arm": call.arm}
-        return replace(response, metadata={**(response.metadata or {}), TICKET: names})
+        return replace(response, metadata={**(response.metadata or {}), _TICKET: names})
 
     @asynccontextmanager
     async def request_stream(
@@ -142,7 +142,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             usage = RequestUsage(input_tokens=prompt, output_tokens=limit)
             largest = largest_costs(self.campaign)
             arms = {
-                arm: min(price(model, usage), largest.get(arm, Decimal("Infinity")))
+                arm: min(_price(model, usage), largest.get(arm, Decimal("Infinity")))
                 for arm, model in self.models.items()
             }
         return AsyncCampaign(self.campaign).spending(arms=arms)
@@ -150,9 +150,9 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
     def _settle(self, call: Call, model: Model, response: ModelResponse) -> None:
         usage = response.usage
         if usage.input_tokens or usage.output_tokens:
-            call.settle(price(model, usage))
+            call.settle(_price(model, usage))
         else:
-            log.warning(
+            _log.warning(
                 "no usage of ticket %s of campaign %s: the hold stays until it expires, and then "
                 "counts as spent",
                 call.ticket.id,
@@ -168,7 +168,7 @@ class PurseModel(WrapperModel):  # type: ignore[misc]
             if reward is not None:
                 await AsyncCampaign(self.campaign).reward(call.ticket, reward)
         except Exception:  # the cost stands; the reward may still come by hand
-            log.exception("no reward for ticket %s", call.ticket.id)
+            _log.exception("no reward for ticket %s", call.ticket.id)
 
 
 def most_of(
@@ -181,10 +181,10 @@ def most_of(
     validation.integer("prompt_tokens", prompt_tokens, low=1)
     validation.integer("answer_tokens", answer_tokens, low=1)
     usage = RequestUsage(input_tokens=prompt_tokens, output_tokens=answer_tokens)
-    return {arm: price(infer_model(model), usage) for arm, model in models.items()}
+    return {arm: _price(infer_model(model), usage) for arm, model in models.items()}
 
 
-def price(model: Model, usage: RequestUsage) -> Decimal:
+def _price(model: Model, usage: RequestUsage) -> Decimal:
     """Return the price of a request in dollars, rounded up to nine decimals."""
     for provider in (model.system, None):  # the user's own provider may serve a known model
         with suppress(LookupError):
@@ -199,5 +199,5 @@ def price(model: Model, usage: RequestUsage) -> Decimal:
 
 def ticket_of(response: ModelResponse) -> dict[str, Any] | None:
     """Return {"campaign", "ticket", "arm"} of a response, by which its reward is reported later."""
-    names = (response.metadata or {}).get(TICKET)
+    names = (response.metadata or {}).get(_TICKET)
     return None if names is None else dict(names)

@@ -49,7 +49,7 @@ def gap_bounds(
 
 
 @kernel
-def width(bounds: GapBounds, eta: float, mean_cost: float) -> float:
+def _width(bounds: GapBounds, eta: float, mean_cost: float) -> float:
     """Return half the confidence interval of an efficiency; infinite without enough reports."""
     slack = mean_cost if bounds.direct else bounds.lam - eta
     return (1 + 1 / bounds.lam) * eta / slack if slack > 0 else math.inf
@@ -76,7 +76,7 @@ def gap_rates(
     leader = -1
     for i in range(n_arms):
         if pulls[i] > 0:
-            lcb = rewards[i] / costs[i] - width(
+            lcb = rewards[i] / costs[i] - _width(
                 bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]
             )
             if lcb > best:
@@ -90,7 +90,7 @@ def gap_rates(
             ucb = min(
                 ucb,
                 rewards[i] / costs[i]
-                + width(bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]),
+                + _width(bounds, math.sqrt(variance / pulls[i]), costs[i] / pulls[i]),
             )
         gap = (second if i == leader else best) - ucb
         rates[i] = min(cap, bounds.beta * log_t / (t * gap * gap)) if gap > 0 else cap

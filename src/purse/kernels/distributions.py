@@ -38,12 +38,12 @@ from purse.kernels.fastmath import exp, fma, log
 from purse.kernels.random import SIDE, U, bits, uniform
 from purse.types import Floats
 
-LAYERS = 256
-TAIL = 3.6541528853610088  # with this start of the tail, LAYERS slabs of its area end at the top
-AREA = 0.004928673233974655  # of each: TAIL exp(-TAIL^2 / 2), and the integral beyond
-SQUEEZE = 1.2711  # -exponent / (d s^4) falls in s, and is 16 (3 ln 2 - 2) = 1.27106 at s = -1/2
-EDGE = math.sqrt(SQUEEZE) / 3  # edge / spread
-DIGITS = 1 / 256  # what the digits that the normal leaves are multiples of
+_LAYERS = 256
+_TAIL = 3.6541528853610088  # with this start of the tail, LAYERS slabs of its area end at the top
+_AREA = 0.004928673233974655  # of each: TAIL exp(-TAIL^2 / 2), and the integral beyond
+_SQUEEZE = 1.2711  # -exponent / (d s^4) falls in s, and is 16 (3 ln 2 - 2) = 1.27106 at s = -1/2
+_EDGE = math.sqrt(_SQUEEZE) / 3  # edge / spread
+_DIGITS = 1 / 256  # what the digits that the normal leaves are multiples of
 
 
 def _edges() -> tuple[Floats, Floats]:
@@ -54,10 +54,10 @@ def _edges() -> tuple[Floats, Floats]:
     """
     with localcontext() as context:
         context.prec = 25  # so that every machine gets the same tables
-        area, edge = Decimal(AREA), Decimal(TAIL)
+        area, edge = Decimal(_AREA), Decimal(_TAIL)
         height = (-edge * edge / 2).exp()
         edges, heights = [area / height, edge], [height, height]
-        while len(edges) < LAYERS:
+        while len(edges) < _LAYERS:
             height = area / edge + height
             edge = (-2 * height.ln()).sqrt()
             edges.append(edge)
@@ -65,18 +65,18 @@ def _edges() -> tuple[Floats, Floats]:
     return np.array([*map(float, edges), 0.0]), np.array([*map(float, heights), 1.0])
 
 
-EDGES, HEIGHTS = _edges()
-STEPS = EDGES[:-1] / 2.0**47  # times a signed number of 48 bits: a point across the slab
+_EDGES, _HEIGHTS = _edges()
+_STEPS = _EDGES[:-1] / 2.0**47  # times a signed number of 48 bits: a point across the slab
 
 
 @kernel
-def point(word: U) -> tuple[float, float, bool]:
+def _point(word: U) -> tuple[float, float, bool]:
     """Return a point across a slab, the digits that are left, and whether the next slab covers it:
     then it lies under the density for sure.
     """
-    layer = word & U(LAYERS - 1)
-    x = (np.int64(word) >> 16) * STEPS[layer]
-    return x, ((word >> U(8)) & U(255)) * DIGITS, abs(x) < EDGES[layer + U(1)]
+    layer = word & U(_LAYERS - 1)
+    x = (np.int64(word) >> 16) * _STEPS[layer]
+    return x, ((word >> U(8)) & U(255)) * _DIGITS, abs(x) < _EDGES[layer + U(1)]
 
 
 @kernel
@@ -87,27 +87,27 @@ def normal(key: U) -> tuple[float, float, U]:
     while True:
         word = bits(key, 0)
         key += SIDE
-        x, digits, covered = point(word)
+        x, digits, covered = _point(word)
         if covered:
             return x, digits, key
-        x, key = tail_or_reject(key, word & U(LAYERS - 1), x)
+        x, key = _tail_or_reject(key, word & U(_LAYERS - 1), x)
         if x != 0.0:
             return x, digits, key
 
 
 @kernel
-def tail_or_reject(key: U, layer: U, x: float) -> tuple[float, U]:
+def _tail_or_reject(key: U, layer: U, x: float) -> tuple[float, U]:
     """For a point of a slab that the next does not cover: the point, one of the tail in its stead,
     or 0 if it is rejected.
     """
     if layer == 0:
         while True:
-            over = -log(1 - uniform(key, 0)) / TAIL
+            over = -log(1 - uniform(key, 0)) / _TAIL
             room = -2 * log(1 - uniform(key, 1))
             key += SIDE + SIDE
             if over * over < room:
-                return math.copysign(TAIL + over, x), key
-    low, high = HEIGHTS[layer], HEIGHTS[layer + U(1)]
+                return math.copysign(_TAIL + over, x), key
+    low, high = _HEIGHTS[layer], _HEIGHTS[layer + U(1)]
     under = low + uniform(key, 0) * (high - low) < exp(-x * x / 2)
     return (x if under else 0.0), key + SIDE
 
@@ -116,45 +116,45 @@ def gamma_setup(shape: float) -> tuple[float, float, float]:
     """Return d, spread and edge for a shape of at least 1, in plain Python."""
     d = shape - 1 / 3
     spread = 1 / (3 * math.sqrt(d))
-    return d, spread, EDGE * spread
+    return d, spread, _EDGE * spread
 
 
-compiled_gamma_setup = kernel(gamma_setup)
+_compiled_gamma_setup = kernel(gamma_setup)
 
 
 @kernel
 def prepare_gamma(shape: float, mould: Floats) -> None:
     """Write the mould for a shape of at least 1."""
-    mould[0], mould[1], mould[2] = compiled_gamma_setup(shape)
+    mould[0], mould[1], mould[2] = _compiled_gamma_setup(shape)
 
 
 @kernel
 def gamma(key: U, mould: Floats) -> tuple[float, U]:
     """Return a gamma variate, which is positive, and the next key."""
-    x, u, covered = point(bits(key, 0))
+    x, u, covered = _point(bits(key, 0))
     v = fma(mould[1], x, 1.0)
     # the edge is computed again: on a GPU to read mould[2] takes longer
-    if covered and surely_accepts(u, v, EDGE * mould[1] * x * x):
+    if covered and _surely_accepts(u, v, _EDGE * mould[1] * x * x):
         return mould[0] * (v * v * v), key + SIDE
-    return gamma_slowly(key, mould)
+    return _gamma_slowly(key, mould)
 
 
 @cold
-def gamma_slowly(key: U, mould: Floats) -> tuple[float, U]:
+def _gamma_slowly(key: U, mould: Floats) -> tuple[float, U]:
     """Return the same, whatever the numbers are."""
     while True:
         x, u, key = normal(key)
         v = fma(mould[1], x, 1.0)
-        if surely_accepts(u, v, EDGE * mould[1] * x * x):
+        if _surely_accepts(u, v, _EDGE * mould[1] * x * x):
             return mould[0] * (v * v * v), key
-        u += uniform(key, 0) * DIGITS
+        u += uniform(key, 0) * _DIGITS
         key += SIDE
-        if accepts(u, mould[0], mould[1] * x, v):
+        if _accepts(u, mould[0], mould[1] * x, v):
             return mould[0] * (v * v * v), key
 
 
 @kernel
-def surely_accepts(u: float, v: float, y: float) -> bool:
+def _surely_accepts(u: float, v: float, y: float) -> bool:
     """Return whether u >= SQUEEZE d s^4, from v = 1 + s and y = edge x^2: then 1 - u is below h
     whatever the further digits of u are.
     """
@@ -162,6 +162,6 @@ def surely_accepts(u: float, v: float, y: float) -> bool:
 
 
 @kernel
-def accepts(u: float, d: float, s: float, v: float) -> bool:
+def _accepts(u: float, d: float, s: float, v: float) -> bool:
     """Return whether 1 - u is below h."""
     return v > 0 and log(1 - u) < d * (4.5 * s * s + 1 - v * v * v + 3 * log(v))

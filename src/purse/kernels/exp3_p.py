@@ -25,8 +25,8 @@ from purse.kernels.random import uniform
 from purse.kernels.weights import largest, pick, total
 from purse.types import SKIP, Floats, Ints, Now, Play
 
-SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
-RENEW = 256  # reports; until then weights grow by at most exp((1 + beta) RENEW), far from overflow
+_SMALL = 0.01  # beta: the first term that `times_exp` leaves out is below 1e-18
+_RENEW = 256  # reports; until then weights grow by at most exp((1 + beta) RENEW), far from overflow
 
 
 class Exp3PParams(NamedTuple):
@@ -85,7 +85,7 @@ def draw_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
     pass. `room` (K,) is written under a mask.
     """
     if now.masked:
-        draw_allowed_action(now, chances, room, play)
+        _draw_allowed_action(now, chances, room, play)
         return
     action = pick(uniform(now.key, 0), chances)
     play.arms[0] = action if action < room.shape[0] else SKIP
@@ -93,7 +93,7 @@ def draw_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
 
 
 @cold
-def draw_allowed_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
+def _draw_allowed_action(now: Now, chances: Floats, room: Floats, play: Play) -> None:
     """Do the same under a mask."""
     for i in range(room.shape[0]):
         room[i] = chances[i]
@@ -122,15 +122,15 @@ def learn_action(
     state.gains[arm] += gain / prob
     state.weights[arm] *= exp(params.eta * (gain / prob))
     state.age[0] += 1
-    if state.age[0] >= RENEW or params.beta > SMALL or prob < params.eta or params.gamma == 1:
-        weigh_afresh(params, state)
+    if state.age[0] >= _RENEW or params.beta > _SMALL or prob < params.eta or params.gamma == 1:
+        _weigh_afresh(params, state)
     scale = (1 - params.gamma) / total(state.weights)
     for i in range(params.n_arms):
         state.chances[i] = scale * state.weights[i] + params.gamma / params.n_arms
 
 
 @cold
-def weigh_afresh(params: Exp3PParams, state: Exp3PState) -> None:
+def _weigh_afresh(params: Exp3PParams, state: Exp3PState) -> None:
     """Compute all weights from the gains, the largest of them 1."""
     state.age[0] = 0
     top = largest(state.gains)

@@ -33,7 +33,7 @@ def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
     c is so short that c z - 1 is exact for z near 1, and the leading digits are so few that k
     LN2_HIGH can be added to them without error.
     """
-    middles = (EDGE + (np.arange(128) << np.int64(45)) + (1 << 44)).view(np.float64)
+    middles = (_EDGE + (np.arange(128) << np.int64(45)) + (1 << 44)).view(np.float64)
     rows = []
     with localcontext() as context:
         context.prec = 40
@@ -48,15 +48,15 @@ def _logs() -> np.ndarray[Any, np.dtype[np.float64]]:
 
 fma: Any = Intrinsic("purse.compiler.intrinsics:fma", plain.fma)
 # LN2_HIGH is a multiple of 2^-32
-LN2_HIGH, LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
-POWERS = _powers()
-PER_LN2 = 128 / 0.6931471805599453
+_LN2_HIGH, _LN2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+_POWERS = _powers()
+_PER_LN2 = 128 / 0.6931471805599453
 # the bits of 0.705, near sqrt(1/2); seen from there 1 is the middle of a stretch, whose c is 1
-EDGE = 0x3FE6900000000000
-LOGS = _logs()
+_EDGE = 0x3FE6900000000000
+_LOGS = _logs()
 # 1.5 * 2^52: adding it rounds to a whole number and leaves that number in the low bits
-ROUND = 6755399441055744.0
-LOWEST = -708.0  # below, the result would be subnormal
+_ROUND = 6755399441055744.0
+_LOWEST = -708.0  # below, the result would be subnormal
 
 
 @kernel
@@ -66,12 +66,12 @@ def exp(x: float) -> float:
     x = (128 k + j) ln 2 / 128 + r with |r| <= ln 2 / 256, so e^x = 2^k 2^(j/128) e^r: a table and a
     short series.
     """
-    x = x if x > LOWEST else LOWEST
-    shifted = fma(x, PER_LN2, ROUND)
-    n = shifted - ROUND
-    r = fma(-LN2_LOW / 128, n, fma(-LN2_HIGH / 128, n, x))
+    x = x if x > _LOWEST else _LOWEST
+    shifted = fma(x, _PER_LN2, _ROUND)
+    n = shifted - _ROUND
+    r = fma(-_LN2_LOW / 128, n, fma(-_LN2_HIGH / 128, n, x))
     k = np.float64(shifted).view(np.int64)
-    power = np.int64(POWERS[k & 127] + (k << 45)).view(np.float64)
+    power = np.int64(_POWERS[k & 127] + (k << 45)).view(np.float64)
     r2 = r * r
     q = fma(r2, fma(r2, fma(r, 1 / 120, 1 / 24), fma(r, 1 / 6, 0.5)), r)
     return fma(power, q, power)
@@ -94,14 +94,14 @@ def log(x: float) -> float:
     loses is put back.
     """
     bits = np.float64(x).view(np.int64)
-    above = bits - EDGE
+    above = bits - _EDGE
     k = above >> 52
     j = (above >> 45) & 127
-    table = LOGS  # named once: a GPU keeps a copy for each time that a global array is named
+    table = _LOGS  # named once: a GPU keeps a copy for each time that a global array is named
     r = fma(np.int64(bits - (k << 52)).view(np.float64), table[j, 0], -1.0)
-    large = fma(np.float64(k), LN2_HIGH, table[j, 1])
+    large = fma(np.float64(k), _LN2_HIGH, table[j, 1])
     high = large + r
-    low = (large - high) + r + fma(np.float64(k), LN2_LOW, table[j, 2])
+    low = (large - high) + r + fma(np.float64(k), _LN2_LOW, table[j, 2])
     r2 = r * r
     q = fma(r2, fma(r2, fma(r, 1 / 7, -1 / 6), fma(r, 1 / 5, -1 / 4)), fma(r, 1 / 3, -0.5))
     return high + fma(r2, q, low)

@@ -27,9 +27,9 @@ from purse.kernels.distributions import normal
 from purse.kernels.random import FEATURES, at, stream, uniform
 from purse.types import Floats
 
-REACH, SIZE = 1.5, 0.5
+_REACH, _SIZE = 1.5, 0.5
 # of the sine of an angle in turns, in odd powers: up to a quarter turn the rest is below 1e-9
-SERIES = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(7)]
+_SERIES = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(7)]
 
 
 def as_seen(features: Features, numbers: Floats) -> Floats:
@@ -41,26 +41,26 @@ def as_seen(features: Features, numbers: Floats) -> Floats:
 
 def mapped(numbers: Floats, waves: Waves) -> Floats:
     """Return numbers, shape (..., F), and after them their cosines, rounded to 32 bits."""
-    turns, starts = draw_waves(waves, numbers.shape[-1])
+    turns, starts = _draw_waves(waves, numbers.shape[-1])
     angles = np.broadcast_to(starts, (*numbers.shape[:-1], waves.size)).copy()
     for k, turn in enumerate(turns):
         angles += numbers[..., k, None] * turn
-    cosines = (SIZE * cosine(angles)).astype(np.float32)
+    cosines = (_SIZE * _cosine(angles)).astype(np.float32)
     return np.concatenate([numbers, cosines.astype(np.float64)], axis=-1)
 
 
-def cosine(turns: Floats) -> Floats:
+def _cosine(turns: Floats) -> Floats:
     """Return the cosines of angles in turns, to 1e-9."""
     rising = 0.25 - np.abs(turns - np.rint(turns))  # whose sine it is
     square = rising * rising
-    total = np.full_like(turns, SERIES[-1])
-    for term in SERIES[-2::-1]:
+    total = np.full_like(turns, _SERIES[-1])
+    for term in _SERIES[-2::-1]:
         total = total * square + term
     return total * rising
 
 
 @cache
-def draw_waves(waves: Waves, n_features: int) -> tuple[Floats, Floats]:
+def _draw_waves(waves: Waves, n_features: int) -> tuple[Floats, Floats]:
     """Return w, (F, size), and b, (size,), in turns; more cosines leave the first as they are."""
     numbers = stream(waves.seed, 0, FEATURES)
     turns, starts = np.zeros((n_features, waves.size)), np.zeros(waves.size)
@@ -69,4 +69,4 @@ def draw_waves(waves: Waves, n_features: int) -> tuple[Floats, Floats]:
         for f in range(n_features):
             turns[f, k], _, key = normal(key)
         starts[k] = uniform(key, 0)
-    return turns * (REACH / (math.tau * math.sqrt(n_features))), starts
+    return turns * (_REACH / (math.tau * math.sqrt(n_features))), starts

@@ -55,44 +55,44 @@ def init(params: Any, problem: Problem) -> IndexState:
     return IndexState(np.zeros(k), np.zeros(k), np.zeros(k), np.full(k, FIRST), np.zeros(k))
 
 
-def scratch(params: Any, problem: Problem) -> Scores:
+def _scratch(params: Any, problem: Problem) -> Scores:
     """Allocate room for the score of each arm."""
     return Scores(np.zeros(problem.n_arms))
 
 
-def choose_largest(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def _choose_largest(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Score every arm and take the largest."""
     for i in range(scratch.scores.shape[0]):
         scratch.scores[i] = score(params, state, now, i)
     take_largest(now, scratch.scores, play)
 
 
-def share_scores(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    """Write the probabilities of `choose_largest`."""
+def _share_scores(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    """Write the probabilities of `_choose_largest`."""
     for i in range(scratch.scores.shape[0]):
         scratch.scores[i] = score(params, state, now, i)
     share_largest(now, scratch.scores, out)
 
 
-def add_and_learn(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def _add_and_learn(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Add the report to the sums of its arm, and let the policy keep what follows."""
     add_report(state, play.arms[0], play.rewards[0], play.costs[0, 0])
     learn(params, state, play.arms[0])
 
 
 @kernel
-def learn_nothing(params: Any, state: Any, i: int) -> None:
+def _learn_nothing(params: Any, state: Any, i: int) -> None:
     """Keep nothing besides the sums."""
 
 
-def index_rule(score: Callable[..., float], learn: Callable[..., None] = learn_nothing) -> Any:
+def index_rule(score: Callable[..., float], learn: Callable[..., None] = _learn_nothing) -> Any:
     """Return init, scratch, choose, update and probabilities of the rule with this score."""
     return (
         init,
-        scratch,
-        attach(choose_largest, score=score),
-        attach(add_and_learn, learn=learn),
-        attach(share_scores, score=score),
+        _scratch,
+        attach(_choose_largest, score=score),
+        attach(_add_and_learn, learn=learn),
+        attach(_share_scores, score=score),
     )
 
 
@@ -145,7 +145,7 @@ def find_largest(now: Now, scores: Floats) -> tuple[int, int]:
     Return -1 and 0 if all are `OUT`.
     """
     if now.masked:
-        return find_largest_allowed(now, scores)
+        return _find_largest_allowed(now, scores)
     top = OUT
     arm = -1
     for i in range(scores.shape[0]):
@@ -159,7 +159,7 @@ def find_largest(now: Now, scores: Floats) -> tuple[int, int]:
 
 
 @cold
-def find_largest_allowed(now: Now, scores: Floats) -> tuple[int, int]:
+def _find_largest_allowed(now: Now, scores: Floats) -> tuple[int, int]:
     """Do the same under a mask."""
     arm = -1
     count = 0
@@ -182,12 +182,12 @@ def take_largest(now: Now, scores: Floats, play: Play) -> None:
     play.arms[0] = arm if arm >= 0 else SKIP if now.masked else STOP
     play.probs[0] = 1.0
     if count > 1:
-        play.arms[0] = take_equal(now, arm, scores, int(uniform(now.key, 0) * count))
+        play.arms[0] = _take_equal(now, arm, scores, int(uniform(now.key, 0) * count))
         play.probs[0] = 1 / count
 
 
 @cold
-def take_equal(now: Now, first: int, scores: Floats, skip: int) -> int:
+def _take_equal(now: Now, first: int, scores: Floats, skip: int) -> int:
     """Return the arm that many places after the first among the allowed ones with its score."""
     arm = first
     while skip > 0:

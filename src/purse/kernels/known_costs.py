@@ -11,7 +11,7 @@ import numpy as np
 from purse.compiler.kernel import kernel
 from purse.types import Floats, Ints, Problem
 
-UNCAPPED = 2**62  # more pulls than any game has
+_UNCAPPED = 2**62  # more pulls than any game has
 
 
 class KnownCosts(NamedTuple):
@@ -28,9 +28,9 @@ def known_costs(problem: Problem, policy: str) -> KnownCosts:
     """Return what a problem tells of costs and caps; refuse one whose costs are not known, or 0."""
     costs = problem.known_costs(policy)
     caps = (
-        np.full(problem.n_arms, UNCAPPED)
+        np.full(problem.n_arms, _UNCAPPED)
         if problem.caps is None
-        else np.minimum(problem.caps, UNCAPPED).astype(np.int64)
+        else np.minimum(problem.caps, _UNCAPPED).astype(np.int64)
     )
     units = np.asarray(problem.costs)[:, 0].copy()
     return KnownCosts(costs, units, caps, float(problem.cost_max.max()), int(units.min()))

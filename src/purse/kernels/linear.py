@@ -47,8 +47,8 @@ from purse.kernels.replan.plan import (
 )
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, Problem
 
-THIRD = 1 / 3
-LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
+_THIRD = 1 / 3
+_LEAST_PART = 0.01  # of its mean cost that an arm is predicted to cost at least
 
 
 class LinearParams(NamedTuple):
@@ -147,7 +147,7 @@ def linear_scratch(params: LinearParams, problem: Problem) -> LinearScratch:
 
 
 @kernel
-def context_row(now: Now, i: int) -> int:
+def _context_row(now: Now, i: int) -> int:
     """Return the row of `now.context` that arm i sees."""
     return min(i, now.context.shape[0] - 1)
 
@@ -169,7 +169,7 @@ def open_fitting(params: LinearParams, scratch: Any, now: Now) -> None:
 
 
 @kernel
-def affordable(params: LinearParams, scratch: Any, i: int, round_part: float) -> float:
+def _affordable(params: LinearParams, scratch: Any, i: int, round_part: float) -> float:
     """N: the pulls of arm i, at its mean cost, that a K-th of what is left pays for.
 
     `round_part` is the part of the rounds left that one takes; `prices` has 1 / left.
@@ -192,30 +192,30 @@ def linear_bounds(params: LinearParams, state: Any, scratch: Any, now: Now, samp
     share = usual_share(state.first)
     key = now.key
     times = 1.0
-    set_levels(params, model, scratch, now, share)
+    _set_levels(params, model, scratch, now, share)
     for i in range(n_arms):
         if model.reports[i] > 0:
-            x = now.context[context_row(now, i)]
+            x = now.context[_context_row(now, i)]
             level, square = scratch.levels[i], scratch.scores[i]
             part = 1 / (model.reports[i] + 1)
             if sampled:
                 times, _, key = normal(key)
-            width = times * signal_width(model, i, 0, 1.0, level, square, part)
+            width = times * _signal_width(model, i, 0, 1.0, level, square, part)
             scratch.gains[i] = min(1.0, max(0.0, predict(model, i, 0, x) + width))
             for j in range(d):
-                cost = predicted_cost(model, scratch, i, j, x)
+                cost = _predicted_cost(model, scratch, i, j, x)
                 if sampled:
                     times, _, key = normal(key)
                 top = model.tops[i, 1 + j]
-                width = times * signal_width(model, i, 1 + j, top, level, square, part)
+                width = times * _signal_width(model, i, 1 + j, top, level, square, part)
                 cost = lower_cost(cost, width) if width > 0 else cost - width
                 scratch.uses[i, j] = min(params.most[i, j], max(params.least[i, j], cost))
         else:
-            untried_bounds(params, scratch, now, i, scratch.gains[i], share)
+            _untried_bounds(params, scratch, now, i, scratch.gains[i], share)
 
 
 @kernel
-def set_levels(
+def _set_levels(
     params: LinearParams, model: Regression, scratch: Any, now: Now, share: float
 ) -> None:
     """Write the means of each arm, N to `gains`, its leverage to `scores`, and L.
@@ -234,15 +234,15 @@ def set_levels(
             guess = 0.5 if s == 0 else share * params.most[i, s - 1]
             scratch.means[i, s] = model.sums[i, s] * part if tried else guess
     for i in range(n_arms):
-        scratch.gains[i] = affordable(params, scratch, i, round_part)
+        scratch.gains[i] = _affordable(params, scratch, i, round_part)
     for i in range(n_arms):
-        scratch.scores[i] = leverage(model, i, now.context[context_row(now, i)])
+        scratch.scores[i] = leverage(model, i, now.context[_context_row(now, i)])
     for i in range(n_arms):
-        scratch.levels[i] = level_at(params, now, i, scratch.gains[i], scratch.scores[i])
+        scratch.levels[i] = _level_at(params, now, i, scratch.gains[i], scratch.scores[i])
 
 
 @kernel
-def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float) -> float:
+def _level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float) -> float:
     """L of an arm with a report, in a context of this leverage."""
     n = float(now.context.shape[1])
     speaking = max(1.0, 1 / square - params.ridge + now.pending[i])
@@ -250,22 +250,22 @@ def level_at(params: LinearParams, now: Now, i: int, pulls: float, square: float
 
 
 @kernel
-def signal_width(
+def _signal_width(
     model: Regression, i: int, s: int, top: float, level: float, square: float, part: float
 ) -> float:
     """Return the width of signal s of an arm whose reports are 1 / part - 1, at this leverage."""
     variance = (model.squares[i, s] + PRIOR * top * top) * part
-    return math.sqrt(2 * level * variance * square) + level * top * square * THIRD
+    return math.sqrt(2 * level * variance * square) + level * top * square * _THIRD
 
 
 @kernel
-def predicted_cost(model: Regression, scratch: Any, i: int, j: int, x: Floats) -> float:
+def _predicted_cost(model: Regression, scratch: Any, i: int, j: int, x: Floats) -> float:
     """Return the cost of resource j that is predicted for an arm with a report."""
-    return max(predict(model, i, 1 + j, x), LEAST_PART * scratch.means[i, 1 + j])
+    return max(predict(model, i, 1 + j, x), _LEAST_PART * scratch.means[i, 1 + j])
 
 
 @kernel
-def untried_bounds(
+def _untried_bounds(
     params: LinearParams, scratch: Any, now: Now, i: int, pulls: float, share: float
 ) -> None:
     """Write u and l of an arm without a report."""
@@ -288,7 +288,7 @@ def score_open(params: LinearParams, state: Any, scratch: Any, now: Now) -> None
 
 
 @kernel
-def safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm: int) -> int:
+def _safe_instead(params: LinearParams, state: Any, scratch: Any, now: Now, arm: int) -> int:
     """Return the safe arm if `arm` is too risky, else `arm`."""
     if params.guard == 0:
         return arm
@@ -318,7 +318,7 @@ def take_best(params: LinearParams, state: Any, scratch: Any, now: Now, play: Pl
     elif params.pace.skips and scratch.scores[arm] < 0:
         play.arms[0] = SKIP
     else:
-        play.arms[0] = safe_instead(params, state, scratch, now, arm)
+        play.arms[0] = _safe_instead(params, state, scratch, now, arm)
 
 
 @kernel
@@ -328,7 +328,7 @@ def show_best(params: LinearParams, state: Any, scratch: Any, now: Now, out: Flo
     for i in range(out.shape[0]):
         out[i] = 0.0
     if arm >= 0 and not (params.pace.skips and scratch.scores[arm] < 0):
-        out[safe_instead(params, state, scratch, now, arm)] = 1.0
+        out[_safe_instead(params, state, scratch, now, arm)] = 1.0
 
 
 @kernel
@@ -337,7 +337,7 @@ def learn_linear(params: LinearParams, state: Any, scratch: Any, now: Now, play:
     i = play.arms[0]
     if state.reports[i] == 0:
         learn_share(state.first, play.costs[0], params.most[i])
-    x = now.context[context_row(now, i)]
+    x = now.context[_context_row(now, i)]
     add_report(regression_of(state), i, x, scratch.room, play.rewards[0], play.costs[0])
     add_to_pace(params.pace, state.paced, play.rewards[0], play.costs[0])
     state.paid[i, REPORTS] += 1

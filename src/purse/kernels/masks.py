@@ -78,11 +78,11 @@ def count_allowed(now: Now, n_arms: int) -> int:
 @kernel
 def nth_allowed(now: Now, n: int) -> int:
     """Return the allowed arm that n others stand before."""
-    return find_allowed(now, n) if now.masked else n
+    return _find_allowed(now, n) if now.masked else n
 
 
 @cold
-def find_allowed(now: Now, n: int) -> int:
+def _find_allowed(now: Now, n: int) -> int:
     """Do the same under a mask."""
     arm = -1
     while n >= 0:

@@ -18,9 +18,9 @@ import math
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import exp, log
 
-STEPS = 6  # of Newton's method; tests hold the bounds against bisection
-FURTHEST = 700.0  # exp(-700) is the least bound but 0
-NOTHING = 1e-300  # smaller numbers have no logarithm here
+_STEPS = 6  # of Newton's method; tests hold the bounds against bisection
+_FURTHEST = 700.0  # exp(-700) is the least bound but 0
+_NOTHING = 1e-300  # smaller numbers have no logarithm here
 
 
 def log_term_of(confidence: float, n_intervals: int) -> float:
@@ -37,7 +37,7 @@ def lower(mean: float, n: float, log_term: float) -> float:
     With u = ln((1 - m) / m) the divergence is convex in u and nearly linear far out, so that
     Newton's method comes from outside and needs few steps.
     """
-    if n <= 0 or mean <= NOTHING:
+    if n <= 0 or mean <= _NOTHING:
         return 0.0
     level = (log_term + 0.5 * log(n)) / n
     rest = 1 - mean
@@ -45,21 +45,21 @@ def lower(mean: float, n: float, log_term: float) -> float:
         return exp(-level)
     least = log(rest / mean)  # here the divergence is 0
     constant = mean * log(mean) + rest * log(rest)
-    u = min(FURTHEST, least + math.sqrt(2 * level / (mean * rest)))
+    u = min(_FURTHEST, least + math.sqrt(2 * level / (mean * rest)))
     most = rest + level + math.sqrt(level * (level + 2 * rest))  # 1 - m is at most this
     if most < 1:
         u = min(u, log(most / (1 - most)))
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         grown = 1 + exp(u)
         excess = constant + log(grown) - rest * u - level
         slope = mean - 1 / grown
         if slope > 0:
-            u = min(FURTHEST, max(least, u - excess / slope))
+            u = min(_FURTHEST, max(least, u - excess / slope))
     return 1 / (1 + exp(u))
 
 
 @kernel
-def upper(mean: float, n: float, log_term: float) -> float:
+def _upper(mean: float, n: float, log_term: float) -> float:
     """Return the upper bound on the mean of n values in [0, 1] whose mean so far is `mean`; see
     `lower`. 1 if n is 0.
     """

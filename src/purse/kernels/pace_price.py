@@ -40,7 +40,9 @@ from purse.kernels.primal_dual import common_budget, project
 from purse.kernels.weights import largest
 from purse.types import SKIP, Floats, Now, Play, Problem
 
-SPREAD, EARNED, SPENT = range(3)  # in `paced`: Q - 1 - d (t - 1), rewards, and the first of the U_j
+_SPREAD, _EARNED, _SPENT = range(
+    3
+)  # in `paced`: Q - 1 - d (t - 1), rewards, and the first of the U_j
 
 
 class Pace(NamedTuple):
@@ -63,25 +65,25 @@ def new_pace(problem: Problem) -> Pace:
 
 def new_paced(pace: Pace, problem: Problem) -> Floats:
     """Return `paced` before any report, shape (2 + d,): a part of the state."""
-    paced = np.zeros(SPENT + problem.n_resources)
+    paced = np.zeros(_SPENT + problem.n_resources)
     if not pace.skips:
         middle = (problem.cost_min + problem.cost_max).mean(axis=0) / 2 * problem.unit_scale
-        paced[EARNED], paced[SPENT:] = 0.5, middle * pace.rates
+        paced[_EARNED], paced[_SPENT:] = 0.5, middle * pace.rates
     return paced
 
 
 @kernel
 def add_to_pace(pace: Pace, paced: Floats, reward: float, costs: Floats) -> None:
     """Add a report, with its costs (d,)."""
-    paced[EARNED] += reward
+    paced[_EARNED] += reward
     for j in range(costs.shape[0]):
         used = pace.rates[j] * costs[j]
-        paced[SPREAD] += used * (used - 2)
-        paced[SPENT + j] += used
+        paced[_SPREAD] += used * (used - 2)
+        paced[_SPENT + j] += used
 
 
 @kernel
-def overspent(pace: Pace, now: Now, j: int) -> float:
+def _overspent(pace: Pace, now: Now, j: int) -> float:
     """S_j, with a horizon; negative if less than the pace was spent."""
     return (pace.budget[j] - now.left[j]) * pace.rates[j] - (now.t - 1)
 
@@ -90,12 +92,12 @@ def overspent(pace: Pace, now: Now, j: int) -> float:
 def pace_prices(pace: Pace, paced: Floats, now: Now, eta: float, prices: Floats) -> None:
     """Write lambda (d,) over the base (d,). Without a horizon the base does not count."""
     if not pace.skips:
-        earned_prices(pace.kappa, paced[EARNED], paced[SPENT:], prices)
+        earned_prices(pace.kappa, paced[_EARNED], paced[_SPENT:], prices)
         return
-    squares = 1 + prices.shape[0] * float(now.t - 1) + paced[SPREAD]
+    squares = 1 + prices.shape[0] * float(now.t - 1) + paced[_SPREAD]
     scale = eta / math.sqrt(max(1.0, squares))
     for j in range(prices.shape[0]):
-        prices[j] += scale * overspent(pace, now, j)
+        prices[j] += scale * _overspent(pace, now, j)
     project(prices, 1.0)
 
 
@@ -103,7 +105,7 @@ def pace_prices(pace: Pace, paced: Floats, now: Now, eta: float, prices: Floats)
 def multiplicative_prices(pace: Pace, now: Now, step: float, prices: Floats) -> None:
     """Write lambda (d,) by the multiplicative law; there must be a horizon."""
     for j in range(prices.shape[0]):
-        prices[j] = step * overspent(pace, now, j)
+        prices[j] = step * _overspent(pace, now, j)
     top = max(0.0, largest(prices))
     whole = exp(-top)
     for j in range(prices.shape[0]):

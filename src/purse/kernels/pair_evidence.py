@@ -20,11 +20,11 @@ import math
 from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import log
 
-STEPS = 32  # of bisection; near its least value the evidence is flat
-LARGE = 10.0  # from here on Stirling's series has 12 digits
-HALF_LOG_2PI, LOG_PI = 0.5 * math.log(2 * math.pi), math.log(math.pi)
-LEAST = 1e-300  # smaller numbers have no logarithm here
-MOST = 1 - 2.0**-53  # the largest number below 1
+_STEPS = 32  # of bisection; near its least value the evidence is flat
+_LARGE = 10.0  # from here on Stirling's series has 12 digits
+_HALF_LOG_2PI, _LOG_PI = 0.5 * math.log(2 * math.pi), math.log(math.pi)
+_LEAST = 1e-300  # smaller numbers have no logarithm here
+_MOST = 1 - 2.0**-53  # the largest number below 1
 
 
 def level_of(confidence: float, n_tests: int) -> float:
@@ -36,18 +36,18 @@ def level_of(confidence: float, n_tests: int) -> float:
 def log_gamma(z: float) -> float:
     """Return ln Gamma(z) for z > 0, by Stirling's series. The same bits on every machine."""
     product = 1.0
-    while z < LARGE:
+    while z < _LARGE:
         product *= z
         z += 1
     u = 1 / (z * z)
     series = (1 / 12 - u * (1 / 360 - u * (1 / 1260 - u / 1680))) / z
-    return (z - 0.5) * log(z) - z + HALF_LOG_2PI + series - log(product)
+    return (z - 0.5) * log(z) - z + _HALF_LOG_2PI + series - log(product)
 
 
 @kernel
 def log_average(s: float, f: float) -> float:
     """Return ln of the average of q^s (1 - q)^f over q ~ Beta(1/2, 1/2)."""
-    return log_gamma(s + 0.5) + log_gamma(f + 0.5) - log_gamma(s + f + 1) - LOG_PI
+    return log_gamma(s + 0.5) + log_gamma(f + 0.5) - log_gamma(s + f + 1) - _LOG_PI
 
 
 @cold
@@ -76,7 +76,7 @@ def evidence(
     if s / n + shift <= ratio * own:
         return 0.0
     low, high = max(own, shift / ratio), min(1.0, (s / n + shift) / ratio)
-    for _ in range(STEPS):
+    for _ in range(_STEPS):
         m = 0.5 * (low + high)
         mean = ratio * m - shift
         slope = ratio * (n * mean - s) * m * (1 - m) + (n2 * m - s2) * mean * (1 - mean)
@@ -89,5 +89,5 @@ def evidence(
 @kernel
 def log_power(m: float, s: float, f: float) -> float:
     """Return ln(m^s (1 - m)^f)."""
-    m = min(MOST, max(LEAST, m))
+    m = min(_MOST, max(_LEAST, m))
     return s * log(m) + f * log(1 - m)

@@ -19,7 +19,7 @@ from purse.compiler.kernel import kernel
 from purse.kernels.fastmath import exp
 from purse.types import Floats, Ints, Problem
 
-OLD = 2**62  # the age of weights that are to be computed again
+_OLD = 2**62  # the age of weights that are to be computed again
 
 
 def common_budget(problem: Problem, rounds: int | None) -> tuple[float, Floats]:
@@ -51,7 +51,7 @@ def apply_skipped_rounds(
         learner.gains[n_arms] += passed * nothing
         learner.weights[n_arms] *= exp(primal.eta * nothing)
     if passed != 1:
-        learner.age[0] = OLD
+        learner.age[0] = _OLD
         for i in range(learner.gains.shape[0]):
             learner.gains[i] += (passed - 1) * primal.beta / learner.chances[i]
 

@@ -30,8 +30,8 @@ from purse.features import Features
 from purse.kernels.regression import Regression, new_regression
 from purse.types import Floats, Problem
 
-FORMAT = 1
-LARGEST = 1 << 26  # bytes of a file
+_FORMAT = 1
+_LARGEST = 1 << 26  # bytes of a file
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +94,7 @@ class Prior:
         inverse = model.inverse.copy()
         for i in range(n_arms):
             if parts[i] < 1 or ridge != self.ridge:
-                inverse[i] = weakened(model.inverse[i], parts[i], self.ridge, ridge)
+                inverse[i] = _weakened(model.inverse[i], parts[i], self.ridge, ridge)
         return Regression(
             inverse,
             model.coefficients * scale[:, None],
@@ -122,7 +122,7 @@ def start_of(
         return new_regression(problem.n_arms, 1 + problem.n_resources, n, ridge)
     if not isinstance(prior, str):
         raise invalid("prior", prior, "must be the path of a file")
-    learnt = read_prior(prior)
+    learnt = _read_prior(prior)
     if digest not in (None, learnt.digest):
         raise InvalidInput(
             f"prior: {prior!r} is not the file that it was: its SHA-256 is {learnt.digest}, "
@@ -140,7 +140,7 @@ def pin_prior(policy: str, features: Features, arms: Sequence[str]) -> str:
     if not isinstance(options.get("prior"), str):
         return policy
     path = Path(options["prior"]).resolve()
-    learnt = read_prior(path)
+    learnt = _read_prior(path)
     learnt.check(features, arms=arms)
     if learnt.arms != tuple(arms):
         raise InvalidInput(
@@ -151,7 +151,7 @@ def pin_prior(policy: str, features: Features, arms: Sequence[str]) -> str:
     return f"{name}:{','.join(f'{key}={value!r}' for key, value in options.items())}"
 
 
-def weakened(inverse: Floats, part: float, ridge: float, other: float) -> Floats:
+def _weakened(inverse: Floats, part: float, ridge: float, other: float) -> Floats:
     """Return the inverse, (n, n), if a part of the reports counts, with another ridge."""
     eye = np.eye(len(inverse))
     weaker = np.linalg.inv(other * eye + part * (np.linalg.inv(inverse) - ridge * eye))
@@ -161,7 +161,7 @@ def weakened(inverse: Floats, part: float, ridge: float, other: float) -> Floats
 def write_prior(path: str | os.PathLike[str], prior: Prior) -> Prior:
     """Write the file, and return the prior as it is read from there."""
     facts = {
-        "format": FORMAT,
+        "format": _FORMAT,
         "kind": "prior",
         "arms": list(prior.arms),
         "features": dict(prior.features),
@@ -171,10 +171,10 @@ def write_prior(path: str | os.PathLike[str], prior: Prior) -> Prior:
         "reward_range": list(prior.reward_range),
     }
     write_arrays(path, facts, prior.model._asdict())
-    return read_prior(path)
+    return _read_prior(path)
 
 
-def read_prior(path: str | os.PathLike[str]) -> Prior:
+def _read_prior(path: str | os.PathLike[str]) -> Prior:
     """Return the prior that a file holds.
 
     Raise `InvalidInput` when the file cannot be read, holds something else, or is damaged.
@@ -182,18 +182,18 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
     name = str(path)
     try:
         with Path(path).open("rb") as file:
-            content = file.read(LARGEST + 1)
+            content = file.read(_LARGEST + 1)
     except OSError as error:
         raise InvalidInput(f"cannot read {name!r}: {error.strerror}") from None
-    if len(content) > LARGEST:
-        raise InvalidInput(f"{name!r} is larger than {LARGEST:,} bytes: it is not a prior")
+    if len(content) > _LARGEST:
+        raise InvalidInput(f"{name!r} is larger than {_LARGEST:,} bytes: it is not a prior")
     facts, arrays = read_arrays(io.BytesIO(content), name, "a prior")
     if facts.get("kind") != "prior":
         raise InvalidInput(f"{name!r} is not a prior")
-    if facts["format"] != FORMAT:
+    if facts["format"] != _FORMAT:
         raise InvalidInput(
             f"{name!r} has format {shorten(repr(facts['format']))}; this version of purse reads "
-            f"format {FORMAT}"
+            f"format {_FORMAT}"
         )
     try:
         model = Regression(*(arrays[field].astype(np.float64) for field in Regression._fields))
@@ -208,13 +208,13 @@ def read_prior(path: str | os.PathLike[str]) -> Prior:
             facts.get("map"),
             sha256(content).hexdigest(),
         )
-        check_known(prior)
+        _check_known(prior)
     except (InvalidInput, *DAMAGE) as error:
         raise InvalidInput(f"{name!r} is a damaged prior: {shorten(str(error))}") from None
     return prior
 
 
-def check_known(prior: Prior) -> None:
+def _check_known(prior: Prior) -> None:
     """Raise `ValueError` when arrays do not fit, or hold what no reports can lead to."""
     model, n_arms = prior.model, len(prior.arms)
     features = Features.of(prior.features, n_arms=n_arms, per_arm=prior.per_arm, map=prior.map)

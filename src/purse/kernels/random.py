@@ -19,7 +19,7 @@ import numpy as np
 from purse.compiler.kernel import kernel
 
 U = np.uint64
-STEP = U(0x9E3779B97F4A7C15)
+_STEP = U(0x9E3779B97F4A7C15)
 SIDE = U(0xDB4F0B9175AE2165)
 POLICY, WORLD, REFEREE, DELAY, EXPLORE, FEATURES = 0, 1, 2, 3, 4, 5  # roles: who draws
 
@@ -35,13 +35,13 @@ def mix(z: U) -> U:
 @kernel
 def stream(seed: int, path: int, role: int) -> U:
     """Return the numbers of one role on one path."""
-    return mix(mix(mix(U(seed)) + U(path) * STEP) + U(role) * STEP)
+    return mix(mix(mix(U(seed)) + U(path) * _STEP) + U(role) * _STEP)
 
 
 @kernel
 def at(stream: U, t: int) -> U:
     """Return the key of round t of a stream."""
-    return stream + U(t) * STEP
+    return stream + U(t) * _STEP
 
 
 @kernel
@@ -73,7 +73,7 @@ def shuffled(stream: U, position: int, size: int) -> int:
         for turn in range(12):
             left, right = (
                 right,
-                left ^ (int(mix(stream + U(turn) * STEP + U(right) * SIDE) >> U(33)) & mask),
+                left ^ (int(mix(stream + U(turn) * _STEP + U(right) * SIDE) >> U(33)) & mask),
             )
         position = (left << half) | right
         if position < size:

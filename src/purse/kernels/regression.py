@@ -35,8 +35,8 @@ import numpy as np
 from purse.compiler.kernel import kernel
 from purse.types import Floats
 
-PRIOR_REWARD = 0.5
-FEW = 0.25  # of the terms in 1 / (1 + N)
+_PRIOR_REWARD = 0.5
+_FEW = 0.25  # of the terms in 1 / (1 + N)
 
 
 class Regression(NamedTuple):
@@ -54,7 +54,7 @@ def new_regression(n_arms: int, n_signals: int, n_numbers: int, ridge: float) ->
     """Return what is known before any report."""
     signals = (n_arms, n_signals)
     coefficients = np.zeros((*signals, n_numbers))
-    coefficients[:, 0, -1] = PRIOR_REWARD
+    coefficients[:, 0, -1] = _PRIOR_REWARD
     return Regression(
         np.tile(np.eye(n_numbers) / ridge, (n_arms, 1, 1)),
         coefficients,
@@ -147,7 +147,7 @@ def upper_reward(model: Regression, i: int, x: Floats, width: float, alpha: floa
     """Return r+ of arm i in context x, of leverage width^2."""
     reports = model.reports[i]
     noise = math.sqrt((0.5 + model.squares[i, 0]) / (2 + reports))
-    bound = predict(model, i, 0, x) + alpha * noise * width + FEW / (1 + reports)
+    bound = predict(model, i, 0, x) + alpha * noise * width + _FEW / (1 + reports)
     return min(1.0, max(0.0, bound))
 
 
@@ -168,5 +168,5 @@ def least_cost(
     if reports > 0:
         scale = min(most, 2 * model.sums[i, 1 + j] / reports)
     noise = math.sqrt((0.5 * scale * scale + model.squares[i, 1 + j]) / (2 + reports))
-    bound = predict(model, i, 1 + j, x) - alpha * noise * width - FEW * scale / (1 + reports)
+    bound = predict(model, i, 1 + j, x) - alpha * noise * width - _FEW * scale / (1 + reports)
     return min(most, max(least, bound))

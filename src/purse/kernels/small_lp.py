@@ -18,9 +18,9 @@ import numpy as np
 from purse.compiler.kernel import cold, kernel
 from purse.types import Floats, Ints
 
-TOLERANCE = 1e-10  # of the best column's gain
-SMALLEST = 1e-12  # limit of a row, and part of it that a step moves
-NOBODY = -1000
+_TOLERANCE = 1e-10  # of the best column's gain
+_SMALLEST = 1e-12  # limit of a row, and part of it that a step moves
+_NOBODY = -1000
 
 
 class SmallLp(NamedTuple):
@@ -75,14 +75,14 @@ def new_lp(n_columns: int, n_rows: int) -> SmallLp:
 def set_limit(lp: SmallLp, j: int, limit: float) -> None:
     """Set what row j has; less than 1e-12 counts as 1e-12."""
     lp.limits[j] = limit
-    lp.parts[j] = 1 / max(limit, SMALLEST)
+    lp.parts[j] = 1 / max(limit, _SMALLEST)
 
 
 @kernel
 def solve(lp: SmallLp) -> float:
     """Write the solution to `pulls`; return its sum. A column that uses nothing stays at 0."""
     k = lp.gains.shape[0]
-    best = k  # not -1: a literal has a type of its own, and `run_simplex` would be compiled twice
+    best = k  # not -1: a literal has a type of its own, and `_run_simplex` would be compiled twice
     most = 0.0
     capped = False
     for i in range(k):
@@ -101,7 +101,7 @@ def solve(lp: SmallLp) -> float:
     if lp.basis.shape[0] == 1 and not capped:
         lp.pulls[best] = lp.scales[best]
     else:
-        run_simplex(lp, best, TOLERANCE * most)
+        _run_simplex(lp, best, _TOLERANCE * most)
     total = 0.0
     for i in range(k):
         total += lp.pulls[i]
@@ -109,7 +109,7 @@ def solve(lp: SmallLp) -> float:
 
 
 @kernel
-def run_simplex(lp: SmallLp, best: int, least: float) -> None:
+def _run_simplex(lp: SmallLp, best: int, least: float) -> None:
     """Pivot until no column gains more than `least`; the best column alone enters first."""
     k, m = lp.gains.shape[0], lp.basis.shape[0]
     for i in range(k):
@@ -121,11 +121,11 @@ def run_simplex(lp: SmallLp, best: int, least: float) -> None:
             lp.inverse[r, j] = 1.0 if r == j else 0.0
     entering = best
     for turn in range(40 * (m + k)):
-        leaving = move(lp, entering)
+        leaving = _move(lp, entering)
         if leaving >= 0:
-            invert(lp, leaving)
-        entering = find_entering(lp, least, turn > 4 * (m + k))
-        if entering == NOBODY:
+            _invert(lp, leaving)
+        entering = _find_entering(lp, least, turn > 4 * (m + k))
+        if entering == _NOBODY:
             break
     for i in range(k):
         if lp.full[i]:
@@ -136,7 +136,7 @@ def run_simplex(lp: SmallLp, best: int, least: float) -> None:
 
 
 @kernel
-def find_entering(lp: SmallLp, least: float, first: bool) -> int:
+def _find_entering(lp: SmallLp, least: float, first: bool) -> int:
     """Return the column with the largest gain at the prices of the basis, or the first with any."""
     m = lp.basis.shape[0]
     for j in range(m):
@@ -146,9 +146,9 @@ def find_entering(lp: SmallLp, least: float, first: bool) -> int:
             if b >= 0:
                 lp.prices[j] += lp.gains[b] * lp.scales[b] * lp.inverse[r, j]
     best = least
-    entering = NOBODY
+    entering = _NOBODY
     for j in range(m - 1, -1, -1):  # in the order of their numbers in the basis
-        if -lp.prices[j] > best and not (first and entering != NOBODY):
+        if -lp.prices[j] > best and not (first and entering != _NOBODY):
             best = -lp.prices[j]
             entering = -1 - j
         lp.prices[j] *= lp.parts[j]  # of a unit, no longer of the whole row
@@ -157,14 +157,14 @@ def find_entering(lp: SmallLp, least: float, first: bool) -> int:
         for j in range(m):
             gain -= lp.prices[j] * lp.uses[i, j]
         gain *= -lp.scales[i] if lp.full[i] else lp.scales[i]
-        if gain > best and not (first and entering != NOBODY):
+        if gain > best and not (first and entering != _NOBODY):
             best = gain
             entering = i
     return entering
 
 
 @kernel
-def move(lp: SmallLp, entering: int) -> int:
+def _move(lp: SmallLp, entering: int) -> int:
     """Let a column enter, or go from one bound to the other; return the row that leaves, or -1."""
     m = lp.basis.shape[0]
     sign = -1.0 if entering >= 0 and lp.full[entering] else 1.0
@@ -183,7 +183,7 @@ def move(lp: SmallLp, entering: int) -> int:
         if taken < 0:
             b = lp.basis[r]
             room = max(0.0, lp.caps[b] / lp.scales[b] - room) if b >= 0 else math.inf
-        if abs(taken) > SMALLEST:
+        if abs(taken) > _SMALLEST:
             far = room / abs(taken)
             tie = far == furthest and leaving >= 0 and lp.basis[r] < lp.basis[leaving]
             if far < furthest or tie:
@@ -207,7 +207,7 @@ def move(lp: SmallLp, entering: int) -> int:
 
 
 @cold
-def invert(lp: SmallLp, leaving: int) -> None:
+def _invert(lp: SmallLp, leaving: int) -> None:
     """Bring the inverse up to date after a pivot in the row `leaving`."""
     m = lp.basis.shape[0]
     for j in range(m):

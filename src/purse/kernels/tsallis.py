@@ -45,13 +45,13 @@ from purse.compiler.kernel import attach, kernel
 from purse.kernels.weights import draw_weighted, show_weighted, smallest
 from purse.types import Floats, Now, Play, Problem
 
-CLOSE = 3e-6
+_CLOSE = 3e-6
 # importance-weighted, reduced variance: the scale of the rate of each
-ESTIMATORS = {"iw": 2.0, "rv": 4.0}
+_ESTIMATORS = {"iw": 2.0, "rv": 4.0}
 loss: Any = None  # bound by `tsallis_rule`
 
 
-class TsallisState(NamedTuple):
+class _TsallisState(NamedTuple):
     """Estimated losses per arm over the reports so far."""
 
     losses: Floats  # (K,)
@@ -63,9 +63,9 @@ class TsallisScratch(NamedTuple):
     weights: Floats  # (K,)
 
 
-def init(params: Any, problem: Problem) -> TsallisState:
+def init(params: Any, problem: Problem) -> _TsallisState:
     """Return the state with nothing lost yet."""
-    return TsallisState(np.zeros(problem.n_arms))
+    return _TsallisState(np.zeros(problem.n_arms))
 
 
 def scratch(params: Any, problem: Problem) -> TsallisScratch:
@@ -75,7 +75,7 @@ def scratch(params: Any, problem: Problem) -> TsallisScratch:
 
 def scale_of(estimator: str) -> float:
     """Return the scale of the rate, from the estimator's name."""
-    return ESTIMATORS[validation.choice("estimator", estimator, tuple(ESTIMATORS))]
+    return _ESTIMATORS[validation.choice("estimator", estimator, tuple(_ESTIMATORS))]
 
 
 @kernel
@@ -85,7 +85,7 @@ def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
     half = 0.5 * eta
     y = 1.0
     step = 1.0
-    while abs(step) > CLOSE:
+    while abs(step) > _CLOSE:
         squares = cubes = fourths = 0.0
         for i in range(losses.shape[0]):
             root = 1 / (half * (losses[i] - low) + y)
@@ -109,30 +109,32 @@ def tsallis_weights(eta: float, losses: Floats, weights: Floats) -> float:
 
 
 @kernel
-def weigh(params: Any, state: TsallisState, scratch: TsallisScratch, t: int) -> float:
+def weigh(params: Any, state: _TsallisState, scratch: TsallisScratch, t: int) -> float:
     """Write the weights of round t; return their sum."""
     return tsallis_weights(params.scale / math.sqrt(t), state.losses, scratch.weights)
 
 
 @kernel
-def choose(params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, play: Play) -> None:
+def choose(
+    params: Any, state: _TsallisState, scratch: TsallisScratch, now: Now, play: Play
+) -> None:
     """Draw an arm by weight."""
     draw_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), play)
 
 
-def add_loss(
-    params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, play: Play
+def _add_loss(
+    params: Any, state: _TsallisState, scratch: TsallisScratch, now: Now, play: Play
 ) -> None:
     """Add the estimate of a round's losses."""
     if params.reduced:
-        add_reduced(params, state, scratch, now.t, play, loss(params, play))
+        _add_reduced(params, state, scratch, now.t, play, loss(params, play))
     else:
         state.losses[play.arms[0]] += loss(params, play) / play.probs[0]
 
 
 @kernel
-def add_reduced(
-    params: Any, state: TsallisState, scratch: TsallisScratch, t: int, play: Play, loss: float
+def _add_reduced(
+    params: Any, state: _TsallisState, scratch: TsallisScratch, t: int, play: Play, loss: float
 ) -> None:
     """Do the same with less variance."""
     arm, chance = play.arms[0], play.probs[0]
@@ -145,7 +147,7 @@ def add_reduced(
 
 @kernel
 def probabilities(
-    params: Any, state: TsallisState, scratch: TsallisScratch, now: Now, out: Floats
+    params: Any, state: _TsallisState, scratch: TsallisScratch, now: Now, out: Floats
 ) -> None:
     """Write the probabilities of `choose`."""
     show_weighted(now, scratch.weights, weigh(params, state, scratch, now.t), out)
@@ -153,4 +155,4 @@ def probabilities(
 
 def tsallis_rule(loss: Callable[..., float]) -> Any:
     """Return init, scratch, choose, update and probabilities of the rule with this loss."""
-    return init, scratch, choose, attach(add_loss, loss=loss), probabilities
+    return init, scratch, choose, attach(_add_loss, loss=loss), probabilities

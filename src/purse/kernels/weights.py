@@ -16,7 +16,7 @@ weigh: Any = None  # bound by `mixed_rule`
 
 
 class Mixture(NamedTuple):
-    """Exploration in front of weights: what `mixed_arm` needs besides its arrays."""
+    """Exploration in front of weights: what `_mixed_arm` needs besides its arrays."""
 
     cap: float  # the rate of each arm, if `equal`
     explore: float  # the sum of the rates
@@ -45,7 +45,7 @@ def draw_weighted(now: Now, weights: Floats, total: float, play: Play) -> None:
     Under a mask only allowed arms are drawn, and the weights are overwritten.
     """
     if now.masked:
-        normalise(weights, total)
+        _normalise(weights, total)
         draw_allowed(now, weights, play)
     else:
         play.arms[0] = pick(uniform(now.key, 0) * total, weights)
@@ -53,7 +53,7 @@ def draw_weighted(now: Now, weights: Floats, total: float, play: Play) -> None:
 
 
 @cold
-def normalise(weights: Floats, total: float) -> None:
+def _normalise(weights: Floats, total: float) -> None:
     """Scale the weights to a sum of 1."""
     for i in range(weights.shape[0]):
         weights[i] /= total
@@ -96,7 +96,7 @@ def total(values: Floats) -> float:
 
 
 @kernel
-def mixed_arm(u: float, mixture: Mixture, rates: Floats, weights: Floats) -> int:
+def _mixed_arm(u: float, mixture: Mixture, rates: Floats, weights: Floats) -> int:
     """Return the arm for a uniform u: below `explore` by the exploration rates (all `cap` if
     `equal`), else by weight.
     """
@@ -108,53 +108,53 @@ def mixed_arm(u: float, mixture: Mixture, rates: Floats, weights: Floats) -> int
 
 
 @kernel
-def mixed_probability(arm: int, mixture: Mixture, rates: Floats, weights: Floats) -> float:
-    """Return the probability with which `mixed_arm` draws this arm."""
+def _mixed_probability(arm: int, mixture: Mixture, rates: Floats, weights: Floats) -> float:
+    """Return the probability with which `_mixed_arm` draws this arm."""
     cap, explore, equal, sum_weights = mixture
     return (cap if equal else rates[arm]) + (1 - explore) / sum_weights * weights[arm]
 
 
 @kernel
-def draw_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play) -> None:
+def _draw_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play) -> None:
     """Draw an arm of a mixture with the round's first number; weights are written under a mask."""
     if now.masked:
-        draw_mixed_allowed(now, mixture, rates, weights, play)
+        _draw_mixed_allowed(now, mixture, rates, weights, play)
         return
-    play.arms[0] = mixed_arm(uniform(now.key, 0), mixture, rates, weights)
-    play.probs[0] = mixed_probability(play.arms[0], mixture, rates, weights)
+    play.arms[0] = _mixed_arm(uniform(now.key, 0), mixture, rates, weights)
+    play.probs[0] = _mixed_probability(play.arms[0], mixture, rates, weights)
 
 
 @cold
-def draw_mixed_allowed(
+def _draw_mixed_allowed(
     now: Now, mixture: Mixture, rates: Floats, weights: Floats, play: Play
 ) -> None:
     """Do the same under a mask; the weights become the chances."""
     for i in range(weights.shape[0]):
-        weights[i] = mixed_probability(i, mixture, rates, weights)
+        weights[i] = _mixed_probability(i, mixture, rates, weights)
     draw_allowed(now, weights, play)
 
 
 @kernel
-def show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out: Floats) -> None:
-    """Write the probabilities of `draw_mixed`."""
+def _show_mixed(now: Now, mixture: Mixture, rates: Floats, weights: Floats, out: Floats) -> None:
+    """Write the probabilities of `_draw_mixed`."""
     for i in range(weights.shape[0]):
-        out[i] = mixed_probability(i, mixture, rates, weights)
+        out[i] = _mixed_probability(i, mixture, rates, weights)
     if now.masked:
         restrict(now, out)
 
 
-def choose_mixed(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def _choose_mixed(params: Any, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Weigh the arms and draw one."""
-    draw_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, play)
+    _draw_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, play)
 
 
-def share_mixed(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
-    """Write the probabilities of `choose_mixed`."""
-    show_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, out)
+def _share_mixed(params: Any, state: Any, scratch: Any, now: Now, out: Floats) -> None:
+    """Write the probabilities of `_choose_mixed`."""
+    _show_mixed(now, weigh(params, state, scratch, now.t), scratch.rates, scratch.weights, out)
 
 
 def mixed_rule(weigh: Callable[..., Mixture]) -> Any:
     """Return choose and probabilities of a rule that writes the weights, and rates if they differ,
     by `weigh(params, state, scratch, t)`.
     """
-    return attach(choose_mixed, weigh=weigh), attach(share_mixed, weigh=weigh)
+    return attach(_choose_mixed, weigh=weigh), attach(_share_mixed, weigh=weigh)

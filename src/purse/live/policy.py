@@ -122,10 +122,10 @@ class Policy:
         seed: int,
         features: Features | None = None,
     ) -> None:
-        self.features = features or unnamed(problem)
+        self.features = features or _unnamed(problem)
         module, params = make_policy(policy, problem)
         self._module = module
-        self.name = policy if isinstance(policy, str) else file_of(module) or module.NAME
+        self.name = policy if isinstance(policy, str) else _file_of(module) or module.NAME
         self.t = 0  # rounds asked for so far
         self.gain = 0.0
         self.over = ""  # why the game has ended, once it has
@@ -536,13 +536,13 @@ class Policy:
             raise InvalidInput(f"cannot load {str(path)!r}: {detail}") from error
 
 
-def unnamed(problem: Problem) -> Features:
+def _unnamed(problem: Problem) -> Features:
     """Return features without names or ranges, as many as a problem has."""
     features = tuple(Feature(f"x{k}") for k in range(problem.n_features))
     return Features(features, problem.per_arm, problem.n_arms)
 
 
-def file_of(module: ModuleType) -> str | None:
+def _file_of(module: ModuleType) -> str | None:
     """Return the file of a policy that is not one of ours."""
     return (
         None

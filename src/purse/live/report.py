@@ -14,7 +14,7 @@ from purse.engine.workspace import Workspace
 from purse.errors import InvalidInput, invalid
 from purse.types import SKIP, Ints, Problem, Ticket
 
-ONE = (float, int, str, Decimal, np.number)  # what stands for one number
+_ONE = (float, int, str, Decimal, np.number)  # what stands for one number
 
 
 class Round(NamedTuple):
@@ -59,12 +59,12 @@ def read_report(ticket: Ticket, reward: Any, cost: Any) -> tuple[Sequence[float]
     The step that learns from them holds them to their bounds.
     """
     plays, resources = len(ticket.arms), len(ticket.held_units)
-    if plays == resources == 1 and isinstance(reward, ONE) and isinstance(cost, ONE):
+    if plays == resources == 1 and isinstance(reward, _ONE) and isinstance(cost, _ONE):
         return (reward if type(reward) is float else validation.rewards(reward)[0],), (
             amounts.to_units("cost", cost),
         )
     rewards, costs = validation.rewards(reward), amounts.unit_array("cost", cost)
-    if len(rewards) != plays or not fits(costs, plays, resources):
+    if len(rewards) != plays or not _fits(costs, plays, resources):
         raise InvalidInput(
             f"a report needs {plays} rewards and costs of shape ({plays}, "
             f"{resources}), not {len(rewards)} and {costs.shape}"
@@ -72,7 +72,7 @@ def read_report(ticket: Ticket, reward: Any, cost: Any) -> tuple[Sequence[float]
     return rewards, costs.ravel().tolist()
 
 
-def fits(costs: Ints, plays: int, resources: int) -> bool:
+def _fits(costs: Ints, plays: int, resources: int) -> bool:
     """Return whether costs have the shape (m, d), or one that can only mean the same."""
     return costs.size == plays * resources and (
         costs.shape == (plays, resources)

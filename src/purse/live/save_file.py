@@ -26,13 +26,13 @@ from purse.types import LONGEST, Problem, Ticket
 if TYPE_CHECKING:
     from purse.live.policy import Policy
 
-FORMAT = 5
+_FORMAT = 5
 _PLAIN = ("name", "seed", "stop", "t", "gain", "over", "_next_id")  # saved as they are
 
 
 def save(path: str | os.PathLike[str], facts: Mapping[str, Any], arrays: Mapping[str, Any]) -> None:
     """Write facts and arrays to a file, whole or not at all."""
-    write_arrays(path, {"format": FORMAT, **facts}, arrays)
+    write_arrays(path, {"format": _FORMAT, **facts}, arrays)
 
 
 def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -45,10 +45,10 @@ def load(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
             facts, arrays = read_arrays(file, str(path), "a saved policy")
     except OSError as error:
         raise InvalidInput(f"cannot read {str(path)!r}: {error.strerror}") from None
-    if facts["format"] != FORMAT:
+    if facts["format"] != _FORMAT:
         raise InvalidInput(
             f"{str(path)!r} has format {shorten(repr(facts['format']))}; this version of purse "
-            f"reads format {FORMAT}"
+            f"reads format {_FORMAT}"
         )
     return facts, arrays
 
@@ -76,21 +76,21 @@ def facts_of(policy: Policy) -> dict[str, Any]:
         **({"map": policy.features.map} if policy.features.map else {}),
         **({"contexts": list(policy._contexts.items())} if policy._contexts else {}),
         "owed": policy._game.workspace.owed.tolist(),
-        **({"masks": masks} if (masks := counted_masks(policy)) else {}),
+        **({"masks": masks} if (masks := _counted_masks(policy)) else {}),
         "initial": sorted(policy._initial),
-        **({"version": version} if (version := version_of(policy)) else {}),
+        **({"version": version} if (version := _version_of(policy)) else {}),
         "left": policy.left_units,
         **{name: getattr(policy, name) for name in _PLAIN},
         "name": absolute(policy.name),
     }
 
 
-def version_of(policy: Policy) -> int:
+def _version_of(policy: Policy) -> int:
     """Return the version of a policy's rule; 0 if it counts none."""
     return int(getattr(policy._module, "VERSION", 0))
 
 
-def counted_masks(policy: Policy) -> list[tuple[list[int], int]]:
+def _counted_masks(policy: Policy) -> list[tuple[list[int], int]]:
     """Return the arms of each mask that is counted, and how many rounds had it."""
     space = policy._game.workspace
     rows = zip(space.masks, space.seen.tolist(), strict=True)
@@ -107,8 +107,8 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
         for name, value in facts["problem"].items()
     }
     problem = Problem(**arguments)
-    check_problem(problem)
-    check_numbers(facts)
+    _check_problem(problem)
+    _check_numbers(facts)
     features = Features.of(
         facts.get("features"),
         n_arms=problem.n_arms,
@@ -120,7 +120,7 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
     policy._begin(facts["name"], replace(problem, stop=facts["stop"]), facts["seed"], features)
     for name in _PLAIN:
         setattr(policy, name, facts[name])
-    saved, now = facts.get("version", min(1, version_of(policy))), version_of(policy)
+    saved, now = facts.get("version", min(1, _version_of(policy))), _version_of(policy)
     if saved != now:
         raise InvalidInput(
             f"version {saved} of {policy.name} has learnt it, and this is version {now}, which "
@@ -141,24 +141,24 @@ def restore(policy: Policy, facts: dict[str, Any], arrays: dict[str, Any]) -> No
         for ticket, issued in facts["tickets"]
     }
     for ticket in policy.tickets:
-        check_arms(problem, "ticket", ticket.arms, ticket.probabilities, ())
+        _check_arms(problem, "ticket", ticket.arms, ticket.probabilities, ())
         if len(ticket.held_units) != problem.n_resources:
             raise InvalidInput("it holds a ticket that does not fit its problem")
     if policy._sees:
         policy._contexts = {
-            number: check_context(features, seen) for number, seen in facts.get("contexts", [])
+            number: _check_context(features, seen) for number, seen in facts.get("contexts", [])
         }
         if policy._contexts.keys() != policy._open.keys():
             raise InvalidInput("it holds a context without a ticket, or none for a ticket")
     policy._left_units[:] = facts["left"]
-    check_budget(policy)
+    _check_budget(policy)
     policy._again = deque(map(Round.read, facts["again"]))
     for again in policy._again:
-        check_arms(problem, "round", again.arms, again.probabilities, again.excluded)
+        _check_arms(problem, "round", again.arms, again.probabilities, again.excluded)
     policy._initial = set(facts["initial"])
     policy._game.workspace.owed[:] = facts["owed"]
     masks = facts.get("masks", [])
-    check_masks(problem, masks, policy.t)
+    _check_masks(problem, masks, policy.t)
     for row, (arms, count) in enumerate(masks):
         policy._game.workspace.masks[row, arms] = True
         policy._game.workspace.seen[row] = count
@@ -176,7 +176,7 @@ def is_policy_file(policy: str) -> bool:
     return policy.partition(":")[0].strip().endswith(".py")
 
 
-def check_problem(problem: Problem) -> None:
+def _check_problem(problem: Problem) -> None:
     """Refuse a problem whose arrays do not fit its numbers of arms, plays and resources.
 
     A problem that passes is about as large as the file that holds it.
@@ -203,7 +203,7 @@ def check_problem(problem: Problem) -> None:
             raise InvalidInput(f"its {name} does not fit {arms} arms")
 
 
-def check_numbers(facts: dict[str, Any]) -> None:
+def _check_numbers(facts: dict[str, Any]) -> None:
     """Refuse counts that no policy can have."""
     for name, low in (("t", 0), ("_next_id", 1)):
         validation.integer(name, facts[name], low=low)
@@ -212,7 +212,7 @@ def check_numbers(facts: dict[str, Any]) -> None:
         raise InvalidInput("its reason for the end of the game is not text")
 
 
-def check_budget(policy: Policy) -> None:
+def _check_budget(policy: Policy) -> None:
     """Refuse a budget of which more, or less than nothing, is spent, held or left."""
     holds = [ticket.held_units for ticket in policy.tickets]
     if min(min(units) for units in (policy.left_units, policy.spent_units, *holds)) < 0:
@@ -220,7 +220,7 @@ def check_budget(policy: Policy) -> None:
         raise InvalidInput(f"it says that {left} is left and {held} is held of {budget} units")
 
 
-def check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, excluded: Any) -> None:
+def _check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, excluded: Any) -> None:
     """Refuse arms that the compiled steps, which trust arms and sizes, cannot take."""
     if (
         not 1 <= len(arms) <= problem.plays
@@ -230,7 +230,7 @@ def check_arms(problem: Problem, what: str, arms: Any, probabilities: Any, exclu
         raise InvalidInput(f"it holds a {what} that does not fit its problem")
 
 
-def check_masks(problem: Problem, masks: Any, t: int) -> None:
+def _check_masks(problem: Problem, masks: Any, t: int) -> None:
     """Refuse masks that cannot have been counted in t rounds."""
     rounds = sum(validation.integer("masks", count, low=1) for _, count in masks)
     if len(masks) > COUNTED_MASKS or rounds > t:
@@ -239,7 +239,7 @@ def check_masks(problem: Problem, masks: Any, t: int) -> None:
         raise InvalidInput("it holds a mask that does not fit its problem")
 
 
-def check_context(features: Features, seen: Sequence[Any]) -> tuple[float, ...]:
+def _check_context(features: Features, seen: Sequence[Any]) -> tuple[float, ...]:
     """Return the context of a ticket; refuse one that does not fit the features."""
     if len(seen) != features.n_columns * (features.n_arms if features.per_arm else 1):
         raise InvalidInput("it holds a context that does not fit its problem")

@@ -13,8 +13,8 @@ from purse.campaign.views.history import History
 from purse.campaign.views.recommendation import recommendation_of
 from purse.identification.recommendation import CONFIDENCE, REWARD
 
-BEST_ARM = "best-arm"  # the policy whose campaigns are a question
-OPTIONS = ("cap", "confidence", "within")  # of the policy, which the question has, too
+_BEST_ARM = "best-arm"  # the policy whose campaigns are a question
+_OPTIONS = ("cap", "confidence", "within")  # of the policy, which the question has, too
 
 
 def answers(
@@ -26,13 +26,13 @@ def answers(
     projections   when each resource runs out at this speed
     """
     name, options = spec.parse(history.terms.policy)
-    if name == BEST_ARM:  # which does not try to gain: nothing is certified
-        answer = recommended_arm(history, options)
-        answer = answer or runs_out(status, projections)
+    if name == _BEST_ARM:  # which does not try to gain: nothing is certified
+        answer = _recommended_arm(history, options)
+        answer = answer or _runs_out(status, projections)
         return {"answer": answer, "worth": history.worth, "certificate": None}
     certificate = certificate_of(history, CONFIDENCE, head.drifted)
     return {
-        "answer": runs_out(status, projections),
+        "answer": _runs_out(status, projections),
         "worth": history.worth,
         "certificate": {
             "share": certificate.share,
@@ -42,13 +42,13 @@ def answers(
     }
 
 
-def recommended_arm(history: History, options: Mapping[str, Any]) -> str:
+def _recommended_arm(history: History, options: Mapping[str, Any]) -> str:
     """Return which arm is best, for a campaign of the policy that finds it; "" before a report.
 
     options   of the policy
     """
     asked = {"cap": None, "confidence": CONFIDENCE, "within": 0.0}
-    asked |= {option: options[option] for option in OPTIONS if option in options}
+    asked |= {option: options[option] for option in _OPTIONS if option in options}
     by = str(options.get("by", REWARD))
     best = recommendation_of(history.level, history.arm_sums(), by, None, **asked)
     if best.arm is None:
@@ -62,7 +62,7 @@ def recommended_arm(history: History, options: Mapping[str, Any]) -> str:
     )
 
 
-def runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:
+def _runs_out(status: Status, projections: Sequence[Mapping[str, float] | None]) -> str:
     """Return when the first resource runs out at this speed; "" if none does."""
     ends = [
         (projection["at"], purse.resource)

@@ -26,7 +26,7 @@ from purse.service.settings import Settings
 from purse.service.threads import Threads
 from purse.service.tokens import TokenFile
 
-OK = {"status": "ok"}
+_OK = {"status": "ok"}
 
 
 class Service:
@@ -63,11 +63,11 @@ class Service:
         """Yield the routes of the service itself: health, numbers and description."""
 
         async def alive(_: Scope) -> Response:
-            return answer_json(OK)
+            return answer_json(_OK)
 
         async def ready(_: Scope) -> Response:
             await self.threads.read(self.storage.names)
-            return answer_json(OK)
+            return answer_json(_OK)
 
         async def numbers(_: Scope) -> Response:
             return Response(await self.threads.read(metrics.text), media_type=MEDIA_TYPE)

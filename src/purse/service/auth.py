@@ -10,11 +10,11 @@ from purse.service.problems import FOREIGN, NO_TOKEN, WRONG_ROLE, ProblemError
 from purse.service.settings import LOOPBACK
 from purse.service.tokens import Principal, TokenFile
 
-PUBLIC = ("/", "/healthz", "/readyz", "/openapi.json")  # these tell nothing of any campaign
-PUBLIC_FOLDER = "/dashboard/"
-ANYBODY_HERE = Principal(None, "admin")  # on this machine without tokens, or on a Unix socket
-FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
-TOKEN_HEADER = "authorization"
+_PUBLIC = ("/", "/healthz", "/readyz", "/openapi.json")  # these tell nothing of any campaign
+_PUBLIC_FOLDER = "/dashboard/"
+_ANYBODY_HERE = Principal(None, "admin")  # on this machine without tokens, or on a Unix socket
+_FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host")
+_TOKEN_HEADER = "authorization"
 NEEDS_TOKEN = (
     "send the header Authorization: Bearer TOKEN with a token that is known and not expired"
 )
@@ -35,24 +35,24 @@ class Guard:
         """Return the sender of a request; None if it needs a token and has no valid one.
         Raise `ProblemError` if a foreign page or a proxy sent it.
         """
-        if self.tokens is not None and (TOKEN_HEADER in headers or not self.socket):
-            scheme, _, secret = headers.get(TOKEN_HEADER, "").partition(" ")
+        if self.tokens is not None and (_TOKEN_HEADER in headers or not self.socket):
+            scheme, _, secret = headers.get(_TOKEN_HEADER, "").partition(" ")
             return self.tokens.principal(secret.strip()) if scheme.lower() == "bearer" else None
         if not self.socket:
-            refuse_foreign_page(headers)
-        if any(name in headers for name in FORWARDED):
+            _refuse_foreign_page(headers)
+        if any(name in headers for name in _FORWARDED):
             raise ProblemError(
                 FOREIGN,
                 "the request was forwarded by a proxy: start the server with --tokens to be "
                 "reached through one, and send a token",
             )
-        return ANYBODY_HERE
+        return _ANYBODY_HERE
 
 
-def refuse_foreign_page(headers: Mapping[str, str]) -> None:
+def _refuse_foreign_page(headers: Mapping[str, str]) -> None:
     """Refuse what a foreign web page made the browser send here."""
     host = headers.get("host", "")
-    if host_of("//" + host) not in LOOPBACK:
+    if _host_of("//" + host) not in LOOPBACK:
         only = f"without tokens only {', '.join(LOOPBACK)} are answered"
         raise ProblemError(FOREIGN, f"Host {host!r} is not this machine: {only}")
     origin = headers.get("origin")
@@ -62,7 +62,7 @@ def refuse_foreign_page(headers: Mapping[str, str]) -> None:
 
 
 @lru_cache(maxsize=16)
-def host_of(address: str) -> str | None:
+def _host_of(address: str) -> str | None:
     """Return the host in an address, without its port."""
     try:
         return urlsplit(address).hostname
@@ -72,7 +72,7 @@ def host_of(address: str) -> str | None:
 
 def is_public(path: str) -> bool:
     """Return whether a path is answered without a token."""
-    return path in PUBLIC or path.startswith(PUBLIC_FOLDER)
+    return path in _PUBLIC or path.startswith(_PUBLIC_FOLDER)
 
 
 def check_role(principal: Principal | None, role: str) -> None:

@@ -17,7 +17,7 @@ from purse.errors import NotFound
 from purse.service.policy_files import refuse_file, refuse_new_file
 
 # the one that was used longest ago is closed; opening it again costs time and nothing else
-MOST_OPEN = 256
+_MOST_OPEN = 256
 AnyBudget: TypeAlias = Budget[Any]
 B = TypeVar("B", bound=AnyBudget)
 
@@ -44,7 +44,7 @@ class Budgets:
         """Keep a budget, and return it, or the one that another thread has put."""
         with self._lock:
             first: B = self._open.setdefault((type(budget), budget.name), budget)
-            if len(self._open) > MOST_OPEN:
+            if len(self._open) > _MOST_OPEN:
                 self._open.popitem(last=False)
             return first
 

@@ -11,13 +11,13 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-MAX_HEADER = 65_536  # bytes of the request line and all headers
-REQUEST_TIMEOUT_S = 30.0  # from the connection, or the first byte, to the last byte of the body
+_MAX_HEADER = 65_536  # bytes of the request line and all headers
+_REQUEST_TIMEOUT_S = 30.0  # from the connection, or the first byte, to the last byte of the body
 # well below 1,024 descriptors, which is the usual limit of a process
-MAX_CONNECTIONS = 500
+_MAX_CONNECTIONS = 500
 
 
-class TooLarge(Exception):
+class _TooLarge(Exception):
     """The header has more bytes than are taken; the parser has it answered with 400."""
 
 
@@ -46,7 +46,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._wait()
-        if len(self.connections) > MAX_CONNECTIONS:
+        if len(self.connections) > _MAX_CONNECTIONS:
             waiting = (
                 other
                 for other in self.connections
@@ -69,7 +69,7 @@ class BoundedProtocol(HttpToolsProtocol):
         """Read a part of a request."""
         self._unread += len(data)
         super().data_received(data)
-        if self._unread > MAX_HEADER and not self.transport.is_closing():
+        if self._unread > _MAX_HEADER and not self.transport.is_closing():
             self.send_400_response("The header is too large.")
         if self.waits:
             self._wait()
@@ -104,12 +104,12 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _add(self, size: int) -> None:
         self._header += size
-        if self._header > MAX_HEADER:
-            raise TooLarge
+        if self._header > _MAX_HEADER:
+            raise _TooLarge
 
     def _wait(self) -> None:
         if self._timer is None:
-            self._timer = self.loop.call_later(REQUEST_TIMEOUT_S, self.transport.abort)
+            self._timer = self.loop.call_later(_REQUEST_TIMEOUT_S, self.transport.abort)
 
     def _stop(self) -> None:
         if self._timer is not None:

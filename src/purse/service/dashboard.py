@@ -22,16 +22,16 @@ from purse.service.live_view import LiveViews, Overview
 from purse.service.problems import TOO_MANY, ProblemError
 from purse.service.routes import JSON, Operation, answer_json, missing, query_of, route
 
-SPAN = "span"
-FOLDER = "static"
-INDEX = "index.html"
-KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
-POLICY = (
+_SPAN = "span"
+_FOLDER = "static"
+_INDEX = "index.html"
+_KINDS = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src "
     "'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-SAFE = {
-    "Content-Security-Policy": POLICY,
+_SAFE = {
+    "Content-Security-Policy": _POLICY,
     # kept by the browser, and asked about each time: a new version shows at once
     "Cache-Control": "no-cache",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -41,7 +41,7 @@ SAFE = {
 }
 
 
-class Page(NamedTuple):
+class _Page(NamedTuple):
     """A file as it is sent."""
 
     body: bytes
@@ -50,28 +50,28 @@ class Page(NamedTuple):
 
     def answer(self, tags: str | None) -> Response:
         """Return the file, or that the browser has it: its tag is among the browser's."""
-        headers = {**SAFE, "ETag": self.tag}
+        headers = {**_SAFE, "ETag": self.tag}
         if tags is not None and self.tag in tags:
             return Response(status_code=304, headers=headers)
         return Response(self.body, headers=headers, media_type=self.kind)
 
 
-def load() -> dict[str, Page]:
+def _load() -> dict[str, _Page]:
     """Return all files by name."""
     pages = {}
-    for file in files("purse.service").joinpath(FOLDER).iterdir():
-        if kind := KINDS.get(file.name.rpartition(".")[2]):
+    for file in files("purse.service").joinpath(_FOLDER).iterdir():
+        if kind := _KINDS.get(file.name.rpartition(".")[2]):
             body = file.read_bytes()
-            pages[file.name] = Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
+            pages[file.name] = _Page(body, kind, f'"{sha256(body).hexdigest()[:20]}"')
     return pages
 
 
 def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iterator[Route]:
     """Yield the routes of the page and its files, and the three that tell readers of campaigns."""
-    pages = load()
+    pages = _load()
 
     async def file(scope: Scope) -> Response:
-        page = pages.get(scope["path_params"].get("file", INDEX))
+        page = pages.get(scope["path_params"].get("file", _INDEX))
         if page is None:
             raise missing(scope)
         return page.answer(scope["state"]["headers"].get("if-none-match"))
@@ -83,11 +83,11 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
         return answer_json({**facts, "storage": storage})
 
     async def picture(scope: Scope) -> Response:
-        seen = await views.look(scope["path_params"]["name"], span_of(scope))
+        seen = await views.look(scope["path_params"]["name"], _span_of(scope))
         return Response(seen.body, media_type=JSON)
 
     async def events(scope: Scope) -> Response:
-        name, span = scope["path_params"]["name"], span_of(scope)
+        name, span = scope["path_params"]["name"], _span_of(scope)
         sender = scope["state"]["principal"].name
         if views.is_full(sender):
             raise ProblemError(
@@ -110,10 +110,10 @@ def dashboard_routes(views: LiveViews, overview: Overview, guard: Guard) -> Iter
     yield route("/campaigns/{name}/events", GET=Operation("read", events))
 
 
-def span_of(scope: Scope) -> Span:
+def _span_of(scope: Scope) -> Span:
     """Return the part of a history that a query names."""
     query = query_of(scope)
     for name in query:
-        if name != SPAN:
-            raise unknown("field of a picture", name, [SPAN])
-    return cast(Span, choice(SPAN, query.get(SPAN, [ALL])[-1], get_args(Span)))
+        if name != _SPAN:
+            raise unknown("field of a picture", name, [_SPAN])
+    return cast(Span, choice(_SPAN, query.get(_SPAN, [ALL])[-1], get_args(Span)))

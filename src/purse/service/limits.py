@@ -12,10 +12,10 @@ from starlette.types import Receive
 from purse.errors import InvalidInput
 from purse.service.problems import TOO_LARGE, ProblemError
 
-MOST_QUERY = 2_000  # bytes; ten times the longest that has a meaning
+_MOST_QUERY = 2_000  # bytes; ten times the longest that has a meaning
 # that are remembered; the one that was quiet for longest is forgotten first, and has a full
 # bucket again
-MOST_SENDERS = 10_000
+_MOST_SENDERS = 10_000
 
 
 class TokenBuckets:
@@ -36,7 +36,7 @@ class TokenBuckets:
         held = min(self.size, held + (now - then) * self.rate)
         wait = max(0.0, (1 - held) / self.rate)
         self._full[sender] = (held if wait else held - 1), now
-        if len(self._full) > MOST_SENDERS:
+        if len(self._full) > _MOST_SENDERS:
             self._full.popitem(last=False)
         return wait
 
@@ -68,5 +68,5 @@ def check_size(size: int, most: int) -> None:
 
 def check_query(query: bytes) -> None:
     """Refuse a long query: 10,000 words in one take seconds to be read."""
-    if len(query) > MOST_QUERY:
-        raise InvalidInput(f"query: has {len(query):,} bytes; at most {MOST_QUERY:,} are taken")
+    if len(query) > _MOST_QUERY:
+        raise InvalidInput(f"query: has {len(query):,} bytes; at most {_MOST_QUERY:,} are taken")

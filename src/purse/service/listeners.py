@@ -13,20 +13,22 @@ from pathlib import Path
 from purse.errors import InvalidInput, invalid
 from purse.service.settings import Settings
 
-BACKLOG = 2048
-ANSWER_MS = 30_000  # after which a connection is closed whose other side takes nothing of an answer
-PRIVATE = 0o600
+_BACKLOG = 2048
+_ANSWER_MS = (
+    30_000  # after which a connection is closed whose other side takes nothing of an answer
+)
+_PRIVATE = 0o600
 
 
 @contextmanager
 def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
     """Give a socket that listens, and its address for clients; refuse in one line if it cannot."""
     if settings.socket is None:
-        with on_port(settings.host, settings.port) as listener:
-            yield listener, address_of(listener)
+        with _on_port(settings.host, settings.port) as listener:
+            yield listener, _address_of(listener)
         return
     path = settings.socket.absolute()
-    with on_path(path) as listener:
+    with _on_path(path) as listener:
         created = path.lstat()
         try:
             yield listener, f"unix:{path}"
@@ -36,42 +38,44 @@ def listening(settings: Settings) -> Iterator[tuple[socket.socket, str]]:
                     path.unlink()
 
 
-def on_port(host: str, port: int) -> socket.socket:
+def _on_port(host: str, port: int) -> socket.socket:
     """Return a socket that listens on a port."""
     try:
         listener = socket.create_server(
-            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+            (host, port),
+            family=socket.AF_INET6 if ":" in host else socket.AF_INET,
+            backlog=_BACKLOG,
         )
     except OSError as error:
         raise InvalidInput(
             f"cannot listen on {host} port {port}: {error.strerror or error}"
         ) from error
     if sys.platform == "linux":  # of all its connections; elsewhere an answer may stand still
-        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, ANSWER_MS)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, _ANSWER_MS)
     return listener
 
 
-def address_of(listener: socket.socket) -> str:
+def _address_of(listener: socket.socket) -> str:
     """Return where a socket can be reached."""
     host, port = listener.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def on_path(path: Path) -> socket.socket:
+def _on_path(path: Path) -> socket.socket:
     """Return a Unix socket that listens at a path, in the place of a dead server's."""
-    remove_stale(path)
+    _remove_stale(path)
     listener = socket.socket(socket.AF_UNIX)
     try:
         listener.bind(str(path))
-        path.chmod(PRIVATE)  # there is no way to connect before it listens
-        listener.listen(BACKLOG)
+        path.chmod(_PRIVATE)  # there is no way to connect before it listens
+        listener.listen(_BACKLOG)
     except OSError as error:
         listener.close()
         raise InvalidInput(f"cannot listen on {path}: {error.strerror or error}") from error
     return listener
 
 
-def remove_stale(path: Path) -> None:
+def _remove_stale(path: Path) -> None:
     """Remove a socket on which no server listens; refuse a path with anything else."""
     try:
         mode = path.lstat().st_mode

@@ -27,44 +27,44 @@ from purse.service.budgets import Budgets
 from purse.service.policy_files import without_folder
 from purse.service.settings import absolute, address_shown
 
-FRESH = 0.5  # seconds for which a picture serves everybody
-OLDEST = 50  # tickets in a picture
+_FRESH = 0.5  # seconds for which a picture serves everybody
+_OLDEST = 50  # tickets in a picture
 # histories in memory; the one that was looked at longest ago goes first, and is folded again
-MOST_KEPT = 256
-QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
+_MOST_KEPT = 256
+_QUIET = 10.0  # seconds for which a summary serves while nothing happens: rates fade
 MOST_VIEWERS = 100  # streams at once
 MOST_OF_A_TOKEN = 25  # of these
-BEAT = 1.0  # seconds between two looks of a stream
-HEARTBEAT = 15  # beats without news after which a stream says that it is alive
+_BEAT = 1.0  # seconds between two looks of a stream
+_HEARTBEAT = 15  # beats without news after which a stream says that it is alive
 # beats after which a stream ends, so that a token that was revoked is asked for again
-LONGEST = 600
-THREADS = 4  # reading takes no more than these from the requests that ask and tell
+_LONGEST = 600
+_THREADS = 4  # reading takes no more than these from the requests that ask and tell
 
 Result = TypeVar("Result")
 
 
-class ViewVersion(NamedTuple):
+class _ViewVersion(NamedTuple):
     """A picture, and the numbers that tell it from the next."""
 
     version: tuple[int | str, ...]  # entries, overdue tickets, alarms, period, state
     body: str  # JSON
 
 
-class LiveView:
+class _LiveView:
     """One campaign's history as it grows."""
 
     def __init__(self, campaign: Campaign) -> None:
         self.campaign = campaign
         self._followed = FollowedHistory(campaign.terms, campaign.storage)
         self._lock = threading.Lock()
-        self._latest: dict[Span, tuple[float, ViewVersion]] = {}  # and when it was taken
+        self._latest: dict[Span, tuple[float, _ViewVersion]] = {}  # and when it was taken
         self._summary: tuple[float, dict[str, Any]] | None = None
 
-    def version(self, span: Span = ALL) -> ViewVersion:
+    def version(self, span: Span = ALL) -> _ViewVersion:
         """Return a picture that is at most half a second old."""
         with self._lock:
-            taken, latest = self._latest.get(span, (-FRESH, None))
-            if latest is None or time.monotonic() - taken >= FRESH:
+            taken, latest = self._latest.get(span, (-_FRESH, None))
+            if latest is None or time.monotonic() - taken >= _FRESH:
                 latest = self._take(span)
                 self._latest[span] = time.monotonic(), latest
             return latest
@@ -76,8 +76,8 @@ class LiveView:
         if not self._latest or not self._lock.acquire(blocking=False):
             return self._summary and self._summary[1]
         try:
-            taken, summary = self._summary or (-QUIET, {"seq": 0})
-            if summary["seq"] < status.entries or time.monotonic() - taken >= QUIET:
+            taken, summary = self._summary or (-_QUIET, {"seq": 0})
+            if summary["seq"] < status.entries or time.monotonic() - taken >= _QUIET:
                 summary = self._followed.follow().summary(
                     self.campaign.storage.now(), status.status
                 )
@@ -86,7 +86,7 @@ class LiveView:
         finally:
             self._lock.release()
 
-    def _take(self, span: Span) -> ViewVersion:
+    def _take(self, span: Span) -> _ViewVersion:
         campaign = self.campaign
         status, now = campaign.status(), campaign.storage.now()
         history = self._followed.follow()
@@ -95,7 +95,7 @@ class LiveView:
         said = answers(history, campaign._local.campaign.head, status, ends)
         tickets = [
             {**ticket.as_dict(), "age": max(0.0, now / 1000 - ticket.asked_at)}
-            for ticket in campaign.tickets(limit=OLDEST)
+            for ticket in campaign.tickets(limit=_OLDEST)
         ]
         facts = {
             "now": now / 1000,
@@ -105,7 +105,7 @@ class LiveView:
         }
         period = status.period.number if status.period else 0
         # the status is read first: with what came since, the next picture is another one
-        return ViewVersion(
+        return _ViewVersion(
             (status.entries, status.overdue, len(status.alarms), period, status.status),
             compact(facts),
         )
@@ -120,9 +120,9 @@ class LiveViews:
         self.storage = storage
         self._viewers: Counter[str | None] = Counter()  # by the names of their tokens
         self.closed = False
-        self._views: OrderedDict[str, LiveView] = OrderedDict()
+        self._views: OrderedDict[str, _LiveView] = OrderedDict()
         self._lock = threading.Lock()
-        self._threads = anyio.CapacityLimiter(THREADS)
+        self._threads = anyio.CapacityLimiter(_THREADS)
 
     @property
     def viewers(self) -> int:
@@ -134,7 +134,7 @@ class LiveViews:
         of_one = 0 if sender is None else self._viewers[sender]
         return self.viewers >= MOST_VIEWERS or of_one >= MOST_OF_A_TOKEN
 
-    def version(self, name: str, span: Span = ALL) -> ViewVersion:
+    def version(self, name: str, span: Span = ALL) -> _ViewVersion:
         """Return the picture of a campaign. One that another replaced is `NotFound` once, and the
         next call opens the other.
         """
@@ -145,15 +145,15 @@ class LiveViews:
                 self._views.pop(name, None)
             raise
 
-    def _view(self, name: str) -> LiveView:
+    def _view(self, name: str) -> _LiveView:
         with self._lock:
             if name in self._views:
                 self._views.move_to_end(name)
                 return self._views[name]
-        opened = LiveView(Campaign.open(name, storage=self.storage))
+        opened = _LiveView(Campaign.open(name, storage=self.storage))
         with self._lock:
             view = self._views.setdefault(name, opened)
-            if len(self._views) > MOST_KEPT:
+            if len(self._views) > _MOST_KEPT:
                 self._views.popitem(last=False)
             return view
 
@@ -163,7 +163,7 @@ class LiveViews:
             view = self._views.get(status.name)
         return None if view is None else view.summary(status)
 
-    async def look(self, name: str, span: Span = ALL) -> ViewVersion:
+    async def look(self, name: str, span: Span = ALL) -> _ViewVersion:
         """Return the picture of a campaign, read in another thread."""
         return await self.read(lambda: self.version(name, span))
 
@@ -190,7 +190,7 @@ class LiveViews:
             return
         self._viewers[sender] += 1
         try:
-            for _ in range(LONGEST):
+            for _ in range(_LONGEST):
                 try:
                     if not may_look():
                         return
@@ -201,12 +201,12 @@ class LiveViews:
                 if latest.version != version:
                     version, quiet = latest.version, 0
                     yield f"id: {latest.version[0]}\nevent: picture\ndata: {latest.body}\n\n"
-                elif quiet >= HEARTBEAT:
+                elif quiet >= _HEARTBEAT:
                     quiet = 0
                     yield ": still here\n\n"
                 if self.closed:
                     return
-                await anyio.sleep(BEAT)
+                await anyio.sleep(_BEAT)
         finally:
             self._viewers[sender] -= 1
             self._viewers += Counter()  # without those that have left
@@ -219,12 +219,12 @@ class Overview:
         self.budgets, self.views = budgets, views
         self.storage = absolute(address_shown(storage))
         self._lock = threading.Lock()
-        self._taken, self._latest = -FRESH, dict[str, Any]()
+        self._taken, self._latest = -_FRESH, dict[str, Any]()
 
     def facts(self) -> dict[str, Any]:
         """Return the status of each campaign, with a summary if its history is in memory."""
         with self._lock:
-            if time.monotonic() - self._taken >= FRESH:
+            if time.monotonic() - self._taken >= _FRESH:
                 self._latest = self._take()
                 self._taken = time.monotonic()
             return self._latest

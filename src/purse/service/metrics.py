@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from purse.service.budgets import Budgets
 
 MEDIA_TYPE = CONTENT_TYPE_LATEST
-AMOUNTS = {
+_AMOUNTS = {
     "budget": "Granted so far",
     "spent": "Spent",
     "held": "Held for open tickets",
@@ -34,8 +34,8 @@ AMOUNTS = {
     "left": "Left for new tickets",
     "overrun": "Spent above what was held",
 }
-OF_PERIOD = "The budget of the period; the budget if it is not renewed"
-COUNTS = {
+_OF_PERIOD = "The budget of the period; the budget if it is not renewed"
+_COUNTS = {
     "tickets": "Tickets given out.",
     "told": "Tickets that were reported on.",
     "void": "Tickets that were cancelled.",
@@ -48,7 +48,7 @@ COUNTS = {
     "clipped": "Values of contexts outside their declared range.",
 }
 # what one number says of a campaign, and how it is found
-GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
+_GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
     "open_tickets": ("Tickets that are held.", lambda status: status.counts["held"]),
     "presumed_tickets": (
         "Tickets that expired and are presumed spent.",
@@ -68,16 +68,16 @@ GAUGES: dict[str, tuple[str, Callable[[Status], float]]] = {
     ),
     "alarms": ("Things that a person should look at.", lambda status: len(status.alarms)),
 }
-DELIVERIES = {
+_DELIVERIES = {
     "events_delivered": ("delivered", "Events that a receiver was told of."),
     "events_skipped": ("skipped", "Events that were given up after three days of attempts."),
     "deliveries_failed": ("failed", "Attempts to tell a receiver of events that failed."),
 }
-Row: TypeAlias = tuple[tuple[str, ...], float]  # values of labels, and a number
-SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_Row: TypeAlias = tuple[tuple[str, ...], float]  # values of labels, and a number
+_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 
 
-class Collected:
+class _Collected:
     """Numbers that are made when they are asked for."""
 
     def __init__(self, collect: Callable[[], Iterable[Metric]]) -> None:
@@ -88,14 +88,14 @@ class Collected:
         return []
 
 
-class Family:
+class _Family:
     """Makes the numbers of several campaigns, accounts or receivers; each has a label."""
 
     def __init__(self, prefix: str, label: str) -> None:
         self.prefix, self.label = prefix, label
 
     def numbers(
-        self, word: str, text: str, rows: Iterable[Row], *more: str, grows: bool = False
+        self, word: str, text: str, rows: Iterable[_Row], *more: str, grows: bool = False
     ) -> Metric:
         """Return numbers, each with the value of the label, and of `more` labels.
 
@@ -119,14 +119,14 @@ class Family:
     def balances(self, statuses: Sequence[Any]) -> Iterator[Metric]:
         """Yield the amounts of each resource."""
         whole = [(status.name, purse) for status in statuses for purse in status.purses]
-        for word, text in AMOUNTS.items():
+        for word, text in _AMOUNTS.items():
             yield self.amounts(word, text, whole, word)
         now = [
             (status.name, purse)
             for status in statuses
             for purse in in_period(status.purses, status.period)
         ]
-        yield self.amounts("period_budget", OF_PERIOD, now, "budget")
+        yield self.amounts("period_budget", _OF_PERIOD, now, "budget")
 
     def amounts(
         self, word: str, text: str, purses: Sequence[tuple[str, BalanceStatus]], field: str
@@ -136,13 +136,13 @@ class Family:
         return self.numbers(word, f"{text}, in the resource's own unit.", rows, "resource")
 
 
-def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
+def _of_campaigns(budgets: Budgets) -> Iterator[Metric]:
     """Yield how all campaigns stand at this moment."""
     try:
         statuses, up = list(budgets.statuses(Campaign)), 1
     except StorageUnavailable:
         statuses, up = [], 0
-    family = Family("purse_", "campaign")
+    family = _Family("purse_", "campaign")
     yield GaugeMetricFamily("purse_storage_up", "Whether the storage answers.", value=up)
     yield from family.balances(statuses)
     yield family.states("1 for the state that the campaign is in.", statuses)
@@ -152,43 +152,43 @@ def of_campaigns(budgets: Budgets) -> Iterator[Metric]:
         for word in ALARM_KINDS
     ]
     yield family.numbers("alarm", "1 for each kind of alarm that is raised.", alarms, "kind")
-    for word, (text, number) in GAUGES.items():
+    for word, (text, number) in _GAUGES.items():
         yield family.numbers(word, text, [((status.name,), number(status)) for status in statuses])
     now = budgets.storage.now() / 1000
-    ages = [((status.name,), age(status.oldest_held, now)) for status in statuses]
+    ages = [((status.name,), _age(status.oldest_held, now)) for status in statuses]
     text = "The age of the oldest ticket that is held; 0 without any."
     yield family.numbers("oldest_ticket_seconds", text, ages)
-    for word, text in COUNTS.items():
+    for word, text in _COUNTS.items():
         counts = [((status.name,), status.counts[word]) for status in statuses]
         yield family.numbers(word, text, counts, grows=True)
 
 
-def of_accounts(budgets: Budgets) -> Iterator[Metric]:
+def _of_accounts(budgets: Budgets) -> Iterator[Metric]:
     """Yield how all accounts stand at this moment; nothing if the storage does not answer."""
     statuses = []
     with suppress(StorageUnavailable):
         statuses = list(budgets.statuses(Account))
-    family = Family("purse_account_", "account")
+    family = _Family("purse_account_", "account")
     yield from family.balances(statuses)
     yield family.states("1 for the state that the account is in.", statuses)
 
 
-def of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[Metric]:
+def _of_webhooks(followers: Sequence[Follower], storage: Storage) -> Iterator[Metric]:
     """Yield how the followers of this process stand."""
-    family = Family("purse_", "receiver")
-    for name, (word, text) in DELIVERIES.items():
+    family = _Family("purse_", "receiver")
+    for name, (word, text) in _DELIVERIES.items():
         counts = [((follower.receiver.name,), follower.counts[word]) for follower in followers]
         yield family.numbers(name, text, counts, grows=True)
     text = "The age of the oldest event that a receiver was not told of yet; 0 without any."
     rows = []
     for follower in followers:
         times = [event.since / 1000 for event in list(follower.waiting.values())]
-        oldest = age(min(times, default=None), storage.now() / 1000)
+        oldest = _age(min(times, default=None), storage.now() / 1000)
         rows.append(((follower.receiver.name,), oldest))
     yield family.numbers("oldest_event_seconds", text, rows)
 
 
-def age(since: float | None, now: float) -> float:
+def _age(since: float | None, now: float) -> float:
     """Return the seconds since a time; 0 if the time is None."""
     return 0.0 if since is None else max(0.0, now - since)
 
@@ -198,9 +198,9 @@ class Metrics:
 
     def __init__(self, budgets: Budgets, followers: Sequence[Follower]) -> None:
         self.registry = registry = CollectorRegistry()
-        registry.register(Collected(partial(of_webhooks, followers, budgets.storage)))
-        registry.register(Collected(partial(of_campaigns, budgets)))
-        registry.register(Collected(partial(of_accounts, budgets)))
+        registry.register(_Collected(partial(_of_webhooks, followers, budgets.storage)))
+        registry.register(_Collected(partial(_of_campaigns, budgets)))
+        registry.register(_Collected(partial(_of_accounts, budgets)))
         answer = ("method", "route", "status")
         self.requests = Counter(
             "purse_http_requests", "Requests answered.", answer, registry=registry
@@ -209,7 +209,7 @@ class Metrics:
             "purse_http_seconds",
             "How long answers took.",
             answer[1:],
-            buckets=SECONDS,
+            buckets=_SECONDS,
             registry=registry,
         )
         # looked up once for each kind of answer

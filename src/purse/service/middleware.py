@@ -20,13 +20,13 @@ from purse.service.problems import BROKEN, NO_TOKEN, NOT_JSON, TOO_MANY, Problem
 from purse.service.settings import Settings
 from purse.service.tokens import Principal
 
-REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
-METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
-WITH_BODY = ("POST", "PUT", "PATCH")
-GONE = 499  # what is logged if the client left before the answer
-SAFE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
-CAMPAIGN = "/campaigns/{name}"  # how the routes of one campaign begin
-ALIVE = "/healthz"  # never limited: a watchdog must not think the server dead
+_REQUEST_ID = re.compile(r"[\x21-\x7e]{1,128}")
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+_WITH_BODY = ("POST", "PUT", "PATCH")
+_GONE = 499  # what is logged if the client left before the answer
+_SAFE = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
+_CAMPAIGN = "/campaigns/{name}"  # how the routes of one campaign begin
+_ALIVE = "/healthz"  # never limited: a watchdog must not think the server dead
 
 
 class RequestMiddleware:
@@ -41,7 +41,7 @@ class RequestMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        context = RequestContext(scope, send)
+        context = _RequestContext(scope, send)
         try:
             await self.admit(context, receive)
             await self.app(scope, receive, context.send)
@@ -53,17 +53,17 @@ class RequestMiddleware:
             request_log.LOGGER.exception(
                 "a request failed", extra={request_log.FACTS: {"request_id": context.request_id}}
             )
-            if context.status == GONE:
+            if context.status == _GONE:
                 said = f"the server's log says more under {context.request_id}"
                 await problems.response(BROKEN, said)(scope, receive, context.send)
         finally:
             context.finish(self.metrics)
 
-    async def admit(self, context: RequestContext, receive: Receive) -> None:
+    async def admit(self, context: _RequestContext, receive: Receive) -> None:
         """Let a request in, with its body read; or raise what is answered instead."""
         scope, headers, state = context.scope, context.headers, context.state
         context.principal = state["principal"] = principal = self.guard.principal(headers)
-        if self.buckets is not None and scope["path"] != ALIVE:
+        if self.buckets is not None and scope["path"] != _ALIVE:
             address = (scope.get("client") or ("unknown",))[0]
             named = principal is not None and principal.name
             wait = self.buckets.take(f"token {named}" if named else f"address {address}")
@@ -75,7 +75,7 @@ class RequestMiddleware:
         check_query(scope["query_string"])
         announced = headers.get("content-length", "0")
         check_size(int(announced) if announced.isdecimal() else 0, self.settings.max_body)
-        if scope["method"] not in WITH_BODY:
+        if scope["method"] not in _WITH_BODY:
             return
         state["body"] = body = await body_of(receive, self.settings.max_body)
         if body:
@@ -84,7 +84,7 @@ class RequestMiddleware:
                 raise ProblemError(NOT_JSON, f"Content-Type {kind!r}: must be application/json")
 
 
-class RequestContext:
+class _RequestContext:
     """One request on its way."""
 
     def __init__(self, scope: Scope, send: Send) -> None:
@@ -98,9 +98,9 @@ class RequestContext:
         self.state = scope.setdefault("state", {})
         self.state["headers"] = self.headers
         self.principal: Principal | None = None
-        self.status = GONE
+        self.status = _GONE
         given = self.headers.get("x-request-id", "")
-        self.request_id = given if REQUEST_ID.fullmatch(given) else os.urandom(16).hex()
+        self.request_id = given if _REQUEST_ID.fullmatch(given) else os.urandom(16).hex()
 
     async def send(self, message: Message) -> None:
         """Send a part of the answer, with what every answer says."""
@@ -109,7 +109,7 @@ class RequestContext:
             names = [name for name, _ in message["headers"]]
             message["headers"] = [
                 *message["headers"],
-                *(header for header in SAFE if header[0] not in names),
+                *(header for header in _SAFE if header[0] not in names),
                 (b"x-request-id", self.request_id.encode()),
             ]
             if self.principal is not None:
@@ -120,9 +120,9 @@ class RequestContext:
         """Log and count the request, by the route and never by the path: a path can be anything."""
         seconds = time.perf_counter() - self.begun
         route = self.state.get("route", "unknown")
-        method = self.scope["method"] if self.scope["method"] in METHODS else "other"
+        method = self.scope["method"] if self.scope["method"] in _METHODS else "other"
         metrics.answered(method, route, self.status, seconds)
-        name = self.scope["path_params"]["name"] if route.startswith(CAMPAIGN) else None
+        name = self.scope["path_params"]["name"] if route.startswith(_CAMPAIGN) else None
         request_log.request(
             {
                 "method": method,

@@ -33,19 +33,19 @@ from purse.service.problems import (
 )
 from purse.service.routes import CLASSES, JSON, status_of
 
-MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
-HEADERS = {
+_MORE = {OF_ERRORS[ArmsCoolingDown]: {"seconds": 0.75}}  # what problems say besides, in examples
+_HEADERS = {
     status: {name: {"$ref": f"#/components/headers/{name}"}}
     for status, name in {401: "WWW-Authenticate", 429: "Retry-After", 503: "Retry-After"}.items()
 }
-LINES = (
+_LINES = (
     "An entry as JSON on each line: at most `limit`, and fewer once they have 4 MB. Go on with "
     "`after` at the last entry's `seq` until an answer is empty."
 )
 
-REF = "#/components/schemas/"
+_REF = "#/components/schemas/"
 # results whose names are longer than an API needs
-NAMES = {
+_NAMES = {
     "BalanceStatus": "Purse",
     "CampaignTicket": "Ticket",
     "FeatureStatus": "Feature",
@@ -53,7 +53,7 @@ NAMES = {
     "PeriodStatus": "Period",
     "ForecastStatus": "Forecast",
 }
-TYPES: dict[Any, Schema] = {
+_TYPES: dict[Any, Schema] = {
     str: {"type": "string"},
     int: {"type": "integer"},
     float: {"type": "number"},
@@ -68,29 +68,29 @@ TYPES: dict[Any, Schema] = {
 }
 
 
-def schema_of(hint: Any, schemas: dict[str, Schema]) -> Schema:
+def _schema_of(hint: Any, schemas: dict[str, Schema]) -> Schema:
     """Return the schema of a type; those of results go to `schemas`, and are referred to."""
     origin, parts = get_origin(hint), get_args(hint)
-    if hint in TYPES:
-        return TYPES[hint]
+    if hint in _TYPES:
+        return _TYPES[hint]
     if hint is PurseError:
-        return {"$ref": REF + "Refused"}
+        return {"$ref": _REF + "Refused"}
     if origin is Annotated:
         text = next((part for part in parts[1:] if isinstance(part, str)), None)
-        schema = schema_of(parts[0], schemas)
+        schema = _schema_of(parts[0], schemas)
         return {**schema, "description": text} if text else schema
     if origin in (list, tuple):
-        return {"type": "array", "items": schema_of(parts[0], schemas)}
+        return {"type": "array", "items": _schema_of(parts[0], schemas)}
     if origin is dict:
-        return {"type": "object", "additionalProperties": schema_of(parts[1], schemas)}
+        return {"type": "object", "additionalProperties": _schema_of(parts[1], schemas)}
     if origin in (Union, UnionType):
-        return {"anyOf": [schema_of(part, schemas) for part in parts]}
+        return {"anyOf": [_schema_of(part, schemas) for part in parts]}
     if origin is Literal:
         return {"type": "string", "enum": list(parts)}
-    name = NAMES.get(hint.__name__, hint.__name__)
+    name = _NAMES.get(hint.__name__, hint.__name__)
     if name not in schemas:
         schemas[name] = {}  # a result may hold others of its type
-        fields = {field: schema_of(part, schemas) for field, part in wire.fields(hint).items()}
+        fields = {field: _schema_of(part, schemas) for field, part in wire.fields(hint).items()}
         schemas[name] |= {
             "type": "object",
             "description": inspect.getdoc(hint),
@@ -98,10 +98,10 @@ def schema_of(hint: Any, schemas: dict[str, Schema]) -> Schema:
             "properties": fields,
             "additionalProperties": False,
         }
-    return {"$ref": REF + name}
+    return {"$ref": _REF + name}
 
 
-def argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
+def _argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
     """Return the schema of an argument, with its text."""
     schema = {**argument.kind.schema}
     nothing = argument.optional or argument.default is None
@@ -112,27 +112,27 @@ def argument_schema(of: type[AnyBudget], argument: Argument) -> Schema:
     return {**schema, "description": argument_text(of, argument)}
 
 
-def stored(name: str) -> Any:
+def _stored(name: str) -> Any:
     """Return what a file of this package holds."""
     return json.loads(files("purse.service").joinpath(name).read_text("utf-8"))
 
 
 @cache
-def examples() -> dict[str, Any]:
+def _examples() -> dict[str, Any]:
     """Return what a test has recorded of each operation: a body, if it takes one, and an answer."""
-    return dict(stored("examples.json"))
+    return dict(_stored("examples.json"))
 
 
-def operation_id(of: type[AnyBudget], row: Verb) -> str:
+def _operation_id(of: type[AnyBudget], row: Verb) -> str:
     """Return what an operation is called.
 
-    >>> operation_id(Campaign, row_of(Campaign.settle))
+    >>> _operation_id(Campaign, row_of(Campaign.settle))
     'campaign_settle'
     """
     return f"{of.KIND}_{row.name}"
 
 
-def parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
+def _parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
     """Return the parameters of an operation: of its path, its query and its headers."""
     described: list[Schema] = []
     if row.path is not None:
@@ -141,7 +141,7 @@ def parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
         described.append({**path, "description": f"Of the {of.KIND}."})
     for argument in row.arguments.values():
         if argument.place != "body":
-            schema = argument_schema(of, argument)
+            schema = _argument_schema(of, argument)
             text = schema.pop("description")
             wanted = argument.default is WANTED
             place = {"name": argument.field, "in": argument.place, "required": wanted}
@@ -150,12 +150,12 @@ def parameters(of: type[AnyBudget], row: Verb) -> list[Schema]:
     return described + key
 
 
-def content(media: str, schema: Schema, example: Any) -> Schema:
+def _content(media: str, schema: Schema, example: Any) -> Schema:
     """Return how something is sent or answered, with an example if there is one."""
     return {media: {"schema": schema} | ({} if example is None else {"example": example})}
 
 
-def body(of: type[AnyBudget], row: Verb) -> Schema:
+def _body(of: type[AnyBudget], row: Verb) -> Schema:
     """Return the description of a body, if there is one."""
     fields = {name: field for name, field in row.arguments.items() if field.place == "body"}
     if not fields:
@@ -163,16 +163,16 @@ def body(of: type[AnyBudget], row: Verb) -> Schema:
     wanted = [name for name, field in fields.items() if field.default is WANTED]
     schema: Schema = {
         "type": "object",
-        "properties": {name: argument_schema(of, field) for name, field in fields.items()},
+        "properties": {name: _argument_schema(of, field) for name, field in fields.items()},
         "additionalProperties": False,
     }
     if wanted:
         schema["required"] = wanted
-    example = examples().get(operation_id(of, row), {}).get("body")
-    return {"requestBody": {"required": bool(wanted), "content": content(JSON, schema, example)}}
+    example = _examples().get(_operation_id(of, row), {}).get("body")
+    return {"requestBody": {"required": bool(wanted), "content": _content(JSON, schema, example)}}
 
 
-def refusals(*kinds: ProblemType) -> dict[str, Schema]:
+def _refusals(*kinds: ProblemType) -> dict[str, Schema]:
     """Return the problems that an operation may answer with: its own, and those of all."""
     answers: dict[str, Schema] = {}
     every = [*kinds, OF_ERRORS[InvalidInput], OF_ERRORS[StorageUnavailable]]
@@ -180,29 +180,29 @@ def refusals(*kinds: ProblemType) -> dict[str, Schema]:
     for status in sorted({kind.status for kind in every}):
         alike = {kind.slug: kind for kind in every if kind.status == status}
         shown = {
-            slug: {"value": {**facts(kind, kind.title), **MORE.get(kind, {})}}
+            slug: {"value": {**facts(kind, kind.title), **_MORE.get(kind, {})}}
             for slug, kind in alike.items()
         }
         answers[str(status)] = {
             "description": "; ".join(kind.title for kind in alike.values()) + ".",
-            "headers": HEADERS.get(status, {}),
-            "content": {MEDIA_TYPE: {"schema": {"$ref": REF + "Problem"}, "examples": shown}},
+            "headers": _HEADERS.get(status, {}),
+            "content": {MEDIA_TYPE: {"schema": {"$ref": _REF + "Problem"}, "examples": shown}},
         }
     return answers
 
 
-def refusals_of(row: Verb) -> dict[str, Schema]:
+def _refusals_of(row: Verb) -> dict[str, Schema]:
     """Return the problems that a verb may be answered with."""
     own: list[type[PurseError]] = [*row.refuses, *([NotFound] if row.path is not None else [])]
     kinds = [*(OF_ERRORS[error] for error in own), NO_TOKEN, WRONG_ROLE]
     kinds += [NOT_JSON] if row.method == "POST" else []
     kinds += [POLICY_FILE] if row.plays else []
-    return refusals(*kinds)
+    return _refusals(*kinds)
 
 
-def answer(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> dict[str, Schema]:
+def _answer(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> dict[str, Schema]:
     """Return the description of an answer that is no problem."""
-    schema = schema_of(row.returns(of), schemas)
+    schema = _schema_of(row.returns(of), schemas)
     if row.key:
         schema = {
             "type": "object",
@@ -212,42 +212,42 @@ def answer(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> dict[s
         }
     text, media = "Done.", JSON
     if row.lines:
-        text, media, schema = LINES, wire.LINES, {"type": "string"}
-    example = examples().get(operation_id(of, row), {}).get("answer")
-    return {str(status_of(row)): {"description": text, "content": content(media, schema, example)}}
+        text, media, schema = _LINES, wire.LINES, {"type": "string"}
+    example = _examples().get(_operation_id(of, row), {}).get("answer")
+    return {str(status_of(row)): {"description": text, "content": _content(media, schema, example)}}
 
 
-def operation(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> Schema:
+def _operation(of: type[AnyBudget], row: Verb, schemas: dict[str, Schema]) -> Schema:
     """Return the description of a verb. What its docstring says of arguments stands with them."""
     paragraphs = (inspect.getdoc(row.function) or "").split("\n\n")
     return {
-        "operationId": operation_id(of, row),
+        "operationId": _operation_id(of, row),
         "tags": [f"{of.KIND}s"],
         "summary": " ".join(paragraphs[0].split()),
         "description": "\n\n".join(part for part in paragraphs if not TEXT.match(part)),
         "security": [{"token": []}],
         "x-role": row.role,
-        "parameters": parameters(of, row),
-        **body(of, row),
-        "responses": answer(of, row, schemas) | refusals_of(row),
+        "parameters": _parameters(of, row),
+        **_body(of, row),
+        "responses": _answer(of, row, schemas) | _refusals_of(row),
     }
 
 
 @cache
 def document() -> Schema:
     """Return the OpenAPI document: the stored part, the verbs, the problems and examples."""
-    described: Schema = stored("openapi_base.json")
+    described: Schema = _stored("openapi_base.json")
     described["info"]["version"] = __version__
     others, paths = described["paths"], dict[str, Schema]()
     for of in CLASSES:
         for row in verbs(of):
             item = paths.setdefault(row.address(of), {})
-            item[row.method.lower()] = operation(of, row, described["components"]["schemas"])
+            item[row.method.lower()] = _operation(of, row, described["components"]["schemas"])
     for item in others.values():
         (one,) = item.values()
         (media,) = one["responses"]["200"]["content"].values()
-        media["example"] = examples()[one["operationId"]]["answer"]
-        one["responses"] |= refusals(*([NO_TOKEN, WRONG_ROLE] if "security" in one else []))
+        media["example"] = _examples()[one["operationId"]]["answer"]
+        one["responses"] |= _refusals(*([NO_TOKEN, WRONG_ROLE] if "security" in one else []))
     return {**described, "paths": paths | others}
 
 

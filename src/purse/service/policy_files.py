@@ -12,10 +12,10 @@ from purse.live.save_file import is_policy_file
 from purse.service.problems import POLICY_FILE, ProblemError
 
 
-def shown(policy: str) -> str:
+def _shown(policy: str) -> str:
     """Return a policy as readers see it: a file without its folder.
 
-    >>> shown("/srv/mine.py:beta=1"), shown("exp3++.bwk:beta=1")
+    >>> _shown("/srv/mine.py:beta=1"), shown("exp3++.bwk:beta=1")
     ('mine.py:beta=1', 'exp3++.bwk:beta=1')
     """
     path, colon, options = policy.partition(":")
@@ -24,7 +24,7 @@ def shown(policy: str) -> str:
 
 def without_folder(facts: dict[str, Any]) -> dict[str, Any]:
     """Return the status or the terms of a campaign, as readers see them."""
-    return {**facts, "policy": shown(facts["policy"])}
+    return {**facts, "policy": _shown(facts["policy"])}
 
 
 def refuse_file(name: str, policy: str) -> None:
@@ -32,7 +32,7 @@ def refuse_file(name: str, policy: str) -> None:
     if is_policy_file(policy):
         raise ProblemError(
             POLICY_FILE,
-            f"campaign {name!r} plays the policy file {shown(policy)!r}, which this service does "
+            f"campaign {name!r} plays the policy file {_shown(policy)!r}, which this service does "
             "not run; start it with --allow-policy-files if the file can be trusted",
         )
 

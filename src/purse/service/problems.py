@@ -16,7 +16,7 @@ from purse.errors import ArmsCoolingDown, PurseError
 from purse.service.request_log import LOGGER
 
 MEDIA_TYPE = "application/problem+json"
-RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
+_RETRY_AFTER = "1"  # seconds; a storage that does not answer may answer soon
 
 NO_TOKEN = ProblemType("no-token", 401, "A valid token is needed")
 WRONG_ROLE = ProblemType("wrong-role", 403, "The token's role does not allow this")
@@ -61,7 +61,7 @@ def response(
     """Return the answer that is a problem."""
     said = dict(headers or {})
     if kind.status == 503:
-        said.setdefault("Retry-After", RETRY_AFTER)
+        said.setdefault("Retry-After", _RETRY_AFTER)
     if kind.status == 401:
         said["WWW-Authenticate"] = 'Bearer realm="purse"'
     return Response(json.dumps({**facts(kind, detail), **more}), kind.status, said, MEDIA_TYPE)

@@ -12,46 +12,46 @@ from typing import Any
 
 LOGGER = logging.getLogger("purse.service")
 FACTS = "facts"  # the attribute of a record that holds what a line is made of
-POLLED = "/overview"  # an open dashboard asks for it every two seconds: that is no news
-SERVERS = ("uvicorn", "uvicorn.error")
-ENCODER = json.JSONEncoder(default=str)  # `json.dumps` would make one for each line
+_POLLED = "/overview"  # an open dashboard asks for it every two seconds: that is no news
+_SERVERS = ("uvicorn", "uvicorn.error")
+_ENCODER = json.JSONEncoder(default=str)  # `json.dumps` would make one for each line
 
 
-class JsonLines(logging.Formatter):
+class _JsonLines(logging.Formatter):
     """A record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         line: dict[str, Any] = {
-            "time": time_of(record),
+            "time": _time_of(record),
             "level": record.levelname.lower(),
             "message": record.getMessage(),
             **getattr(record, FACTS, {}),
         }
         if record.exc_info:
             line["error"] = self.formatException(record.exc_info)
-        return ENCODER.encode(line)
+        return _ENCODER.encode(line)
 
 
-class Lines(logging.Formatter):
+class _Lines(logging.Formatter):
     """A record as a line for people."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         told = getattr(record, FACTS, {})
-        words = [time_of(record)[11:23], f"{record.levelname.lower():7}"]
-        words.append(plain(record.getMessage()))
-        words += [f"{key}={plain(str(value))}" for key, value in told.items() if value is not None]
+        words = [_time_of(record)[11:23], f"{record.levelname.lower():7}"]
+        words.append(_plain(record.getMessage()))
+        words += [f"{key}={_plain(str(value))}" for key, value in told.items() if value is not None]
         error = f"\n{self.formatException(record.exc_info)}" if record.exc_info else ""
         return " ".join(words) + error
 
 
-def time_of(record: logging.LogRecord) -> str:
+def _time_of(record: logging.LogRecord) -> str:
     """When, in ISO 8601 with milliseconds."""
     return datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
 
 
-def plain(text: str) -> str:
+def _plain(text: str) -> str:
     """Return a text that cannot end its line, or move the cursor."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
@@ -59,8 +59,8 @@ def plain(text: str) -> str:
 def configure(style: str) -> None:
     """Send the lines of the service, and of the server under it, to stderr."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines() if style == "json" else Lines())
-    for name in ("purse", *SERVERS):
+    handler.setFormatter(_JsonLines() if style == "json" else _Lines())
+    for name in ("purse", *_SERVERS):
         logger = logging.getLogger(name)
         logger.handlers, logger.propagate = [handler], False
         logger.setLevel(logging.INFO if name == "purse" else logging.WARNING)
@@ -69,7 +69,7 @@ def configure(style: str) -> None:
 def request(facts: dict[str, Any]) -> None:
     """Write the line of a request."""
     level = logging.ERROR if facts["status"] >= 500 else logging.INFO
-    if facts["route"] == POLLED and facts["status"] < 400:
+    if facts["route"] == _POLLED and facts["status"] < 400:
         level = logging.DEBUG
     if LOGGER.isEnabledFor(level):
         # made here, since `log` would look for the line of code that this comes from

@@ -29,22 +29,22 @@ from purse.service.problems import NO_SUCH_PATH, NOT_ALLOWED, ProblemError
 from purse.service.threads import Threads
 
 CLASSES: tuple[type[AnyBudget], ...] = (Campaign, Account)
-FIRST = ("/asks", "/tell")  # to look for a route takes time, and these are asked for most
-MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
-STEP = 100  # entries of a journal that are read at a time: each may be large
+_FIRST = ("/asks", "/tell")  # to look for a route takes time, and these are asked for most
+_MOST_BYTES = 4_000_000  # of a journal in one answer, and the rest of the last entry
+_STEP = 100  # entries of a journal that are read at a time: each may be large
 JSON = "application/json"
 
-Answer = Callable[[Scope], Awaitable[Response]]
+_Answer = Callable[[Scope], Awaitable[Response]]
 
 
 class Operation(NamedTuple):
     """The handler of one path and method."""
 
     role: Role | None  # that it needs; None: everybody may
-    answer: Answer
+    answer: _Answer
 
 
-class Endpoint:
+class _Endpoint:
     """The operations of one path. A route calls it directly: Starlette's own way to a function
     makes a request first.
     """
@@ -78,7 +78,7 @@ async def absent(scope: Scope, _receive: Receive, _send: Send) -> None:
 
 def route(path: str, **operations: Operation) -> Route:
     """Return the route of a path, with its operations by method."""
-    return Route(path, Endpoint(path, operations))
+    return Route(path, _Endpoint(path, operations))
 
 
 def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Route]:
@@ -86,16 +86,16 @@ def verb_routes(budgets: Budgets, threads: Threads, metrics: Metrics) -> list[Ro
     operations: dict[str, dict[str, Operation]] = {}
     for of in CLASSES:
         for row in verbs(of):
-            answer = answering(of, row, budgets, threads, metrics)
+            answer = _answering(of, row, budgets, threads, metrics)
             at = operations.setdefault(row.address(of), {})
             at[row.method] = Operation(row.role, answer)
-    paths = sorted(operations, key=lambda path: not path.endswith(FIRST))
+    paths = sorted(operations, key=lambda path: not path.endswith(_FIRST))
     return [route(path, **operations[path]) for path in paths]
 
 
-def answering(
+def _answering(
     of: type[AnyBudget], row: Verb, budgets: Budgets, threads: Threads, metrics: Metrics
-) -> Answer:
+) -> _Answer:
     """Return what answers the requests of a verb."""
     parts = [argument.name for argument in row.arguments.values() if argument.place == "path"]
     run = threads.read if row.method == "GET" else threads.write
@@ -104,7 +104,7 @@ def answering(
 
     def act(name: str, given: dict[str, Any]) -> Response:
         if row.lines:
-            text = "".join(journal_lines(lambda **page: budgets.do(of, row, name, page), **given))
+            text = "".join(_journal_lines(lambda **page: budgets.do(of, row, name, page), **given))
             return Response(text, media_type=wire.LINES)
         result = budgets.do(of, row, name, given)
         if counter is not None:
@@ -117,7 +117,7 @@ def answering(
         given = row.read(
             {name: path[name] for name in parts},
             query_of(scope),
-            read_json(state["body"]) if row.method == "POST" else None,
+            _read_json(state["body"]) if row.method == "POST" else None,
             state["headers"].get("idempotency-key"),
         )
         return await run(lambda: act(path.get("name", ""), given))
@@ -138,16 +138,16 @@ def answer_json(result: Any, key: str = "", status: int = 200) -> Response:
     return Response(compact_bytes({key: facts} if key else facts), status, media_type=JSON)
 
 
-def journal_lines(
+def _journal_lines(
     page: Callable[..., Iterable[Entry]], after: Any = 0, limit: Any = PAGE
 ) -> Iterator[str]:
-    """Yield entries as lines; after `MOST_BYTES` no more.
+    """Yield entries as lines; after `_MOST_BYTES` no more.
 
     page   returns the entries after one, at most `limit`
     """
     limit, size = integer("limit", limit, low=1, high=MOST_PAGE), 0
-    while limit > 0 and size < MOST_BYTES:
-        entries = list(page(after=after, limit=min(limit, STEP)))
+    while limit > 0 and size < _MOST_BYTES:
+        entries = list(page(after=after, limit=min(limit, _STEP)))
         if not entries:
             return
         after, limit = entries[-1].seq, limit - len(entries)
@@ -157,7 +157,7 @@ def journal_lines(
             line = compact({**entry._asdict(), "body": body}) + "\n"
             yield line
             size += len(line)
-            if size >= MOST_BYTES:
+            if size >= _MOST_BYTES:
                 return
 
 
@@ -167,7 +167,7 @@ def query_of(scope: Scope) -> dict[str, list[str]]:
     return parse_qs(query.decode("latin-1"), keep_blank_values=True) if query else {}
 
 
-def read_json(body: bytes) -> Any:
+def _read_json(body: bytes) -> Any:
     """Return what a body says; no body is an empty object."""
     try:
         return json.loads(body) if body else {}

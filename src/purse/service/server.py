@@ -18,7 +18,7 @@ from purse.service.listeners import listening
 from purse.service.settings import Settings, address_shown
 
 # seconds that open requests get to finish: longer than a storage is waited for
-SHUTDOWN_TIMEOUT_S = 60
+_SHUTDOWN_TIMEOUT_S = 60
 
 
 class Server(uvicorn.Server):
@@ -34,7 +34,7 @@ class Server(uvicorn.Server):
                 ws="none",
                 proxy_headers=False,  # the app looks at them, if it trusts a proxy
                 server_header=False,
-                timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_S,
+                timeout_graceful_shutdown=_SHUTDOWN_TIMEOUT_S,
             )
         )
         self.app = app
@@ -56,7 +56,7 @@ def serve(settings: Settings) -> None:
             "tokens": settings.tokens and str(settings.tokens),
         }
         if sys.stderr.isatty():
-            print(greeting(told), file=sys.stderr)
+            print(_greeting(told), file=sys.stderr)
         else:
             request_log.LOGGER.info("listening", extra={request_log.FACTS: told})
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -66,10 +66,10 @@ def serve(settings: Settings) -> None:
     request_log.LOGGER.info("stopped")
 
 
-def greeting(told: Mapping[str, object]) -> str:
+def _greeting(told: Mapping[str, object]) -> str:
     """Return the greeting on a terminal.
 
-    >>> print(greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
+    >>> print(_greeting({"url": "http://127.0.0.1:8000", "storage": "sqlite:///purse.db"}))
     Dashboard: http://127.0.0.1:8000
     Storage:   sqlite:///purse.db
     Ctrl-C ends it.

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from purse.campaign.storage.storage import Storage
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-LOGS = ("json", "text")
-SMALLEST_BODY = 1_000  # one report fits
+_LOGS = ("json", "text")
+_SMALLEST_BODY = 1_000  # one report fits
 
 
 @dataclass(frozen=True)
@@ -43,8 +43,8 @@ class Settings:
 
     def __post_init__(self) -> None:
         validation.integer("port", self.port, low=0, high=65_535)
-        validation.integer("max_body", self.max_body, low=SMALLEST_BODY)
-        validation.choice("log", self.log, LOGS)
+        validation.integer("max_body", self.max_body, low=_SMALLEST_BODY)
+        validation.choice("log", self.log, _LOGS)
         if self.rate is not None:
             validation.number("rate", self.rate, above=0)
         for address in self.trusted_proxies:

@@ -13,9 +13,9 @@ from purse.base.problem_types import OF_ERRORS
 from purse.errors import StorageUnavailable
 from purse.service.problems import ProblemError
 
-WRITERS = 40  # requests that write at once; those that wait together share a transaction
-MOST_WAITING = 200  # requests that wait for one of these threads; more are answered with 503
-READERS = 20  # requests that read at once
+_WRITERS = 40  # requests that write at once; those that wait together share a transaction
+_MOST_WAITING = 200  # requests that wait for one of these threads; more are answered with 503
+_READERS = 20  # requests that read at once
 T = TypeVar("T")
 
 
@@ -23,18 +23,18 @@ class Threads:
     """The threads of one app."""
 
     def __init__(self) -> None:
-        self._writers = ThreadPoolExecutor(WRITERS, "purse-writer")
-        self._readers = ThreadPoolExecutor(READERS, "purse-reader")
+        self._writers = ThreadPoolExecutor(_WRITERS, "purse-writer")
+        self._readers = ThreadPoolExecutor(_READERS, "purse-reader")
         self._writing = 0  # requests that write, or wait to
 
     @property
     def waiting(self) -> int:
         """Requests that wait for a thread that writes."""
-        return max(0, self._writing - WRITERS)
+        return max(0, self._writing - _WRITERS)
 
     async def write(self, work: Callable[[], T]) -> T:
         """Do what writes; refuse it at once if too many wait already."""
-        if self.waiting >= MOST_WAITING:
+        if self.waiting >= _MOST_WAITING:
             raise ProblemError(
                 OF_ERRORS[StorageUnavailable],
                 f"{self.waiting} requests wait for the storage already; nothing is lost, send the "

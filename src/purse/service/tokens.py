@@ -27,12 +27,12 @@ from purse.errors import InvalidInput, StorageUnavailable, unknown
 if sys.platform != "win32":
     import fcntl
 
-ROLES = ("read", "act", "admin")  # each may do what those before it may
-PREFIX = "purse_"
-LONGEST = 100 * 365 * 86_400  # seconds that a token may be good for
+_ROLES = ("read", "act", "admin")  # each may do what those before it may
+_PREFIX = "purse_"
+_LONGEST = 100 * 365 * 86_400  # seconds that a token may be good for
 
 
-class Token(NamedTuple):
+class _Token(NamedTuple):
     """A line of the file."""
 
     name: str
@@ -54,7 +54,7 @@ class Principal(NamedTuple):
 
     def may(self, role: str) -> bool:
         """Return whether the role is among those that this one includes."""
-        return ROLES.index(self.role) >= ROLES.index(role)
+        return _ROLES.index(self.role) >= _ROLES.index(role)
 
 
 class TokenFile:
@@ -63,15 +63,15 @@ class TokenFile:
     def __init__(self, path: Path, now: Callable[[], float] = time.time) -> None:
         self.path, self.now = path, now
         self._seen: tuple[int, int, int] | None = None
-        self._tokens: list[Token] = []
+        self._tokens: list[_Token] = []
 
-    def current(self) -> list[Token]:
+    def current(self) -> list[_Token]:
         """Return the tokens as they are in the file now."""
         try:
             stat = self.path.stat()
             seen = stat.st_mtime_ns, stat.st_size, stat.st_ino
             if seen != self._seen:
-                self._tokens, self._seen = read(self.path), seen
+                self._tokens, self._seen = _read(self.path), seen
         except OSError as error:
             self._seen = None
             raise InvalidInput(
@@ -84,7 +84,7 @@ class TokenFile:
         """Return the holder of a token; None if it is unknown or expired.
         Raise `StorageUnavailable` if the file cannot be read.
         """
-        digest = digest_of(secret)
+        digest = _digest_of(secret)
         try:
             tokens = self.current()
         except InvalidInput as error:
@@ -97,21 +97,21 @@ class TokenFile:
         return Principal(valid[0].name, valid[0].role) if valid else None
 
 
-def digest_of(secret: str) -> str:
+def _digest_of(secret: str) -> str:
     """Return what is kept of a token."""
     return sha256(secret.encode()).hexdigest()
 
 
-def read(path: Path) -> list[Token]:
+def _read(path: Path) -> list[_Token]:
     """Return the tokens in a file; a line that is not one is refused with its number."""
     tokens = []
     for number, line in enumerate(path.read_bytes().splitlines(), 1):
         if not line.strip():
             continue
         try:
-            token = Token(**json.loads(line))
+            token = _Token(**json.loads(line))
             token.expired(0)
-            good = token.role in ROLES and isinstance(token.name, str)
+            good = token.role in _ROLES and isinstance(token.name, str)
             good = good and len(bytes.fromhex(token.sha256)) == 32
         except (TypeError, ValueError):
             good = False
@@ -123,18 +123,18 @@ def read(path: Path) -> list[Token]:
 
 def new(path: Path, name: str, role: str, expires_after: float | None, now: float) -> str:
     """Return a new token, which is written down nowhere; its line is added to the file."""
-    validation.choice("role", role, ROLES)
+    validation.choice("role", role, _ROLES)
     if expires_after is not None:
-        validation.number("expires", expires_after, above=0, high=LONGEST)
+        validation.number("expires", expires_after, above=0, high=_LONGEST)
     if not 1 <= len(name) <= 100 or not name.isprintable():
         raise InvalidInput(f"name={name!r}: must be 1 to 100 printable characters")
-    secret = PREFIX + secrets.token_urlsafe(32)
+    secret = _PREFIX + secrets.token_urlsafe(32)
     until = None if expires_after is None else moment(now + expires_after)
-    token = Token(name, role, digest_of(secret), moment(now), until)
+    token = _Token(name, role, _digest_of(secret), moment(now), until)
     line = json.dumps(token._asdict()).encode() + b"\n"
-    with changing(path):
+    with _changing(path):
         before = path.read_bytes() if path.exists() else b""
-        if before and name in {token.name for token in read(path)}:
+        if before and name in {token.name for token in _read(path)}:
             raise InvalidInput(
                 f"name={name!r}: there is a token of this name already; purse token revoke "
                 f"{name} removes it"
@@ -146,8 +146,8 @@ def new(path: Path, name: str, role: str, expires_after: float | None, now: floa
 
 def revoke(path: Path, name: str) -> None:
     """Remove a token from the file."""
-    with changing(path):
-        tokens = read(path)
+    with _changing(path):
+        tokens = _read(path)
         if name not in {token.name for token in tokens}:
             raise unknown("token", name, [token.name for token in tokens])
         others = [token for token in tokens if token.name != name]
@@ -155,7 +155,7 @@ def revoke(path: Path, name: str) -> None:
 
 
 @contextmanager
-def changing(path: Path) -> Iterator[None]:
+def _changing(path: Path) -> Iterator[None]:
     """Lock the file for a change: without a lock, two changes at once would bring a revoked token
     back. The lock stands beside the file, which is replaced.
     """

@@ -19,12 +19,12 @@ from purse.live.report import read_choice
 from purse.testing.games import answer, live_policy, next_round, told
 from purse.types import STOP, Floats, World
 
-KEYS = 120  # choices at each round that is looked at
-LOOK_AT = (1, 6, 7, 20, 21, 50, 51, 90)  # rounds; masks change every 7
-SIGMAS = 5  # how far a count may be off: by chance in 2 of a million
+_KEYS = 120  # choices at each round that is looked at
+_LOOK_AT = (1, 6, 7, 20, 21, 50, 51, 90)  # rounds; masks change every 7
+_SIGMAS = 5  # how far a count may be off: by chance in 2 of a million
 
 
-class Tally(NamedTuple):
+class _Tally(NamedTuple):
     """The counts of arms that came and should have come, each of shape (K,)."""
 
     seen: Floats
@@ -43,21 +43,21 @@ def check_frequencies(
     if world.n_arms == 1:
         return
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
-    n_rounds = min(LOOK_AT[-1], world.n_rounds or LOOK_AT[-1])
+    n_rounds = min(_LOOK_AT[-1], world.n_rounds or _LOOK_AT[-1])
     rewards, costs = draws(world, n_rounds)
     shown = contexts(world, n_rounds)
     asks = [
         make_steps(live._module, live._game._replace(game=game)).ask
-        for game in (live._game.game._replace(seed=seed) for seed in range(1, KEYS + 1))
+        for game in (live._game.game._replace(seed=seed) for seed in range(1, _KEYS + 1))
     ]
-    tallies = [Tally(*np.zeros((3, world.n_arms))) for _ in range(2)]  # without masks, with masks
+    tallies = [_Tally(*np.zeros((3, world.n_arms))) for _ in range(2)]  # without masks, with masks
     for t in range(1, len(rewards) + 1):
         context = told(world, shown, next_round(live))
         half = [arm for arm in range(world.n_arms) if arm % 2 == (t // 7) % 2] or [0]
         try:
-            if t in LOOK_AT:
+            if t in _LOOK_AT:
                 for tally, allowed in zip(tallies, (None, half), strict=True):
-                    count_choices(live, asks, tally, allowed, context)
+                    _count_choices(live, asks, tally, allowed, context)
             ticket = live.ask(half if t % 3 == 0 else None, context)
         except AskRefused:
             break
@@ -65,14 +65,14 @@ def check_frequencies(
             answer(live, ticket, rewards[t - 1], costs[t - 1])
     for tally, how in zip(tallies, ("", "under masks "), strict=True):
         off = np.abs(tally.seen - tally.expected)
-        assert (off <= SIGMAS * np.sqrt(tally.variance) + 1e-6).all(), (
+        assert (off <= _SIGMAS * np.sqrt(tally.variance) + 1e-6).all(), (
             f"{policy}: {how}arms came {tally.seen.astype(int)} times, their probabilities sum to "
             f"{tally.expected.round(1)}"
         )
 
 
-def count_choices(
-    live: Policy, asks: list[Any], tally: Tally, allowed: list[int] | None, context: Any
+def _count_choices(
+    live: Policy, asks: list[Any], tally: _Tally, allowed: list[int] | None, context: Any
 ) -> None:
     """Add what the policy chooses in the next round with each key, and what it should."""
     masked = live._mask(allowed)
@@ -101,5 +101,5 @@ def count_choices(
         chances = np.divide(stated, seen, out=np.zeros_like(seen), where=tells)
         seen = np.where(tells, seen, 0)
     tally.seen[:] += seen
-    tally.expected[:] += KEYS * chances
-    tally.variance[:] += KEYS * chances * (1 - chances)
+    tally.expected[:] += _KEYS * chances
+    tally.variance[:] += _KEYS * chances * (1 - chances)

@@ -16,7 +16,7 @@ from purse.errors import InvalidInput
 from purse.live.policy import Policy
 from purse.types import Floats, Ints, Ticket, World
 
-HORIZON = 120  # for policies that need one
+_HORIZON = 120  # for policies that need one
 
 
 def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple[World, int | None]:
@@ -27,9 +27,9 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
     Raise `InvalidInput` when the policy can play none of them.
     """
     refusal = InvalidInput()
-    for end in (horizon, HORIZON):
+    for end in (horizon, _HORIZON):
         for place in (
-            standard_world(),
+            _standard_world(),
             worlds.function("bernoulli")(rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5]),
         ):
             try:
@@ -41,7 +41,7 @@ def suitable(policy: str | ModuleType, plays: int, horizon: int | None) -> tuple
     raise refusal
 
 
-def standard_world() -> World:
+def _standard_world() -> World:
     """Return a world of four arms with random rewards and random costs."""
     return worlds.function("two_point")(
         rewards=[0.9, 0.6, 0.3, 0.5], costs=[0.6, 0.3, 0.9, 0.5], cost_min=0.2

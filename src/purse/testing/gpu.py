@@ -12,7 +12,7 @@ from purse.engine.simulate import gpu_engine
 from purse.testing.games import suitable
 from purse.types import World
 
-GPU_PATHS = 300  # blocks of threads, the last of them not full
+_GPU_PATHS = 300  # blocks of threads, the last of them not full
 
 
 def check_gpu(
@@ -42,8 +42,8 @@ def check_gpu(
     )
     with progress(f"{job.name} on {place.name}") as shown:
         ours, theirs = (
-            cpu.simulate(job, GPU_PATHS, None, None, shown),
-            gpu_engine().simulate(job, GPU_PATHS, shown),
+            cpu.simulate(job, _GPU_PATHS, None, None, shown),
+            gpu_engine().simulate(job, _GPU_PATHS, shown),
         )
     label = f"{job.policy.NAME} on {place.name} under stop={rule!r}"
     for k, (here, there) in enumerate(
@@ -52,10 +52,10 @@ def check_gpu(
         # NaN is NaN
         differ = (
             ((here != there) & ((here == here) | (there == there)))
-            .reshape(GPU_PATHS, -1)
+            .reshape(_GPU_PATHS, -1)
             .any(axis=1)
             .sum()
         )
         assert differ == 0, (
-            f"{label}: result {k} differs between CPU and GPU on {differ} of {GPU_PATHS} paths"
+            f"{label}: result {k} differs between CPU and GPU on {differ} of {_GPU_PATHS} paths"
         )

@@ -20,11 +20,11 @@ from purse.live.policy import Policy
 from purse.testing.games import answer, live_policy, next_round, told
 from purse.types import STOP_RULES, Ints, Ticket, World
 
-DELAYS: tuple[Any, ...] = (3, "geometric:6")
-LATE_ROUNDS = 400  # at most, in a game with late reports
+_DELAYS: tuple[Any, ...] = (3, "geometric:6")
+_LATE_ROUNDS = 400  # at most, in a game with late reports
 
 
-class LatePlay(NamedTuple):
+class _LatePlay(NamedTuple):
     """A game with late reports at its end."""
 
     live: Policy
@@ -34,7 +34,7 @@ class LatePlay(NamedTuple):
     repeated: int  # rounds that were asked for again
 
 
-def extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
+def _extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
     """Return by how many turns a report of path 0 comes late, in plain Python."""
     if not delay.geometric:
         return int(delay.mean)
@@ -42,12 +42,12 @@ def extra_turns(delay: Delay, seed: int, t: int, attempt: int) -> int:
     return math.floor(math.log(chance) / math.log(delay.mean / (1 + delay.mean)))
 
 
-def play_live(job: Job, policy: str | ModuleType, world: World) -> LatePlay:
+def _play_live(job: Job, policy: str | ModuleType, world: World) -> _LatePlay:
     """Play path 0 of a job through `purse.Policy`."""
     horizon, seed = job.problem.horizon, job.game.seed
     budget = (job.problem.budget / amounts.UNIT).tolist()
     live = live_policy(policy, world, budget, job.problem.stop, seed, 1, horizon)
-    n_rounds = min(LATE_ROUNDS, world.n_rounds or LATE_ROUNDS)
+    n_rounds = min(_LATE_ROUNDS, world.n_rounds or _LATE_ROUNDS)
     rewards, costs = draws(world, n_rounds, seed=seed)
     seen = contexts(world, n_rounds, seed=seed)
     due: dict[int, list[Ticket]] = defaultdict(list)
@@ -66,7 +66,7 @@ def play_live(job: Job, policy: str | ModuleType, world: World) -> LatePlay:
         except AskRefused as error:
             if not due:
                 again = sum(count > 1 for count in attempts.values())
-                return LatePlay(live, rounds, pulls, refused, again)
+                return _LatePlay(live, rounds, pulls, refused, again)
             if not live.over and not isinstance(error, HorizonReached):
                 refused += 1
                 if horizon is not None:  # the round passes
@@ -78,7 +78,7 @@ def play_live(job: Job, policy: str | ModuleType, world: World) -> LatePlay:
         if ticket.skipped:
             rounds += 1
             continue
-        late_by = extra_turns(job.delay, seed, ticket.t, attempts[ticket.t])
+        late_by = _extra_turns(job.delay, seed, ticket.t, attempts[ticket.t])
         due[turn + 1 + late_by].append(ticket)
         attempts[ticket.t] += 1
 
@@ -88,11 +88,11 @@ def check_delays(
 ) -> None:
     """Check that live use and the engine agree to the last bit where reports come late."""
     for rule in STOP_RULES:
-        for delay in DELAYS:
+        for delay in _DELAYS:
             job = make_job(policy, world, budget, stop=rule, horizon=horizon, delay=delay)
             label = f"{job.policy.NAME} on {world.name} under stop={rule!r}, delay {delay}"
             results, state = cpu.play_block(job, 1)
-            played = play_live(job, policy, world)
+            played = _play_live(job, policy, world)
             ours = played.rounds, played.pulls.tolist(), played.live.gain, played.live.spent_units
             theirs = (
                 int(results.rounds[0]),

@@ -17,8 +17,8 @@ from purse.errors import PurseError
 from purse.testing.games import half_down
 from purse.types import STOP_RULES, World
 
-DELAYS: tuple[Any, ...] = (0, 3, "geometric:6")
-COMPILE = "say COMPILED = True in its file"
+_DELAYS: tuple[Any, ...] = (0, 3, "geometric:6")
+_COMPILE = "say COMPILED = True in its file"
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def kernel_errors(label: str) -> Iterator[None]:
             raise
         place = extract_tb(error.__traceback__)[-1]
         where = f"{label}: Python raises {type(error).__name__}: {error} ({place.filename}, line "
-        advice = f"and machine code does not: {COMPILE}"
+        advice = f"and machine code does not: {_COMPILE}"
         if isinstance(error, IndexError):
             advice = "and machine code reads or writes beyond the array"
         raise AssertionError(f"{where}{place.lineno}), {advice}") from error
@@ -52,7 +52,7 @@ def check_plain(label: str, job: Job, results: PathResults, state: Any) -> None:
     ):
         assert here.tobytes() == there.tobytes(), (
             f"{label}: Python computes other numbers than machine code ({name}: {here[0]}, not "
-            f"{there[0]}): {COMPILE}"
+            f"{there[0]}): {_COMPILE}"
         )
 
 
@@ -64,7 +64,7 @@ def check_class(
     """
     for rule in STOP_RULES:
         for place in (world, half_down(world)) if world.outages is None else (world,):
-            for delay in DELAYS if plays == 1 else DELAYS[:1]:
+            for delay in _DELAYS if plays == 1 else _DELAYS[:1]:
                 how: dict[str, Any] = {"stop": rule, "plays": plays, "horizon": horizon}
                 job = make_job(policy, place, budget, delay=delay, **how)
                 label = f"{job.name} on {place.name} under stop={rule!r}, delay {delay}"
@@ -76,7 +76,7 @@ def check_class(
                     f"{label}: spent {both.spent} of {job.problem.budget} units"
                 )
                 for path, one in zip((1, 0), alone, strict=True):
-                    assert same(cpu.slice_paths(both, slice(path, path + 1)), one), (
+                    assert _same(cpu.slice_paths(both, slice(path, path + 1)), one), (
                         f"{label}: path {path} played otherwise when it was repeated; random "
                         "numbers must come from rng, and paths must share nothing"
                     )
@@ -87,7 +87,7 @@ def play(job: Job, first: int, n_paths: int) -> PathResults:
     return cpu.play_paths(job, first, n_paths, np.zeros(2), np.zeros(1, np.int64))
 
 
-def same(one: PathResults, other: PathResults) -> bool:
+def _same(one: PathResults, other: PathResults) -> bool:
     """Return whether two results are equal to the bit."""
     pairs = zip(cpu.iter_arrays(one), cpu.iter_arrays(other), strict=True)
     return all(here.tobytes() == there.tobytes() for here, there in pairs)

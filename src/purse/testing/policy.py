@@ -40,9 +40,9 @@ from purse.testing.plain import check_class, check_plain, kernel_errors
 from purse.testing.probabilities import check_probabilities
 from purse.types import SKIP, STOP_RULES, Ints, World
 
-USUALLY = "usually 10 to 60 s"  # most of it to compile, once
-ROUNDS = 400  # with late reports
-PEEKS = "; does update read now.left, or anything of now but key, t and context?"
+_USUALLY = "usually 10 to 60 s"  # most of it to compile, once
+_ROUNDS = 400  # with late reports
+_PEEKS = "; does update read now.left, or anything of now but key, t and context?"
 
 
 def check_policy(
@@ -94,13 +94,13 @@ def check_policy(
     checks = [
         check
         for place in (places[-1:] if quick else places)
-        for check in checks_on(module, place, **games)
+        for check in _checks_on(module, place, **games)
     ]
-    with progress(f"checking {job.name} ({USUALLY})") as bar, compile_errors(job.name, job.policy):
+    with progress(f"checking {job.name} ({_USUALLY})") as bar, compile_errors(job.name, job.policy):
         for done, (what, check) in enumerate(checks):
             bar.show(done / len(checks), what)
             check()
-    if not job.of_class and is_taken(job.policy):
+    if not job.of_class and _is_taken(job.policy):
         tell(f"{job.name}: there is a policy {job.policy.NAME!r} in purse; NAME should be another")
     passed = ", ".join(dict.fromkeys(what for what, _ in checks))
     tell(f"{job.name}: all {len(checks)} checks passed: {passed}")
@@ -111,15 +111,15 @@ def tell(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def is_taken(module: ModuleType) -> bool:
+def _is_taken(module: ModuleType) -> bool:
     """Return whether a policy of your own has the name of one of purse."""
     return module.NAME in policies.names() and policies.load(module.NAME) is not module
 
 
-Check = tuple[str, Callable[[], None]]  # what is checked, and a function that raises
+_Check = tuple[str, Callable[[], None]]  # what is checked, and a function that raises
 
 
-def checks_on(
+def _checks_on(
     policy: str | ModuleType,
     place: World,
     *,
@@ -127,7 +127,7 @@ def checks_on(
     horizon: int | None,
     quick: bool,
     compiled: bool = True,
-) -> Iterator[Check]:
+) -> Iterator[_Check]:
     """Yield the checks of the policy in games on one world.
 
     compiled   hold live use to machine code; False: to the engine in plain Python, which takes too
@@ -152,17 +152,17 @@ def checks_on(
         for where in (place, half_down(place)) if both else (place,):
             given = {**pulls(40.25), "rule": rule, "seed": seed, "compiled": compiled}
             what = f"stop={rule!r}" if where is place else f"stop={rule!r} with masks"
-            yield what, partial(check_agreement, policy, where, **given)
-    yield "late reports", partial(check_late_reports, policy, place, **pulls(100))
+            yield what, partial(_check_agreement, policy, where, **given)
+    yield "late reports", partial(_check_late_reports, policy, place, **pulls(100))
     yield "frequencies of arms", partial(check_frequencies, policy, place, **pulls(100))
     if place.n_features > 0 and plays == 1 and not quick:
         given = {"budget": (dearest * 20.25).tolist(), "horizon": horizon}
         yield "contexts of late reports", partial(check_delays, policy, place, **given)
     if compiled:
-        yield "a long run", partial(check_long_run, policy, place, **pulls(100_000))
+        yield "a long run", partial(_check_long_run, policy, place, **pulls(100_000))
 
 
-def check_agreement(
+def _check_agreement(
     policy: str | ModuleType,
     world: World,
     *,
@@ -188,14 +188,14 @@ def check_agreement(
             with kernel_errors(label):
                 results, state = cpu.play_block(job.as_python(), 1)
     except cpu.Fault:
-        play_live(live, world, seed, ROUNDS)  # which names the arm and the round
+        _play_live(live, world, seed, _ROUNDS)  # which names the arm and the round
         raise
-    rounds, pulls, live = play_live(live, world, seed, int(results.rounds[0]) + 1)
+    rounds, pulls, live = _play_live(live, world, seed, int(results.rounds[0]) + 1)
     assert rounds == results.rounds[0], (
-        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine{PEEKS}"
+        f"{label}: {rounds} rounds live, {results.rounds[0]} in the engine{_PEEKS}"
     )
     assert (pulls == results.pulls[0]).all(), (
-        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine{PEEKS}"
+        f"{label}: pulls {pulls} live, {results.pulls[0]} in the engine{_PEEKS}"
     )
     assert live.gain == results.gain[0], (
         f"{label}: gain {live.gain!r} live, {results.gain[0]!r} in the engine"
@@ -205,11 +205,11 @@ def check_agreement(
     )
     for name, ours, theirs in zip(state._fields, live.state, state, strict=True):
         assert ours.tobytes() == theirs.tobytes(), (
-            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine{PEEKS}"
+            f"{label}: state.{name} differs: {ours} live, {theirs} in the engine{_PEEKS}"
         )
 
 
-def play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, Ints, Policy]:
+def _play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, Ints, Policy]:
     """Return the rounds, pulls and policy after a live game of at most `most` rounds.
 
     The policy goes through a file half-way, and its probabilities are checked in every round.
@@ -237,7 +237,7 @@ def play_live(live: Policy, world: World, seed: int, most: int) -> tuple[int, In
     return rounds, pulls, live
 
 
-def check_late_reports(
+def _check_late_reports(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
     """Check that probabilities stay sound and the budget holds under late and voided reports.
@@ -245,7 +245,7 @@ def check_late_reports(
     Many tickets are open at once, and reports come in any order.
     """
     live = live_policy(policy, world, budget, "hold", 0, plays, horizon)
-    n_rounds = min(ROUNDS, world.n_rounds or ROUNDS)
+    n_rounds = min(_ROUNDS, world.n_rounds or _ROUNDS)
     rewards, costs = draws(world, n_rounds)
     seen = contexts(world, n_rounds)
     order = np.random.default_rng(0)
@@ -272,7 +272,7 @@ def check_late_reports(
         )
 
 
-def check_long_run(
+def _check_long_run(
     policy: str | ModuleType, world: World, *, budget: Any, plays: int, horizon: int | None
 ) -> None:
     """Check that every number is finite and no budget is exceeded after 1e5 rounds or more."""

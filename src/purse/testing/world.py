@@ -39,7 +39,7 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
     if world.costs is not None:
         assert (costs == world.costs).all(), f"{world.name}: costs are declared fixed and vary"
     if world.n_features > 0:
-        check_contexts(world, rounds, seed)
+        _check_contexts(world, rounds, seed)
     low, high = world.cost_min / amounts.UNIT, world.cost_max / amounts.UNIT
     for name, seen, declared, least, most in (
         ("reward", rewards, world.reward_means, 0, 1),
@@ -59,7 +59,7 @@ def check_world(world: World, *, n_rounds: int = 20_000, seed: int = 0) -> None:
             )
 
 
-def check_contexts(world: World, rounds: int, seed: int) -> None:
+def _check_contexts(world: World, rounds: int, seed: int) -> None:
     """Check the contexts of a world, and that a policy sees them in the engine."""
     seen, half = contexts(world, rounds, seed=seed), rounds // 2
     later = contexts(world, rounds - half, seed=seed, first=half + 1)

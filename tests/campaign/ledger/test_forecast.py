@@ -12,17 +12,17 @@ import pytest
 
 import purse
 from purse import Campaign
-from purse.campaign.ledger.forecast import WEEK, Traffic, Window, decay
+from purse.campaign.ledger.forecast import _WEEK, Traffic, Window, _decay
 from purse.campaign.rules import asks
-from purse.campaign.terms.calendar import HOUR, find_zone
+from purse.campaign.terms.calendar import _HOUR, _find_zone
 from purse.errors import BudgetExhausted, CampaignEnded, InvalidInput
 from tests.support.campaigns import made, refusal
 from tests.support.policies import compile_steps
 from tests.support.soak import scale
 from tests.support.storages import START, MemoryHarness
 
-DAY = 24 * HOUR
-MONDAY = START // WEEK * WEEK + 4 * DAY  # after START, in UTC
+DAY = 24 * _HOUR
+MONDAY = START // _WEEK * _WEEK + 4 * DAY  # after START, in UTC
 BERLIN = "Europe/Berlin"
 ARMS = {"small": "0.01", "middle": "0.1", "large": "1"}
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -59,8 +59,8 @@ def written(campaign: Campaign) -> list[tuple[int, int]]:
 def nights_and_weekends(day: int, rng: np.random.Generator) -> list[int]:
     """Times of a day, ms: 12 busy hours, a few asks at night, a quarter at weekends."""
     part = 0.25 if day % 7 >= 5 else 1.0
-    busy = 8 * HOUR + 12 * HOUR * rng.random(rng.poisson(24 * part))
-    quiet = 24 * HOUR * rng.random(rng.poisson(1))
+    busy = 8 * _HOUR + 12 * _HOUR * rng.random(rng.poisson(24 * part))
+    quiet = 24 * _HOUR * rng.random(rng.poisson(1))
     return sorted(int(at) for at in (*busy, *quiet))
 
 
@@ -75,22 +75,22 @@ def plain_forecast(
 
     def promised(start: int, end: int) -> float:
         if not before:
-            return (end - start) / HOUR
-        step, total = HOUR // 4, 0.0  # no difference to UTC here is finer
+            return (end - start) / _HOUR
+        step, total = _HOUR // 4, 0.0  # no difference to UTC here is finer
         at = start
         while at < end:
             part = min(step - at % step, end - at)
-            total += part / HOUR * rates[place(at)]
+            total += part / _HOUR * rates[place(at)]
             at += part
         return total
 
     if before:
         seen, hours = [0.0] * 168, [0] * 168
-        for at in range(since, window.begun, HOUR // 4):
+        for at in range(since, window.begun, _HOUR // 4):
             seen[place(at)] += 0.25
         for at in before:
             hours[place(at)] += 1
-        usual = len(before) * HOUR / (window.begun - since) / 4
+        usual = len(before) * _HOUR / (window.begun - since) / 4
         rates = [(n + usual) / (e + 0.25) for n, e in zip(hours, seen, strict=True)]
     now, q = times[-1], (window.ends - window.begun) / 4
     a = sum(math.exp(-(now - at) / q) for at in times)
@@ -107,14 +107,14 @@ def plain_forecast(
 @pytest.mark.parametrize("ahead", [0, 3_600_000, -12_600_000])
 def test_the_fold_is_the_formula(ahead: int) -> None:
     rng = np.random.default_rng(1)
-    traffic = Traffic.begun_at(since := MONDAY + 5 * HOUR, ahead)
+    traffic = Traffic.begun_at(since := MONDAY + 5 * _HOUR, ahead)
     before: list[int] = []
     for number in range(3):  # the first period is short; weeks begin on a local Monday
-        begun = since if number == 0 else MONDAY - ahead + number * WEEK
-        window = Window(begun, MONDAY - ahead + (number + 1) * WEEK)
+        begun = since if number == 0 else MONDAY - ahead + number * _WEEK
+        window = Window(begun, MONDAY - ahead + (number + 1) * _WEEK)
         times: list[int] = []
         for day in range(7):
-            midnight = MONDAY - ahead + number * WEEK + day * DAY
+            midnight = MONDAY - ahead + number * _WEEK + day * DAY
             for at in nights_and_weekends(day, rng):
                 if midnight + at < begun:
                     continue
@@ -130,7 +130,7 @@ def test_the_fold_is_the_formula(ahead: int) -> None:
 
 @pytest.mark.parametrize("age", [0.0, 1e-12, 1e-3, 0.124, 0.126, 1.0, 7.3, 50.0, 127.0, 1e9])
 def test_decay_is_the_exponential(age: float) -> None:
-    assert decay(age) == pytest.approx(math.exp(-age), rel=1e-11, abs=1e-55)
+    assert _decay(age) == pytest.approx(math.exp(-age), rel=1e-11, abs=1e-55)
 
 
 def test_the_first_ask_counts_as_one_in_a_thousandth_of_the_period() -> None:
@@ -144,14 +144,18 @@ def test_the_first_ask_counts_as_one_in_a_thousandth_of_the_period() -> None:
 
 def test_a_clock_that_goes_back() -> None:
     window = Window(START, START + 28 * DAY)
-    traffic = Traffic.begun_at(START, 0).after_ask(START + 10 * HOUR, window)
+    traffic = Traffic.begun_at(START, 0).after_ask(START + 10 * _HOUR, window)
     # by less than an hour: no time passes until the clock is there again
-    back = traffic.after_ask(START + 9 * HOUR + 1, window)
+    back = traffic.after_ask(START + 9 * _HOUR + 1, window)
     assert (back.last, back.asks, back.promised) == (traffic.last, 2.0, traffic.promised)
-    assert back.as_of(START + 10 * HOUR, window) == back
+    assert back.as_of(START + 10 * _HOUR, window) == back
     # by more: it goes on from there
-    ahead = traffic.after_ask(START + 9 * HOUR - 1, window)
-    assert (ahead.last, ahead.asks, ahead.promised) == (START + 9 * HOUR - 1, 2.0, traffic.promised)
+    ahead = traffic.after_ask(START + 9 * _HOUR - 1, window)
+    assert (ahead.last, ahead.asks, ahead.promised) == (
+        START + 9 * _HOUR - 1,
+        2.0,
+        traffic.promised,
+    )
 
 
 def test_periods_without_asks() -> None:
@@ -159,26 +163,26 @@ def test_periods_without_asks() -> None:
     begun = START + 7 * DAY
     nothing = Traffic.begun_at(START, 0).next_period(begun, 3)
     assert nothing == Traffic.begun_at(begun, 3)
-    some = nothing.after_ask(begun, Window(begun, begun + WEEK)).next_period(begun + WEEK, 3)
-    idle = some.next_period(begun + 2 * WEEK, 0)
+    some = nothing.after_ask(begun, Window(begun, begun + _WEEK)).next_period(begun + _WEEK, 3)
+    idle = some.next_period(begun + 2 * _WEEK, 0)
     assert (idle.since, idle.before, idle.ahead) == (begun, some.before, 0)
-    window = Window(begun + 2 * WEEK, begun + 3 * WEEK)
+    window = Window(begun + 2 * _WEEK, begun + 3 * _WEEK)
     assert idle.to_come(window.begun, window) == pytest.approx(0.5, rel=0.2)
 
 
 def test_hours_stay_local_through_summer_time() -> None:
     """Asks at 9 in Berlin, in winter and in summer, are one hour of the week."""
     harness = MemoryHarness()
-    harness.clock = int(datetime(2027, 3, 15, tzinfo=find_zone(BERLIN)).timestamp() * 1000)
+    harness.clock = int(datetime(2027, 3, 15, tzinfo=_find_zone(BERLIN)).timestamp() * 1000)
     campaign = planned(harness, every="day", time_zone=BERLIN)
     for day in range(17):
-        local = datetime(2027, 3, 15, 9, 30, tzinfo=find_zone(BERLIN)) + timedelta(days=day)
+        local = datetime(2027, 3, 15, 9, 30, tzinfo=_find_zone(BERLIN)) + timedelta(days=day)
         ask_at(harness, campaign, int(local.timestamp() * 1000))
     traffic = campaign._here().campaign.traffic
     hours = [place % 24 for place, n in enumerate(traffic.before) for _ in range(n)]
     # on 28 March 2027 clocks change at 2: hours are those of the midnight before
     assert hours == [*[9] * 15, 8] or sorted(hours) == [8, *[9] * 15]
-    assert traffic.ahead == 2 * HOUR
+    assert traffic.ahead == 2 * _HOUR
     assert campaign.audit(full=True).findings == ()
 
 
@@ -187,11 +191,11 @@ def test_hours_stay_local_through_summer_time() -> None:
 
 def test_two_periods_of_nights_and_weekends() -> None:
     harness, rng = MemoryHarness(), np.random.default_rng(2)
-    harness.clock = MONDAY - HOUR
+    harness.clock = MONDAY - _HOUR
     campaign = planned(harness, time_zone=BERLIN)
     assert campaign.terms.horizon == "traffic"
     times = [
-        MONDAY - HOUR + day * DAY + at for day in range(14) for at in nights_and_weekends(day, rng)
+        MONDAY - _HOUR + day * DAY + at for day in range(14) for at in nights_and_weekends(day, rng)
     ]
     for number, at in enumerate(times):
         if number % 50 == 7:
@@ -199,14 +203,14 @@ def test_two_periods_of_nights_and_weekends() -> None:
         ask_at(harness, campaign, at)
     rows = written(campaign)
     assert [at for at, _ in rows] == times
-    first = [at for at in times if at < MONDAY - HOUR + WEEK]
+    first = [at for at in times if at < MONDAY - _HOUR + _WEEK]
     for begun, own, before in (
-        (MONDAY - HOUR, first, []),
-        (MONDAY - HOUR + WEEK, times[len(first) :], first),
+        (MONDAY - _HOUR, first, []),
+        (MONDAY - _HOUR + _WEEK, times[len(first) :], first),
     ):
-        window = Window(begun, begun + WEEK)
+        window = Window(begun, begun + _WEEK)
         for n in range(1, len(own), 17):
-            expected = plain_forecast(own[:n], window, before, MONDAY - HOUR, HOUR)
+            expected = plain_forecast(own[:n], window, before, MONDAY - _HOUR, _HOUR)
             assert dict(rows)[own[n - 1]] == pytest.approx(1 + expected, abs=0.51, rel=1e-9)
     harness.clock = START + 5_000 * DAY  # an audit looks at no clock
     campaign = harness.open("test")
@@ -218,10 +222,10 @@ def test_two_periods_of_nights_and_weekends() -> None:
 def test_an_audit_finds_another_forecast(monkeypatch: pytest.MonkeyPatch) -> None:
     harness = MemoryHarness()
     campaign = planned(harness)
-    ask_at(harness, campaign, START + HOUR)
+    ask_at(harness, campaign, START + _HOUR)
     with monkeypatch.context() as patched:
-        patched.setattr(asks, "rounds_left", lambda _: 77)
-        ask_at(harness, campaign, START + 2 * HOUR)
+        patched.setattr(asks, "_rounds_left", lambda _: 77)
+        ask_at(harness, campaign, START + 2 * _HOUR)
     (finding,) = campaign.audit(full=True).findings
     assert '"rounds_left":77' in finding.partition("and is")[2]
 
@@ -284,7 +288,7 @@ def test_horizons_that_are_refused(terms: dict[str, Any], allowed: str) -> None:
 def spend(harness: MemoryHarness, campaign: Campaign, at: int, cost: str, n: int) -> None:
     """Ask n times, an hour of the period apart, at this cost each."""
     for step in range(n):
-        harness.clock = at + step * HOUR // 2
+        harness.clock = at + step * _HOUR // 2
         campaign.tell(campaign.ask(), reward=1, cost=cost)
 
 

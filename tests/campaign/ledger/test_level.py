@@ -14,7 +14,7 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.ledger.ticket import fold_ticket as ticket_of_entries
 from purse.campaign.rules import asks, operators, reports
-from purse.campaign.storage.storage import read_entries
+from purse.campaign.storage.storage import _read_entries
 from purse.errors import AskRefused, InvalidInput, PurseError, TicketError
 from tests.support.game import START, USD, Game, account_terms, money, terms_of
 
@@ -36,7 +36,7 @@ def report(kind: str, cost: int, source: str = "held", **more: Any) -> tuple[str
 
 def test_an_entry_is_read_as_it_was_written() -> None:
     entry = about()[0]
-    assert read_entries([entry.row()]) == [entry]
+    assert _read_entries([entry.row()]) == [entry]
     assert entry.chain("") != entry.chain("other")
 
 

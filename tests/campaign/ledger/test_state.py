@@ -13,7 +13,7 @@ from purse.campaign.ledger.ask_inputs import Mask
 from purse.campaign.ledger.state import state_of
 from purse.campaign.rules import asks
 from purse.errors import AskRefused, BudgetExhausted, CampaignEnded, CampaignPaused, HorizonReached
-from purse.service.live_view import LiveView
+from purse.service.live_view import _LiveView
 from purse.types import SKIP, STOP
 from tests.support.campaigns import made, refusal
 from tests.support.cli import main
@@ -225,7 +225,7 @@ def test_what_ends_the_game_for_good(choice: int, mask: Mask | None, then: str, 
 def test_the_answer_of_a_page() -> None:
     harness = MemoryHarness()
     campaign = made(harness, **ONE, budget=100, time_zone="Europe/Berlin", every="day")
-    view = LiveView(campaign)
+    view = _LiveView(campaign)
 
     def said() -> dict[str, Any]:
         view._latest.clear()

@@ -249,7 +249,7 @@ def test_an_ask_that_a_paused_account_let_through(monkeypatch: pytest.MonkeyPatc
     below = campaign(storage, "below")
     top.pause()
     with monkeypatch.context() as patch:
-        patch.setattr(asks, "refuse_stopped", lambda _: None)
+        patch.setattr(asks, "_refuse_stopped", lambda _: None)
         below.ask()
     for level in (top, below):
         assert "would be refused: account 'company' is paused" in all_findings(level)

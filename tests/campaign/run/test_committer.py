@@ -195,7 +195,7 @@ def test_who_came_while_the_storage_was_stuck_is_refused_with_the_one_who_waited
     campaign.ask()
     before = storage.changes
     storage.failure = StorageUnavailable("another process has held it for 30 seconds")
-    monkeypatch.setattr("purse.campaign.run.committer.STUCK_S", 0)
+    monkeypatch.setattr("purse.campaign.run.committer._STUCK_S", 0)
     results = together(campaign, storage, [campaign.ask, lambda: campaign.tell(1, 1, 1)])
     assert {type(result).__name__ for result in results} == {"StorageUnavailable"}
     assert storage.changes == before + 1

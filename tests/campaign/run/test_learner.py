@@ -35,9 +35,9 @@ def make(policy: str = "uniform") -> Campaign:
 
 
 @pytest.fixture
-def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[Any, steps.StepsOfKind]:
+def kinds(monkeypatch: pytest.MonkeyPatch) -> dict[Any, steps._StepsOfKind]:
     """The steps of all games of the test; none of an earlier one is compiled."""
-    made: dict[Any, steps.StepsOfKind] = {}
+    made: dict[Any, steps._StepsOfKind] = {}
     monkeypatch.setattr(steps, "_steps", made)
     return made
 
@@ -58,13 +58,13 @@ def test_a_first_ask_imports_no_compiler(tmp_path: Path) -> None:
 
 
 def test_steps_are_compiled_in_the_background_after_some_use(
-    monkeypatch: pytest.MonkeyPatch, kinds: dict[Any, steps.StepsOfKind]
+    monkeypatch: pytest.MonkeyPatch, kinds: dict[Any, steps._StepsOfKind]
 ) -> None:
     campaign = make("exp3.bwk")
     first = play(campaign, 20)
     (kind,) = kinds.values()
     assert kind.ask.machine is kind.tell.machine is None
-    monkeypatch.setattr(steps, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(steps, "_PATIENCE_S", 0.0)
     first += play(campaign, 1)
     assert kind._thread is not None
     kind._thread.join()
@@ -80,11 +80,11 @@ def test_steps_are_compiled_in_the_background_after_some_use(
 
 def test_steps_that_do_not_compile_stay_in_plain_python(
     monkeypatch: pytest.MonkeyPatch,
-    kinds: dict[Any, steps.StepsOfKind],
+    kinds: dict[Any, steps._StepsOfKind],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(steps, "PATIENCE_S", 0.0)
-    monkeypatch.setattr(steps.Step, "compile", lambda step: 1 / 0)
+    monkeypatch.setattr(steps, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(steps._Step, "compile", lambda step: 1 / 0)
     campaign = make()
     play(campaign, 1)
     (kind,) = kinds.values()
@@ -96,11 +96,11 @@ def test_steps_that_do_not_compile_stay_in_plain_python(
 
 def test_without_a_compiler_a_long_journal_says_how_long_it_takes(
     monkeypatch: pytest.MonkeyPatch,
-    kinds: dict[Any, steps.StepsOfKind],
+    kinds: dict[Any, steps._StepsOfKind],
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     monkeypatch.setattr(steps, "is_installed", lambda package: False)
-    monkeypatch.setattr(steps, "SAMPLE", 30)
+    monkeypatch.setattr(steps, "_SAMPLE", 30)
     campaign = make()
     play(campaign, 40)
     assert not caplog.messages

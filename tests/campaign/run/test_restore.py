@@ -47,7 +47,7 @@ def facts(campaign: Campaign) -> dict[str, Any]:
 def test_a_copy_agrees_with_the_original_and_goes_on(
     budget: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(restore, "PAGE_SIZE", 7)  # tickets span pages
+    monkeypatch.setattr(restore, "_PAGE_SIZE", 7)  # tickets span pages
     tree = Tree()
     tree.play(120)
     one, file = tree.campaigns[0], exported_of(tree)

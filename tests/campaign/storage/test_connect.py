@@ -18,9 +18,9 @@ from purse.base import fork_safety
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import schema
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.postgres import Postgres, monotonic
+from purse.campaign.storage.postgres import _monotonic, _Postgres
 from purse.campaign.storage.sql import ReadRequest
-from purse.campaign.storage.sqlite import Sqlite, check_library
+from purse.campaign.storage.sqlite import Sqlite, _check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
 from tests.support.storages import counts, kinds
 
@@ -100,10 +100,10 @@ def test_what_is_not_a_database_is_refused(tmp_path: Path) -> None:
 )
 def test_versions_of_sqlite_that_corrupt_files_are_refused(version: str, sound: bool) -> None:
     if sound:
-        check_library(version)
+        _check_library(version)
     else:
         with pytest.raises(StorageUnavailable, match="upgrade apsw"):
-            check_library(version)
+            _check_library(version)
 
 
 def test_every_commit_is_synced_and_readers_cannot_write(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_the_time_is_the_servers(make_harness: Any, monkeypatch: pytest.MonkeyPa
     campaign.ask()
     (entry,) = list(storage.entries("late", 1, 1))
     assert now - 1 < entry.at / 1000 < now + 600
-    storage.db._check(monotonic(), 5_000_000, schema.VERSION)  # until the next answer
+    storage.db._check(_monotonic(), 5_000_000, schema.VERSION)  # until the next answer
     assert 5_000 <= storage.now() < 6_000
     storage.names()
     assert storage.now() / 1000 > now - 1
@@ -188,14 +188,14 @@ def test_a_slow_answer_does_not_set_the_clock_back(
     campaign = Campaign.open("c", storage=here)
     for _ in range(5):
         here.names()  # one of these is quick, on a busy machine, too
-    check = Postgres._check
+    check = _Postgres._check
 
     def late(*given: Any) -> None:
         time.sleep(0.5)
         check(*given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Postgres, "_check", late)
+        patch.setattr(_Postgres, "_check", late)
         here.names()
     other.ask()
     time.sleep(0.1)

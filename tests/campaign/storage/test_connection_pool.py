@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from purse import PurseError
-from purse.campaign.storage.connection_pool import MOST_IDLE, ConnectionPool
+from purse.campaign.storage.connection_pool import _MOST_IDLE, ConnectionPool
 from purse.errors import StorageUnavailable
 
 
@@ -82,13 +82,13 @@ def test_one_that_was_lost_is_replaced_when_it_cannot_begin() -> None:
 
 
 def test_few_are_kept() -> None:
-    owner = Owner(most=MOST_IDLE + 3)
-    using = [owner.pool.use() for _ in range(MOST_IDLE + 3)]
+    owner = Owner(most=_MOST_IDLE + 3)
+    using = [owner.pool.use() for _ in range(_MOST_IDLE + 3)]
     for each in using:
         each.__enter__()
     for each in using:
         each.__exit__(None, None, None)
-    assert len(owner.pool.idle) == MOST_IDLE
+    assert len(owner.pool.idle) == _MOST_IDLE
     assert sum(each.closed for each in owner.made) == 3
     owner.pool.close_idle(owner.close)
     assert all(each.closed for each in owner.made)

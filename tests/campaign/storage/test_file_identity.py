@@ -17,7 +17,7 @@ import pytest
 from purse.campaign.campaign import Campaign
 from purse.campaign.storage import file_identity, sqlite_file
 from purse.campaign.storage.connect import connect
-from purse.campaign.storage.sqlite import SqliteSession
+from purse.campaign.storage.sqlite import _SqliteSession
 from purse.errors import StorageUnavailable
 from tests.support.processes import forked, printed
 from tests.support.soak import scale
@@ -135,14 +135,14 @@ def test_a_commit_into_files_that_are_gone_is_not_acknowledged(
     path: Path, damage: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqlite_file, "hold", lambda path: None)
-    campaign, real = SqliteHarness(path).create("c", **TERMS), SqliteSession.write
+    campaign, real = SqliteHarness(path).create("c", **TERMS), _SqliteSession.write
 
     def write_and_damage(*args: Any) -> None:
         real(*args)
-        monkeypatch.setattr(SqliteSession, "write", real)
+        monkeypatch.setattr(_SqliteSession, "write", real)
         damage(path)
 
-    monkeypatch.setattr(SqliteSession, "write", write_and_damage)
+    monkeypatch.setattr(_SqliteSession, "write", write_and_damage)
     with pytest.raises(StorageUnavailable, match="again with the same request_id"):
         campaign.ask(request_id="r")
     if damage is look_with_another_library:
@@ -285,7 +285,7 @@ def test_a_file_that_is_a_mount_point_is_refused(
     campaign: Campaign, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     mounts = tmp_path / "mountinfo"
-    monkeypatch.setattr(file_identity, "MOUNTS", mounts)
+    monkeypatch.setattr(file_identity, "_MOUNTS", mounts)
     assert file_identity.danger(str(path)) is None  # where mount points are not known
     mounts.write_text(f"36 35 98:0 / {path.parent} rw - ext4 /dev/sda1 rw\n")
     connect(f"sqlite:///{path}")
@@ -300,5 +300,5 @@ def test_mount_points_are_read_as_the_kernel_writes_them(
 ) -> None:
     mounts = tmp_path / "mountinfo"
     mounts.write_text(r"36 35 98:0 / /a\040b\134c rw - ext4 /dev/sda1 rw" + "\n")
-    monkeypatch.setattr(file_identity, "MOUNTS", mounts)
-    assert file_identity.mount_points() == {"/a b\\c"}
+    monkeypatch.setattr(file_identity, "_MOUNTS", mounts)
+    assert file_identity._mount_points() == {"/a b\\c"}

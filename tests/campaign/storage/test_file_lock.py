@@ -16,12 +16,12 @@ import pytest
 
 from purse.campaign.storage import file_lock
 from purse.campaign.storage.file_lock import (
-    COUNTER,
-    DRAWING,
+    _COUNTER,
+    _DRAWING,
     FileLock,
-    check_owner,
-    open_lock_file,
-    set_lock,
+    _check_owner,
+    _open_lock_file,
+    _set_lock,
 )
 from purse.errors import StorageUnavailable
 
@@ -35,7 +35,7 @@ def new_lock(folder: Path) -> FileLock:
 
 def wait_until_drawn(folder: Path, number: int) -> None:
     """Wait until so many numbers have been drawn."""
-    while COUNTER.unpack((folder / "lock").read_bytes()[: COUNTER.size])[0] < number:
+    while _COUNTER.unpack((folder / "lock").read_bytes()[: _COUNTER.size])[0] < number:
         time.sleep(0.001)
 
 
@@ -158,7 +158,7 @@ def test_a_process_that_stands_still_while_it_draws_is_waited_for_only_so_long(
     stuck.acquire(1)
     stuck.release()
     assert stuck._file is not None
-    assert set_lock(stuck._file, fcntl.F_OFD_SETLK, fcntl.F_WRLCK, DRAWING, 1)
+    assert _set_lock(stuck._file, fcntl.F_OFD_SETLK, fcntl.F_WRLCK, _DRAWING, 1)
     with pytest.raises(TimeoutError):
         lock.acquire(0.05)
     stuck.close()
@@ -187,7 +187,7 @@ def database(tmp_path: Path) -> Path:
 
 
 def opened(database: Path) -> os.stat_result:
-    file = open_lock_file(f"{database}-lock", str(database))
+    file = _open_lock_file(f"{database}-lock", str(database))
     try:
         return os.fstat(file)
     finally:
@@ -221,7 +221,7 @@ def test_root_makes_it_for_the_owner_of_the_database(
     monkeypatch.setattr(
         "purse.campaign.storage.file_lock.os.fchown", lambda _, *owner: given.append(owner)
     )
-    monkeypatch.setattr(file_lock, "check_owner", lambda *_: None)
+    monkeypatch.setattr(file_lock, "_check_owner", lambda *_: None)
     opened(database)
     assert given == [(1234, -1), (-1, 1234)]
 
@@ -245,10 +245,10 @@ def test_a_lock_file_of_somebody_who_may_not_write_the_database_is_refused(
 
     arguments = ("x-lock", made(uid, gid, 0o600), "x", made(1000, 1000, mode))
     if trusted:
-        check_owner(*arguments)
+        _check_owner(*arguments)
     else:
         with pytest.raises(StorageUnavailable, match="x-lock belongs to user 1001, who may not"):
-            check_owner(*arguments)
+            _check_owner(*arguments)
 
 
 def test_a_link_is_not_followed(database: Path, tmp_path: Path) -> None:

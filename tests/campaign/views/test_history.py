@@ -15,8 +15,8 @@ from purse.campaign.api.states import CAMPAIGN_STATES, RUNNING
 from purse.campaign.campaign import Campaign
 from purse.campaign.ledger.entry import Entry
 from purse.campaign.storage.connect import in_memory
-from purse.campaign.views.history import SHOWN, History
-from purse.campaign.views.time_series import LENGTHS, POINTS, SLOTS
+from purse.campaign.views.history import _SHOWN, History
+from purse.campaign.views.time_series import _POINTS, _SLOTS, LENGTHS
 from purse.errors import AskRefused
 from tests.support.soak import SOAK
 
@@ -165,7 +165,7 @@ def test_a_long_campaign_keeps_its_shape_in_bounded_room() -> None:
     script, terms = long_script(20_000), make_terms(budget=(10_000 * CENT,))
     series = folded(script, terms).as_dict()
     at, spent = series["series"]["at"], [float(text) for text in series["purses"][0]["spent"]]
-    assert POINTS / 3 < len(at) <= POINTS
+    assert _POINTS / 3 < len(at) <= _POINTS
     assert at == sorted(at)
     assert (at[0], at[-1]) == (START / 1000, script.at / 1000)
     truth = {entry.at / 1000: place for place, entry in enumerate(script.entries)}
@@ -188,7 +188,7 @@ def test_many_arms_share_the_last_series() -> None:
     for number in range(1, 101):
         script.ask(number % 20 if number % 3 else 19, after=1000)
     rows = folded(script, make_terms(20)).as_dict()["series"]["pulls"]
-    assert len(rows) == SHOWN + 1
+    assert len(rows) == _SHOWN + 1
     assert [row["arm"] for row in rows].count(None) == 1
     assert rows[-1]["arm"] is None
     assert "t" in [row["arm"] for row in rows]
@@ -303,9 +303,9 @@ def test_the_last_hour_and_day_are_finer_than_the_whole(span: str, length: int) 
     series = history.as_dict(now, span)["series"]
     assert series["at"][0] == (now - length) / 1000
     assert series["at"] == sorted(series["at"])
-    assert len(series["at"]) <= SLOTS + 3
+    assert len(series["at"]) <= _SLOTS + 3
     made = [sum(arm["pulls"][place] for arm in series["pulls"]) for place in (0, -1)]
-    assert 0 <= made[1] - made[0] - length // 60_000 <= length / SLOTS / 60_000  # a slot
+    assert 0 <= made[1] - made[0] - length // 60_000 <= length / _SLOTS / 60_000  # a slot
     gained = series["gain"][-1] - series["gain"][0]
     assert gained == pytest.approx(0.625 * (made[1] - made[0]), abs=0.5)
     again = History.from_json(terms, history.to_json())

@@ -121,7 +121,7 @@ def test_finished_tickets_are_listed_page_by_page(monkeypatch: pytest.MonkeyPatc
         elif number % 4 == 2:
             campaign.void(ticket)
     for size in (9, 20, 5_000):
-        monkeypatch.setattr(module, "PAGE_SIZE", size)
+        monkeypatch.setattr(module, "_PAGE_SIZE", size)
         told = campaign.tickets(states=["told"])
         assert [ticket.id for ticket in told] == [n for n in range(1, 41) if n % 4 in (1, 2)]
         assert [ticket.id for ticket in campaign.tickets(STATES)] == list(range(1, 41))

@@ -20,7 +20,7 @@ from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
-from purse.campaign.webhooks.follower import Progress, following
+from purse.campaign.webhooks.follower import _Progress, following
 from purse.campaign.webhooks.sending import NotSent
 from purse.errors import BudgetExhausted, PurseError, StorageUnavailable
 from tests.support.paths import ROOT
@@ -238,7 +238,7 @@ def test_an_event_is_given_up_after_three_days_and_the_next_follows(
 
 
 def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> None:
-    first = Progress(7, 5).failed(8, 6, START)
+    first = _Progress(7, 5).failed(8, 6, START)
     assert first == (7, 6, 1, START, 0)
     assert first.next_attempt(START + 1) == START + 5_000
     second = first.failed(8, 6, START + 9)
@@ -255,7 +255,7 @@ def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> Non
 def test_bad_receivers_keep_neither_asks_nor_others_waiting(
     storage: Storage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "PAUSE_S", 0.05)
+    monkeypatch.setattr(module, "_PAUSE_S", 0.05)
     campaign: Any = spent("p", storage)
     free, asked = threading.Event(), 0
     bad = [

@@ -11,11 +11,11 @@ from scipy.special import rel_entr
 
 from purse.compiler.jit import bind
 from purse.kernels.replan.fading_means import (
-    SIZES,
+    _SIZES,
     ChangeTest,
     FadingMeans,
+    _block_mean,
     add_value,
-    block_mean,
     change_rate,
     faded,
     find_change,
@@ -152,7 +152,7 @@ def test_a_change_that_only_the_larger_block_shows() -> None:
     # ln 24 = 4.48; after 32 the last 8 have 1.11 and the last 16 have 4.86 against 4.77
     test, eight = new_change_test(1, 1), [1, 1, 1, 0, 0, 0, 0, 0]
     assert feed(test, [0] * 16 + eight * 2, threshold=1.3) == (32, 1)
-    assert block_mean(test, 0, 1, 0) == 6 / 16
+    assert _block_mean(test, 0, 1, 0) == 6 / 16
 
 
 def test_each_block_is_held_against_all_that_came_before() -> None:
@@ -163,7 +163,7 @@ def test_each_block_is_held_against_all_that_came_before() -> None:
     ratios = {
         (n, place): ratio(series[: n - size], series[n - size : n]) - math.log(n)
         for n in range(16, 4097, 8)
-        for place in range(SIZES)
+        for place in range(_SIZES)
         if n % (size := 8 << place) == 0 and n >= 2 * size
     }
     order = sorted(ratios, key=lambda which: ratios[which], reverse=True)
@@ -192,7 +192,7 @@ def test_each_signal_counts_in_its_own_scale_and_each_arm_for_itself() -> None:
     wide = new_change_test(1, 2)
     assert feed(wide, [*calm * 8, *jump * 8], tops=np.array([1.0, 400.0])) == (-1, -1)
     assert feed(test, [*jump * 8], arm=0, tops=tops) == (8, 0)
-    assert [block_mean(test, 0, 0, s) for s in (0, 1)] == [0.5, 4]
+    assert [_block_mean(test, 0, 0, s) for s in (0, 1)] == [0.5, 4]
     assert feed(test, [*jump * 8], arm=1, tops=tops) == (-1, -1)  # it never was otherwise
 
 

@@ -24,8 +24,8 @@ from purse.kernels.replan.plan import (
     usual_share,
 )
 from purse.kernels.replan.plan_chances import (
+    _bound_width,
     add_looks,
-    bound_width,
     open_arms,
     play_cheapest,
     set_bounds,
@@ -63,10 +63,10 @@ def test_widths_follow_the_formula_in_any_unit(
     """Of n observations between 0 and their largest; in other units all is as many times larger."""
     costs = np.array(values)
     n, top, spread = len(costs), float(costs.max()), float(n_variance(costs))
-    width = bound_width(level, spread, top, float(n))
+    width = _bound_width(level, spread, top, float(n))
     v = (spread + top**2 / 4) / (n + 1)
     assert width == pytest.approx(math.sqrt(2 * level * v / (n + 1)) + level * top / (3 * (n + 1)))
-    other = bound_width(level, spread * unit * unit, top * unit, float(n))
+    other = _bound_width(level, spread * unit * unit, top * unit, float(n))
     assert other == pytest.approx(width * unit, rel=1e-12)
     mean = float(costs.mean())
     low = lower_cost(mean, width)
@@ -98,7 +98,7 @@ def test_more_to_win_and_fewer_pulls_make_wider_bounds(
     level = optimism(0.5, affordable, pulls)
     assert 0 <= level <= optimism(0.5, affordable + more, pulls)
     assert optimism(0.5, affordable, pulls + further) <= level
-    assert bound_width(level, 0.0, 1.0, pulls + further) <= bound_width(level, 0.0, 1.0, pulls)
+    assert _bound_width(level, 0.0, 1.0, pulls + further) <= _bound_width(level, 0.0, 1.0, pulls)
 
 
 def test_what_an_untried_arm_may_cost_by_hand() -> None:
@@ -130,7 +130,7 @@ def test_bounds_of_a_tried_and_of_an_untried_arm_by_hand() -> None:
     set_bounds(lp, known, least, most, np.array([0, 1]), 0.5, 0.4)
     # both may cost 0.2, the second by its share of the most: 50 pulls, of which each gets a half
     level = 0.5 * math.log(1 + 25 / 4)
-    widths = [bound_width(level, spread, top, 4.0) for spread, top in ((1.0, 1.0), (0.02, 0.4))]
+    widths = [_bound_width(level, spread, top, 4.0) for spread, top in ((1.0, 1.0), (0.02, 0.4))]
     one_look = untried_reward(25 / 2)  # an open ticket counts
     assert lp.gains == pytest.approx([0.5 + widths[0], one_look], **EXACT)
     low = untried_cost(0.001, 0.2, 0.5 * math.log(26))

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from purse.errors import InvalidInput
-from purse.lab.data.columns import aligned, guesses, name_them
+from purse.lab.data.columns import _guesses, aligned, name_them
 from purse.lab.data.source import read
 from purse.lab.data.text_file import read_cells
 from tests.support.soak import scale
@@ -329,7 +329,7 @@ def test_other_case_and_blanks_do_not_matter(names: str, found: str) -> None:
     ],
 )
 def test_names_are_guessed_by_their_words(names: str, found: str) -> None:
-    assert set(found.split()) <= set(guesses(names.split()).values())
+    assert set(found.split()) <= set(_guesses(names.split()).values())
 
 
 def test_the_refusal_of_a_table_names_its_beginnings_and_cuts_no_name() -> None:

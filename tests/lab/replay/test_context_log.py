@@ -15,7 +15,7 @@ from purse.lab.data.log import read_log
 from purse.lab.data.question import Question
 from purse.lab.data.source import read
 from purse.lab.replay.context_world import (
-    cross_fitted,
+    _cross_fitted,
     effective_rows,
     make_context_world,
     regression_of,
@@ -83,7 +83,7 @@ def ask(log: pl.DataFrame, policy: str, budget: float = 15.0, **options: Any) ->
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(question, "REPLICATES", 20)
+    monkeypatch.setattr(question, "_REPLICATES", 20)
 
 
 def test_a_policy_that_does_not_learn_has_the_estimates_of_the_formulas(few: None) -> None:
@@ -115,7 +115,7 @@ def test_the_estimates_of_a_policy_that_learns_hold_the_truth(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The large version is research/evidence/context_coverage.py."""
-    monkeypatch.setattr(question, "REPLICATES", 40)
+    monkeypatch.setattr(question, "_REPLICATES", 40)
     n_logs = scale(4, 10)
     n_paths = scale(4_000, 20_000)
     run = purse.simulate(GREEDY, world(), 15, n_paths=n_paths, seed=1, stop="retry", **{
@@ -214,10 +214,10 @@ def test_no_row_judges_itself() -> None:
     rng = np.random.default_rng(2)
     contexts = np.column_stack([rng.uniform(-1, 1, 40), np.ones(40)])[:, None]
     arm, values, once = np.arange(40) % 2, rng.random((40, 2)), np.ones(40, np.int64)
-    before = cross_fitted(contexts, arm, values, once, 2)
+    before = _cross_fitted(contexts, arm, values, once, 2)
     moved = values.copy()
     moved[7] += 5
-    after = cross_fitted(contexts, arm, moved, once, 2)
+    after = _cross_fitted(contexts, arm, moved, once, 2)
     same_fold = np.arange(40) % 5 == 7 % 5
     assert (before[same_fold] == after[same_fold]).all()
     assert (before[~same_fold, 1] != after[~same_fold, 1]).all()

@@ -14,7 +14,7 @@ from purse.lab.data.question import Question
 from purse.lab.data.source import read
 from purse.lab.replay.bootstrap import Resampled
 from purse.lab.replay.log_result import LogResult
-from purse.lab.replay.log_words import finding
+from purse.lab.replay.log_words import _finding
 from purse.lab.replay.log_worlds import WEIGHTED, make_model, make_queues
 from purse.lab.theory.estimate import t_quantile
 
@@ -243,7 +243,7 @@ def found(rows: str) -> str:
         wave *= (row["high"] - row["estimate"]) / t_quantile(n - 1, 0.95) / wave.std(ddof=1)
         sample = Resampled(np.array([row["estimate"]]), (row["estimate"] + wave)[:, None])
         gains[row["policy"], 5.0, row["method"]] = sample
-    return plain_blanks(finding(frame, gains, 20))
+    return plain_blanks(_finding(frame, gains, 20))
 
 
 def plain_blanks(text: str) -> str:
@@ -330,7 +330,7 @@ def test_players_are_compared_on_the_same_logs_drawn_again() -> None:
 def test_a_budget_that_pays_for_no_pull_says_so() -> None:
     rows = answered("a snips 0 0; always x snips 0 0").with_columns(rounds=pl.lit(0.0))
     says = "**The budget pays for no pull**: nothing can be bought with it."
-    assert finding(rows, {}, 20) == says
+    assert _finding(rows, {}, 20) == says
 
 
 def test_a_trend_is_no_skill() -> None:

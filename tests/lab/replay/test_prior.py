@@ -15,7 +15,7 @@ import pytest
 import purse
 from purse.engine.job import make_policy
 from purse.features import Features
-from purse.kernels.prior import read_prior, write_prior
+from purse.kernels.prior import _read_prior, write_prior
 from purse.lab.replay.prior_from_log import prior_from_log
 from tests.support import greedy_contexts
 
@@ -64,7 +64,7 @@ def by_hand(ridge: float = 1.0, part: float = 1.0) -> tuple[Any, Any]:
 
 
 def test_the_prior_is_the_regression_on_the_rows_in_the_policys_unit(file: Path) -> None:
-    prior = read_prior(file)
+    prior = _read_prior(file)
     assert prior.digest == sha256(file.read_bytes()).hexdigest()
     assert (prior.arms, prior.per_arm, prior.ridge) == (("a", "b"), False, 1.0)
     started = prior.start(problem(), ridge=1.0)
@@ -81,7 +81,7 @@ def test_the_prior_is_the_regression_on_the_rows_in_the_policys_unit(file: Path)
 
 
 def test_an_old_log_counts_so_many_reports_at_most(file: Path) -> None:
-    prior = read_prior(file)
+    prior = _read_prior(file)
     full, some = prior.start(problem(), ridge=2.0), prior.start(problem(), ridge=2.0, most=5)
     n = full.reports[0]
     for started, part in ((full, 1.0), (some, 5 / n)):
@@ -98,14 +98,14 @@ def test_a_policy_begins_with_it(file: Path) -> None:
     module, params = make_policy(f"{GREEDY}:prior={str(file)!r},most=7", problem())
     state, expected = (
         module.init(params, problem()),
-        read_prior(file).start(problem(), ridge=1.0, most=7),
+        _read_prior(file).start(problem(), ridge=1.0, most=7),
     )
     for mine, theirs in zip(state, expected, strict=True):
         assert (mine == theirs).all()
 
 
 def test_what_does_not_fit_is_refused(file: Path) -> None:
-    prior, declared = read_prior(file), Features.of(FEATURES, n_arms=2)
+    prior, declared = _read_prior(file), Features.of(FEATURES, n_arms=2)
     other = Features.of({"x": (0, 9)}, n_arms=2)
     prior.check(declared, arms=["b", "new"])
     calls: list[tuple[str, Callable[[], Any]]] = [
@@ -139,7 +139,7 @@ def test_what_does_not_fit_is_refused(file: Path) -> None:
 def test_damaged_files_are_refused(
     file: Path, tmp_path: Path, field: str, change: Any, message: str
 ) -> None:
-    prior = read_prior(file)
+    prior = _read_prior(file)
     model = prior.model._replace(**{field: change(getattr(prior.model, field))})
     with pytest.raises(purse.InvalidInput, match=f"is a damaged prior: {message}"):
         write_prior(tmp_path / "p.npz", replace(prior, model=model))
@@ -148,14 +148,14 @@ def test_damaged_files_are_refused(
 def test_other_files_are_refused(file: Path, tmp_path: Path) -> None:
     path = tmp_path / "p.npz"
     with pytest.raises(purse.InvalidInput, match=r"cannot read .*No such file"):
-        read_prior(path)
+        _read_prior(path)
     path.write_bytes(file.read_bytes()[:-40])
     with pytest.raises(purse.InvalidInput, match="is not a prior"):
-        read_prior(path)
+        _read_prior(path)
     for facts, message in (
         ({"format": 1}, "is not a prior"),  # as a saved policy has
         ({"format": 9, "kind": "prior"}, "has format 9; this version of purse reads"),
     ):
         np.savez(path, facts=np.array(json.dumps(facts)))
         with pytest.raises(purse.InvalidInput, match=message):
-            read_prior(path)
+            _read_prior(path)

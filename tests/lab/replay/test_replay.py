@@ -23,7 +23,7 @@ from purse.lab.data.source import read
 from purse.lab.replay import bootstrap, estimates, log_worlds, warm
 from purse.lab.replay.bootstrap import with_log_error
 from purse.lab.replay.certain_game import certain_game
-from purse.lab.replay.estimates import as_logged, pooled
+from purse.lab.replay.estimates import _pooled, as_logged
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.log_worlds import make_model, make_queues
 from purse.lab.replay.off_policy import estimate_log
@@ -41,7 +41,7 @@ SWING = np.array([0.25, -0.2, 0.0])  # what the context adds to the means
 @pytest.fixture(scope="module", autouse=True)
 def few_replicates() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(question, "REPLICATES", 10)
+        patch.setattr(question, "_REPLICATES", 10)
         yield
 
 
@@ -215,10 +215,10 @@ def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
 
 
 def test_effective_sample_size_of_a_policy() -> None:
-    assert pooled(np.array([5, 5]), np.array([100.0, 100.0])) == pytest.approx(200)
-    assert pooled(np.array([9, 0]), np.array([100.0, 0.0])) == pytest.approx(100)
-    assert pooled(np.array([9, 1]), np.array([100.0, 0.0])) == 0
-    assert pooled(np.array([0, 0]), np.array([100.0, 100.0])) == 0
+    assert _pooled(np.array([5, 5]), np.array([100.0, 100.0])) == pytest.approx(200)
+    assert _pooled(np.array([9, 0]), np.array([100.0, 0.0])) == pytest.approx(100)
+    assert _pooled(np.array([9, 1]), np.array([100.0, 0.0])) == 0
+    assert _pooled(np.array([0, 0]), np.array([100.0, 100.0])) == 0
 
 
 def test_results_for_people_and_about_arms() -> None:
@@ -261,7 +261,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
     """A learner and thirty logs in soak, and uniform play with eight else; the large version is
     research/evidence/coverage.py.
     """
-    monkeypatch.setattr(question, "REPLICATES", 40)
+    monkeypatch.setattr(question, "_REPLICATES", 40)
     n_logs, budget = scale(8, 30), 30.0
     world = purse.worlds.bernoulli(rewards=MEANS, costs=COSTS)
     truths = {

@@ -17,7 +17,7 @@ from purse.lab.data.question import Question
 from purse.lab.data.reading import open_source, without_empty
 from purse.lab.data.table import FullTable, read_table, world_of_table
 from purse.lab.replay.lead_over_rival import Rows
-from purse.lab.replay.references import lp_by_context, play_mixture, references
+from purse.lab.replay.references import _lp_by_context, _play_mixture, references
 from purse.lab.replay.table_replay import default_policies, replay_table
 from purse.lab.study.manifest import StudyFacts, TableFacts
 from purse.lab.theory.fluid import hindsight, mix
@@ -212,9 +212,9 @@ def test_the_mixture_keeps_to_the_budget_under_each_rule() -> None:
     rewards, costs = np.tile([1.0, 3.0], (50, 1)), np.tile([10**9, 2 * 10**9], (50, 1))
     world = world_of_table(FullTable("t", ("a", "b"), rewards, costs))
     for stop, sums in (("exit", (30, 20, 10)), ("retry", (31, 21, 11))):
-        played = play_mixture(world, np.array([0.0, 1.0]), 21, 3, 0, stop)
+        played = _play_mixture(world, np.array([0.0, 1.0]), 21, 3, 0, stop)
         assert [values.tolist() for values in played] == [[value] * 3 for value in sums]
-    _, spent, pulls = play_mixture(world, np.array([0.0, 0.5]), 1000, 200, 0, "hold")
+    _, spent, pulls = _play_mixture(world, np.array([0.0, 0.5]), 1000, 200, 0, "hold")
     assert np.array_equal(spent, 2 * pulls)
     assert abs(pulls.mean() - 25) < 4 * np.sqrt(50 / 4 / 200)
 
@@ -418,16 +418,16 @@ def test_optima_with_contexts(seed: int) -> None:
     weights = [(mean * sizes[:, None]).ravel() for mean in means]
     rows = np.vstack([np.repeat(np.eye(3), 3, axis=1), weights[1]])
     optimum = linprog(-weights[0], rows, [1, 1, 1, budget])
-    gain, spent, pulls = lp_by_context(contexts, rewards, units, budget, 30)
+    gain, spent, pulls = _lp_by_context(contexts, rewards, units, budget, 30)
     assert gain == pytest.approx(-optimum.fun, abs=1e-9)
     assert spent <= budget + 1e-9
     # half the rounds with half the budget: half of everything
-    halves = lp_by_context(contexts, rewards, units, budget / 2, 15)
+    halves = _lp_by_context(contexts, rewards, units, budget / 2, 15)
     assert halves == pytest.approx((gain / 2, spent / 2, pulls / 2))
     # where every round has a context of its own, it is hindsight
     own = contexts + np.arange(30)[:, None, None] * [1, 0, 0, 0]
     known = hindsight(rewards, units, budget)
-    assert lp_by_context(own, rewards, units, budget, 30) == pytest.approx(known)
+    assert _lp_by_context(own, rewards, units, budget, 30) == pytest.approx(known)
 
 
 def test_contextual_policies_see_the_table_and_blind_ones_do_not(tmp_path: Path) -> None:

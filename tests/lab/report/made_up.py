@@ -57,7 +57,7 @@ def made_up(
         here = {"world": world, "policy": policy, "budget": budget}
         parts.append(runs.select(*(pl.lit(value).alias(key) for key, value in here.items()), "*"))
         regrets.setdefault((world, policy), []).append(regret)
-        rows["table"].append(here | summary.table_row(runs))
+        rows["table"].append(here | summary._table_row(runs))
         for fraction in np.arange(1, 21) / 20:
             weights = np.exp(2 * number * fraction * np.arange(n_arms) / n_arms)
             rows["shares"] += [
@@ -66,7 +66,7 @@ def made_up(
             ]
     if len(budgets) > 1:
         rows["growth"] = [
-            {"world": world, "policy": policy, **summary.growth_row(list(budgets), values)}
+            {"world": world, "policy": policy, **summary._growth_row(list(budgets), values)}
             for (world, policy), values in regrets.items()
         ]
     for world, budget in product(worlds, budgets):
@@ -111,7 +111,7 @@ def made_up(
         shards=["05f012c9-0-20"],
         made="2026-11-15T11:44:37+00:00",
     )
-    frames = {name: summary.framed(name, values) for name, values in rows.items()}
+    frames = {name: summary._framed(name, values) for name, values in rows.items()}
     return Study(pl.concat(parts).lazy(), frames, facts)
 
 

@@ -10,22 +10,22 @@ import pytest
 from purse.lab.report import frames
 from purse.lab.report.charts import study as charts
 from purse.lab.report.charts.base import (
-    ARMS_DARK,
-    ARMS_LIGHT,
-    BEST,
-    DARK,
+    _ARMS_DARK,
+    _ARMS_LIGHT,
+    _BEST,
+    _DARK,
+    _OTHERS,
+    _SHAPES,
     GLYPHS,
     LIGHT,
-    OTHERS,
-    SHAPES,
     Figure,
+    _decades,
     arm_colours,
     colours,
     dark_rules,
-    decades,
     shapes,
 )
-from purse.lab.report.charts.export import javascript, version, write_figures
+from purse.lab.report.charts.export import _version, javascript, write_figures
 from purse.lab.report.charts.lines import merge_lines
 from purse.lab.study.results import Study
 from tests.lab.report.made_up import made_up
@@ -186,16 +186,16 @@ def test_shares_stack_to_one_over_slices_that_fill_the_budget(study: Study) -> N
 
 def test_of_many_arms_eight_have_a_colour_and_the_rest_are_together() -> None:
     found = frames.shares(made_up(n_arms=12))
-    arms = charts.arms_of(found, "stochastic")
+    arms = charts._arms_of(found, "stochastic")
     # the best first, the rest in the order given; made-up policies like late arms
     assert arms == ["arm 11", *(f"arm {arm}" for arm in range(4, 11)), "others"]
     total = found.group_by("world", "policy", "fraction").agg(pl.col("share").sum())["share"]
     assert total.to_list() == pytest.approx([1.0] * len(total))
     colours = arm_colours(arms, "others", "arm 11")
-    assert (colours[0], colours[-1]) == (BEST, OTHERS)
+    assert (colours[0], colours[-1]) == (_BEST, _OTHERS)
     assert len(set(colours)) == 9
-    assert BEST not in arm_colours(arms, "others")
-    assert charts.arms_of(frames.shares(made_up(n_arms=9)), "stochastic")[-1] == "arm 7"
+    assert _BEST not in arm_colours(arms, "others")
+    assert charts._arms_of(frames.shares(made_up(n_arms=9)), "stochastic")[-1] == "arm 7"
 
 
 def test_runs_are_quantiles_of_single_runs_at_the_largest_budget(study: Study) -> None:
@@ -232,16 +232,16 @@ def test_growth_is_left_out_where_it_could_not_be_fitted(study: Study, one_budge
     ],
 )
 def test_ticks_are_round_and_few(low: float, high: float, expected: list[float]) -> None:
-    assert decades(low, high) == expected
+    assert _decades(low, high) == expected
 
 
 def test_colours_are_distinct_and_stand_out_from_their_page() -> None:
-    assert len(set(LIGHT)) == len(set(DARK)) == len(set(SHAPES)) == 8
+    assert len(set(LIGHT)) == len(set(_DARK)) == len(set(_SHAPES)) == 8
     light, dark = luminance(PAGE_LIGHT) + 0.05, luminance(PAGE_DARK) + 0.05
     assert max(map(luminance, LIGHT)) + 0.05 <= light / 3
-    assert min(map(luminance, (*DARK, *ARMS_DARK))) + 0.05 >= 3 * dark
-    assert not {*LIGHT, *ARMS_LIGHT} & {BEST} | set(LIGHT) & set(ARMS_LIGHT)
-    assert set(GLYPHS) == set(SHAPES)
+    assert min(map(luminance, (*_DARK, *_ARMS_DARK))) + 0.05 >= 3 * dark
+    assert not {*LIGHT, *_ARMS_LIGHT} & {_BEST} | set(LIGHT) & set(_ARMS_LIGHT)
+    assert set(GLYPHS) == set(_SHAPES)
     assert dark_rules().count("stroke:") == 19
     # a colour that comes again has another shape
     policies = [f"p{number}" for number in range(32)]
@@ -282,6 +282,6 @@ def test_the_script_of_the_charts_is_kept(tmp_path: Path, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(vl_convert, "javascript_bundle", bundle)
     assert [javascript(), javascript()] == ["script", "script"]
-    assert versions == [version()]
+    assert versions == [_version()]
     monkeypatch.setenv("XDG_CACHE_HOME", "/dev/null")
     assert javascript() == "script"

@@ -19,7 +19,7 @@ from purse.lab.replay.off_policy import estimate_log
 from purse.lab.replay.table_replay import TableReplay, replay_table
 from purse.lab.replay.table_words import NOTES, findings
 from purse.lab.report.charts.base import policies_of
-from purse.lab.report.charts.replays import MOST_ARMS, estimates, players_of
+from purse.lab.report.charts.replays import MOST_ARMS, _players_of, estimates
 from purse.lab.report.prose import replays as prose
 from purse.lab.study.manifest import Recording
 from purse.lab.study.results import Study, TableStudy
@@ -115,7 +115,7 @@ def test_the_gain_figure_has_a_panel_for_each_budget_and_a_row_for_each_player(
     assert "gain" in figures["runs"].spec["concat"][0]["layer"][0]["encoding"]["x"]["field"]
     gains = [float(arm % 10) for arm in range(20)]
     names = [f"always {arm}" for arm in range(20)]
-    many = players_of(pl.DataFrame({"player": names, "kind": "arm", "gain": gains}))
+    many = _players_of(pl.DataFrame({"player": names, "kind": "arm", "gain": gains}))
     assert many == [f"always {arm}" for arm in (*range(6, 10), *range(16, 20))]
     assert len(many) == MOST_ARMS
 

@@ -12,7 +12,7 @@ import pytest
 import purse
 from purse import worlds as known_worlds
 from purse.lab.study import manifest, shard
-from purse.lab.study.plan import CHECKPOINTS
+from purse.lab.study.plan import _CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.theory import contexts
 from purse.types import Now
@@ -125,16 +125,16 @@ def test_gains_are_told_in_the_unit_of_the_user(plain: Study) -> None:
 
 
 def test_shares_are_those_of_all_paths_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard, "shard_size", lambda job: 4)
+    monkeypatch.setattr(shard, "_shard_size", lambda job: 4)
     found = purse.compare("uniform", WORLD, **SMALL).shares()
-    run = purse.simulate("uniform", WORLD, 50, n_paths=6, seed=3, checkpoints=CHECKPOINTS)
+    run = purse.simulate("uniform", WORLD, 50, n_paths=6, seed=3, checkpoints=_CHECKPOINTS)
     assert run.by_budget is not None
     pulls = np.diff(run.by_budget.pulls.sum(axis=0), axis=0, prepend=0)
     expected = (pulls / pulls.sum(axis=1, keepdims=True)).ravel().tolist()
     mine = found.filter(pl.col("budget") == 50)
     assert mine["share"].to_list() == expected
     assert mine["fraction"].unique(maintain_order=True).to_list() == [
-        part / CHECKPOINTS for part in range(1, CHECKPOINTS + 1)
+        part / _CHECKPOINTS for part in range(1, _CHECKPOINTS + 1)
     ]
 
 

@@ -79,8 +79,8 @@ def process(monkeypatch: pytest.MonkeyPatch) -> Process:
     monkeypatch.setattr(cpu, "compiled_loop", made.compiled_loop)
     monkeypatch.setattr(cpu, "warm_up", made.warm_up)
     monkeypatch.setattr(compile_ahead, "Popen", made.start)
-    monkeypatch.setattr(compile_ahead, "PATIENCE_S", 0.05)
-    monkeypatch.setattr(compile_ahead, "MOST_HELPERS", 2)
+    monkeypatch.setattr(compile_ahead, "_PATIENCE_S", 0.05)
+    monkeypatch.setattr(compile_ahead, "_MOST_HELPERS", 2)
     return made
 
 
@@ -98,7 +98,7 @@ def test_helpers_get_shares_of_one_size_and_none_gets_nothing(
     process: Process, n_helpers: int, sent: list[list[str]]
 ) -> None:
     waiting = deque(compile_ahead.Task(list, recipe) for recipe in RECIPES.values())
-    compile_ahead.share_out(waiting, n_helpers, [])
+    compile_ahead._share_out(waiting, n_helpers, [])
     assert process.sent == sent
 
 
@@ -168,7 +168,7 @@ def test_a_helper_compiles_its_share_and_goes_on_after_an_error(
     monkeypatch.setattr(JobSpec, "compile", compile_it)
     share = pickle.dumps([pickle.dumps(recipe) for recipe in RECIPES.values()])
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=BytesIO(share)))
-    compile_ahead.help_out()
+    compile_ahead._help_out()
     assert compiled == list(NAMES)
 
 
@@ -182,7 +182,7 @@ def test_a_helper_leaves_what_it_compiles_in_the_disk_cache(
     recipes = (good, good, bad) if SOAK else (bad, bad)
     waiting = deque(compile_ahead.Task(list, recipe) for recipe in recipes)
     helpers = list[Any]()
-    compile_ahead.share_out(waiting, 1, helpers)
+    compile_ahead._share_out(waiting, 1, helpers)
     assert [helper.wait() for helper in helpers] == [0]
     assert len(waiting) == 1
     if SOAK:

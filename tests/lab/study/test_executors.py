@@ -22,9 +22,9 @@ from purse.lab.study.shard import (
     Frames,
     JobSpec,
     Shard,
+    _runs_frame,
     key_of,
     play_shard,
-    runs_frame,
     shards_of,
 )
 from purse.worlds.two_point import two_point
@@ -37,7 +37,7 @@ RANDOM = two_point(rewards=[0.9, 0.6, 0.3], costs=[0.6, 0.3, 0.9], cost_min=0.2)
 @pytest.fixture(autouse=True)
 def small_shards(monkeypatch: pytest.MonkeyPatch) -> None:
     """Shards of so little work that a few paths are several."""
-    monkeypatch.setattr(shard, "WORK", 8 * 13 * 20.3 / 0.6)  # 8 paths of 3 arms that cost 0.6
+    monkeypatch.setattr(shard, "_WORK", 8 * 13 * 20.3 / 0.6)  # 8 paths of 3 arms that cost 0.6
 
 
 def job(policy: str = "uniform", seed: int = 4, checkpoints: int = 0) -> Job:
@@ -77,7 +77,7 @@ def test_threads_give_what_one_worker_and_simulate_give() -> None:
     for policy, own in (("uniform", shards[:3]), ("fixed:arm=1", shards[3:])):
         run = purse.simulate(policy, RANDOM, 20.3, n_paths=20, seed=4, checkpoints=4)
         mine = [alone[each.name] for each in own]
-        assert pl.concat([frames.runs for frames in mine]).equals(runs_frame(run))
+        assert pl.concat([frames.runs for frames in mine]).equals(_runs_frame(run))
         traces = [frames.trace["pulls"].to_numpy() for frames in mine if frames.trace is not None]
         assert run.by_budget is not None
         assert (sum(traces) == run.by_budget.pulls.sum(axis=0)).all()
@@ -97,7 +97,7 @@ def test_the_progress_is_the_part_of_paths_that_is_done(monkeypatch: pytest.Monk
             time.sleep(0.001)
         return frames
 
-    monkeypatch.setattr(cpu, "POLL_S", 0.001)
+    monkeypatch.setattr(cpu, "_POLL_S", 0.001)
     monkeypatch.setattr(Progress, "show", lambda shown, fraction, title="": seen.append(fraction))
     monkeypatch.setattr(executors, "play_shard", watched)
     played(list(shards_of(job(), 20)), n_workers=1)
@@ -120,7 +120,7 @@ def test_what_is_interrupted_is_not_handed_over(monkeypatch: pytest.MonkeyPatch)
             time.sleep(0.001)
         return real(shard, pulse, halt)
 
-    monkeypatch.setattr(cpu, "POLL_S", 0.001)
+    monkeypatch.setattr(cpu, "_POLL_S", 0.001)
     monkeypatch.setattr(Progress, "show", interrupt)
     monkeypatch.setattr(executors, "play_shard", slowly)
     with pytest.raises(KeyboardInterrupt):
@@ -200,9 +200,9 @@ def test_neighbours_are_of_one_job_without_gaps(
 ) -> None:
     work = job()
     most = max(1, most_paths * shard.bytes_per_path(work))
-    monkeypatch.setattr(executors, "GROUP_BYTES", most)
+    monkeypatch.setattr(executors, "_GROUP_BYTES", most)
     shards = [Shard(work, *span) for group in groups for span in group]
-    found = [[each[1:] for each in group] for group in executors.neighbours(shards)]
+    found = [[each[1:] for each in group] for group in executors._neighbours(shards)]
     assert found == groups
 
 
@@ -234,7 +234,7 @@ RECIPE = JobSpec("uniform", "bernoulli:rewards=[.9,.6],costs=[.8,.3]", 20.0, 3, 
 def test_a_worker_plays_the_shard_that_was_meant() -> None:
     job = RECIPE.make()
     (shard,) = shards_of(job, 6)
-    name, frames = cluster.play_there(RECIPE, shard.key, 2, 3)
+    name, frames = cluster._play_there(RECIPE, shard.key, 2, 3)
     ours = play_shard(Shard(job, shard.key, 2, 3), np.zeros(2), np.zeros(1, np.int64))
     assert name == f"{shard.key}-2-3"
     assert frames.runs.equals(ours.runs)
@@ -245,7 +245,7 @@ def test_a_worker_plays_the_shard_that_was_meant() -> None:
 
 def test_a_worker_with_other_code_refuses() -> None:
     with pytest.raises(PurseError, match="has other code than this machine"):
-        cluster.play_there(RECIPE, "0" * 20, 0, 1)
+        cluster._play_there(RECIPE, "0" * 20, 0, 1)
 
 
 def test_modules_travel_as_text() -> None:
@@ -271,7 +271,7 @@ def test_an_address_that_is_none_is_refused(on: str) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster, "CONNECT_TIMEOUT_S", 0.5)
+    monkeypatch.setattr(cluster, "_CONNECT_TIMEOUT_S", 0.5)
     with pytest.raises(PurseError, match=r"cannot reach dask://127\.0\.0\.1:1: "):
         cluster.play_on_cluster(
             list(shards_of(RECIPE.make(), 2)),

@@ -17,7 +17,7 @@ from purse import policies
 from purse import worlds as known_worlds
 from purse.base.text import first_paragraph
 from purse.lab.study import shard
-from purse.lab.study.plan import CHECKPOINTS, Plan
+from purse.lab.study.plan import _CHECKPOINTS, Plan
 from purse.lab.study.shard import JobSpec, key_of
 from purse.worlds.bernoulli import bernoulli
 
@@ -110,7 +110,7 @@ def test_a_cell_for_each_world_and_budget() -> None:
 
 
 def test_of_many_arms_the_share_of_each_is_not_counted() -> None:
-    for n_arms, marks in ((100, CHECKPOINTS), (101, 0)):
+    for n_arms, marks in ((100, _CHECKPOINTS), (101, 0)):
         world = bernoulli(rewards=[0.5] * n_arms, costs=[0.5] * n_arms)
         (cell,) = plan(world=world, budgets=20).cells({})
         assert len(cell.policies["uniform"][0].job.checkpoints.left) == marks
@@ -124,7 +124,7 @@ def test_alone_means_that_no_other_arm_steps_in(stop: str, alone: int) -> None:
 
 
 def test_recipes_make_the_job_of_every_shard(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard, "WORK", 3e3)
+    monkeypatch.setattr(shard, "_WORK", 3e3)
     recipes: dict[str, JobSpec] = {}
     worlds = {"text": TEXT, "made": WORLD, "depends": two_arms}
     made = plan(["uniform", "exp3.bwk:gamma=0.5"], worlds, budgets=[20, 5])

@@ -15,8 +15,8 @@ import pytest
 import purse
 from purse import worlds as known_worlds
 from purse.lab.study import compare, manifest, shard, study_file, summary
-from purse.lab.study.manifest import MANIFEST, Recording, StudyFacts, TableFacts
-from purse.lab.study.plan import CHECKPOINTS
+from purse.lab.study.manifest import _MANIFEST, Recording, StudyFacts, TableFacts
+from purse.lab.study.plan import _CHECKPOINTS
 from purse.lab.study.results import Study
 from purse.lab.study.shard import Frames, JobSpec, Shard
 from tests.lab.report.made_up import made_up
@@ -157,7 +157,7 @@ def test_a_changed_and_interrupted_study_is_not_taken_for_the_old_one(
 def test_work_that_ends_while_results_are_put_together_leaves_no_litter(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summary, "growth_row", interrupted)
+    monkeypatch.setattr(summary, "_growth_row", interrupted)
     with pytest.raises(KeyboardInterrupt):
         purse.compare(["uniform"], TEXT, **SMALL, folder=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {"manifest.json", "shards"}
@@ -173,7 +173,7 @@ def test_a_changed_policy_file_is_played_again(
     def play(shard: Shard, *args: Any) -> Frames:
         names.append(shard.job.name)
         stand_in = JobSpec(
-            "uniform", WORLD, 20, 3, "exit", CHECKPOINTS if "mine" in names[-1] else 0
+            "uniform", WORLD, 20, 3, "exit", _CHECKPOINTS if "mine" in names[-1] else 0
         )
         return real(shard._replace(job=stand_in.make()), *args)
 
@@ -304,7 +304,7 @@ def test_facts_are_stored_and_read_again_in_the_order_of_a_manifest(
         assert type(read) is kind
         assert (read.title, read.delay) == ("Größe ≥ 1 😀", "geometric:3")
         assert list(read.to_json().items()) == [
-            (name, loaded[name]) for name in MANIFEST if name in loaded
+            (name, loaded[name]) for name in _MANIFEST if name in loaded
         ]
     assert isinstance(read, TableFacts)
     assert read.replay == Recording("table", "t.csv", 60, 50, ["a", "b"])

@@ -18,9 +18,9 @@ from purse.lab.study import shard
 from purse.lab.study.shard import (
     Frames,
     JobSpec,
+    _runs_frame,
+    _shard_size,
     key_of,
-    runs_frame,
-    shard_size,
     shards_of,
 )
 from purse.lab.study.store import Store
@@ -57,24 +57,24 @@ def test_a_shard_is_about_a_second_of_work_and_little_memory(
     costs: Any, budget: Any, options: dict[str, Any], size: float
 ) -> None:
     world = bernoulli(rewards=[0.5] * len(costs), costs=costs)
-    assert shard_size(job(world=world, budget=budget, **options)) == int(size)
+    assert _shard_size(job(world=world, budget=budget, **options)) == int(size)
 
 
 def test_shards_cover_the_paths_and_growing_keeps_all_but_the_last(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # halfway between 0.2 and 1: 8 paths of 3 arms
-    monkeypatch.setattr(shard, "WORK", 8 * 13 * 20.3 / 0.6)
+    monkeypatch.setattr(shard, "_WORK", 8 * 13 * 20.3 / 0.6)
     work = job()
-    assert shard_size(work) == 8
+    assert _shard_size(work) == 8
     few, many = list(shards_of(work, 20)), list(shards_of(work, 30))
     assert [(each.first, each.n_paths) for each in few] == [(0, 8), (8, 8), (16, 4)]
     assert [(each.first, each.n_paths) for each in many] == [(0, 8), (8, 8), (16, 8), (24, 6)]
     kept = {f"{key_of(work)}-0-8", f"{key_of(work)}-8-8"}
     assert {each.name for each in few} & {each.name for each in many} == kept
     # the job alone decides
-    assert (shard_size(work), key_of(work)) == (shard_size(job()), key_of(job()))
-    assert shard_size(job(seed=1)) == shard_size(work)
+    assert (_shard_size(work), key_of(work)) == (_shard_size(job()), key_of(job()))
+    assert _shard_size(job(seed=1)) == _shard_size(work)
 
 
 # each decides some number
@@ -157,7 +157,7 @@ def test_a_changed_policy_changes_the_key(old: str, new: str, tmp_path: Path) ->
 )
 def test_a_row_for_each_path_has_what_simulate_gives(world: purse.lab.World, budget: Any) -> None:
     run = purse.simulate("uniform", world, budget, n_paths=5, seed=4)
-    frame = runs_frame(run, 7)
+    frame = _runs_frame(run, 7)
     assert " ".join(frame.columns) == "path gain rounds used ended efficiency left pulls"
     assert frame["path"].to_list() == [7, 8, 9, 10, 11]
     for name in ("gain", "rounds", "ended", "pulls"):
@@ -188,7 +188,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path) -> None:
 def test_the_shards_that_are_missing_come_in_their_order_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(shard, "BYTES", 2 * shard.bytes_per_path(job()))
+    monkeypatch.setattr(shard, "_BYTES", 2 * shard.bytes_per_path(job()))
     store, shards = Store(tmp_path), list(shards_of(job(), 7))
     again = list(shards_of(job("uniform"), 7))
     assert [each.first for each in store.missing([*shards, *again])] == [0, 2, 4, 6]

@@ -214,4 +214,4 @@ def test_every_budget_is_tried_before_anything_runs(tmp_path: Path) -> None:
 
 
 def test_keys_and_kinds_are_those_of_a_plan() -> None:
-    assert study_file.KINDS.keys() - {"paths"} == Plan.__annotations__.keys() - {"n_paths"}
+    assert study_file._KINDS.keys() - {"paths"} == Plan.__annotations__.keys() - {"n_paths"}

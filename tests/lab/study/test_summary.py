@@ -30,7 +30,7 @@ def test_a_row_of_the_table_by_hand() -> None:
         "rounds": [4, 6, 8, 8],
         "ended": [True, False, True, True],
     }
-    row = summary.table_row(pl.DataFrame(runs))
+    row = summary._table_row(pl.DataFrame(runs))
     half, error = 3.182446305284263 * math.sqrt(14 / 12), math.sqrt(4 / 3 / 4)
     low, high = -3.182446305284263 * error, 3.182446305284263 * error
     expected = [4, 3, 3 - half, 3 + half, 0, error, low, high, 0.25, 6.5, 3]
@@ -43,7 +43,7 @@ def test_a_row_of_the_table_by_hand() -> None:
 def test_shares_are_of_the_pulls_in_each_slice_and_not_up_to_its_end() -> None:
     pulls = np.array([[3, 1], [4, 4], [4, 4], [9, 4]])
     world = replace(FIXED, arms=("0", "cheap"))
-    rows = list(summary.share_rows(world, [0.25, 0.5, 0.75, 1.0], pulls))
+    rows = list(summary._share_rows(world, [0.25, 0.5, 0.75, 1.0], pulls))
     assert rows == [
         {"fraction": fraction, "arm": world.arm_names[arm], "share": share}
         for fraction, shares in ((0.25, (0.75, 0.25)), (0.5, (0.25, 0.75)), (1.0, (1.0, 0.0)))
@@ -52,29 +52,32 @@ def test_shares_are_of_the_pulls_in_each_slice_and_not_up_to_its_end() -> None:
 
 
 def test_groups_are_means_of_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary, "GROUPS", 3)
+    monkeypatch.setattr(summary, "_GROUPS", 3)
     for values, groups in (
         ([1.0, 2, 3], [1, 2, 3]),
         ([1.0, 3, 5, 7, 9, 11], [2, 6, 10]),
         ([1.0, 3, 5, 7, 9], [2, 6]),  # the last has nobody to go with
         ([4.0], [4]),
     ):
-        assert summary.in_groups(np.array(values)).tolist() == groups
+        assert summary._in_groups(np.array(values)).tolist() == groups
 
 
 def test_two_budgets_tell_a_slope_and_three_a_shape() -> None:
     budgets = [100.0, 10_000.0, 1000.0]
     regrets = [np.full(4, math.sqrt(budget)) for budget in budgets]
     slope = {"slope": 0.5, "low": 0.5, "high": 0.5}
-    three, two = summary.growth_row(budgets, regrets), summary.growth_row(budgets[:2], regrets[:2])
+    three, two = (
+        summary._growth_row(budgets, regrets),
+        summary._growth_row(budgets[:2], regrets[:2]),
+    )
     assert three == pytest.approx({**slope, "shape": "√B", "misfit": 0.0}, abs=1e-9)
     assert two == pytest.approx({**slope, "shape": None, "misfit": None})
-    assert summary.growth_row(*LINEAR)["slope"] == pytest.approx(1)
+    assert summary._growth_row(*LINEAR)["slope"] == pytest.approx(1)
 
 
 @pytest.mark.parametrize("regrets", [[0.0, 0.0], [1.0, -1.0]], ids=["none", "none on average"])
 def test_no_regret_does_not_grow(regrets: list[float]) -> None:
-    row = summary.growth_row([1.0, 2.0, 3.0], [np.array(regrets)] * 3)
+    row = summary._growth_row([1.0, 2.0, 3.0], [np.array(regrets)] * 3)
     assert all(math.isnan(row[name]) for name in ("slope", "low", "high"))
     assert (row["shape"], row["misfit"]) == (None, None)
 
@@ -82,7 +85,7 @@ def test_no_regret_does_not_grow(regrets: list[float]) -> None:
 def rows_of(
     world: purse.lab.World = FIXED, policies: tuple[str, ...] = ("exp3.bwk", "uniform"), **how: Any
 ) -> dict[tuple[str, str], dict[str, Any]]:
-    rows = summary.bound_rows(world, 100, policies, **{"stop": "exit"} | how)
+    rows = summary._bound_rows(world, 100, policies, **{"stop": "exit"} | how)
     return {(row["policy"], row["name"]): row for row in rows}
 
 
@@ -137,16 +140,16 @@ def test_a_theorem_that_is_about_another_game_does_not_apply_and_says_why(
     ids=["resources", "free", "all but free"],
 )
 def test_worlds_that_the_theorems_do_not_know_have_no_bounds(world: purse.lab.World) -> None:
-    assert list(summary.bound_rows(world, 10, ["exp3.bwk"], "exit")) == []
+    assert list(summary._bound_rows(world, 10, ["exp3.bwk"], "exit")) == []
 
 
 def test_references_are_the_best_arm_alone_and_the_linear_program() -> None:
-    rows = list(summary.reference_rows(FIXED, 30, np.array([[30.0, 34.0], [58.0, 61.0]])))
+    rows = list(summary._reference_rows(FIXED, 30, np.array([[30.0, 34.0], [58.0, 61.0]])))
     assert rows == [
         {"name": "best arm alone (1)", "gain": 59.5},
         {"name": "LP optimum", "gain": pytest.approx(60)},
     ]
-    named = summary.reference_rows(
+    named = summary._reference_rows(
         replace(FIXED, arms=("dear", "cheap")), 30, np.array([[70.0, 71.0], [58.0, 61.0]])
     )
     assert next(named) == {"name": "best arm alone (dear)", "gain": 70.5}
@@ -158,7 +161,7 @@ def test_the_linear_program_is_the_optimum_in_the_unit_of_the_user() -> None:
     """
     for scale, gain in {(0.0, 2.0): 120, (-1.0, 1.0): 30, (-3.0, 1.0): 22.5}.items():
         world = replace(FIXED, reward_range=scale)
-        _, optimum = summary.reference_rows(world, 30, np.zeros((2, 1)))
+        _, optimum = summary._reference_rows(world, 30, np.zeros((2, 1)))
         assert optimum == {"name": "LP optimum", "gain": pytest.approx(gain)}
 
 
@@ -169,7 +172,7 @@ def test_the_means_of_arms_that_change_are_measured() -> None:
         for g, p in ((10.0, [10, 0]), (90.0, [0, 100]))
     ]
     for frame, expected in zip(
-        summary.arm_rows(world, 10, runs), [(1.0, 1.0, 1.0), (0.9, 0.1, 9.0)], strict=True
+        summary._arm_rows(world, 10, runs), [(1.0, 1.0, 1.0), (0.9, 0.1, 9.0)], strict=True
     ):
         found = frame["reward"], frame["cost"], frame["efficiency"]
         assert found == pytest.approx(expected)
@@ -178,13 +181,13 @@ def test_the_means_of_arms_that_change_are_measured() -> None:
 
 def test_frames_have_the_same_columns_with_and_without_rows() -> None:
     for name, columns in summary.COLUMNS.items():
-        empty = summary.framed(name, [])
+        empty = summary._framed(name, [])
         assert empty.columns == columns.split()
         assert len(empty) == 0
     rows = [
         {"world": "w", "budget": 100.0, **row}
-        for row in summary.bound_rows(FIXED, 100, ["exp3.bwk"], "exit")
+        for row in summary._bound_rows(FIXED, 100, ["exp3.bwk"], "exit")
     ]
-    schema = summary.framed("bounds", []).schema
-    assert (summary.framed("bounds", rows).schema, schema["applies"]) == (schema, pl.Boolean)
-    assert summary.framed("table", []).schema["n_paths"] == pl.Int64
+    schema = summary._framed("bounds", []).schema
+    assert (summary._framed("bounds", rows).schema, schema["applies"]) == (schema, pl.Boolean)
+    assert summary._framed("table", []).schema["n_paths"] == pl.Int64

@@ -141,7 +141,7 @@ def test_bounds_are_finite_at_the_corners(n_arms: int, budget: float, cost: floa
     for setting in (ADVERSARIAL, PER_ARM, ONE_COST):
         for row in bounds.table(n_arms, budget, cost, gaps=[1e-9, 1e9], setting=setting):
             assert row.value is None or (math.isfinite(row.value) and row.value >= 0), row
-            none = row in bounds.TABLE_1 or (row.name == "Theorem 5" and budget != 1)
+            none = row in bounds._TABLE_1 or (row.name == "Theorem 5" and budget != 1)
             assert (row.value is None) == none
 
 
@@ -198,7 +198,7 @@ def test_which_bounds_apply_in_which_setting(
         "κ(c)·B": linear,
         "Proposition A": True,
         "Proposition C": upper,
-        **{row.name: False for row in bounds.TABLE_1},
+        **{row.name: False for row in bounds._TABLE_1},
     }
     rows = bounds.table(2, 20_000, 0.5, gaps=[1], setting=setting)
     assert list(dict.fromkeys(row.name for row in rows)) == list(applies)

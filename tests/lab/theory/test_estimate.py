@@ -7,7 +7,7 @@ import pytest
 from scipy.special import stdtrit
 
 from purse.lab.theory.estimate import estimate, t_quantile
-from purse.lab.theory.growth import SHAPES, fit_growth
+from purse.lab.theory.growth import _SHAPES, fit_growth
 from tests.support.soak import scale
 
 BUDGETS = np.array([1e2, 1e3, 1e4, 1e5, 1e6])
@@ -26,9 +26,9 @@ def test_the_interval_is_students() -> None:
     assert all(map(math.isnan, rest))
 
 
-@pytest.mark.parametrize("name", SHAPES)
+@pytest.mark.parametrize("name", _SHAPES)
 def test_the_shape_that_made_the_numbers_is_found_without_misfit(name: str) -> None:
-    growth = fit_growth(BUDGETS, np.repeat((3 + 2 * SHAPES[name](BUDGETS))[:, None], 4, axis=1))
+    growth = fit_growth(BUDGETS, np.repeat((3 + 2 * _SHAPES[name](BUDGETS))[:, None], 4, axis=1))
     assert growth.shape == name
     assert growth.misfits[name] < 1e-12
     assert min(error for other, error in growth.misfits.items() if other != name) > 0.02
@@ -61,5 +61,5 @@ def test_what_has_no_noise_no_slope_or_falls() -> None:
     assert shared.high - shared.low < 1e-9
     negative = fit_growth(BUDGETS[:2], np.array([[-1.0, -2.0], [3.0, 4.0]]))
     assert np.isnan([negative.slope, negative.low]).all()
-    assert negative.shape in SHAPES
+    assert negative.shape in _SHAPES
     assert fit_growth(BUDGETS, np.repeat((1 / BUDGETS)[:, None], 3, axis=1)).misfits["B"] > 0.5

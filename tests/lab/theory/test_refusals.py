@@ -181,7 +181,7 @@ FINE = "rewards=[{},{}],costs=[.5,.499999999]"
     ],
 )
 def test_too_many_steps_are_refused_before_they_are_taken(call: Call, message: str) -> None:
-    assert knapsack.MOST_STEPS < 30_000_000 < knapsack.MOST_WORK
+    assert knapsack._MOST_STEPS < 30_000_000 < knapsack._MOST_WORK
     steps = r"steps of 0\.000000001, the common divisor of all costs, are too many"
     with pytest.raises(purse.InvalidInput, match=f"^{message} {steps}$"):
         call()

@@ -34,7 +34,7 @@ class LevelStatus:
     def lines(self, indent: str) -> Iterator[str]:
         """Lines for people, those below it too."""
         state = "" if self.status == RUNNING else f" ({self.status})"
-        yield f"{indent}{self.kind} {self.name}{state}: {balances_of(self)}"
+        yield f"{indent}{self.kind} {self.name}{state}: {_balances_of(self)}"
         for child in self.children:
             yield from child.lines(indent + "  ")
 
@@ -68,7 +68,7 @@ class AccountStatus:
 
     def __str__(self) -> str:
         above = f", below account {self.account}" if self.account else ""
-        lines = [f"account {self.name}: {state_text(self)}{above}", f"  {balances_of(self)}"]
+        lines = [f"account {self.name}: {state_text(self)}{above}", f"  {_balances_of(self)}"]
         lines += [f"  period {self.period}"] if self.period else []
         for child in self.children:
             lines += child.lines("  ")
@@ -77,7 +77,7 @@ class AccountStatus:
         return "\n".join(lines)
 
 
-def balances_of(status: AccountStatus | LevelStatus) -> str:
+def _balances_of(status: AccountStatus | LevelStatus) -> str:
     """Return balances on one line; those of its period if there is one."""
     return "; ".join(
         f"{purse.left} of {purse.budget} {purse.resource} left, spent {purse.spent}, "

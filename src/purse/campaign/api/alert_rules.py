@@ -8,7 +8,7 @@ from typing import Any
 
 from purse.errors import invalid
 
-PERCENT = re.compile(r"([1-9][0-9]?|100)%")
+_PERCENT = re.compile(r"([1-9][0-9]?|100)%")
 WORDS = ("overrun", "cooling-down", "expired", "forecast")
 OF_ACCOUNTS = ("overrun",)  # the words that accounts have
 
@@ -26,14 +26,14 @@ def read_alerts(alerts: Sequence[str] | Any, words: Sequence[str] = WORDS) -> tu
     if isinstance(alerts, str) or not isinstance(alerts, (list, tuple)):
         raise invalid("alerts", alerts, 'must be a list of rules, such as ["80%", "overrun"]')
     for rule in alerts:
-        if not isinstance(rule, str) or not (rule in words or PERCENT.fullmatch(rule)):
+        if not isinstance(rule, str) or not (rule in words or _PERCENT.fullmatch(rule)):
             allowed = f'must be a percentage from "1%" to "100%", or {" or ".join(words)}'
             raise invalid("alerts", rule, allowed)
     if len(set(alerts)) < len(alerts):
         raise invalid("alerts", list(alerts), "must be different rules")
-    return tuple(sorted(alerts, key=rule_order))
+    return tuple(sorted(alerts, key=_rule_order))
 
 
-def rule_order(rule: str) -> tuple[int, int]:
+def _rule_order(rule: str) -> tuple[int, int]:
     """Return where a rule stands among others."""
     return (1, WORDS.index(rule)) if rule in WORDS else (0, int(rule[:-1]))

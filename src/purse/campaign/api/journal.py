@@ -10,7 +10,7 @@ from typing import IO, Annotated, Any, NamedTuple
 from purse._version import __version__
 
 FORMAT = 2  # of exported journals
-CONTEXT, CLIPPED = WORDS = ("context", "clipped")  # of what an ask has seen
+CONTEXT, CLIPPED = _WORDS = ("context", "clipped")  # of what an ask has seen
 
 
 class Entry(NamedTuple):
@@ -49,4 +49,4 @@ def write_as(
 
 def without_contexts(body: dict[str, Any]) -> dict[str, Any]:
     """Return the body of an entry without what it says of contexts."""
-    return {name: value for name, value in body.items() if name not in WORDS}
+    return {name: value for name, value in body.items() if name not in _WORDS}

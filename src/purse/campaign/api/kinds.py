@@ -46,7 +46,7 @@ def number(text: str) -> Any:
     return text
 
 
-def truth(text: str) -> Any:
+def _truth(text: str) -> Any:
     """Return what yes and no stand for."""
     return {"yes": True, "no": False}.get(text, text)
 
@@ -87,7 +87,7 @@ def once(field: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
     return by_name
 
 
-def decoded(field: str, text: str) -> Any:
+def _decoded(field: str, text: str) -> Any:
     """Return what JSON says."""
     try:
         return json.loads(text)
@@ -95,43 +95,43 @@ def decoded(field: str, text: str) -> Any:
         raise invalid(field, text, f"must be JSON: {error}") from None
 
 
-def features(text: str) -> Any:
+def _features(text: str) -> Any:
     """Return features from their number, from JSON, or from names between commas.
 
-    >>> features("length, code"), features("3")
+    >>> _features("length, code"), features("3")
     (['length', 'code'], 3)
     """
     if text.lstrip()[:1] in ("[", "{"):
-        return decoded("features", text)
+        return _decoded("features", text)
     count = number(text)
     return [name.strip() for name in text.split(",")] if isinstance(count, str) else count
 
 
-def context(text: str) -> Any:
+def _context(text: str) -> Any:
     """Return a context from JSON, or from NAME=VALUE between commas; nothing stands for None.
 
-    >>> context("length=812, source=chat, age=")
+    >>> _context("length=812, source=chat, age=")
     {'length': 812, 'source': 'chat', 'age': None}
     """
     if text.lstrip()[:1] in ("[", "{"):
-        return decoded("context", text)
+        return _decoded("context", text)
     parts = [[word.strip() for word in part.partition("=")] for part in text.split(",")]
     if not all(name and equals for name, equals, _ in parts):
         raise invalid("context", text, "must be NAME=VALUE,NAME=VALUE")
     return once("context", ((name, number(value) if value else None) for name, _, value in parts))
 
 
-def noted(text: str) -> Any:
+def _noted(text: str) -> Any:
     """Return a number of entries and a digest from ENTRIES:DIGEST."""
     entries, _, digest = text.partition(":")
     return [number(entries), digest] if digest else text
 
 
-def nested(schema: Schema, depth: int) -> Schema:
+def _nested(schema: Schema, depth: int) -> Schema:
     """Return the schema of one value, or of lists and objects of them."""
     if depth == 0:
         return schema
-    inner = nested(schema, depth - 1)
+    inner = _nested(schema, depth - 1)
     several = {"minItems": 1, "items": inner}, {"minProperties": 1, "additionalProperties": inner}
     return {
         "anyOf": [schema, {"type": "array", **several[0]}, {"type": "object", **several[1]}],
@@ -146,25 +146,25 @@ class Report(NamedTuple):
     cost: Any
 
 
-def reports(sent: Any) -> list[Report]:
+def _reports(sent: Any) -> list[Report]:
     """Return reports from JSON; refuse those that lack a field, or have another one."""
     if len(listed("reports", sent)) > MOST:
         raise InvalidInput(f"reports: must be a list of at most {MOST:,}")
     for place, report in enumerate(sent):
         if not isinstance(report, dict) or set(report) != set(Report._fields):
-            raise wrong_report(place, report)
+            raise _wrong_report(place, report)
     return [Report(**report) for report in sent]
 
 
 def triple(place: int, report: Any) -> tuple[Any, Any, Any]:
     """Return ticket, reward and cost of a report."""
     if not isinstance(report, Sequence) or isinstance(report, str) or len(report) != 3:
-        raise wrong_report(place, report)
+        raise _wrong_report(place, report)
     ticket, reward, cost = report
     return ticket, reward, cost
 
 
-def wrong_report(place: int, report: Any) -> InvalidInput:
+def _wrong_report(place: int, report: Any) -> InvalidInput:
     """Return the error for a report without its parts."""
     return InvalidInput(f"reports[{place}]={shown(report)}: must have {', '.join(Report._fields)}")
 
@@ -185,38 +185,38 @@ def number_of(ticket: CampaignTicket | int, name: str) -> int:
     return integer("ticket", ticket, low=1, high=2**62)
 
 
-def amount_text(amount: Any, _: str) -> Any:
+def _amount_text(amount: Any, _: str) -> Any:
     """Return an amount for a query, as decimal text."""
     return f"{amount:.9f}" if isinstance(amount, float) else amount
 
 
 MOST = 1_000  # tickets or reports in one request
-AMOUNT: Schema = {
+_AMOUNT: Schema = {
     "anyOf": [
         {"type": "string", "pattern": r"^[0-9]{1,10}(\.[0-9]{1,9})?$"},
         {"type": "number", "minimum": 0, "maximum": 9e9},
     ],
     "examples": ["0.01"],
 }
-NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
-NUMBER: Schema = {"type": "number"}
-REPORT: Schema = {
+_NAME: Schema = {"type": "string", "minLength": 1, "maxLength": 200}
+_NUMBER: Schema = {"type": "number"}
+_REPORT: Schema = {
     "type": "object",
     "required": list(Report._fields),
     "additionalProperties": False,
     "properties": {
         "ticket": {"type": "integer", "minimum": 1, "maximum": 2**62},
-        "reward": NUMBER,
-        "cost": nested(AMOUNT, 1),
+        "reward": _NUMBER,
+        "cost": _nested(_AMOUNT, 1),
     },
 }
 
-OF_BUDGETS = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+_OF_BUDGETS = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
 
 def checked_name(field: str, name: Any) -> str:
     """Return the name of a campaign or of an account. Raise `InvalidInput` if it is not one."""
-    if not isinstance(name, str) or not re.fullmatch(OF_BUDGETS, name):
+    if not isinstance(name, str) or not re.fullmatch(_OF_BUDGETS, name):
         raise invalid(
             field,
             name,
@@ -226,15 +226,15 @@ def checked_name(field: str, name: Any) -> str:
     return name
 
 
-Name: TypeAlias = Annotated[str, Kind({"type": "string", "pattern": OF_BUDGETS}, metavar="NAME")]
-ArmName: TypeAlias = Annotated[str, Kind(NAME, metavar="ARM")]
+Name: TypeAlias = Annotated[str, Kind({"type": "string", "pattern": _OF_BUDGETS}, metavar="NAME")]
+ArmName: TypeAlias = Annotated[str, Kind(_NAME, metavar="ARM")]
 Tickets: TypeAlias = Annotated[
     Iterable[int],
     Kind({"type": "array", "items": {"type": "integer"}}, number, "N", "acknowledged", list),
 ]
 Noted: TypeAlias = Annotated[
     tuple[int, str],
-    Kind({"type": "array", "minItems": 2, "maxItems": 2}, noted, "ENTRIES:DIGEST"),
+    Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST"),
 ]
 Ticket: TypeAlias = Annotated[
     CampaignTicket | int,
@@ -243,12 +243,12 @@ Ticket: TypeAlias = Annotated[
 RequestId: TypeAlias = Annotated[
     str, Kind({"type": "string", "pattern": r"^[\x20-\x7e]{1,200}$"}, metavar="ID")
 ]
-Amount: TypeAlias = Annotated[Any, Kind(AMOUNT, metavar="AMOUNT", sent=amount_text)]
-Amounts: TypeAlias = Annotated[Any, Kind(nested(AMOUNT, 1), amounts, "AMOUNT")]
-Costs: TypeAlias = Annotated[Any, Kind(nested(AMOUNT, 2), amounts, "AMOUNT")]
-Reward: TypeAlias = Annotated[Any, Kind(NUMBER, number, "REWARD")]
+Amount: TypeAlias = Annotated[Any, Kind(_AMOUNT, metavar="AMOUNT", sent=_amount_text)]
+Amounts: TypeAlias = Annotated[Any, Kind(_nested(_AMOUNT, 1), amounts, "AMOUNT")]
+Costs: TypeAlias = Annotated[Any, Kind(_nested(_AMOUNT, 2), amounts, "AMOUNT")]
+Reward: TypeAlias = Annotated[Any, Kind(_NUMBER, number, "REWARD")]
 Seconds: TypeAlias = Annotated[
-    float, Kind({**NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
+    float, Kind({**_NUMBER, "exclusiveMinimum": 0}, seconds, "30s|5m|1h|never")
 ]
 Rounds: TypeAlias = Annotated[
     int | str,
@@ -266,11 +266,11 @@ When: TypeAlias = Annotated[
         sent=lambda value, _: value.isoformat() if isinstance(value, date) else value,
     ),
 ]
-Share: TypeAlias = Annotated[float, Kind(NUMBER, number, "SHARE")]
+Share: TypeAlias = Annotated[float, Kind(_NUMBER, number, "SHARE")]
 Range: TypeAlias = Annotated[
     Sequence[float],
     Kind(
-        {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2},
+        {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
         lambda text: [number(part) for part in text.split(",")],
         "LOW,HIGH",
     ),
@@ -278,7 +278,7 @@ Range: TypeAlias = Annotated[
 Arms: TypeAlias = Annotated[
     Mapping[str, Any],
     Kind(
-        {"type": "object", "minProperties": 1, "additionalProperties": nested(AMOUNT, 1)}
+        {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)}
         | {"examples": [{"small": "0.01", "large": "0.05"}]},
         pair,
         "NAME=COST",
@@ -291,8 +291,8 @@ Allowed: TypeAlias = Annotated[
     Kind(
         {
             "anyOf": [
-                {"type": "array", "items": NAME, "minItems": 1},
-                {"type": "object", "minProperties": 1, "additionalProperties": nested(AMOUNT, 1)},
+                {"type": "array", "items": _NAME, "minItems": 1},
+                {"type": "object", "minProperties": 1, "additionalProperties": _nested(_AMOUNT, 1)},
             ]
         },
         metavar="NAME",
@@ -302,7 +302,7 @@ Allowed: TypeAlias = Annotated[
 Labels: TypeAlias = Annotated[
     Mapping[str, str],
     Kind(
-        {"type": "object", "additionalProperties": NAME},
+        {"type": "object", "additionalProperties": _NAME},
         lambda text: text.partition("=")[::2],
         "KEY=VALUE",
         "label",
@@ -311,7 +311,7 @@ Labels: TypeAlias = Annotated[
 ]
 Resources: TypeAlias = Annotated[
     Sequence[str],
-    Kind({"type": "array", "items": NAME, "minItems": 1}, metavar="NAME", one="resource"),
+    Kind({"type": "array", "items": _NAME, "minItems": 1}, metavar="NAME", one="resource"),
 ]
 Alerts: TypeAlias = Annotated[
     Sequence[str], Kind({"type": "array", "items": {"type": "string"}}, metavar="RULE", one="alert")
@@ -320,25 +320,25 @@ States: TypeAlias = Annotated[
     Sequence[str],
     Kind({"type": "array", "items": {"type": "string"}}, metavar="STATE", one="state"),
 ]
-Features: TypeAlias = Annotated[Any, Kind({}, features, "NAME,...|JSON")]
-Context: TypeAlias = Annotated[Any, Kind({}, context, "NAME=VALUE,...|JSON")]
+Features: TypeAlias = Annotated[Any, Kind({}, _features, "NAME,...|JSON")]
+Context: TypeAlias = Annotated[Any, Kind({}, _context, "NAME=VALUE,...|JSON")]
 Contexts: TypeAlias = Annotated[
     Sequence[Any],
-    Kind({"type": "array", "maxItems": MOST}, context, "NAME=VALUE,...|JSON", "context"),
+    Kind({"type": "array", "maxItems": MOST}, _context, "NAME=VALUE,...|JSON", "context"),
 ]
 Reports: TypeAlias = Annotated[
     Sequence[Report],
     Kind(
-        {"type": "array", "items": REPORT, "maxItems": MOST},
-        read=reports,
+        {"type": "array", "items": _REPORT, "maxItems": MOST},
+        read=_reports,
         sent=lambda value, _: [report._asdict() for report in value],
     ),
 ]
-PLAIN: dict[Any, Kind] = {
+_PLAIN: dict[Any, Kind] = {
     str: Kind({"type": "string"}),
     int: Kind({"type": "integer"}, number, "N"),
-    float: Kind(NUMBER, number, "X"),
-    bool: Kind({"type": "boolean"}, truth, "yes|no"),
+    float: Kind(_NUMBER, number, "X"),
+    bool: Kind({"type": "boolean"}, _truth, "yes|no"),
     Any: Kind({}),
 }
 
@@ -351,4 +351,4 @@ def kind_of(hint: Any) -> Kind:
         return next(part for part in get_args(hint) if isinstance(part, Kind))
     if get_origin(hint) is Literal:
         return Kind({"enum": list(get_args(hint))}, metavar="|".join(get_args(hint)))
-    return PLAIN[hint]
+    return _PLAIN[hint]

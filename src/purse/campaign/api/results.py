@@ -26,7 +26,7 @@ from purse.campaign.api.states import (
 )
 
 Amount = Annotated[str, "Decimal text with at most nine decimals."]
-Amounts = tuple[Amount, ...]  # one per resource
+_Amounts = tuple[Amount, ...]  # one per resource
 AlarmKind = Literal[
     "overrun",
     "presumed",
@@ -43,7 +43,7 @@ ALARM_KINDS: tuple[AlarmKind, ...] = get_args(AlarmKind)
 STATE = "The same word in lists, metrics and on the dashboard."
 WHY = "One sentence about the state; empty while it is running."
 # counted in the status for people
-SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED, SKIPPED)
+_SHOWN_STATES = (HELD, SETTLED, TOLD, FAILED, VOID, PRESUMED, SKIPPED)
 
 
 def write_time(seconds: float, zone: str = "UTC") -> str:
@@ -72,7 +72,7 @@ class CampaignTicket(NamedTuple):
     t: Annotated[int, "The round."]
     arm: Annotated[str | None, "The arm to pull; None where the round passes without a pull."]
     probability: Annotated[float, "That the arm was drawn with."]
-    held: Amounts
+    held: _Amounts
     state: TicketState
     request_id: str | None
     asked_at: float  # seconds since 1970
@@ -105,9 +105,9 @@ class Receipt(NamedTuple):
     state: TicketState
     duplicate: Annotated[bool, "The same was said before; it has no second effect."]
     late: Annotated[bool, "It came after the hold had expired or was voided."]
-    spent: Amounts
-    refunded: Amounts  # of what was held
-    overrun: Annotated[Amounts, "Above what was held."]
+    spent: _Amounts
+    refunded: _Amounts  # of what was held
+    overrun: Annotated[_Amounts, "Above what was held."]
 
     def __repr__(self) -> str:
         amounts = {"spent": self.spent, "refunded": self.refunded, "overrun": self.overrun}
@@ -159,10 +159,10 @@ class LabelStatus:
     key: str
     value: str
     tickets: int
-    spent: Amounts
-    held: Amounts
-    presumed: Amounts
-    overrun: Amounts
+    spent: _Amounts
+    held: _Amounts
+    presumed: _Amounts
+    overrun: _Amounts
     day: Annotated[str | None, "Of their asks, such as 2027-12-31. None: any day."] = None
 
     def as_dict(self) -> dict[str, Any]:
@@ -205,11 +205,11 @@ class PeriodStatus:
     begun_at: float
     ends_at: Annotated[float | None, "None while the budget is paused, and once it has ended."]
     rounds: Annotated[int | None, "Asked for in this period, of a campaign."]
-    allowance: Amounts
-    carried: Annotated[Amounts, "What earlier periods have left to it."]
-    spent: Annotated[Amounts, "By tickets of this period, what is presumed spent included."]
-    held: Annotated[Amounts, "For tickets of this period."]
-    budget: Annotated[Amounts, "All that may be spent in it: allowance, carried, top-ups."]
+    allowance: _Amounts
+    carried: Annotated[_Amounts, "What earlier periods have left to it."]
+    spent: Annotated[_Amounts, "By tickets of this period, what is presumed spent included."]
+    held: Annotated[_Amounts, "For tickets of this period."]
+    budget: Annotated[_Amounts, "All that may be spent in it: allowance, carried, top-ups."]
 
     def __str__(self) -> str:
         ends_at, zone = self.ends_at, self.time_zone
@@ -347,7 +347,7 @@ class Status:
 
     def __str__(self) -> str:
         rounds = f"round {self.rounds}" + self.of_horizon
-        shown = {name: self.counts[name] for name in SHOWN_STATES if self.counts[name]}
+        shown = {name: self.counts[name] for name in _SHOWN_STATES if self.counts[name]}
         lines = [
             f"{self.name}: {state_text(self)}, {self.policy}, {rounds}",
             *(

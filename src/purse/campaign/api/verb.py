@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from purse.campaign.budget import Budget
 
 Role = Literal["read", "act", "admin"]
-Place = Literal["path", "query", "body"]
-HERE = ("self", "cls", "storage", "token")  # arguments that do not travel
+_Place = Literal["path", "query", "body"]
+_HERE = ("self", "cls", "storage", "token")  # arguments that do not travel
 WANTED = inspect.Parameter.empty  # the default of an argument that has to be given
 TEXT = re.compile(r"^(\w+(?:, \w+)*)  +(.+(?:\n  +.+)*)", re.MULTILINE)
 NONE = "; None: "  # begins what a text says of None
-SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
+_SAME = re.compile(r"as for `(?:(\w+)\.)?(\w+)`")
 
 B = TypeVar("B", bound="Budget[Any]")
 P = ParamSpec("P")
@@ -46,7 +46,7 @@ class Argument(NamedTuple):
     """An argument of a verb."""
 
     name: str
-    place: Place
+    place: _Place
     kind: Kind
     default: Any
     optional: bool  # whether it may be None
@@ -152,8 +152,8 @@ def arguments_of(
     function: Callable[..., Any], method: str = "POST", path: str = ""
 ) -> dict[str, Argument]:
     """Return the arguments of a method that travel, and where each stands in a request."""
-    hints, text = get_type_hints(function, include_extras=True), texts(function)
-    rest: Place = "query" if method == "GET" else "body"
+    hints, text = get_type_hints(function, include_extras=True), _texts(function)
+    rest: _Place = "query" if method == "GET" else "body"
     return {
         name: Argument(
             name,
@@ -164,7 +164,7 @@ def arguments_of(
             text.get(name, ""),
         )
         for name, parameter in inspect.signature(function).parameters.items()
-        if name not in HERE
+        if name not in _HERE
     }
 
 
@@ -224,7 +224,7 @@ def row_of(method: Callable[..., Any]) -> Verb:
     return row
 
 
-def texts(function: Callable[..., Any]) -> dict[str, str]:
+def _texts(function: Callable[..., Any]) -> dict[str, str]:
     """Return what a docstring says of each argument."""
     by_name: dict[str, str] = {}
     for names, text in TEXT.findall(inspect.getdoc(function) or ""):
@@ -235,11 +235,11 @@ def texts(function: Callable[..., Any]) -> dict[str, str]:
 
 def argument_text(of: type[Budget[Any]], argument: Argument) -> str:
     """Return the text of an argument, or that of the method that it says to be `as for`."""
-    same = SAME.match(argument.text)
+    same = _SAME.match(argument.text)
     if same is None:
         return argument.text
     title, method = same.groups()
     whose = getattr(import_module(f"purse.campaign.{title.lower()}"), title) if title else of
-    text = texts(getattr(whose, method)).get(argument.name, argument.text)
+    text = _texts(getattr(whose, method)).get(argument.name, argument.text)
     own = argument.text[same.end() :]
     return text.partition(NONE)[0] + own if own.startswith(NONE) else text

@@ -21,7 +21,7 @@ from purse.features import LARGEST
 if TYPE_CHECKING:
     from purse.campaign.terms.terms import Terms
 
-ALLOWED, FORBIDDEN, MOST = "allowed", "forbidden", "most"  # the words of an entry
+_ALLOWED, _FORBIDDEN, _MOST = "allowed", "forbidden", "most"  # the words of an entry
 
 
 class Mask(NamedTuple):
@@ -34,22 +34,22 @@ class Mask(NamedTuple):
         """Return the mask as an entry has it, in its shorter form."""
         forbidden = [arm for arm in range(n_arms) if arm not in set(self.allowed)]
         body: dict[str, Any] = (
-            {FORBIDDEN: forbidden}
+            {_FORBIDDEN: forbidden}
             if len(forbidden) < len(self.allowed)
-            else {ALLOWED: list(self.allowed)}
+            else {_ALLOWED: list(self.allowed)}
         )
         if self.most:
-            body[MOST] = [[arm, list(units)] for arm, units in self.most]
+            body[_MOST] = [[arm, list(units)] for arm, units in self.most]
         return body
 
 
 def from_body(body: Mapping[str, Any], n_arms: int) -> Mask:
     """Return a mask from an entry."""
-    allowed = body.get(ALLOWED)
+    allowed = body.get(_ALLOWED)
     if allowed is None:
-        forbidden = set(body[FORBIDDEN])
+        forbidden = set(body[_FORBIDDEN])
         allowed = [arm for arm in range(n_arms) if arm not in forbidden]
-    return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in body.get(MOST, ())))
+    return Mask(tuple(allowed), tuple((arm, tuple(units)) for arm, units in body.get(_MOST, ())))
 
 
 def read_mask(terms: Terms, arms: Any, names: Sequence[str]) -> Mask | None:
@@ -116,7 +116,7 @@ def read_context(terms: Terms, context: Any) -> Context | None:
     numbers = features.encode(context)
     if not features:
         return None
-    return Context(shortest(numbers), features.count_clipped(context))
+    return Context(_shortest(numbers), features.count_clipped(context))
 
 
 def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
@@ -139,10 +139,10 @@ def read_contexts(terms: Terms, n: int, contexts: Any) -> list[Context] | None:
     return [context for context in read if context is not None]
 
 
-def shortest(numbers: Sequence[float]) -> list[float]:
+def _shortest(numbers: Sequence[float]) -> list[float]:
     """Return 32-bit floats as the numbers with the fewest decimals that round to them.
 
-    >>> shortest([float(np.float32(0.1)), -1.0])
+    >>> _shortest([float(np.float32(0.1)), -1.0])
     [0.1, -1.0]
     """
     exact = np.array(numbers, np.float32)
@@ -158,18 +158,18 @@ def check_numbers(numbers: Iterable[Any]) -> None:
             raise invalid("context", number, f"must be numbers from -{LARGEST:g} to {LARGEST:g}")
 
 
-MOST_KEYS = 8  # of a campaign
+_MOST_KEYS = 8  # of a campaign
 MOST_LISTED = 10_000  # labels whose sums are returned at once
-LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
-Label: TypeAlias = tuple[str, str]  # key and value
-NAMED = f"must be text of 1 to {LONGEST_KEY} printable characters, without an equals sign"
+_LONGEST_KEY, LONGEST_VALUE = 50, 200  # characters
+_Label: TypeAlias = tuple[str, str]  # key and value
+_NAMED = f"must be text of 1 to {_LONGEST_KEY} printable characters, without an equals sign"
 
 
 class Sums:
     """The bookings of each label since this object was made: a balance without a budget."""
 
     def __init__(self) -> None:
-        self.rows: dict[Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
+        self.rows: dict[_Label, tuple[int, list[Balance]]] = {}  # tickets, and each resource
 
     def book(self, labels: Mapping[str, str], tickets: int, move: Move) -> None:
         """Add tickets, and what they have moved of each resource."""
@@ -191,18 +191,18 @@ def read_labels(labels: Any) -> dict[str, str] | None:
     """
     if labels is None:
         return None
-    if not isinstance(labels, Mapping) or len(labels) > MOST_KEYS:
-        raise invalid("labels", labels, f"must be at most {MOST_KEYS} keys with their values")
+    if not isinstance(labels, Mapping) or len(labels) > _MOST_KEYS:
+        raise invalid("labels", labels, f"must be at most {_MOST_KEYS} keys with their values")
     for key, value in labels.items():
-        if not is_text(key, LONGEST_KEY) or "=" in key:
-            raise invalid("labels", key, f"a key {NAMED}")
-        if not is_text(value, LONGEST_VALUE):
+        if not _is_text(key, _LONGEST_KEY) or "=" in key:
+            raise invalid("labels", key, f"a key {_NAMED}")
+        if not _is_text(value, LONGEST_VALUE):
             allowed = f"must be text of 1 to {LONGEST_VALUE} printable characters"
             raise invalid(f"labels[{key!r}]", value, allowed)
     return {key: labels[key] for key in sorted(labels)} or None
 
 
-def is_text(value: Any, longest: int) -> bool:
+def _is_text(value: Any, longest: int) -> bool:
     """Return whether a value is short text that can be printed."""
     return isinstance(value, str) and 1 <= len(value) <= longest and value.isprintable()
 
@@ -210,13 +210,13 @@ def is_text(value: Any, longest: int) -> bool:
 def check_keys(keys: Iterable[str], before: Sequence[str]) -> None:
     """Raise `InvalidInput` if a campaign would have too many keys of labels."""
     new = [key for key in keys if key not in before]
-    if len(before) + len(new) > MOST_KEYS:
-        allowed = f"must be one of the {MOST_KEYS} keys that a campaign has at most"
+    if len(before) + len(new) > _MOST_KEYS:
+        allowed = f"must be one of the {_MOST_KEYS} keys that a campaign has at most"
         raise invalid("labels", new[0], f"{allowed}: {', '.join(sorted(before))}")
 
 
 def read_key(key: Any) -> str | None:
     """Return the key whose sums are wanted; None stands for all."""
-    if key is not None and not is_text(key, LONGEST_KEY):
-        raise invalid("key", key, NAMED)
+    if key is not None and not _is_text(key, _LONGEST_KEY):
+        raise invalid("key", key, _NAMED)
     return key

@@ -21,7 +21,7 @@ from purse.campaign.terms.arms import Arms
 if TYPE_CHECKING:
     from purse.campaign.terms.terms import Terms
 
-HEARD = -1  # of an arm that has brought a reward
+_HEARD = -1  # of an arm that has brought a reward
 
 
 class CampaignLevel(Level):
@@ -208,7 +208,7 @@ class CampaignLevel(Level):
             if before.asked.get("initial"):
                 head.owed = sorted([*head.owed, arm])
         elif kind == "told" and after.source in OPEN:
-            head.silent[arm] = HEARD
+            head.silent[arm] = _HEARD
         if after.reward is not None and before.reward is None and self.terms.reward_range:
             low, high = self.terms.reward_range
             if not low <= after.reward <= high:
@@ -216,7 +216,7 @@ class CampaignLevel(Level):
 
     def hear(self, arm: int, change: int) -> None:
         """Count tickets of an arm that has not brought a reward yet."""
-        if self.head.silent[arm] != HEARD:
+        if self.head.silent[arm] != _HEARD:
             self.head.silent[arm] += change
 
     def change_arm(self, entry: Entry) -> None:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from purse.campaign.ledger.records import Head
 
-LONGEST = 300_000  # ms, unless the first one is longer
+_LONGEST = 300_000  # ms, unless the first one is longer
 
 
 class CoolDown(NamedTuple):
@@ -33,49 +33,49 @@ class CoolDown(NamedTuple):
         """
         if self.length and self.begun <= now < self.begun + self.length:
             return self.begun + self.length - now
-        given_up = self.probed + max(self.length, LONGEST)
+        given_up = self.probed + max(self.length, _LONGEST)
         if self.length and self.probe and self.probed <= now < given_up:
             return min(self.length, given_up - now)
         return 0
 
 
-def find(head: Head, arm: int) -> CoolDown | None:
+def _find(head: Head, arm: int) -> CoolDown | None:
     """Return the cool-down of an arm."""
     return next((CoolDown(*row) for row in head.cooling if row[0] == arm), None)
 
 
 def wait(head: Head, arm: int, now: int) -> int:
     """Return for how many ms an arm is not allowed."""
-    cool = find(head, arm)
+    cool = _find(head, arm)
     return 0 if cool is None else cool.wait(now)
 
 
-def put(head: Head, new: CoolDown) -> None:
+def _put(head: Head, new: CoolDown) -> None:
     """Record a cool-down."""
     head.cooling = sorted([*(row for row in head.cooling if row[0] != new.arm), list(new)])
 
 
 def issued(head: Head, arm: int, ticket: int, now: int) -> None:
     """Take in a new ticket: it is the probe of an arm that has not recovered."""
-    if (cool := find(head, arm)) and cool.length:
-        put(head, cool._replace(probe=ticket, probed=now))
+    if (cool := _find(head, arm)) and cool.length:
+        _put(head, cool._replace(probe=ticket, probed=now))
 
 
 def ended(head: Head, arm: int, ticket: int) -> None:
     """Take in a ticket that is voided or expires: if it was a probe, the next may follow."""
-    if (cool := find(head, arm)) and cool.probe == ticket:
-        put(head, cool._replace(probe=0, probed=0))
+    if (cool := _find(head, arm)) and cool.probe == ticket:
+        _put(head, cool._replace(probe=0, probed=0))
 
 
 def succeeded(head: Head, arm: int, ticket: int) -> None:
     """End the cool-down of an arm with a call that worked and was asked for after it began."""
-    if (cool := find(head, arm)) and ticket > cool.last_ticket:
-        put(head, cool._replace(length=0, probe=0, probed=0))
+    if (cool := _find(head, arm)) and ticket > cool.last_ticket:
+        _put(head, cool._replace(length=0, probe=0, probed=0))
 
 
 def failed(head: Head, arm: int, ticket: int, now: int, first: int) -> None:
     """Begin a cool-down after a failed call, unless that was asked for before the last began."""
-    before = find(head, arm)
+    before = _find(head, arm)
     if before is None or ticket > before.last_ticket:
-        length = first if before is None else max(first, min(2 * before.length, LONGEST))
-        put(head, CoolDown(arm, now, length, head.counts["tickets"]))
+        length = first if before is None else max(first, min(2 * before.length, _LONGEST))
+        _put(head, CoolDown(arm, now, length, head.counts["tickets"]))

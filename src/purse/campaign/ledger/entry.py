@@ -38,7 +38,7 @@ from typing import Any
 
 import orjson
 
-OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy has of its own
+_OF_THIS_COPY = ("name", "id", "restored_from", "account")  # terms that a copy has of its own
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class Entry:
         """Return the digest up to this entry from the one before; a copy's is the same."""
         text = self.text
         if self.kind == "created":
-            shared = {name: value for name, value in self.body.items() if name not in OF_THIS_COPY}
+            shared = {name: value for name, value in self.body.items() if name not in _OF_THIS_COPY}
             text = orjson.dumps(shared).decode()
         head = f"{digest} {self.seq} {self.at} {self.kind} {self.request!r} {self.ticket} {text}"
         return blake2b(head.encode(), digest_size=16).hexdigest()

@@ -28,13 +28,13 @@ from typing import NamedTuple
 
 from purse.campaign.ledger.records import HOUR
 
-WEEK_HOURS = 168
-WEEK = WEEK_HOURS * HOUR
-MONDAY = 4 * 24 * HOUR  # ms, the first one since 1970
-PRIOR_ASKS = 30.0
-PRIOR_HOURS = 0.25
-FADES_WITHIN = 4  # parts of the period
-FIRST_PART = 1000
+_WEEK_HOURS = 168
+_WEEK = _WEEK_HOURS * HOUR
+_MONDAY = 4 * 24 * HOUR  # ms, the first one since 1970
+_PRIOR_ASKS = 30.0
+_PRIOR_HOURS = 0.25
+_FADES_WITHIN = 4  # parts of the period
+_FIRST_PART = 1000
 
 
 class Window(NamedTuple):
@@ -58,7 +58,7 @@ class Traffic(NamedTuple):
     @classmethod
     def begun_at(cls, at: int, ahead: int) -> Traffic:
         """Return the traffic of a campaign that begins."""
-        return cls(at, 0.0, 0.0, ahead, [0] * WEEK_HOURS, at, [])
+        return cls(at, 0.0, 0.0, ahead, [0] * _WEEK_HOURS, at, [])
 
     def next_period(self, at: int, ahead: int) -> Traffic:
         """Return it at the beginning of another period."""
@@ -71,7 +71,7 @@ class Traffic(NamedTuple):
     def after_ask(self, at: int, window: Window) -> Traffic:
         """Return it after an ask."""
         aged, hours = self.as_of(at, window), self.hours.copy()
-        hours[(at + self.ahead - MONDAY) % WEEK // HOUR] += 1
+        hours[(at + self.ahead - _MONDAY) % _WEEK // HOUR] += 1
         return aged._replace(asks=aged.asks + 1, hours=hours)
 
     def as_of(self, at: int, window: Window) -> Traffic:
@@ -80,8 +80,8 @@ class Traffic(NamedTuple):
         """
         if at <= self.last:
             return self._replace(last=at) if at < self.last - HOUR else self
-        age = FADES_WITHIN * (at - self.last) / length(window)
-        faded = decay(age)
+        age = _FADES_WITHIN * (at - self.last) / _length(window)
+        faded = _decay(age)
         came = self._promise(window, self.last, at) * (1 - faded) / age
         return self._replace(last=at, asks=self.asks * faded, promised=self.promised * faded + came)
 
@@ -89,53 +89,53 @@ class Traffic(NamedTuple):
         """Return about how many asks are to come after a time, up to which it counts."""
         whole = self._promise(window, window.begun, window.ends)
         if self.before:
-            prior = min(PRIOR_ASKS, whole / FADES_WITHIN)
+            prior = min(_PRIOR_ASKS, whole / _FADES_WITHIN)
             level = (self.asks + prior) / (self.promised + prior)
         else:
-            level = self.asks / max(self.promised, whole / FIRST_PART)
+            level = self.asks / max(self.promised, whole / _FIRST_PART)
         return level * max(0.0, self._promise(window, at, window.ends))
 
     def _promise(self, window: Window, start: int, end: int) -> float:
         """Lambda; one ask an hour if earlier periods had none."""
         if not self.before:
             return (end - start) / HOUR
-        sums = promises(tuple(self.before), self.since, window.begun, self.ahead)
-        return summed(sums, end + self.ahead) - summed(sums, start + self.ahead)
+        sums = _promises(tuple(self.before), self.since, window.begun, self.ahead)
+        return _summed(sums, end + self.ahead) - _summed(sums, start + self.ahead)
 
 
-def length(window: Window) -> int:
+def _length(window: Window) -> int:
     """Return how long it is, ms; a clock may have ended it before it began."""
     return max(1, window.ends - window.begun)
 
 
 @lru_cache(64)
-def promises(before: Sequence[int], since: int, until: int, ahead: int) -> list[float]:
+def _promises(before: Sequence[int], since: int, until: int, ahead: int) -> list[float]:
     """(169,) Return the asks that are promised from the beginning of a week to each of its hours.
 
     before         (168,) asks in each hour of the week
     since, until   the time in which they came, ms
     """
-    weeks, rest = divmod(max(HOUR, until - since), WEEK)
-    times = [float(weeks)] * WEEK_HOURS
+    weeks, rest = divmod(max(HOUR, until - since), _WEEK)
+    times = [float(weeks)] * _WEEK_HOURS
     at = until - rest
     while at < until:
-        place = (at + ahead - MONDAY) % WEEK
+        place = (at + ahead - _MONDAY) % _WEEK
         step = min(HOUR - place % HOUR, until - at)
         times[place // HOUR] += step / HOUR
         at += step
-    usual = sum(before) / (weeks * WEEK_HOURS + rest / HOUR) * PRIOR_HOURS
-    rates = [(n + usual) / (hours + PRIOR_HOURS) for n, hours in zip(before, times, strict=True)]
+    usual = sum(before) / (weeks * _WEEK_HOURS + rest / HOUR) * _PRIOR_HOURS
+    rates = [(n + usual) / (hours + _PRIOR_HOURS) for n, hours in zip(before, times, strict=True)]
     return [0.0, *accumulate(rates)]
 
 
-def summed(sums: Sequence[float], local: int) -> float:
+def _summed(sums: Sequence[float], local: int) -> float:
     """Return the asks that are promised from a Monday long ago to a local time, ms."""
-    weeks, rest = divmod(local - MONDAY, WEEK)
+    weeks, rest = divmod(local - _MONDAY, _WEEK)
     hour, part = divmod(rest, HOUR)
     return weeks * sums[-1] + sums[hour] + (sums[hour + 1] - sums[hour]) * (part / HOUR)
 
 
-def decay(age: float) -> float:
+def _decay(age: float) -> float:
     """Return e^-age, with the same bits on all machines. `purse.kernels.fastmath` does the same,
     and takes twenty times as long in plain Python.
     """

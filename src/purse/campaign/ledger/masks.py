@@ -49,10 +49,10 @@ def counted(rows: MaskRows, places: Sequence[int], n_arms: int) -> MaskRows:
     """
     if len(places) == n_arms:
         return rows
-    bits = as_bits(places)
+    bits = _as_bits(places)
     row = next((row for row, (other, _) in enumerate(rows) if other == bits), None)
     if row is None:
-        row = least_row(seen_of(rows))
+        row = least_row(_seen_of(rows))
     count = rows[row][1] if row < len(rows) else 0
     return [*rows[:row], [bits, count + 1], *rows[row + 1 :]]
 
@@ -65,7 +65,7 @@ def after_change(
 
     rounds   asked for so far; those without a row allowed all places
     """
-    every, whole, now = as_bits(range(n_arms)), int(as_bits(before), 16), int(as_bits(there), 16)
+    every, whole, now = _as_bits(range(n_arms)), int(_as_bits(before), 16), int(_as_bits(there), 16)
     counts: dict[str, int] = {}
     for bits, count in [*rows, [every, rounds - sum(count for _, count in rows)]]:
         number = int(bits, 16)
@@ -75,12 +75,12 @@ def after_change(
     return [[bits, count] for bits, count in counts.items() if count][:COUNTED_MASKS]
 
 
-def as_bits(places: Iterable[int]) -> str:
+def _as_bits(places: Iterable[int]) -> str:
     """Return arms as the bits of a hexadecimal number."""
     return f"{sum(1 << arm for arm in places):x}"
 
 
-def seen_of(rows: MaskRows) -> Ints:
+def _seen_of(rows: MaskRows) -> Ints:
     """(C,) Return the counts alone."""
     counts = [count for _, count in rows]
     return np.array(counts + [0] * (COUNTED_MASKS - len(counts)))
@@ -92,4 +92,4 @@ def write(rows: MaskRows, before: MaskRows, masks: Bools, seen: Ints) -> None:
         if row >= len(before) or before[row][0] != bits:
             number = int(bits, 16)
             masks[row] = [number >> arm & 1 for arm in range(masks.shape[1])]
-    seen[:] = seen_of(rows)
+    seen[:] = _seen_of(rows)

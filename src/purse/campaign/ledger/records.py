@@ -36,7 +36,7 @@ ALARMS = {
 Units = Sequence[int]  # one amount of each resource
 # kinds of checkpoints
 POLICY, HISTORY, AUDIT, RESTORED = "policy", "history", "audit", "restored"
-SEAL = 16  # bytes
+_SEAL = 16  # bytes
 HOUR = 3_600_000  # ms by which a clock may go back without an alarm
 text = lru_cache(10_000)(amounts.text)  # the same amounts come again and again
 
@@ -146,10 +146,10 @@ class Head:
 
 def seal(body: bytes) -> bytes:
     """Return a body with a digest before it."""
-    return blake2b(body, digest_size=SEAL).digest() + body
+    return blake2b(body, digest_size=_SEAL).digest() + body
 
 
 def unseal(body: bytes) -> bytes | None:
     """Return the body that was sealed; None if it is damaged."""
-    content = bytes(body)[SEAL:]
+    content = bytes(body)[_SEAL:]
     return content if seal(content) == bytes(body) else None

@@ -38,10 +38,10 @@ def state_of(level: Level, now: int, below: Sequence[Units] = ()) -> StateReason
         return (
             stop_reason(level, now)
             or horizon_reason(level)
-            or money_reason(level, costs_of(level))
-            or policy_reason(level)
+            or _money_reason(level, costs_of(level))
+            or _policy_reason(level)
         )
-    return stop_reason(level, now) or money_reason(level, below) or (RUNNING, "")
+    return stop_reason(level, now) or _money_reason(level, below) or (RUNNING, "")
 
 
 def stop_reason(level: Level, now: int) -> StateReason | None:
@@ -63,18 +63,18 @@ def horizon_reason(level: CampaignLevel) -> StateReason | None:
     if not isinstance(horizon, int) or level.asked_in_period < horizon:
         return None
     if period is None:
-        return ENDED, all_played(horizon)
-    return EXHAUSTED, all_played(horizon, " of this period")
+        return ENDED, _all_played(horizon)
+    return EXHAUSTED, _all_played(horizon, " of this period")
 
 
-def all_played(horizon: int, of: str = "") -> str:
+def _all_played(horizon: int, of: str = "") -> str:
     """Return that all rounds are played, in words."""
     return (
         f"the only round{of} is played" if horizon == 1 else f"all {horizon} rounds{of} are played"
     )
 
 
-def money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
+def _money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     """Return that the money of a level, or of one above, covers none of some costs, if there are
     any; otherwise, that nothing is left of a resource.
     """
@@ -103,7 +103,7 @@ def money_reason(level: Level, costs: Sequence[Units]) -> StateReason | None:
     return EXHAUSTED, f"{words}, and {arm} may cost {amounts.text(need[place])}"
 
 
-def policy_reason(level: CampaignLevel) -> StateReason:
+def _policy_reason(level: CampaignLevel) -> StateReason:
     """Return whether the policy has ended the game when it was asked last."""
     rounds, *left = level.head.over or [-1]
     if rounds == level.head.rounds and (not left or left == level.left()):

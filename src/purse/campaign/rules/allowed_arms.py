@@ -48,11 +48,11 @@ def allowed_arms(transaction: Transaction, mask: Mask | None, left: list[int]) -
         raise shortage(transaction, cheapest, need(cheapest))
     places = masks.ready(level.head, fitting, transaction.now)
     if not places:
-        raise all_cool_down(transaction, fitting)
+        raise _all_cool_down(transaction, fitting)
     return None if len(places) == level.terms.n_arms else places
 
 
-def all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDown:
+def _all_cool_down(transaction: Transaction, places: list[int]) -> ArmsCoolingDown:
     """Say that arms cool down, and when the first may be chosen again."""
     level = transaction.campaign
     wait = min(cooldown.wait(level.head, arm, transaction.now) for arm in places) / 1000

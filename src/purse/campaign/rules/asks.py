@@ -29,8 +29,8 @@ from purse.errors import (
 from purse.kernels.random import EXPLORE, at, stream, uniform
 from purse.live.report import wrong_choice
 
-STOP = -2  # the choice of a policy that ends the game
-MOST_FORECAST = 10**12  # rounds
+_STOP = -2  # the choice of a policy that ends the game
+_MOST_FORECAST = 10**12  # rounds
 
 
 def ask(
@@ -47,7 +47,7 @@ def ask(
     same = request_body(transaction, n, mask, labels)
     entry = transaction.repeated(request, "asked", {"n": None, "mask": None, "labels": None} | same)
     if entry is not None:
-        return handed_out(transaction, request, entry.ticket or 0, n, contexts)
+        return _handed_out(transaction, request, entry.ticket or 0, n, contexts)
     issued: list[TicketRecord] = []
     for place in range(n):
         try:
@@ -79,7 +79,7 @@ def request_body(
     return body
 
 
-def handed_out(
+def _handed_out(
     transaction: Transaction, request: str, first: int, n: int, contexts: Sequence[Context] | None
 ) -> list[TicketRecord]:
     """Return the tickets that answered a request before.
@@ -114,13 +114,13 @@ def choice(
     """Return the body of the next ticket's entry. Raise `AskRefused` if no arm can be pulled."""
     level, terms, head = transaction.campaign, transaction.campaign.terms, transaction.level.head
     check_keys(labels or (), head.labels)
-    refuse_stopped(transaction)
-    refuse_played(transaction)
-    need, seen, explored = look(transaction, mask, context)
+    _refuse_stopped(transaction)
+    _refuse_played(transaction)
+    need, seen, explored = _look(transaction, mask, context)
     t, left = seen.t, seen.left
-    arm, p = transaction.chosen or next_round(transaction, seen, explored)
-    if arm == STOP or (arm == SKIP and not terms.may_skip):
-        refuse_over(transaction, seen, arm, is_special=mask is not None or context is not None)
+    arm, p = transaction.chosen or _next_round(transaction, seen, explored)
+    if arm == _STOP or (arm == SKIP and not terms.may_skip):
+        _refuse_over(transaction, seen, arm, is_special=mask is not None or context is not None)
     held = [0] * len(left) if arm == SKIP else list(need(arm))
     if not fits(held, left):
         raise shortage(transaction, arm, held)
@@ -140,32 +140,32 @@ def choice(
 
 def foresee(transaction: Transaction, mask: Mask | None, context: Context | None) -> list[float]:
     """(K,) Return the probability of each arm in the next round."""
-    _, seen, explored = look(transaction, mask, context)
-    rest, chances = 1 - sum(explored.values()), policy_chances(transaction, seen)
+    _, seen, explored = _look(transaction, mask, context)
+    rest, chances = 1 - sum(explored.values()), _policy_chances(transaction, seen)
     return [explored.get(arm, 0.0) + rest * chance for arm, chance in enumerate(chances)]
 
 
-def look(
+def _look(
     transaction: Transaction, mask: Mask | None, context: Context | None
 ) -> tuple[Need, PolicyView, dict[int, float]]:
     """Return what each arm may cost in the next round, what the policy sees before it, and the
     chance of each arm to be drawn by exploration. Raise `AskRefused` if no arm may be chosen.
     """
     level, head = transaction.campaign, transaction.level.head
-    check_mask(transaction, mask)
+    _check_mask(transaction, mask)
     left, need = level.left(), needs(level, mask)
     allowed = allowed_arms(transaction, mask, left)
     if (period := level.period) is not None:
         transaction.policy.begin_period(period.rounds)
     numbers = None if context is None else context.numbers
-    to_come = rounds_left(transaction)
+    to_come = _rounds_left(transaction)
     seen = PolicyView(
         head.rounds + 1, left, head.open, head.owed, allowed, numbers, head.masks, to_come
     )
     return need, seen, explored_arms(transaction, need, allowed) if level.terms.explore else {}
 
 
-def rounds_left(transaction: Transaction) -> int | None:
+def _rounds_left(transaction: Transaction) -> int | None:
     """Return about how many rounds are left, the next one included; None if the horizon is no
     forecast.
     """
@@ -173,10 +173,10 @@ def rounds_left(transaction: Transaction) -> int | None:
     if not level.head.traffic:
         return None
     with_this = level.traffic.after_ask(now, level.window)
-    return 1 + min(MOST_FORECAST, round(with_this.to_come(now, level.window)))
+    return 1 + min(_MOST_FORECAST, round(with_this.to_come(now, level.window)))
 
 
-def refuse_stopped(transaction: Transaction) -> None:
+def _refuse_stopped(transaction: Transaction) -> None:
     """Raise `CampaignPaused` or `CampaignEnded` if the level or one above it is so, or if its time
     is over.
     """
@@ -190,13 +190,13 @@ def refuse_stopped(transaction: Transaction) -> None:
             raise CampaignPaused(f"{level.title} is paused; resume it first")
 
 
-def refuse_played(transaction: Transaction) -> None:
+def _refuse_played(transaction: Transaction) -> None:
     """Raise `HorizonReached` if all rounds of the horizon were asked for."""
     if reached := horizon_reason(transaction.campaign):
         raise HorizonReached(reached[1])
 
 
-def refuse_over(
+def _refuse_over(
     transaction: Transaction, seen: PolicyView, arm: int, *, is_special: bool
 ) -> NoReturn:
     """Raise `AskRefused` because the policy has ended the game, and note it.
@@ -208,12 +208,12 @@ def refuse_over(
     level, there = transaction.campaign, transaction.campaign.arms.there
     chose_freely = seen.allowed is None or len(seen.allowed) == len(there)
     waits = len(ready(level.head, there, transaction.now)) < len(there)
-    if arm == STOP or not (is_special or waits):
-        note_over(level, for_good=arm == STOP and chose_freely)
+    if arm == _STOP or not (is_special or waits):
+        note_over(level, for_good=arm == _STOP and chose_freely)
     raise AskRefused(policy_has_ended(level.terms, level.head.rounds))
 
 
-def check_mask(transaction: Transaction, mask: Mask | None) -> None:
+def _check_mask(transaction: Transaction, mask: Mask | None) -> None:
     """Raise `InvalidInput` if a mask allows a retired arm, or more than an arm may cost."""
     arms = transaction.campaign.arms
     if mask is not None:
@@ -223,41 +223,41 @@ def check_mask(transaction: Transaction, mask: Mask | None) -> None:
         check_most(mask, arms.names, arms.cost_max)
 
 
-def next_round(
+def _next_round(
     transaction: Transaction, seen: PolicyView, explored: Mapping[int, float]
 ) -> tuple[int, float]:
     """Return arm and probability of the next ticket: explored, or chosen by the policy."""
     rest, t = 1 - sum(explored.values()), seen.t
-    drawn = draw(explored, transaction.campaign.terms.seed, t) if explored else None
+    drawn = _draw(explored, transaction.campaign.terms.seed, t) if explored else None
     if drawn is not None:
-        return drawn, explored[drawn] + rest * policy_chances(transaction, seen)[drawn]
-    arm, chance = policy_choice(transaction, seen)
-    check_choice(transaction, t, arm, chance)
+        return drawn, explored[drawn] + rest * _policy_chances(transaction, seen)[drawn]
+    arm, chance = _policy_choice(transaction, seen)
+    _check_choice(transaction, t, arm, chance)
     return arm, explored[arm] + rest * chance if explored and arm >= 0 else chance
 
 
-def policy_choice(transaction: Transaction, seen: PolicyView) -> tuple[int, float]:
+def _policy_choice(transaction: Transaction, seen: PolicyView) -> tuple[int, float]:
     """Return the arm that the policy chooses, and its probability. If no round may pass, the
     cheapest arm is pulled in those that the policy lets pass.
     """
     arm, chance = transaction.policy.choose(seen)
-    if transaction.campaign.terms.skip or arm == STOP:
+    if transaction.campaign.terms.skip or arm == _STOP:
         return arm, chance
-    cheapest = cheapest_arm(transaction, seen)
+    cheapest = _cheapest_arm(transaction, seen)
     if arm == SKIP or (arm == cheapest and chance < 1):
-        return cheapest, policy_chances(transaction, seen)[cheapest]
+        return cheapest, _policy_chances(transaction, seen)[cheapest]
     return arm, chance
 
 
-def policy_chances(transaction: Transaction, seen: PolicyView) -> list[float]:
-    """(K,) Return the probability of each arm if the policy chooses, see `policy_choice`."""
+def _policy_chances(transaction: Transaction, seen: PolicyView) -> list[float]:
+    """(K,) Return the probability of each arm if the policy chooses, see `_policy_choice`."""
     chances = transaction.policy.probabilities(seen)
     if not transaction.campaign.terms.skip:
-        chances[cheapest_arm(transaction, seen)] += max(0.0, 1 - sum(chances))
+        chances[_cheapest_arm(transaction, seen)] += max(0.0, 1 - sum(chances))
     return chances
 
 
-def cheapest_arm(transaction: Transaction, seen: PolicyView) -> int:
+def _cheapest_arm(transaction: Transaction, seen: PolicyView) -> int:
     """Return the allowed arm that may cost the least, as a part of what the dearest may."""
     arms = transaction.campaign.arms
 
@@ -280,23 +280,23 @@ def explored_arms(
         arm: max(units / whole for units, whole in zip(need(arm), budget, strict=True) if whole)
         for arm in places
     }
-    return chances(level.terms.explore, most)
+    return _chances(level.terms.explore, most)
 
 
-def check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
+def _check_choice(transaction: Transaction, t: int, arm: int, p: float) -> None:
     """Raise `PurseError` if the policy chose nonsense."""
     terms = transaction.campaign.terms
     n_arms = len(transaction.campaign.arms.names)
-    if arm not in (SKIP, STOP) and not 0 <= arm < n_arms:
+    if arm not in (SKIP, _STOP) and not 0 <= arm < n_arms:
         raise PurseError(f"{terms.policy} {wrong_choice((arm,), n_arms, t)}")
-    if arm not in (SKIP, STOP) and not 0 < p <= 1 + 1e-9:
+    if arm not in (SKIP, _STOP) and not 0 < p <= 1 + 1e-9:
         raise PurseError(f"{terms.policy} chose with probabilities {[p]} in round {t}")
 
 
-def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
+def _chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
     """Return the chance of each arm for a share of the money, from the most that each may cost.
 
-    >>> chances(0.1, {0: 1.0, 2: 4.0})
+    >>> _chances(0.1, {0: 1.0, 2: 4.0})
     {0: 0.05, 2: 0.0125}
     """
     part, least = share / len(most), min(most.values())
@@ -304,14 +304,14 @@ def chances(share: float, most: Mapping[int, float]) -> dict[int, float]:
 
 
 @kernel
-def chance_of_round(seed: int, t: int) -> float:
+def _chance_of_round(seed: int, t: int) -> float:
     """Return the random number of round t."""
     return uniform(at(stream(seed, 0, EXPLORE), t), 0)
 
 
-def draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
+def _draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
     """Return the arm that exploration draws in round t, or None where the policy chooses."""
-    chance = float(chance_of_round(seed, t))
+    chance = float(_chance_of_round(seed, t))
     for arm, part in explored.items():
         if chance < part:
             return arm

@@ -11,7 +11,7 @@ from purse.campaign.ledger.records import Units
 from purse.campaign.rules.transaction import Transaction, check_counted
 from purse.errors import InvalidInput, invalid, unknown
 
-SOMEBODY = "somebody"  # an operator ended it, not its policy or its horizon
+_SOMEBODY = "somebody"  # an operator ended it, not its policy or its horizon
 
 
 def top_up(transaction: Transaction, units: Units, request: str) -> None:
@@ -30,7 +30,7 @@ def set_status(transaction: Transaction, kind: str, status: str) -> None:
     if level.head.status == status:
         return
     transaction.refuse_ended()
-    period, body = level.period, {"by": SOMEBODY} if status == ENDED else dict[str, Any]()
+    period, body = level.period, {"by": _SOMEBODY} if status == ENDED else dict[str, Any]()
     if status == RUNNING and period is not None and period.ends <= transaction.now:
         # it went on through the pause
         body = transaction.end_after(level, period.ends, transaction.now)
@@ -56,32 +56,32 @@ def add_arm(transaction: Transaction, name: str, least: Units | None, most: Unit
             f"there is no place for another arm: the campaign was created with a capacity of "
             f"{place} arms, and retired ones keep their places",
         )
-    body = arm_body(transaction, place, name, least, most)
+    body = _arm_body(transaction, place, name, least, most)
     if place == len(arms.names) or arms.is_retired[place]:
         transaction.add("arm_added", body)
-    elif body != arm_body(transaction, place, name, None, None):
+    elif body != _arm_body(transaction, place, name, None, None):
         raise invalid("name", name, "is an arm already; set_arm changes what it may cost")
 
 
 def retire_arm(transaction: Transaction, name: str) -> None:
     """Choose an arm no more; what is open is told as usual."""
-    arms, place = transaction.campaign.arms, place_of(transaction, name)
+    arms, place = transaction.campaign.arms, _place_of(transaction, name)
     if arms.is_retired[place]:
         return
     if len(arms.there) <= 1:
         raise invalid("name", name, "cannot be retired: no arm would be left")
-    transaction.add("arm_retired", arm_body(transaction, place, name, None, None))
+    transaction.add("arm_retired", _arm_body(transaction, place, name, None, None))
 
 
 def set_arm(transaction: Transaction, name: str, least: Units | None, most: Units | None) -> None:
     """Move what an arm may cost, from now on."""
-    place = place_of(transaction, name)
-    body = arm_body(transaction, place, name, least, most)
-    if body != arm_body(transaction, place, name, None, None):
+    place = _place_of(transaction, name)
+    body = _arm_body(transaction, place, name, least, most)
+    if body != _arm_body(transaction, place, name, None, None):
         transaction.add("arm_changed", body)
 
 
-def place_of(transaction: Transaction, name: str) -> int:
+def _place_of(transaction: Transaction, name: str) -> int:
     """Return the place of an arm. Raise `InvalidInput` if no arm has this name."""
     transaction.refuse_ended()
     names = transaction.campaign.arms.names
@@ -90,7 +90,7 @@ def place_of(transaction: Transaction, name: str) -> int:
     return names.index(name)
 
 
-def arm_body(
+def _arm_body(
     transaction: Transaction, place: int, name: str, least: Units | None, most: Units | None
 ) -> dict[str, Any]:
     """Return what an entry says of an arm.

@@ -17,12 +17,12 @@ from purse.campaign.rules.transaction import Transaction, check_counted
 from purse.campaign.terms.terms import Terms
 from purse.errors import Conflict, TicketError, invalid
 
-REASON = 200  # characters of a reason that the journal keeps
+_REASON = 200  # characters of a reason that the journal keeps
 
 
 def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> Receipt:
     """Take a whole report (P3, P6)."""
-    ticket, costs = pulled_ticket(transaction, number), list(costs)
+    ticket, costs = _pulled_ticket(transaction, number), list(costs)
     if ticket.state == TOLD and ticket.reward == reward and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if (
@@ -31,56 +31,58 @@ def tell(transaction: Transaction, number: int, reward: float, costs: Units) -> 
         or ticket.reward not in (None, reward)
     ):
         report = {"reward": reward, "costs": costs}
-        raise conflict(transaction, ticket, report, report_text(reward, costs))
-    return complete(transaction, ticket, reward, costs)
+        raise _conflict(transaction, ticket, report, _report_text(reward, costs))
+    return _complete(transaction, ticket, reward, costs)
 
 
 def settle(transaction: Transaction, number: int, costs: Units) -> Receipt:
     """Take what a pull cost; its reward may be known already, or come later."""
-    ticket = pulled_ticket(transaction, number)
+    ticket = _pulled_ticket(transaction, number)
     costs = list(costs)
     if ticket.state in REPORTED:
         if ticket.costs == costs:
             return receipt(ticket, duplicate=True)
-        raise conflict(transaction, ticket, {"settle": costs}, report_text(None, costs))
+        raise _conflict(transaction, ticket, {"settle": costs}, _report_text(None, costs))
     if ticket.reward is not None:
-        return complete(transaction, ticket, ticket.reward, costs)
-    transaction.add("settled", cost_body(transaction, ticket, costs), ticket=number)
+        return _complete(transaction, ticket, ticket.reward, costs)
+    transaction.add("settled", _cost_body(transaction, ticket, costs), ticket=number)
     return receipt(transaction.find(number))
 
 
 def reward(transaction: Transaction, number: int, reward: float) -> Receipt:
     """Take the reward of a pull; its cost may be known already, or come later."""
-    ticket = pulled_ticket(transaction, number)
+    ticket = _pulled_ticket(transaction, number)
     if ticket.reward == reward:
         return receipt(ticket, duplicate=True)
     if ticket.reward is not None:
-        raise conflict(transaction, ticket, {"reward": reward}, report_text(reward, None))
+        raise _conflict(transaction, ticket, {"reward": reward}, _report_text(reward, None))
     if ticket.state == SETTLED:
-        return complete(transaction, ticket, reward, ticket.costs or [])
+        return _complete(transaction, ticket, reward, ticket.costs or [])
     transaction.add("rewarded", {"reward": reward}, ticket=number)
     return receipt(transaction.find(number))
 
 
 def fail(transaction: Transaction, number: int, costs: Units, reason: str) -> Receipt:
     """Take that a call did not work, and what it cost; nothing is learnt."""
-    ticket = pulled_ticket(transaction, number)
+    ticket = _pulled_ticket(transaction, number)
     costs = list(costs)
     if ticket.state == FAILED and ticket.costs == costs:
         return receipt(ticket, duplicate=True)
     if ticket.state not in OPEN:
-        raise conflict(transaction, ticket, {"fail": costs}, f"failed, {report_text(None, costs)}")
+        raise _conflict(
+            transaction, ticket, {"fail": costs}, f"failed, {_report_text(None, costs)}"
+        )
     transaction.add(
-        "failed", {**cost_body(transaction, ticket, costs), "reason": reason}, ticket=number
+        "failed", {**_cost_body(transaction, ticket, costs), "reason": reason}, ticket=number
     )
     return receipt(transaction.find(number))
 
 
 def void(transaction: Transaction, number: int) -> Receipt:
     """Release a hold."""
-    ticket = pulled_ticket(transaction, number, "void")
+    ticket = _pulled_ticket(transaction, number, "void")
     if ticket.state in REPORTED:
-        raise conflict(transaction, ticket, {"void": True}, "void")
+        raise _conflict(transaction, ticket, {"void": True}, "void")
     if ticket.state == VOID:
         return receipt(ticket, duplicate=True)
     transaction.add("voided", {}, ticket=number)
@@ -99,11 +101,11 @@ def expire(transaction: Transaction, due: Iterable[TicketRecord]) -> int:
         if ticket.state == HELD:
             transaction.add("expired", {}, ticket=ticket.id)
         elif missing is not None:  # which it is not with `reward_within`
-            complete(transaction, ticket, missing, ticket.costs or [], missing=True)
+            _complete(transaction, ticket, missing, ticket.costs or [], missing=True)
     return count
 
 
-def pulled_ticket(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
+def _pulled_ticket(transaction: Transaction, number: int, verb: str = "tell") -> TicketRecord:
     """Return a ticket. Raise `TicketError` if its round passed without a pull."""
     ticket = transaction.find(number)
     if ticket.state == SKIPPED:
@@ -111,7 +113,7 @@ def pulled_ticket(transaction: Transaction, number: int, verb: str = "tell") -> 
     return ticket
 
 
-def complete(
+def _complete(
     transaction: Transaction, ticket: TicketRecord, reward: float, costs: Units, **more: bool
 ) -> Receipt:
     """Bring reward and cost together, in the only entry that the policy learns from."""
@@ -121,12 +123,12 @@ def complete(
     if ticket.state == SETTLED:
         body |= {"costs": list(costs), "from": ticket.source}
     else:
-        body |= cost_body(transaction, ticket, costs)
+        body |= _cost_body(transaction, ticket, costs)
     transaction.add("told", {**body, **more}, ticket=ticket.id)
     return receipt(transaction.find(ticket.id))
 
 
-def cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
+def _cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> dict[str, Any]:
     """Return what an entry says of a cost. Raise `InvalidInput` if it is too large to count."""
     most = ticket.held if ticket.state in OPEN else [0] * len(ticket.held)
     over = [max(0, cost - part) for cost, part in zip(costs, most, strict=True)]
@@ -137,14 +139,14 @@ def cost_body(transaction: Transaction, ticket: TicketRecord, costs: Units) -> d
     return {**body, "over": True} if any(over) else body
 
 
-def conflict(
+def _conflict(
     transaction: Transaction, ticket: TicketRecord, report: dict[str, Any], what: str
 ) -> Conflict:
     """Keep what was said too late; return the error that says that the first report stands."""
     transaction.add("conflict", {"report": report}, ticket=ticket.id)
     only_reward = ticket.costs is None and ticket.reward is not None
     state = "rewarded" if only_reward else ticket.state
-    first = report_text(
+    first = _report_text(
         ticket.reward if ticket.state == TOLD or only_reward else None, ticket.costs
     )
     return Conflict(
@@ -153,7 +155,7 @@ def conflict(
     )
 
 
-def report_text(reward: float | None, costs: Units | None) -> str:
+def _report_text(reward: float | None, costs: Units | None) -> str:
     """Write a report for people."""
     parts = [] if reward is None else [f"reward {reward:g}"]
     return ", ".join(parts + ([f"cost {', '.join(map(amounts.text, costs))}"] if costs else []))
@@ -192,4 +194,4 @@ def read_reason(reason: Any) -> str:
     """Return the reason of a failure in one line, cut."""
     if not isinstance(reason, str):
         raise invalid("reason", reason, "must be text")
-    return legible(reason, REASON)
+    return legible(reason, _REASON)

@@ -35,13 +35,13 @@ from purse.campaign.terms.arms import PolicyView
 from purse.campaign.terms.calendar import Calendar, ahead_of_utc, data_version
 from purse.errors import CampaignEnded, Conflict, InvalidInput, TicketError
 
-DAY = 24 * HOUR
-FEW = 100  # asks, of which the average cost says little
-MISSED = 0.2  # of the requests of a period
-PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
+_DAY = 24 * HOUR
+_FEW = 100  # asks, of which the average cost says little
+_MISSED = 0.2  # of the requests of a period
+_PERIOD, ALERT = "\nperiod ", "\nalert "  # requests of our own; those of users are printable
 
 
-class Chooser(Protocol):
+class _Chooser(Protocol):
     """A policy that chooses."""
 
     def choose(self, seen: PolicyView) -> tuple[int, float]:
@@ -66,7 +66,7 @@ class Added(NamedTuple):
 class Transaction:
     """Adds entries to the journal of a level and of those above; each depends on those before."""
 
-    def __init__(self, level: Level, now: int, chooser: Chooser | None = None) -> None:
+    def __init__(self, level: Level, now: int, chooser: _Chooser | None = None) -> None:
         self.level = level
         self.now = now  # ms
         self.chooser = chooser  # the policy, if something is asked for
@@ -80,7 +80,7 @@ class Transaction:
         return self.level
 
     @property
-    def policy(self) -> Chooser:
+    def policy(self) -> _Chooser:
         """The policy, which is there if something is asked for."""
         assert self.chooser is not None
         return self.chooser
@@ -127,7 +127,7 @@ class Transaction:
                     continue
                 body = {"number": period.number + 1, "at": period.ends}
                 body |= self.end_after(level, period.ends, period.ends)
-                self.add(kind, body, request=f"{PERIOD}{period.number + 1}", level=level)
+                self.add(kind, body, request=f"{_PERIOD}{period.number + 1}", level=level)
 
     def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of the period after an instant (ms), and the version of the time-zone data
@@ -186,7 +186,7 @@ def check_counted(
             )
 
 
-Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else the event says
+_Cause = tuple[str, list[int], dict[str, Any]]  # subject, mark, and what else the event says
 
 
 def due_events(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]:
@@ -195,10 +195,10 @@ def due_events(level: Level, entry: Entry, *, own: bool) -> list[dict[str, Any]]
     own   whether the entry is the level's own, not one of a level below
     """
     return [
-        event_body(level, rule, *cause)
+        _event_body(level, rule, *cause)
         for rule in level.head.alerts
-        for cause in causes(level, entry, rule, own)
-        if is_new(level, cause)
+        for cause in _causes(level, entry, rule, own)
+        if _is_new(level, cause)
     ]
 
 
@@ -207,18 +207,18 @@ def refused_events(level: Level, need: Units) -> list[dict[str, Any]]:
     if "100%" not in level.head.alerts:
         return []
     lacking = [
-        (f"refused:{resource}", *of_budget(level, "100%", resource)[1:])
+        (f"refused:{resource}", *_of_budget(level, "100%", resource)[1:])
         for resource, (balance, units) in enumerate(zip(level.balances, need, strict=True))
         if balance.spent + balance.presumed + units > balance.budget
     ]
     return [
-        event_body(level, "100%", *cause, refused=list(need))
+        _event_body(level, "100%", *cause, refused=list(need))
         for cause in lacking
-        if is_new(level, cause)
+        if _is_new(level, cause)
     ]
 
 
-def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
+def _causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[_Cause]:
     """Yield what a rule finds after an entry, new or not."""
     steps = level.head.clock_steps
     hour = [entry.at // HOUR, *([steps] if steps else [])]
@@ -230,7 +230,7 @@ def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
             used, whole = period.spent(balances), period.budget(balances)
         for resource, (part, most) in enumerate(zip(used, whole, strict=True)):
             if most and 100 * part >= int(rule[:-1]) * most:
-                yield of_budget(level, rule, resource)
+                yield _of_budget(level, rule, resource)
     elif rule == "overrun":
         if entry.body.get("over"):
             yield rule, hour, {}
@@ -238,15 +238,15 @@ def causes(level: Level, entry: Entry, rule: str, own: bool) -> Iterator[Cause]:
         if own and entry.kind == "expired":
             yield rule, hour, {}
     elif isinstance(level, CampaignLevel) and rule == "forecast" and "rounds_left" in entry.body:
-        day = [entry.at // DAY, *hour[1:]]
-        yield from misses(level, entry.body["rounds_left"] - 1, entry.at, day)
+        day = [entry.at // _DAY, *hour[1:]]
+        yield from _misses(level, entry.body["rounds_left"] - 1, entry.at, day)
     elif isinstance(level, CampaignLevel) and rule == "cooling-down" and entry.kind == "failed":
         for cool in map(CoolDown._make, level.head.cooling):
             if cool.length and cool.begun == entry.at:
                 yield f"{rule}:{cool.arm}", hour, {"arm": level.arms.names[cool.arm]}
 
 
-def misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Iterator[Cause]:
+def _misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Iterator[_Cause]:
     """Yield that money would be gone before the end, or left over, by a fifth of the period's
     requests. Nothing is said before a quarter of the time and `FEW` asks have passed.
 
@@ -255,39 +255,39 @@ def misses(level: CampaignLevel, to_come: int, at: int, mark: list[int]) -> Iter
     lasts, (begun, ends) = level.lasts(), level.window
     resource = lasts.index(min(lasts))
     asked = level.asked_in_period
-    if asked < FEW or at < begun + (ends - begun) // 4 or lasts[resource] == math.inf:
+    if asked < _FEW or at < begun + (ends - begun) // 4 or lasts[resource] == math.inf:
         return
-    if abs(lasts[resource] - to_come) > MISSED * (asked + to_come):
+    if abs(lasts[resource] - to_come) > _MISSED * (asked + to_come):
         more = {"resource": level.terms.resources[resource], "requests": to_come}
         yield f"forecast:{resource}", mark, {**more, "affords": int(lasts[resource])}
 
 
-def of_budget(level: Level, rule: str, resource: int) -> Cause:
+def _of_budget(level: Level, rule: str, resource: int) -> _Cause:
     """Return the cause that a used part of a budget is: once in each period and for each top-up."""
-    mark = [period_number(level), level.head.top_ups]
+    mark = [_period_number(level), level.head.top_ups]
     return f"{rule}:{resource}", mark, {"resource": level.terms.resources[resource]}
 
 
-def period_number(level: Level) -> int:
+def _period_number(level: Level) -> int:
     """Return the number of the period; 0 if the budget is never renewed."""
     return level.head.period[0] if level.head.period else 0
 
 
-def is_new(level: Level, cause: Cause) -> bool:
+def _is_new(level: Level, cause: _Cause) -> bool:
     """Return whether there was no such event before."""
     mark, last = cause[1], level.head.alerted.get(cause[0], [])
     # backwards: an hour may come again after a step of the clock; of the other marks no part falls
     return (len(mark), mark[::-1]) > (len(last), last[::-1])
 
 
-def event_body(
+def _event_body(
     level: Level, rule: str, subject: str, mark: list[int], more: dict[str, Any], **besides: Any
 ) -> dict[str, Any]:
     """Return what an event says: its rule, key and period, and the balances of this moment."""
     return {
         "rule": rule,
         "key": "/".join([subject, *map(str, mark)]),
-        "period": period_number(level),
+        "period": _period_number(level),
         **more,
         **besides,
         "balances": [list(balance) for balance in level.balances],

@@ -35,7 +35,7 @@ from purse.campaign.terms.budget_terms import AccountTerms
 from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, StorageUnavailable
 
-PAGE_SIZE = 5_000
+_PAGE_SIZE = 5_000
 
 
 def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
@@ -47,15 +47,15 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
     replays: dict[int, Replay] = {}
     for stored in tree:
         above = replays[stored.level.parent].level if stored.level.parent in replays else None
-        replays[stored.level.key] = replay_of(storage, stored, above)
+        replays[stored.level.key] = _replay_of(storage, stored, above)
     by_name = {stored.level.name: replays[stored.level.key] for stored in tree}
     if not full:
-        begin_at_last(storage, by_name)
+        _begin_at_last(storage, by_name)
     own = next(stored.level for stored in tree if stored.level.name == name)
     after = by_name[name].level.seq
     expected = list[tuple[Level, str]]()
     journals = [
-        lines(storage, place, stored, replays[stored.level.key].level.seq)
+        _lines(storage, place, stored, replays[stored.level.key].level.seq)
         for place, stored in enumerate(tree)
     ]
     for turn, place, _, entry, digest in merge(*journals):
@@ -81,17 +81,17 @@ def audit(storage: Storage, name: str, *, full: bool = True) -> Audit:
         for level, _ in expected[:1]:
             by_name[level.terms.name].check_event(None, expected)
         for stored in tree:
-            compare(replays[stored.level.key], stored)
+            _compare(replays[stored.level.key], stored)
     findings = [text for replay in replays.values() for text in replay.findings]
     notes = {text for replay in replays.values() for text in replay.notes}
     if not findings:
-        keep(storage, by_name)
+        _keep(storage, by_name)
     checked = sum(stored.level.seq for stored in tree)
     seen = after, tuple(sorted(notes)), len(tree), checked
     return Audit(own.seq, tuple(findings), own.head.digest, *seen)
 
 
-def replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Replay:
+def _replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Replay:
     """Return a level before its first entry."""
     name, facts = stored.level.name, storage.created(stored.level.name, stored.level.kind).body
     if stored.level.kind == CAMPAIGN:
@@ -101,7 +101,7 @@ def replay_of(storage: Storage, stored: LevelRows, above: Level | None) -> Repla
     return Replay(Level(AccountTerms.from_dict(facts), above=above), lambda _: [])
 
 
-def lines(
+def _lines(
     storage: Storage, place: int, stored: LevelRows, after: int
 ) -> Iterator[tuple[int, int, int, Entry, str]]:
     """Yield the entries of a level after one, up to those that are stored: turn in the tree (0 if
@@ -109,7 +109,7 @@ def lines(
     """
     upto = stored.level.seq
     while after < upto:
-        page = storage.digested(stored.level.name, after, min(PAGE_SIZE, upto - after))
+        page = storage.digested(stored.level.name, after, min(_PAGE_SIZE, upto - after))
         if not page:
             return
         for entry, turn, digest in page:
@@ -117,7 +117,7 @@ def lines(
         after = page[-1][0].seq
 
 
-def compare(replay: Replay, stored: LevelRows) -> None:
+def _compare(replay: Replay, stored: LevelRows) -> None:
     """Compare a level that was folded with what is stored of it."""
     level, stored_level = replay.level, stored.level
     for unwritten in ("checkpoint", "over", "drifted"):  # no entry tells of these
@@ -151,18 +151,18 @@ def compare(replay: Replay, stored: LevelRows) -> None:
             replay.find(f"the {what} of {level.title}: {is_}, and the journal comes to {should}")
 
 
-def keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
+def _keep(storage: Storage, replays: Mapping[str, Replay]) -> None:
     """Keep what an audit has found right, by the names of levels, the top first."""
     names = list(replays)
     top = replays[names[0]].level
     mark = f"{top.head.turn} {top.head.digest}"
     with suppress(StorageUnavailable):  # a checkpoint only saves time
         for name, replay in replays.items():
-            body, level = seal(compact_bytes([mark, names, *facts(replay)])), replay.level
+            body, level = seal(compact_bytes([mark, names, *_facts(replay)])), replay.level
             storage.keep(name, AUDIT, level.seq, level.head.digest, body)
 
 
-def facts(replay: Replay) -> list[Any]:
+def _facts(replay: Replay) -> list[Any]:
     """Return what a level and its policy have come to."""
     level, policy = replay.level, replay.policy
     facts: list[Any] = [vars(level.head), level.balances]
@@ -173,7 +173,7 @@ def facts(replay: Replay) -> list[Any]:
     return facts
 
 
-def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
+def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
     """Let levels begin where the last clean audit ended, new ones at 0; False: none does."""
     checkpoints: dict[str, tuple[int, list[Any]]] = {}
     for name in replays:
@@ -208,11 +208,11 @@ def begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
                 return False  # other code has made it
     for name, (seq, rest) in same.items():
         replays[name].policy = policies.get(name)
-        take_over(replays[name].level, seq, *rest[:4])
+        _take_over(replays[name].level, seq, *rest[:4])
     return True
 
 
-def take_over(
+def _take_over(
     level: Level, seq: int, head: Any, balances: Any, tickets: Any = (), sums: Any = ()
 ) -> None:
     """Let a level be what a checkpoint says."""

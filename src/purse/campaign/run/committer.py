@@ -27,9 +27,9 @@ from purse.campaign.storage.sql import LockedLevels, ReadRequest, StoredLevel, W
 from purse.campaign.storage.storage import Storage
 from purse.errors import NotFound, PurseError, StorageUnavailable
 
-MAX_BATCH = 256  # operations that share a transaction
-LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself: a signal may stop its waker
-STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
+_MAX_BATCH = 256  # operations that share a transaction
+_LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself: a signal may stop its waker
+_STUCK_S = 5.0  # seconds after which a storage that does not answer has kept others waiting, too
 
 
 @dataclass(eq=False)
@@ -75,15 +75,15 @@ class Committer:
                 if self._leader is operation:
                     self._lead(operation)
                 elif operation.ready is None:  # then look again: no thread could wake this one yet
-                    operation.ready = locked_lock()
+                    operation.ready = _locked_lock()
                 else:
-                    operation.ready.acquire(timeout=LOOK_AGAIN_S)
+                    operation.ready.acquire(timeout=_LOOK_AGAIN_S)
         except BaseException:  # interrupted: no other thread may wait for this one to lead
             operation.done = True
             if self._leader is operation:
                 self._leader = None
             for waiting in list(self._queue):
-                wake(waiting)
+                _wake(waiting)
             raise
         if operation.error is not None:
             raise operation.error
@@ -95,20 +95,20 @@ class Committer:
             while not operation.done:
                 start = time.monotonic()
                 self.commit(
-                    [waiting for waiting in list(self._queue)[:MAX_BATCH] if not waiting.done]
+                    [waiting for waiting in list(self._queue)[:_MAX_BATCH] if not waiting.done]
                 )
-                stuck = time.monotonic() - start > STUCK_S
+                stuck = time.monotonic() - start > _STUCK_S
                 if stuck and isinstance(operation.error, StorageUnavailable):
                     for waiting in list(self._queue):  # they have waited for it, too
                         if not waiting.done:
                             waiting.error, waiting.done = operation.error, True
             while self._queue and self._queue[0].done:
-                wake(self._queue.popleft())
+                _wake(self._queue.popleft())
         finally:
             self._leader = None  # no signal can come before this, as nothing is called
         if self._queue:  # after that: no thread that found a leader is overlooked
             with suppress(IndexError):  # another thread may have taken it out
-                wake(self._queue[0])
+                _wake(self._queue[0])
 
     def commit(self, operations: list[Operation]) -> None:
         """Do these in one transaction; one by one if that fails for another reason than
@@ -147,8 +147,8 @@ class Committer:
             if operations[0].asks:
                 policy = self.policy = self.policy or recovered(self.terms, self.storage)
             wants = ReadRequest(
-                unique([operation.tickets for operation in operations]),
-                unique([operation.requests for operation in operations]),
+                _unique([operation.tickets for operation in operations]),
+                _unique([operation.requests for operation in operations]),
                 None if policy is None else policy.seq,
                 self.storage.now() if any(operation.expires for operation in operations) else None,
             )
@@ -187,7 +187,7 @@ class Committer:
                 transaction, sorted(due, key=lambda ticket: (ticket.deadline, ticket.id))
             )
         if policy is not None and transaction.added:
-            learn_added(policy, transaction)
+            _learn_added(policy, transaction)
         over = level.head.over
         for operation in operations:
             operation.answer, operation.error = None, None
@@ -235,7 +235,7 @@ def level_chain(all_terms: Sequence[Any], stored: Sequence[StoredLevel]) -> Leve
     return level
 
 
-def learn_added(policy: Learner, transaction: Transaction) -> None:
+def _learn_added(policy: Learner, transaction: Transaction) -> None:
     """Let the policy learn what came before the asks: that a period has begun, and rewards that
     did not come in time.
     """
@@ -284,7 +284,7 @@ def writes_of(
     return Writes(changed, moves, rows, issued_before, unfinished, labels, checkpoints)
 
 
-def locked_lock() -> threading.Lock:
+def _locked_lock() -> threading.Lock:
     """Return a lock that is taken. An event would hold one of its own, which a signal may leave
     behind.
     """
@@ -293,13 +293,13 @@ def locked_lock() -> threading.Lock:
     return lock
 
 
-def wake(operation: Operation) -> None:
+def _wake(operation: Operation) -> None:
     """Let the thread go on that waits for an operation."""
     if operation.ready is not None:
         with suppress(RuntimeError):  # it was woken already
             operation.ready.release()
 
 
-def unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:
+def _unique(several: Sequence[Sequence[Any]]) -> Sequence[Any]:
     """Return each value once, in order."""
     return several[0] if len(several) == 1 else list(dict.fromkeys(chain.from_iterable(several)))

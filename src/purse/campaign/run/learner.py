@@ -30,8 +30,8 @@ from purse.kernels.fourier import as_seen
 from purse.live.save_file import layout
 from purse.types import Floats
 
-WORD = 8  # bytes
-PAGE_SIZE = 5_000  # reports read at a time
+_WORD = 8  # bytes
+_PAGE_SIZE = 5_000  # reports read at a time
 CHECKPOINT_EVERY = 5_000  # entries
 
 
@@ -55,7 +55,7 @@ class Learner:
         self._zeros = (0,) * problem.n_resources
         self._masks: MaskRows = ()  # that its workspace holds
         self.sees_contexts = bool(terms.features) and sees_contexts(self.module)
-        state, self._whole = in_one(self.module.init(params, problem))
+        state, self._whole = _in_one(self.module.init(params, problem))
         anew = [getattr(state, name) for name in getattr(self.module, "PERIOD", ())]
         changes = getattr(self.module, "CHANGES", None)
         self._changes = None if changes is None else getattr(state, changes)
@@ -152,7 +152,7 @@ class Learner:
                 continue
             arm, reward = body["arm"], body["reward"]
             if bounds is not None:
-                reward = scaled(reward, *bounds)
+                reward = _scaled(reward, *bounds)
             seen = map(min, map(max, body["costs"], low[arm]), high[arm])
             pack(words, 0, arm, body["p"], *zeros, reward, *seen)
             if self.sees_contexts:
@@ -201,23 +201,23 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
     terms.check_version()
     learner = Learner(terms)
     if learner.begin_at(storage.checkpoint(terms.name, POLICY)):
-        if catch_up(learner, storage):
+        if _catch_up(learner, storage):
             return learner
         learner = Learner(terms)
-    if not catch_up(learner, storage):
+    if not _catch_up(learner, storage):
         raise JournalRewound(f"the journal of {terms.name!r} was replaced while it was read")
     return learner
 
 
-def catch_up(learner: Learner, storage: Storage) -> bool:
+def _catch_up(learner: Learner, storage: Storage) -> bool:
     """Learn all reports there are; return False if the journal is another one."""
     while True:
-        digest, rows = storage.told(learner.terms.name, learner.seq, PAGE_SIZE)
+        digest, rows = storage.told(learner.terms.name, learner.seq, _PAGE_SIZE)
         if digest != learner.digest:
             return False
         if not rows:
             return True
-        if len(rows) == PAGE_SIZE:
+        if len(rows) == _PAGE_SIZE:
             learner.expect_many()
         learner.learn(parsed(rows), rows[-1][0], rows[-1][1])
 
@@ -228,18 +228,18 @@ def parsed(told: Sequence[Sequence[Any]]) -> list[tuple[int, dict[str, Any]]]:
     return [(row[0], body) for row, body in zip(told, bodies, strict=True)]
 
 
-def scaled(reward: float, low: float, high: float) -> float:
+def _scaled(reward: float, low: float, high: float) -> float:
     """Return a reward as a part of its range, from 0 to 1.
 
-    >>> scaled(5, 0, 20), scaled(-3, 0, 20), scaled(21, 0, 20)
+    >>> _scaled(5, 0, 20), scaled(-3, 0, 20), scaled(21, 0, 20)
     (0.25, 0.0, 1.0)
     """
     return min(1.0, max(0.0, (reward - low) / (high - low)))
 
 
-def in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
+def _in_one(state: Any) -> tuple[Any, NDArray[np.uint8]]:
     """Return a state whose arrays lie in one block, and the block: it is copied in one go."""
-    places = np.cumsum([0, *(-(-array.nbytes // WORD) * WORD for array in state)])
+    places = np.cumsum([0, *(-(-array.nbytes // _WORD) * _WORD for array in state)])
     whole = np.zeros(places[-1], np.uint8)
     parts = [
         whole[place : place + array.nbytes].view(array.dtype).reshape(array.shape)

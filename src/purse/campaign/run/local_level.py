@@ -56,9 +56,9 @@ from purse.errors import (
     suggest,
 )
 
-PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
-DEEPEST = 2  # accounts above a campaign
-TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
+_PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
+_DEEPEST = 2  # accounts above a campaign
+_TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
 T = TypeVar("T")
 
 
@@ -67,7 +67,7 @@ class LocalLevel:
 
     def __init__(self, terms: Any, storage: Storage) -> None:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
-        self.committer = Committer(terms, terms_above(storage, terms.account), storage)
+        self.committer = Committer(terms, _terms_above(storage, terms.account), storage)
         self._terms_below: dict[str, Any] = {}  # by id
 
     def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
@@ -165,12 +165,12 @@ class LocalLevel:
             return self._folded(self.storage.open_tickets(self.name, states, after, limit))
         matching: list[TicketRecord] = []
         while len(matching) < limit:
-            page = self.storage.tickets(self.name, after, PAGE_SIZE)
+            page = self.storage.tickets(self.name, after, _PAGE_SIZE)
             tickets = self._folded(page)
-            if len(page) == PAGE_SIZE:
+            if len(page) == _PAGE_SIZE:
                 tickets.pop()  # of which entries may be missing
             matching += [ticket for ticket in tickets if ticket.state in states]
-            if len(page) < PAGE_SIZE:
+            if len(page) < _PAGE_SIZE:
                 break
             after = tickets[-1].id
         return matching[:limit]
@@ -207,7 +207,7 @@ class LocalLevel:
         """Return the terms of a level below, which never change."""
         key = stored.head.id
         if key not in self._terms_below:
-            self._terms_below[key] = read_terms(self.storage, stored.name, stored.kind)
+            self._terms_below[key] = _read_terms(self.storage, stored.name, stored.kind)
         return self._terms_below[key]
 
     def audited(
@@ -232,7 +232,7 @@ class LocalLevel:
     def journal(self) -> Iterator[Entry]:
         """Yield all entries of the journal, in order."""
         after = 0
-        while page := list(self.entries(after, PAGE_SIZE)):
+        while page := list(self.entries(after, _PAGE_SIZE)):
             yield from page
             after = page[-1].seq
 
@@ -275,15 +275,15 @@ def create_level(
     above: list[AccountTerms] = []
     if given["account"] is not None:
         storage = connect_storage(storage, token)
-        above = terms_above(storage, checked_name("account", given["account"]))
+        above = _terms_above(storage, checked_name("account", given["account"]))
         timed = given["every"] or given.get("until") is not None
         inherited = ("resources", "time_zone") if timed else ("resources",)
         given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
-    terms = TERMS[kind].of(given)
+    terms = _TERMS[kind].of(given)
     if isinstance(terms, Terms):
         terms.check_state()
-    check_text(terms)
-    check_above(terms, above)
+    _check_text(terms)
+    _check_above(terms, above)
     storage = connect_storage(storage, token, create=True)
     terms = terms.begun_at(storage.now())
 
@@ -318,7 +318,7 @@ def create_level(
 def open_level(kind: str, name: str, storage: Storage) -> LocalLevel:
     """Return a level of a storage. Raise `NotFound` if it has none of this kind and name."""
     try:
-        return LocalLevel(read_terms(storage, name, kind), storage)
+        return LocalLevel(_read_terms(storage, name, kind), storage)
     except NotFound as error:
         hint = suggest(str(name), storage.names(kind))
         raise NotFound(f"{error}; {hint}" if hint else str(error)) from None
@@ -331,24 +331,24 @@ def restore_level(
     entries = read_journal(file)
     first = next(entries)  # before a storage is made
     storage = connect_storage(storage, None, create=True)
-    above = terms_above(storage, account or "")
+    above = _terms_above(storage, account or "")
     return LocalLevel(restore(chain([first], entries), storage, name, above), storage)
 
 
-def read_terms(storage: Storage, name: str, kind: str) -> Any:
+def _read_terms(storage: Storage, name: str, kind: str) -> Any:
     """Return the terms of a level. Raise `NotFound` if the storage has no such level."""
-    return TERMS[kind].from_dict(storage.created(name, kind).body)
+    return _TERMS[kind].from_dict(storage.created(name, kind).body)
 
 
-def terms_above(storage: Storage, name: str) -> list[AccountTerms]:
+def _terms_above(storage: Storage, name: str) -> list[AccountTerms]:
     """Return the terms of an account, if there is one, and those above it, top down."""
     if not name:
         return []
-    terms = read_terms(storage, name, ACCOUNT)
-    return [*terms_above(storage, terms.account), terms]
+    terms = _read_terms(storage, name, ACCOUNT)
+    return [*_terms_above(storage, terms.account), terms]
 
 
-def check_text(terms: Any) -> None:
+def _check_text(terms: Any) -> None:
     """Refuse text that cannot be written."""
     for name, value in terms.as_dict().items():
         try:
@@ -357,7 +357,7 @@ def check_text(terms: Any) -> None:
             raise InvalidInput(f"{name}: must be text that UTF-8 has, not {value!r:.100}") from None
 
 
-def check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
+def _check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
     """Refuse a new level that has other resources than the account above it, or is too deep."""
     if above and terms.resources != above[-1].resources:
         raise invalid(
@@ -366,7 +366,7 @@ def check_above(terms: Any, above: Sequence[AccountTerms]) -> None:
             f"must be those of account {above[-1].name!r}, in its order: "
             f"{', '.join(above[-1].resources)}",
         )
-    if isinstance(terms, AccountTerms) and len(above) >= DEEPEST:
+    if isinstance(terms, AccountTerms) and len(above) >= _DEEPEST:
         raise invalid(
             "account",
             terms.account,

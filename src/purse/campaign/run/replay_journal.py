@@ -24,20 +24,20 @@ from purse.campaign.run.learner import Learner
 from purse.campaign.terms.calendar import data_version
 from purse.errors import InvalidInput, PurseError, shorten
 
-MOST_FINDINGS = 20
-AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
-STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
+_MOST_FINDINGS = 20
+_AMOUNTS = ("units", "costs", "held", "left", "cost_min", "cost_max")  # fields that hold units
+_STATUS = {"paused": PAUSED, "resumed": RUNNING, "ended": ENDED}
 Load = Callable[[int], list[Entry]]  # finds the entries about a ticket
 
 
-class WouldAdd(Exception):
+class _WouldAdd(Exception):
     """The entries that the rules would write."""
 
     def __init__(self, level: Level, *written: Any) -> None:
         self.level, self.written = level, written
 
 
-class DryRun(Transaction):
+class _DryRun(Transaction):
     """The rules, asked once more: what they add is not taken in, but raised."""
 
     known_end: dict[str, Any] | None = None  # of a period, as other time-zone data told it
@@ -45,7 +45,7 @@ class DryRun(Transaction):
     def add(self, kind: str, body: dict[str, Any], **more: Any) -> Entry:
         """Say what the next entry would be."""
         level, text = more.get("level") or self.level, orjson.dumps(body).decode()
-        raise WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
+        raise _WouldAdd(level, kind, more.get("request"), more.get("ticket"), text)
 
     def end_after(self, level: Level, boundary: int, instant: int) -> dict[str, Any]:
         """Return the end of a period: told again, or as it is written by other time-zone data."""
@@ -76,7 +76,7 @@ class Replay:
 
     def find(self, text: str) -> None:
         """Record something that does not agree."""
-        if len(self.findings) < MOST_FINDINGS:
+        if len(self.findings) < _MOST_FINDINGS:
             self.findings.append(text)
 
     def check_event(
@@ -99,7 +99,7 @@ class Replay:
         """
         level = self.level
         try:
-            check_types(entry)
+            _check_types(entry)
             level.above = None if turn is None else self.above
             if isinstance(level, CampaignLevel):
                 level.recall(entry, self.load)
@@ -130,7 +130,7 @@ class Replay:
 
     def compare(self, entry: Entry) -> None:
         """Decide once more."""
-        transaction = DryRun(self.level, entry.at, self.policy)
+        transaction = _DryRun(self.level, entry.at, self.policy)
         if "next" in entry.body:
             version, now = entry.body.get("tz", ""), data_version(self.level.terms.time_zone)
             if version != now:
@@ -143,7 +143,7 @@ class Replay:
         try:
             self.decide(transaction, entry)
             self.find(f"entry {entry.seq}, {entry.kind}: nothing should have been written")
-        except WouldAdd as made:
+        except _WouldAdd as made:
             written = (entry.kind, entry.request, entry.ticket, entry.text)
             if made.level is not self.level or made.written != written:
                 self.find(
@@ -153,7 +153,7 @@ class Replay:
         except PurseError as error:
             self.find(f"entry {entry.seq}, {entry.kind}, would be refused: {error}")
 
-    def decide(self, transaction: DryRun, entry: Entry) -> None:
+    def decide(self, transaction: _DryRun, entry: Entry) -> None:
         """Call the rule that led to an entry."""
         body, ticket = entry.body, entry.ticket or 0
         match entry.kind:
@@ -200,9 +200,9 @@ class Replay:
                 above = {"periods": self.level.periods_above()}
                 transaction.add("joined", above if self.level.above else body)
             case kind:
-                operators.set_status(transaction, kind, STATUS[kind])
+                operators.set_status(transaction, kind, _STATUS[kind])
 
-    def ask(self, transaction: DryRun, entry: Entry) -> None:
+    def ask(self, transaction: _DryRun, entry: Entry) -> None:
         """Choose a ticket again."""
         body, level = entry.body, transaction.campaign
         if level.above is None:
@@ -221,7 +221,7 @@ class Replay:
         number = level.head.counts.get("tickets", 0) + 1
         transaction.add("asked", chosen, request=entry.request, ticket=number)
 
-    def conflict(self, transaction: DryRun, ticket: int, report: dict[str, Any]) -> None:
+    def conflict(self, transaction: _DryRun, ticket: int, report: dict[str, Any]) -> None:
         """Report again what was reported too late."""
         match report:
             case {"void": _}:
@@ -248,10 +248,10 @@ def stand_in(level: Level, body: dict[str, Any]) -> Level | None:
     return above
 
 
-def check_types(entry: Entry) -> None:
+def _check_types(entry: Entry) -> None:
     """Raise `InvalidInput` if amounts are not whole units, or rewards no numbers."""
     body = entry.body if entry.kind != "created" else {}
-    whole = [entry.at, entry.ticket or 0, *(u for name in AMOUNTS for u in body.get(name, ()))]
+    whole = [entry.at, entry.ticket or 0, *(u for name in _AMOUNTS for u in body.get(name, ()))]
     if not all(type(units) is int and 0 <= units <= LARGEST for units in whole):
         raise InvalidInput("it holds something else than whole units")
     reward = body.get("reward", 0)

@@ -25,7 +25,7 @@ from purse.campaign.storage.storage import Storage
 from purse.campaign.terms.terms import Terms
 from purse.errors import BudgetExhausted, InvalidInput, PurseError, shorten
 
-PAGE_SIZE = 5_000  # entries written at a time
+_PAGE_SIZE = 5_000  # entries written at a time
 
 
 def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above: list[Any]) -> Any:
@@ -36,24 +36,26 @@ def restore(entries: Iterator[Entry], storage: Storage, name: str | None, above:
     first = next(entries)
     if first.kind != "created":
         raise InvalidInput(f"a journal begins with its terms, not with {first.kind!r}")
-    (terms := checked_terms(first)).check_version()
+    (terms := _checked_terms(first)).check_version()
     terms = terms.copied(name, above[-1].name if above else None)
     first = Entry.of(1, first.at, "created", terms.as_dict())
 
     def decide(stored: list[StoredLevel], load: Load) -> Iterator[Writes]:
         level = level_chain(above, stored)
         own, transaction = stored[-1:], Transaction(CampaignLevel(terms), 0)
-        replay = Replay(transaction.level, lambda ticket: load(ticket) + about(transaction, ticket))
-        yield from pages(replay, transaction, chain([first], entries), own, storage.now())
+        replay = Replay(
+            transaction.level, lambda ticket: load(ticket) + _about(transaction, ticket)
+        )
+        yield from _pages(replay, transaction, chain([first], entries), own, storage.now())
         stored[-1] = own[0]
         if level is not None:
-            yield joined(storage, terms, level, stored)
+            yield _joined(storage, terms, level, stored)
 
     storage.create(terms.name, CAMPAIGN, terms.account, len(terms.resources), decide)
     return terms
 
 
-def checked_terms(entry: Entry) -> Terms:
+def _checked_terms(entry: Entry) -> Terms:
     """Return the terms in the first entry of a journal, which may be anything."""
     try:
         return Terms.from_dict(entry.body).checked()
@@ -65,7 +67,7 @@ def checked_terms(entry: Entry) -> Terms:
         ) from None
 
 
-def about(transaction: Transaction, ticket: int) -> list[Entry]:
+def _about(transaction: Transaction, ticket: int) -> list[Entry]:
     """Return the entries about a ticket that are not written yet."""
     return [
         added.entry
@@ -74,7 +76,7 @@ def about(transaction: Transaction, ticket: int) -> list[Entry]:
     ]
 
 
-def pages(
+def _pages(
     replay: Replay,
     transaction: Transaction,
     entries: Iterable[Entry],
@@ -86,20 +88,20 @@ def pages(
     assert isinstance(level, CampaignLevel)
     assert replay.policy is not None
     for entry in entries:
-        check_contexts(replay.policy, entry)
+        _check_contexts(replay.policy, entry)
         expected = replay.check_event(entry, expected)
         replay.fold(entry, None)
-        refuse_findings(replay)
+        _refuse_findings(replay)
         if entry.kind != "event":
             expected = replay.expected
         transaction.added.append(Added(level, entry, level.head.digest, None))
-        if len(transaction.added) >= PAGE_SIZE:
+        if len(transaction.added) >= _PAGE_SIZE:
             yield writes_of(transaction, own)
             own[0] = own[0]._replace(balances=list(level.balances), seq=level.seq)
             level.labels.rows.clear()
             transaction.added.clear()
     replay.check_event(None, expected)
-    refuse_findings(replay)
+    _refuse_findings(replay)
     level.head.checkpoint = level.seq
     key = own[0].key
     restored = (key, RESTORED, level.seq, "", b"%d" % now)
@@ -110,13 +112,13 @@ def pages(
     )
 
 
-def refuse_findings(replay: Replay) -> None:
+def _refuse_findings(replay: Replay) -> None:
     """Raise `PurseError` if an entry contradicts those before it."""
     if replay.findings:
         raise PurseError(f"the journal contradicts itself: {replay.findings[0]}")
 
 
-def check_contexts(policy: Learner, entry: Entry) -> None:
+def _check_contexts(policy: Learner, entry: Entry) -> None:
     """Refuse an ask without the context that its policy looked at."""
     if entry.kind == "asked" and policy.sees_contexts and "context" not in entry.body:
         raise InvalidInput(
@@ -125,7 +127,7 @@ def check_contexts(policy: Learner, entry: Entry) -> None:
         )
 
 
-def joined(storage: Storage, terms: Any, above: Level, stored: list[StoredLevel]) -> Writes:
+def _joined(storage: Storage, terms: Any, above: Level, stored: list[StoredLevel]) -> Writes:
     """Return what is written when a restored campaign joins the levels above it.
 
     Raise `BudgetExhausted` if it has spent or held more than one of them has left.
@@ -134,12 +136,12 @@ def joined(storage: Storage, terms: Any, above: Level, stored: list[StoredLevel]
     level = CampaignLevel(terms, own.seq, own.head, own.balances, above)
     transaction = Transaction(level, storage.now())
     transaction.renew()
-    check_fit(level, above)
+    _check_fit(level, above)
     transaction.add("joined", {"periods": level.periods_above()})
     return writes_of(transaction, stored)
 
 
-def check_fit(level: Level, above: Level) -> None:
+def _check_fit(level: Level, above: Level) -> None:
     """Refuse a campaign that has spent or held more than a level above it has left."""
     for account in above.chain():
         for name, mine, part in zip(
@@ -153,8 +155,8 @@ def check_fit(level: Level, above: Level) -> None:
                 )
 
 
-FIELDS = ("seq", "at", "kind", "request", "ticket", "body")  # of a line
-LONGEST_HEAD = 4_096  # bytes of the first line
+_FIELDS = ("seq", "at", "kind", "request", "ticket", "body")  # of a line
+_LONGEST_HEAD = 4_096  # bytes of the first line
 
 
 def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
@@ -163,11 +165,11 @@ def read_journal(file: str | Path | IO[str]) -> Iterator[Entry]:
     Raise `InvalidInput`, which names the line, if the file cannot be read or is no journal.
     """
     if not isinstance(file, (str, Path)):
-        yield from read_lines(file)
+        yield from _read_lines(file)
         return
     try:
         with Path(file).open(encoding="utf-8") as lines:
-            yield from read_lines(lines)
+            yield from _read_lines(lines)
     except OSError as error:
         raise InvalidInput(f"cannot read {str(file)!r}: {error.strerror}") from None
     except UnicodeError:
@@ -178,21 +180,21 @@ def is_journal(path: Path) -> bool:
     """Return whether the first line of a file says that it is the export of a campaign."""
     try:
         with path.open("rb") as file:
-            head = parsed(1, file.readline(LONGEST_HEAD).decode())
+            head = _parsed(1, file.readline(_LONGEST_HEAD).decode())
     except (OSError, UnicodeDecodeError, PurseError):
         return False
     return {"purse", "format", "campaign"} <= set(head)
 
 
-def read_lines(file: Iterable[str]) -> Iterator[Entry]:
+def _read_lines(file: Iterable[str]) -> Iterator[Entry]:
     """Yield the entries of a journal, line by line."""
     lines = enumerate(file, 1)
     line = next(lines, (1, ""))[1]
-    if parsed(1, line).get("format") != FORMAT:
+    if _parsed(1, line).get("format") != FORMAT:
         raise InvalidInput(
             f"line 1: not the journal of a campaign in format {FORMAT}: {shorten(line.strip())!r}"
         )
-    if ACCOUNT in (head := parsed(1, line)):
+    if ACCOUNT in (head := _parsed(1, line)):
         raise InvalidInput(
             f"line 1: the journal of account {shorten(str(head[ACCOUNT]))!r}, and only campaigns "
             "are restored: a backup of the storage has accounts and all below them"
@@ -201,17 +203,17 @@ def read_lines(file: Iterable[str]) -> Iterator[Entry]:
     for number, line in lines:
         if line.strip():
             last += 1
-            yield entry_of(number, line, last)
+            yield _entry_of(number, line, last)
     if last == 0:
         raise InvalidInput("the journal has no entries")
 
 
-def entry_of(number: int, line: str, seq: int) -> Entry:
+def _entry_of(number: int, line: str, seq: int) -> Entry:
     """Return the entry of a line, which has to have this number in its journal."""
-    facts = parsed(number, line)
-    if set(facts) != set(FIELDS):
+    facts = _parsed(number, line)
+    if set(facts) != set(_FIELDS):
         raise InvalidInput(
-            f"line {number}: an entry has {', '.join(FIELDS)}, not {', '.join(facts)}"
+            f"line {number}: an entry has {', '.join(_FIELDS)}, not {', '.join(facts)}"
         )
     if type(facts["seq"]) is not int or facts["seq"] != seq:
         raise InvalidInput(f"line {number}: found entry {facts['seq']!r}, expected entry {seq}")
@@ -220,7 +222,7 @@ def entry_of(number: int, line: str, seq: int) -> Entry:
     return Entry.of(**facts)
 
 
-def parsed(number: int, line: str) -> dict[str, Any]:
+def _parsed(number: int, line: str) -> dict[str, Any]:
     """Return one line as an object."""
     try:
         facts = orjson.loads(line)

@@ -15,12 +15,12 @@ from weakref import WeakMethod
 from purse.errors import PurseError, StorageUnavailable
 
 C = TypeVar("C")
-MOST_IDLE = 4  # connections kept open for the next thread
-LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself
+_MOST_IDLE = 4  # connections kept open for the next thread
+_LOOK_AGAIN_S = 1.0  # after which a waiting thread looks itself
 
 
 @dataclass(eq=False)
-class Lease(Generic[C]):
+class _Lease(Generic[C]):
     """The use of a connection, or of the place for one, by a thread."""
 
     connection: C | None = None
@@ -60,7 +60,7 @@ class ConnectionPool(Generic[C]):
         self._lock = threading.RLock()  # taken by itself: a condition may leave it to a signal
         self._changed = threading.Condition(self._lock)
         self.idle: list[C] = []
-        self._leases: set[Lease[C]] = set()
+        self._leases: set[_Lease[C]] = set()
         self._draining: set[object] = set()
 
     @contextmanager
@@ -73,7 +73,7 @@ class ConnectionPool(Generic[C]):
 
         Raise `StorageUnavailable` if no connection gets free in time.
         """
-        lease = Lease[C]()
+        lease = _Lease[C]()
         try:
             self._take(lease, begin)
             assert lease.connection is not None
@@ -83,7 +83,7 @@ class ConnectionPool(Generic[C]):
             raise
         self._give_back(lease, keep=True)
 
-    def _take(self, lease: Lease[C], begin: Callable[[C], object]) -> None:
+    def _take(self, lease: _Lease[C], begin: Callable[[C], object]) -> None:
         with self._lock:
             if not self._wait_until(
                 lambda: not self._draining and len(self._leases) < self._most, self._timeout
@@ -109,7 +109,7 @@ class ConnectionPool(Generic[C]):
             left = deadline - time.monotonic()
             if left <= 0:
                 return False
-            self._changed.wait(min(left, LOOK_AGAIN_S))
+            self._changed.wait(min(left, _LOOK_AGAIN_S))
         return True
 
     def close_idle(self, close: Callable[[C], None]) -> None:
@@ -127,12 +127,12 @@ class ConnectionPool(Generic[C]):
             if lease.thread == get_ident():
                 self._give_back(lease, keep=False)
 
-    def _give_back(self, lease: Lease[C], *, keep: bool) -> None:
+    def _give_back(self, lease: _Lease[C], *, keep: bool) -> None:
         connection = lease.connection
         try:
             if lease not in self._leases:
                 return
-            if connection is not None and (not keep or len(self.idle) >= MOST_IDLE):
+            if connection is not None and (not keep or len(self.idle) >= _MOST_IDLE):
                 self._close(connection)
                 connection = None
         finally:

@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-MOUNTS = Path("/proc/self/mountinfo")  # of Linux; elsewhere mount points are not known
+_MOUNTS = Path("/proc/self/mountinfo")  # of Linux; elsewhere mount points are not known
 
 
 class FileIdentity(NamedTuple):
@@ -35,10 +35,10 @@ def identify(path: str, real: str | None = None) -> FileIdentity:
            beside it; if they lead to another one now, the file itself differs
     """
     real = real or os.path.realpath(path)
-    return FileIdentity(inode(path), inode(f"{real}-wal"), inode(f"{real}-shm"))
+    return FileIdentity(_inode(path), _inode(f"{real}-wal"), _inode(f"{real}-shm"))
 
 
-def inode(path: str) -> tuple[int, int] | None:
+def _inode(path: str) -> tuple[int, int] | None:
     """Return the device and inode of a file; None if it is missing."""
     try:
         status = os.stat(path)
@@ -61,7 +61,7 @@ def danger(path: str) -> str | None:
             )
     except FileNotFoundError:
         return None
-    if real in mount_points():
+    if real in _mount_points():
         return (
             f"{path} is a mount point, and its write-ahead log is not mounted with it; mount its "
             "folder instead"
@@ -69,17 +69,17 @@ def danger(path: str) -> str | None:
     return None
 
 
-def mount_points() -> set[str]:
+def _mount_points() -> set[str]:
     """Return the paths that something is mounted on, as this process sees them."""
     try:
-        lines = MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        lines = _MOUNTS.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
     except OSError:
         return set()
     # the kernel writes a space as \040, and other such characters likewise
-    return {unescape(line.split()[4]) for line in lines}
+    return {_unescape(line.split()[4]) for line in lines}
 
 
-def unescape(path: str) -> str:
+def _unescape(path: str) -> str:
     r"""Turn \040 and the like into the characters that they stand for."""
     for code in ("040", "011", "012", "134"):
         path = path.replace(f"\\{code}", chr(int(code, 8)))
@@ -90,20 +90,20 @@ if sys.platform == "linux":  # elsewhere only `file_identity` helps
     from fcntl import F_OFD_SETLK, F_RDLCK, F_UNLCK, fcntl
 
 # the bytes of SQLite's file format that mean "in use": first byte and number
-IN_USE = (0x40000002, 510)  # of the file
-SHARED_IN_USE = (128, 1)  # of FILE-shm
+_IN_USE = (0x40000002, 510)  # of the file
+_SHARED_IN_USE = (128, 1)  # of FILE-shm
 
 _lock = threading.RLock()
-_guards: dict[str, Guard] = {}
+_guards: dict[str, _Guard] = {}
 
 
-class Guard:
+class _Guard:
     """The locks on a file and its shared memory, for all connections of this process."""
 
     def __init__(self, path: str) -> None:
         self.users = 0
         self._files: list[tuple[int, tuple[int, int]]] = []
-        for name, place in ((path, IN_USE), (f"{path}-shm", SHARED_IN_USE)):
+        for name, place in ((path, _IN_USE), (f"{path}-shm", _SHARED_IN_USE)):
             with suppress(OSError):  # without it, things are as SQLite leaves them
                 self._files.append((os.open(name, os.O_RDONLY | os.O_CLOEXEC), place))
         self.set(lock=True)
@@ -131,7 +131,7 @@ def hold(path: str) -> None:
     """
     if sys.platform == "linux":
         with _lock:
-            guard = _guards.get(path) or _guards.setdefault(path, Guard(path))
+            guard = _guards.get(path) or _guards.setdefault(path, _Guard(path))
             guard.users += 1
 
 

@@ -31,10 +31,10 @@ if sys.platform == "linux":
         fcntl,
     )
 
-LOCK = struct.Struct("hhqqi4x")  # kind, whence, first byte, number of bytes, process
-COUNTER = struct.Struct("<q")  # the next number, at the beginning of the file
-DRAWING = 0  # the byte that is locked while a number is drawn
-FIRST = 1 << 32  # the byte of number 0
+_LOCK = struct.Struct("hhqqi4x")  # kind, whence, first byte, number of bytes, process
+_COUNTER = struct.Struct("<q")  # the next number, at the beginning of the file
+_DRAWING = 0  # the byte that is locked while a number is drawn
+_FIRST = 1 << 32  # the byte of number 0
 
 
 class FileLock:
@@ -47,18 +47,18 @@ class FileLock:
     def __init__(self, path: str, like: str) -> None:
         self._path, self._like = path, like
         self._file: int | None = None
-        self._waiter: Waiter | None = None
+        self._waiter: _Waiter | None = None
 
     def acquire(self, timeout: float) -> None:
         """Wait until it is our turn. Raise `TimeoutError` after `timeout` seconds."""
         if sys.platform != "linux":
             return
         if self._file is None:
-            self._file = open_lock_file(self._path, self._like)
-        number = draw(self._file, F_OFD_SETLK)
-        if number is not None and is_first(self._file, number):
+            self._file = _open_lock_file(self._path, self._like)
+        number = _draw(self._file, F_OFD_SETLK)
+        if number is not None and _is_first(self._file, number):
             return
-        waiter = self._waiter = self._waiter or Waiter()
+        waiter = self._waiter = self._waiter or _Waiter()
         try:
             acquired = waiter.acquire(self._file, number, timeout)
         finally:
@@ -72,7 +72,7 @@ class FileLock:
     def release(self) -> None:
         """Let the next one have it."""
         if self._file is not None:
-            unlock(self._file)
+            _unlock(self._file)
 
     def close(self) -> None:
         """Release the lock and close the file."""
@@ -89,7 +89,7 @@ class FileLock:
             self._file = None
 
 
-class Waiter:
+class _Waiter:
     """A thread that waits for the lock in the place of another, which can give up: the kernel's own
     wait has no end.
     """
@@ -118,7 +118,7 @@ class Waiter:
 
     def _give_up(self, file: int) -> None:
         with self._decided:
-            unlock(file)
+            _unlock(file)
             if self._got:
                 os.close(file)
                 self.stop()
@@ -131,61 +131,61 @@ class Waiter:
         while (work := self._work.get()) is not None:
             file, number = work
             if number is None:
-                number = draw(file, F_OFD_SETLKW)
+                number = _draw(file, F_OFD_SETLKW)
             # only the one before us wakes us; the others before him have gone, or give up too
-            set_lock(file, F_OFD_SETLKW, F_RDLCK, FIRST + max(0, number - 1), 1)
-            set_lock(file, F_OFD_SETLKW, F_RDLCK, FIRST, number)
+            _set_lock(file, F_OFD_SETLKW, F_RDLCK, _FIRST + max(0, number - 1), 1)
+            _set_lock(file, F_OFD_SETLKW, F_RDLCK, _FIRST, number)
             with self._decided:
                 if self.given_up:
                     # a child that was forked meanwhile has the file, and with it the lock, too
-                    unlock(file)
+                    _unlock(file)
                     os.close(file)
                     return
                 self._got = True
                 self._acquired.release()
 
 
-def draw(file: int, command: int) -> Any:
+def _draw(file: int, command: int) -> Any:
     """Draw a number and lock its byte; None if another draws and `command` does not wait."""
-    if not set_lock(file, command, F_WRLCK, DRAWING, 1):
+    if not _set_lock(file, command, F_WRLCK, _DRAWING, 1):
         return None
-    drawn = os.pread(file, COUNTER.size, 0)
-    number = max(0, COUNTER.unpack(drawn)[0]) if len(drawn) == COUNTER.size else 0
-    while not set_lock(file, F_OFD_SETLK, F_WRLCK, FIRST + number, 1):
+    drawn = os.pread(file, _COUNTER.size, 0)
+    number = max(0, _COUNTER.unpack(drawn)[0]) if len(drawn) == _COUNTER.size else 0
+    while not _set_lock(file, F_OFD_SETLK, F_WRLCK, _FIRST + number, 1):
         # the counter is wrong, as the file was cut: begin behind those that wait already
-        asked = LOCK.pack(F_WRLCK, os.SEEK_SET, FIRST + number, 1, 0)
-        kind, _, start, length, _ = LOCK.unpack(fcntl(file, F_OFD_GETLK, asked))
-        number = start + length - FIRST if kind != F_UNLCK else number
+        asked = _LOCK.pack(F_WRLCK, os.SEEK_SET, _FIRST + number, 1, 0)
+        kind, _, start, length, _ = _LOCK.unpack(fcntl(file, F_OFD_GETLK, asked))
+        number = start + length - _FIRST if kind != F_UNLCK else number
     with suppress(OSError):  # a full disk: the next one finds the byte locked, and goes on from it
-        os.pwrite(file, COUNTER.pack(number + 1), 0)
-    set_lock(file, F_OFD_SETLK, F_UNLCK, DRAWING, 1)
+        os.pwrite(file, _COUNTER.pack(number + 1), 0)
+    _set_lock(file, F_OFD_SETLK, F_UNLCK, _DRAWING, 1)
     return number
 
 
-def is_first(file: int, number: int) -> bool:
+def _is_first(file: int, number: int) -> bool:
     """Return whether no lower number is waiting; then no later one can come before us either."""
-    return number == 0 or set_lock(file, F_OFD_SETLK, F_RDLCK, FIRST, number)
+    return number == 0 or _set_lock(file, F_OFD_SETLK, F_RDLCK, _FIRST, number)
 
 
-def set_lock(file: int, command: int, kind: int, start: int, length: int) -> bool:
+def _set_lock(file: int, command: int, kind: int, start: int, length: int) -> bool:
     """Lock bytes; False if another has locked them and `command` does not wait."""
     try:
-        fcntl(file, command, LOCK.pack(kind, os.SEEK_SET, start, length, 0))
+        fcntl(file, command, _LOCK.pack(kind, os.SEEK_SET, start, length, 0))
     except BlockingIOError:
         return False
     return True
 
 
-def unlock(file: int) -> None:
+def _unlock(file: int) -> None:
     """Free all bytes."""
     if sys.platform == "linux":
-        set_lock(file, F_OFD_SETLK, F_UNLCK, 0, 0)
+        _set_lock(file, F_OFD_SETLK, F_UNLCK, 0, 0)
 
 
-PRIVATE = 0o600
+_PRIVATE = 0o600
 
 
-def open_lock_file(path: str, like: str) -> int:
+def _open_lock_file(path: str, like: str) -> int:
     """Open the lock file, and make it if it is missing; return its descriptor.
 
     path   of the lock file; a symbolic link is not followed
@@ -198,7 +198,7 @@ def open_lock_file(path: str, like: str) -> int:
         database: os.stat_result | None = os.stat(like)
     except FileNotFoundError:
         database = None
-    mode = PRIVATE if database is None else writers_only(database.st_mode)
+    mode = _PRIVATE if database is None else _writers_only(database.st_mode)
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     file = os.open(path, flags, mode)
     try:
@@ -206,15 +206,15 @@ def open_lock_file(path: str, like: str) -> int:
         if not stat.S_ISREG(status.st_mode) or status.st_nlink != 1:
             raise StorageUnavailable(f"{path} must be a plain file with one name; remove it")
         if database is not None:
-            adopt(file, database, mode)
-            check_owner(path, os.fstat(file), like, database)
+            _adopt(file, database, mode)
+            _check_owner(path, os.fstat(file), like, database)
     except BaseException:
         os.close(file)
         raise
     return file
 
 
-def adopt(file: int, database: os.stat_result, mode: int) -> None:
+def _adopt(file: int, database: os.stat_result, mode: int) -> None:
     """Give the lock file the owner, group and rights of the database, as far as we may."""
     status = os.fstat(file)
     with suppress(PermissionError):
@@ -226,7 +226,7 @@ def adopt(file: int, database: os.stat_result, mode: int) -> None:
         os.fchmod(file, mode)
 
 
-def check_owner(path: str, status: os.stat_result, like: str, database: os.stat_result) -> None:
+def _check_owner(path: str, status: os.stat_result, like: str, database: os.stat_result) -> None:
     """Refuse a lock file of a user who may not write the database."""
     is_trusted = (
         status.st_uid in (0, database.st_uid)
@@ -239,10 +239,10 @@ def check_owner(path: str, status: os.stat_result, like: str, database: os.stat_
         )
 
 
-def writers_only(mode: int) -> int:
+def _writers_only(mode: int) -> int:
     """Leave out the rights of those who may read and not write.
 
-    >>> oct(writers_only(0o644)), oct(writers_only(0o664))
+    >>> oct(_writers_only(0o644)), oct(writers_only(0o664))
     ('0o600', '0o660')
     """
     return sum(0o6 << place for place in (6, 3, 0) if (mode >> place) & 0o6 == 0o6)

@@ -21,36 +21,36 @@ from purse.campaign.storage.connection_pool import ConnectionPool
 from purse.campaign.storage.sql import Database, Rows, Statement
 from purse.errors import InvalidInput, PurseError, StorageUnavailable
 
-LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
-QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still without a word
+_LOCK_TIMEOUT_S = 30  # seconds to wait for a lock or an answer, as the server counts them
+_QUERY_TIMEOUT_S = 40.0  # seconds to wait for a server that stands still without a word
 # connections of a process to an address; a server takes 100 in all, unless it is told otherwise
-MOST_WRITERS, MOST_READERS = 16, 8
-IDLE = 0  # a connection without a transaction
-MAKING_TABLES = 5_784_213  # any number, the same in all processes
+_MOST_WRITERS, _MOST_READERS = 16, 8
+_IDLE = 0  # a connection without a transaction
+_MAKING_TABLES = 5_784_213  # any number, the same in all processes
 # for a transaction and not for a session, which a pooler may give to another client in between
-SETTINGS = f"""SELECT set_config('lock_timeout', '{LOCK_TIMEOUT_S}s', true),
-  set_config('statement_timeout', '{LOCK_TIMEOUT_S}s', true),
-  set_config('idle_in_transaction_session_timeout', '{LOCK_TIMEOUT_S}s', true),
+_SETTINGS = f"""SELECT set_config('lock_timeout', '{_LOCK_TIMEOUT_S}s', true),
+  set_config('statement_timeout', '{_LOCK_TIMEOUT_S}s', true),
+  set_config('idle_in_transaction_session_timeout', '{_LOCK_TIMEOUT_S}s', true),
   CASE current_setting('synchronous_commit')
     WHEN 'off' THEN set_config('synchronous_commit', 'on', true)  -- P2
   END"""
 # each statement behind a lock sees what was committed before the lock was got
-WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED"
-READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-MICROSECONDS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-STATE = f"SELECT {MICROSECONDS}, max(version) FROM purse_schema".encode()
+_WRITE = b"BEGIN ISOLATION LEVEL READ COMMITTED"
+_READ = b"BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+_MICROSECONDS = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
+_STATE = f"SELECT {_MICROSECONDS}, max(version) FROM purse_schema".encode()
 T = TypeVar("T")
 
 
-class ConnectionLost(StorageUnavailable):
+class _ConnectionLost(StorageUnavailable):
     """A transaction with an unknown outcome."""
 
 
-class QueryTimeout(psycopg.OperationalError):
+class _QueryTimeout(psycopg.OperationalError):
     """The server has not answered in time."""
 
 
-class TimeoutConnection(psycopg.Connection[Any]):
+class _TimeoutConnection(psycopg.Connection[Any]):
     """A connection that gives up. What became of a statement is unknown then, as after a lost
     connection, and the connection is of no more use.
     """
@@ -59,33 +59,33 @@ class TimeoutConnection(psycopg.Connection[Any]):
 
     def wait(self, gen: Generator[Any, Any, T], *options: Any, **more: Any) -> T:
         """Wait as psycopg does, which looks up every so often."""
-        deadline = time.monotonic() + (0 if self.gave_up else QUERY_TIMEOUT_S)
+        deadline = time.monotonic() + (0 if self.gave_up else _QUERY_TIMEOUT_S)
         try:
-            return super().wait(until(gen, deadline), *options, **more)
-        except QueryTimeout:
+            return super().wait(_until(gen, deadline), *options, **more)
+        except _QueryTimeout:
             self.gave_up = True
             raise
 
 
-def until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any, T]:
+def _until(steps: Generator[Any, Any, T], deadline: float) -> Generator[Any, Any, T]:
     """Yield the same steps, up to a time."""
     try:
         wanted = next(steps)
         while True:
             ready = yield wanted
             if not ready and time.monotonic() > deadline:
-                raise QueryTimeout(f"no answer within {QUERY_TIMEOUT_S:g} seconds")
+                raise _QueryTimeout(f"no answer within {_QUERY_TIMEOUT_S:g} seconds")
             wanted = steps.send(ready)
     except StopIteration as end:
         return end.value
 
 
-def monotonic() -> int:
+def _monotonic() -> int:
     """Return microseconds on a clock that is never set."""
     return time.monotonic_ns() // 1_000
 
 
-class PostgresSession:
+class _PostgresSession:
     """A transaction; it begins with the first trip, and each trip is one pipeline.
 
     begin   the statement that begins it
@@ -99,13 +99,13 @@ class PostgresSession:
 
     def read(self, statements: Sequence[Statement]) -> list[Rows]:
         """Return the rows of each."""
-        asked = monotonic()
+        asked = _monotonic()
         with self._db.pipeline():
             if self._begin:
                 self._db.execute(self._begin)
-                self._db.execute(SETTINGS)
+                self._db.execute(_SETTINGS)
             cursors = [self._do(*statement) for statement in statements]
-            state = self._db.execute(STATE)  # behind the locks: the time is that of this moment
+            state = self._db.execute(_STATE)  # behind the locks: the time is that of this moment
         self._begin = b""
         self._check(asked, *state.fetchall()[0])
         return [cursor.fetchall() if cursor.description else [] for cursor in cursors]
@@ -120,12 +120,12 @@ class PostgresSession:
     def _do(self, text: str, values: Any) -> psycopg.Cursor[Any]:
         if isinstance(values, list) and len(values) > 1:
             cursor = self._db.cursor()
-            cursor.executemany(spelt(text), values)
+            cursor.executemany(_spelt(text), values)
             return cursor
-        return self._db.execute(spelt(text), values[0] if isinstance(values, list) else values)
+        return self._db.execute(_spelt(text), values[0] if isinstance(values, list) else values)
 
 
-class Postgres(Database):
+class _Postgres(Database):
     """A database for the processes of several machines."""
 
     lock = " FOR UPDATE"
@@ -144,8 +144,8 @@ class Postgres(Database):
         self._where = f"PostgreSQL {parts.get('dbname', '')!r} at {parts.get('host', 'localhost')}"
         self._ahead = 0  # microseconds: the server's clock of ours; wrong until it has answered
         self._writers, self._readers = (
-            ConnectionPool(self._connected, self._close, most, LOCK_TIMEOUT_S)
-            for most in (MOST_WRITERS, MOST_READERS)
+            ConnectionPool(self._connected, self._close, most, _LOCK_TIMEOUT_S)
+            for most in (_MOST_WRITERS, _MOST_READERS)
         )
         reset_after_fork(self)
 
@@ -153,10 +153,10 @@ class Postgres(Database):
         """Make the tables unless they are there, and refuse those of another version."""
 
         def look(db: psycopg.Connection[Any]) -> None:
-            asked = monotonic()
+            asked = _monotonic()
             if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
-                make_tables(db)
-            self._check(asked, *db.execute(STATE).fetchall()[0])
+                _make_tables(db)
+            self._check(asked, *db.execute(_STATE).fetchall()[0])
 
         def use() -> None:
             with self._translated(), self._readers.use(look):
@@ -166,7 +166,7 @@ class Postgres(Database):
 
     def now(self) -> int:
         """Return ms since 1970 on the server: this machine's clock counts from an answer."""
-        return (monotonic() + self._ahead) // 1_000
+        return (_monotonic() + self._ahead) // 1_000
 
     def renew(self) -> None:
         """Begin without connections in a child process."""
@@ -183,7 +183,7 @@ class Postgres(Database):
         took, and under load that is long. So what an earlier, quicker answer said stays, as long as
         it may be so. It is never ahead, so that what is done later is not older.
         """
-        least, most = now - monotonic(), now - asked
+        least, most = now - _monotonic(), now - asked
         if not least <= self._ahead <= most:
             self._ahead = least
         if version != schema.VERSION:
@@ -191,12 +191,12 @@ class Postgres(Database):
 
     def _connected(self) -> psycopg.Connection[Any]:
         """Return a connection to the primary."""
-        db = TimeoutConnection.connect(
+        db = _TimeoutConnection.connect(
             self.address,
             autocommit=True,
             client_encoding="utf8",  # or text of a database without an encoding comes as bytes
             target_session_attrs="read-write",
-            connect_timeout=LOCK_TIMEOUT_S,
+            connect_timeout=_LOCK_TIMEOUT_S,
         )
         if db.execute("SELECT pg_backend_pid()").fetchall() != [(db.info.backend_pid,)]:
             db.prepare_threshold = None  # a pooler is in between, and may change the session
@@ -221,28 +221,28 @@ class Postgres(Database):
                 f"{self._where} rejected the write: it would violate a constraint ({error})"
             ) from error
         except psycopg.Error as error:
-            raise StorageUnavailable(f"{self._where}: {one_line(error)}") from error
+            raise StorageUnavailable(f"{self._where}: {_one_line(error)}") from error
 
     @contextmanager
-    def _using(self, pool: ConnectionPool[Any], begin: bytes) -> Iterator[PostgresSession]:
+    def _using(self, pool: ConnectionPool[Any], begin: bytes) -> Iterator[_PostgresSession]:
         broken, outer = False, sys.exception()
         with self._translated():
             try:
                 with pool.use() as db:  # which keeps no connection after an error of psycopg
                     try:
-                        yield PostgresSession(db, begin, self._check)
+                        yield _PostgresSession(db, begin, self._check)
                     finally:
                         broken = not db.gave_up  # until the transaction is undone
-                        if not (db.closed or db.info.transaction_status == IDLE):
+                        if not (db.closed or db.info.transaction_status == _IDLE):
                             self._undo(db)
                         broken = db.broken
             except psycopg.Error as error:
-                if not isinstance(cause := first(error, outer), psycopg.Error):
+                if not isinstance(cause := _first(error, outer), psycopg.Error):
                     raise cause from None  # of a signal, which must not be lost
                 if not (broken and isinstance(error, psycopg.OperationalError)):
                     raise
                 self.close()  # where one was lost, all are
-                raise ConnectionLost(f"{self._where}: {one_line(error)}") from error
+                raise _ConnectionLost(f"{self._where}: {_one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
         """Give up a transaction, so that the connection can be used again; close the connection if
@@ -254,15 +254,15 @@ class Postgres(Database):
             db.close()
             raise
 
-    def writing(self) -> AbstractContextManager[PostgresSession]:
+    def writing(self) -> AbstractContextManager[_PostgresSession]:
         """Return a transaction. Each has a connection of its own, so that a level that is stuck
         delays no other.
         """
-        return self._using(self._writers, WRITE)
+        return self._using(self._writers, _WRITE)
 
-    def reading(self) -> AbstractContextManager[PostgresSession]:
+    def reading(self) -> AbstractContextManager[_PostgresSession]:
         """Return the database as it is at one moment."""
-        return self._using(self._readers, READ)
+        return self._using(self._readers, _READ)
 
     def several(self, values: Sequence[Any]) -> list[Any]:
         """Return values as one parameter."""
@@ -272,7 +272,7 @@ class Postgres(Database):
         """Do something; once more if the connection was lost, since repeats have no effect."""
         try:
             return work()
-        except ConnectionLost as error:
+        except _ConnectionLost as error:
             if not again:
                 raise StorageUnavailable(str(error)) from error
         except BaseException:
@@ -291,30 +291,30 @@ class Postgres(Database):
             self.close()
 
 
-_known: WeakValueDictionary[Any, Postgres] = WeakValueDictionary()  # those of this process
+_known: WeakValueDictionary[Any, _Postgres] = WeakValueDictionary()  # those of this process
 
 
-def shared(address: str) -> Postgres:
+def shared(address: str) -> _Postgres:
     """Return the database at an address: its users share connections, as long as the
     variables for libpq, which may name a user or a schema, are the same.
     """
     variables = sorted(pair for pair in os.environ.items() if pair[0].startswith("PG"))
     key = (address, *variables)
-    database = _known.get(key) or _known.setdefault(key, Postgres(address))
+    database = _known.get(key) or _known.setdefault(key, _Postgres(address))
     database.prepare()
     return database
 
 
-def make_tables(db: psycopg.Connection[Any]) -> None:
+def _make_tables(db: psycopg.Connection[Any]) -> None:
     """Make the tables; processes that start together wait for the first."""
     with db.transaction():
-        db.execute(SETTINGS)
-        db.execute("SELECT pg_advisory_xact_lock(%s)", (MAKING_TABLES,))
+        db.execute(_SETTINGS)
+        db.execute("SELECT pg_advisory_xact_lock(%s)", (_MAKING_TABLES,))
         if db.execute("SELECT to_regclass('purse_schema')").fetchall() == [(None,)]:
             db.execute(schema.POSTGRES.encode())
 
 
-def first(error: BaseException, outer: BaseException | None) -> BaseException:
+def _first(error: BaseException, outer: BaseException | None) -> BaseException:
     """Return the error that came first, after an outer one: if a signal raises one amid a pipeline,
     psycopg cannot end that, and raises its own.
     """
@@ -323,12 +323,12 @@ def first(error: BaseException, outer: BaseException | None) -> BaseException:
     return error
 
 
-def one_line(error: psycopg.Error) -> str:
+def _one_line(error: psycopg.Error) -> str:
     """Return what an error says."""
     return " ".join(str(error).split())
 
 
 @lru_cache(200)
-def spelt(text: str) -> bytes:
+def _spelt(text: str) -> bytes:
     """Return a statement as psycopg wants it."""
     return text.replace("?", "%s").encode()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from purse.errors import StorageUnavailable
 
 VERSION = 9  # of the tables; files and databases of another version are refused
-TABLES = """
+_TABLES = """
 CREATE TABLE purse_levels (
   id {key},
   name TEXT NOT NULL UNIQUE,
@@ -72,7 +72,7 @@ CREATE TABLE purse_checkpoints (
 );
 """
 SQLITE = (
-    TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
+    _TABLES.format(key="INTEGER PRIMARY KEY", big="INTEGER", blob="BLOB", tail=" WITHOUT ROWID")
     + "".join(
         f"CREATE TRIGGER purse_no_{event} BEFORE {event} ON purse_journal "
         "BEGIN SELECT RAISE(ABORT, 'the journal is append-only'); END;\n"
@@ -81,7 +81,7 @@ SQLITE = (
     + f"PRAGMA user_version = {VERSION};"
 )
 POSTGRES = (
-    TABLES.format(
+    _TABLES.format(
         key="BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY", big="BIGINT", blob="BYTEA", tail=""
     )
     + f"""

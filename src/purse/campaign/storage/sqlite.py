@@ -22,12 +22,12 @@ from purse.campaign.storage.sqlite_file import FileTransaction, SqliteFile, Tran
 from purse.errors import NoSuchStorage, StorageUnavailable, invalid
 
 # versions of SQLite without the bug that corrupts a write-ahead log
-SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
-ADDRESS = "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE"
+_SOUND = (((3, 44, 6), (3, 45)), ((3, 50, 7), (3, 51)), ((3, 51, 3), (3, 52)), ((3, 53), (9,)))
+_ADDRESS = "must be sqlite:///FILE, or sqlite:////ABSOLUTE/FILE"
 T = TypeVar("T")
 
 
-class SqliteSession:
+class _SqliteSession:
     """A transaction on a connection."""
 
     def __init__(self, db: apsw.Connection) -> None:
@@ -48,7 +48,7 @@ class SqliteSession:
             self._executemany(text, rows)
 
 
-class Dialect(Database):
+class _Dialect(Database):
     """The common part of a file and of memory."""
 
     lock = ""
@@ -63,15 +63,15 @@ class Dialect(Database):
         return orjson.dumps(values).decode()
 
 
-class Sqlite(SqliteFile, Dialect):
+class Sqlite(SqliteFile, _Dialect):
     """One file. Processes take turns at a fair lock; every commit is on disk before it returns.
 
     create   whether a missing file is made
     """
 
     def __init__(self, address: str, *, create: bool = True) -> None:
-        path, vfs = parts_of(address)
-        check_library(apsw.sqlite_lib_version())
+        path, vfs = _parts_of(address)
+        _check_library(apsw.sqlite_lib_version())
         super().__init__(str(path), vfs)
         if not path.parent.is_dir():
             raise StorageUnavailable(f"there is no folder {path.parent}")
@@ -106,38 +106,38 @@ class Sqlite(SqliteFile, Dialect):
         db.execute("PRAGMA synchronous = FULL")  # with less, a power cut takes acknowledged commits
         db.execute("PRAGMA fullfsync = ON")  # on a Mac, too
         db.execute("PRAGMA foreign_keys = ON")
-        make_tables(db)
+        _make_tables(db)
         self._note_files(db)
         return db
 
-    def writing(self) -> FileSession:
+    def writing(self) -> _FileSession:
         """Return a transaction beside which no other one writes."""
-        return FileSession(self._locked())
+        return _FileSession(self._locked())
 
     @contextmanager
-    def reading(self) -> Iterator[SqliteSession]:
+    def reading(self) -> Iterator[_SqliteSession]:
         """Yield the file as it is at one moment."""
         with self._view() as db:
-            check_tables(db)
-            yield SqliteSession(db)
+            _check_tables(db)
+            yield _SqliteSession(db)
 
 
-class FileSession:
+class _FileSession:
     """A transaction on a file whose tables are of this version."""
 
     def __init__(self, transaction: FileTransaction) -> None:
         self._transaction = transaction
 
-    def __enter__(self) -> SqliteSession:
+    def __enter__(self) -> _SqliteSession:
         db = self._transaction.__enter__()
-        check_tables(db)
-        return SqliteSession(db)
+        _check_tables(db)
+        return _SqliteSession(db)
 
     def __exit__(self, *error: Any) -> None:
         self._transaction.__exit__(*error)
 
 
-class MemoryTransaction(SqliteSession):
+class _MemoryTransaction(_SqliteSession):
     """A transaction in memory. As a generator it would take twice as long."""
 
     def __init__(self, db: apsw.Connection, turn: threading.RLock) -> None:
@@ -156,7 +156,7 @@ class MemoryTransaction(SqliteSession):
             self._turn.release()
 
 
-class Memory(Dialect):
+class Memory(_Dialect):
     """The same statements on a database without a file; a child process has a copy of its own."""
 
     def __init__(self) -> None:
@@ -167,7 +167,7 @@ class Memory(Dialect):
             self._db = apsw.Connection(":memory:")
             # otherwise SQLite plans a statement again whenever other values are bound to it
             self._db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
-            make_tables(self._db)
+            _make_tables(self._db)
 
     def renew(self) -> None:
         """Take a new lock in a child process: the old one is held by the thread that forked."""
@@ -198,9 +198,9 @@ class Memory(Dialect):
         """After a fork, in the parent."""
         self._turn.release()
 
-    def writing(self) -> MemoryTransaction:
+    def writing(self) -> _MemoryTransaction:
         """Return a transaction."""
-        return MemoryTransaction(self._db, self._turn)
+        return _MemoryTransaction(self._db, self._turn)
 
     reading = writing
 
@@ -208,37 +208,37 @@ class Memory(Dialect):
         """Hold on to it: others may use it under the same address."""
 
 
-def parts_of(address: str) -> tuple[Path, str | None]:
+def _parts_of(address: str) -> tuple[Path, str | None]:
     """Return the file that an address names, and the file system that SQLite is to use for it."""
     try:
         parts = urlsplit(address)
     except ValueError:
-        raise invalid("storage", address, ADDRESS) from None
+        raise invalid("storage", address, _ADDRESS) from None
     options = parse_qs(parts.query)
     if parts.netloc or len(parts.path) < 2 or parts.fragment or set(options) - {"vfs"}:
-        raise invalid("storage", address, ADDRESS)
+        raise invalid("storage", address, _ADDRESS)
     return Path(parts.path[1:]).absolute(), options.get("vfs", [None])[0]
 
 
-def check_library(version: str) -> None:
+def _check_library(version: str) -> None:
     """Refuse a SQLite whose write-ahead log may corrupt a file that two connections write."""
     number = tuple(map(int, version.split(".")))
-    if not any(low <= number < high for low, high in SOUND):
+    if not any(low <= number < high for low, high in _SOUND):
         raise StorageUnavailable(
             f"SQLite {version} may corrupt a file that several processes write: upgrade "
             "apsw to 3.51.3 or later"
         )
 
 
-def make_tables(db: apsw.Connection) -> None:
+def _make_tables(db: apsw.Connection) -> None:
     """Make the tables in a file that has none, or refuse those of another version."""
     with db:
         if db.execute("PRAGMA user_version").get == 0:
             db.execute(schema.SQLITE)
-        check_tables(db)
+        _check_tables(db)
 
 
-def check_tables(db: apsw.Connection) -> None:
+def _check_tables(db: apsw.Connection) -> None:
     """Refuse tables of another version: another process may have changed them since."""
     version = cast(int, db.execute("PRAGMA user_version").get)
     if version != schema.VERSION:

@@ -22,9 +22,9 @@ from purse.campaign.storage.file_identity import FileIdentity, danger, hold, ide
 from purse.campaign.storage.file_lock import FileLock
 from purse.errors import PurseError, StorageUnavailable
 
-LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
-RECONNECT_S = 5.0  # seconds to wait for threads that use files which were replaced
-MOST_READERS = 32  # connections that read at once
+_LOCK_TIMEOUT_S = 30.0  # seconds to wait for other processes, and for the lock of a foreign program
+_RECONNECT_S = 5.0  # seconds to wait for threads that use files which were replaced
+_MOST_READERS = 32  # connections that read at once
 T = TypeVar("T")
 
 
@@ -38,7 +38,7 @@ class SqliteFile(ABC):
         self._vfs = vfs
         self._lock = FileLock(f"{self._real}-lock", self._real)
         self._readers = ConnectionPool(
-            self._new_reader, self._close_reader, MOST_READERS, LOCK_TIMEOUT_S
+            self._new_reader, self._close_reader, _MOST_READERS, _LOCK_TIMEOUT_S
         )
         self._begin()
         quiesce_before_fork(self)
@@ -79,7 +79,7 @@ class SqliteFile(ABC):
         If they have not, the turn ends before they are let go: that waits for other threads,
         which may wait for their turn.
         """
-        latest = time.monotonic() + RECONNECT_S
+        latest = time.monotonic() + _RECONNECT_S
         self._take_turn()
         while not self._is_current():
             self._end_turn()
@@ -105,11 +105,11 @@ class SqliteFile(ABC):
 
     def _take_turn(self) -> None:
         """Wait until no other thread or process writes that uses this library."""
-        if not self._write_lock.acquire(timeout=LOCK_TIMEOUT_S):
+        if not self._write_lock.acquire(timeout=_LOCK_TIMEOUT_S):
             raise StorageUnavailable(
-                f"{self.path}: another thread has been writing for {LOCK_TIMEOUT_S:g} seconds"
+                f"{self.path}: another thread has been writing for {_LOCK_TIMEOUT_S:g} seconds"
             )
-        self._lock.acquire(LOCK_TIMEOUT_S)
+        self._lock.acquire(_LOCK_TIMEOUT_S)
 
     def _end_turn(self) -> None:
         self._lock.release()
@@ -168,11 +168,11 @@ class SqliteFile(ABC):
             return
         for sharing in self._sharing():
             with ExitStack() as held:
-                if not sharing._write_lock.acquire(timeout=RECONNECT_S):
+                if not sharing._write_lock.acquire(timeout=_RECONNECT_S):
                     raise StorageUnavailable(self._replaced())
                 held.callback(sharing._write_lock.release)
                 if not held.enter_context(
-                    sharing._readers.drained(sharing._close_reader, RECONNECT_S)
+                    sharing._readers.drained(sharing._close_reader, _RECONNECT_S)
                 ):
                     raise StorageUnavailable(self._replaced())
                 sharing._drop_writer()
@@ -238,7 +238,7 @@ class SqliteFile(ABC):
                 f"{self.path} leads to another file now (a symbolic link); open the campaign again"
             )
         db = apsw.Connection(self.path, flags=flags, vfs=self._vfs)
-        db.set_busy_timeout(round(LOCK_TIMEOUT_S * 1000))
+        db.set_busy_timeout(round(_LOCK_TIMEOUT_S * 1000))
         # otherwise SQLite plans a statement again whenever other values are bound to it
         db.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         return db
@@ -297,7 +297,7 @@ _open: WeakSet[SqliteFile] = WeakSet()
 
 
 @atexit.register
-def close_all() -> None:
+def _close_all() -> None:
     """Close all files. The last connection to a file moves the log into it: then a copy of the file
     alone is whole, and a backup in its place meets no old log.
     """

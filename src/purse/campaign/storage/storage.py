@@ -35,7 +35,7 @@ from purse.campaign.storage.sql import (
 from purse.errors import CampaignExists, NotFound, PurseError
 
 T = TypeVar("T")
-Load = Callable[[int], list[Entry]]  # the entries about a ticket
+_Load = Callable[[int], list[Entry]]  # the entries about a ticket
 
 
 class Storage:
@@ -58,7 +58,7 @@ class Storage:
         kind: str,
         parent: str | None,
         n_resources: int,
-        decide: Callable[[list[StoredLevel], Load], Iterable[Writes]],
+        decide: Callable[[list[StoredLevel], _Load], Iterable[Writes]],
     ) -> None:
         """Make a level with its first entries, all of it or nothing.
 
@@ -86,7 +86,9 @@ class Storage:
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
                 def load(ticket: int) -> list[Entry]:
-                    return read_entries(session.read([self._among(self._about, name, [ticket])])[0])
+                    return _read_entries(
+                        session.read([self._among(self._about, name, [ticket])])[0]
+                    )
 
                 for writes in decide([*above, read_level(own[0], parts)], load):
                     session.read(writes.statements())  # so that `load` finds what it wrote
@@ -123,13 +125,13 @@ class Storage:
             reads.append((sql.SINCE, (name, since, since)))
         with self.db.writing() as session:
             levels, rows = self._chained(session, name, None, self._lock, reads)
-            answers = read_entries(next(rows)) if wants.requests else []
-            about = read_entries(next(rows)) if wants.tickets else []
-            due = read_entries(next(rows)) if wants.due is not None else []
-            digest, told = up_to(since, next(rows)) if since is not None else (None, [])
-            if repeats := [number for answer in answers for number in ticket_range(answer)]:
+            answers = _read_entries(next(rows)) if wants.requests else []
+            about = _read_entries(next(rows)) if wants.tickets else []
+            due = _read_entries(next(rows)) if wants.due is not None else []
+            digest, told = _up_to(since, next(rows)) if since is not None else (None, [])
+            if repeats := [number for answer in answers for number in _ticket_range(answer)]:
                 more = session.read([self._among(self._about, name, repeats)])  # one more trip
-                about += read_entries(more[0])
+                about += _read_entries(more[0])
             writes = decide(LockedLevels(levels, answers, about, due, digest, told))
             if writes is not None:
                 session.write(writes.statements())
@@ -182,7 +184,7 @@ class Storage:
             self._chains.pop(name, None)
         else:
             raise PurseError(f"the levels above {name!r} are missing, or lead in a circle")
-        raise missing(kind, name)
+        raise _missing(kind, name)
 
     def _reading(self, work: Callable[[Session], T]) -> T:
         """Return what is read at one moment; twice if the connection was lost meanwhile."""
@@ -200,7 +202,7 @@ class Storage:
         """Return the rows of a statement about one level."""
         level, rows = self._read([(self._look, (name,)), (query, (name, *values))])
         if not level:
-            raise missing(None, name)
+            raise _missing(None, name)
         return rows
 
     def level(self, name: str) -> list[StoredLevel]:
@@ -253,10 +255,10 @@ class Storage:
         """Return the first entry of a level, which holds its terms."""
         level, rows = self._read([(self._look, (name,)), (sql.ENTRIES, (name, 0, 1))])
         if not level or level[0][2] != kind:
-            raise missing(kind, name)
+            raise _missing(kind, name)
         if not rows:
             raise PurseError(f"{kind} {name!r} has no entries")
-        return read_entries(rows)[0]
+        return _read_entries(rows)[0]
 
     def names(self, kind: str = CAMPAIGN) -> list[str]:
         """Return the names of all levels of a kind."""
@@ -270,32 +272,32 @@ class Storage:
         """Return the entries that follow. Each is made when its turn comes: thousands at a time
         would keep the garbage collector busy.
         """
-        return map(read_entry, self._rows(name, sql.ENTRIES, after, limit))
+        return map(_read_entry, self._rows(name, sql.ENTRIES, after, limit))
 
     def digested(self, name: str, after: int, limit: int) -> list[tuple[Entry, int | None, str]]:
         """Return the entries that follow, each with its turn in the tree and its digest."""
         rows = self._rows(name, sql.DIGESTED, after, limit)
         return [
             (entry, row[6], bytes(row[7]).hex())
-            for entry, row in zip(read_entries(rows), rows, strict=True)
+            for entry, row in zip(_read_entries(rows), rows, strict=True)
         ]
 
     def events(self, name: str, after: int, limit: int) -> list[Entry]:
         """Return the events that follow an entry."""
-        return read_entries(self._rows(name, sql.EVENTS, name, after, limit))
+        return _read_entries(self._rows(name, sql.EVENTS, name, after, limit))
 
     def told(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
         """Return the digest up to an entry, and number, digest and body of the reports after it."""
-        digest, rows = up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
+        digest, rows = _up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
         return digest, [(seq, bytes(until).hex(), body) for seq, until, body in rows]
 
     def about(self, name: str, ticket: int) -> list[Entry]:
         """Return the entries about a ticket."""
-        return read_entries(self._rows(name, self._about[True], ticket, ticket))
+        return _read_entries(self._rows(name, self._about[True], ticket, ticket))
 
     def tickets(self, name: str, after: int, limit: int) -> list[Entry]:
         """Return at most `limit` of the entries about the tickets that follow ticket `after`."""
-        return read_entries(self._rows(name, sql.TICKETS, after, limit))
+        return _read_entries(self._rows(name, sql.TICKETS, after, limit))
 
     def open_tickets(self, name: str, states: Sequence[str], after: int, limit: int) -> list[Entry]:
         """Return the entries about the unfinished tickets in these states that follow one."""
@@ -305,7 +307,7 @@ class Storage:
             numbers = list(islice(merge(*([row[0] for row in page] for page in pages)), limit))
             return session.read([self._among(self._about, name, numbers)])[0] if numbers else []
 
-        return read_entries(self._reading(look))
+        return _read_entries(self._reading(look))
 
     def largest(self, name: str, key: str, limit: int) -> Rows:
         """Return rows of `LARGEST`: the values of a key that have spent most, in no order."""
@@ -322,7 +324,7 @@ class Storage:
             with self.db.writing() as session:
                 rows = session.read([(self._look, (name,))])[0]
                 if not rows:
-                    raise missing(None, name)
+                    raise _missing(None, name)
                 session.write([(sql.PUT_CHECKPOINT, [(rows[0][0], kind, seq, digest, body)])])
 
         self.db.retried(put)
@@ -351,29 +353,29 @@ class Storage:
         self.db.close()
 
 
-def ticket_range(answer: Entry) -> range:
+def _ticket_range(answer: Entry) -> range:
     """Return the tickets that may have answered a request."""
     first = answer.ticket
     return range(0) if first is None else range(first, first + answer.body.get("n", 1))
 
 
-def read_entries(rows: Rows) -> list[Entry]:
+def _read_entries(rows: Rows) -> list[Entry]:
     """Return entries from the columns of their rows."""
-    return list(map(read_entry, rows))
+    return list(map(_read_entry, rows))
 
 
-def read_entry(row: Sequence[Any]) -> Entry:
+def _read_entry(row: Sequence[Any]) -> Entry:
     """Return an entry from the columns of its row."""
     return Entry(row[0], row[1], row[2], row[3], row[4], orjson.loads(row[5]), row[5])
 
 
-def up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:
+def _up_to(seq: int, rows: Rows) -> tuple[str | None, Rows]:
     """Return the digest up to an entry, None if there is no such entry, and what follows."""
     if rows and rows[0][0] == seq:
         return bytes(rows[0][1]).hex(), rows[1:]
     return "" if seq == 0 else None, rows
 
 
-def missing(kind: str | None, name: str) -> NotFound:
+def _missing(kind: str | None, name: str) -> NotFound:
     """Return the error for a name that no level of a kind has."""
     return NotFound(f"there is no {kind or 'campaign or account'} {name!r}")

@@ -50,7 +50,7 @@ class BudgetTerms:
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Terms as they were written to a journal."""
         try:
-            return cls(**{name: frozen(value) for name, value in facts.items()})
+            return cls(**{name: _frozen(value) for name, value in facts.items()})
         except TypeError as error:
             raise InvalidInput(f"these are not the terms of {cls.KIND}: {error}") from None
 
@@ -94,9 +94,9 @@ class BudgetTerms:
         return tuple(units)
 
 
-def frozen(value: Any) -> Any:
+def _frozen(value: Any) -> Any:
     """Return lists as tuples, all the way down."""
-    return tuple(map(frozen, value)) if isinstance(value, (list, tuple)) else value
+    return tuple(map(_frozen, value)) if isinstance(value, (list, tuple)) else value
 
 
 @dataclass(frozen=True)

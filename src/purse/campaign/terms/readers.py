@@ -19,11 +19,11 @@ from purse.features import Features
 from purse.kernels.prior import pin_prior
 from purse.types import FORECAST
 
-MOST_SECONDS = 10 * 365 * 86_400
-MOST_EXPLORED = 0.5
-MOST_ARMS = 10_000  # places
+_MOST_SECONDS = 10 * 365 * 86_400
+_MOST_EXPLORED = 0.5
+_MOST_ARMS = 10_000  # places
 MOST_GIVEN = 1_000  # arms, or amounts of arms, that are given at once
-MOST_RESOURCES = 100
+_MOST_RESOURCES = 100
 
 Table = tuple[tuple[int, ...], ...]
 
@@ -32,7 +32,7 @@ def milliseconds(field: str, seconds: float | None) -> int | None:
     """Return a time of at least a millisecond, or None if it is not given."""
     if seconds is None:
         return None
-    return max(1, round(validation.number(field, seconds, above=0, high=MOST_SECONDS) * 1000))
+    return max(1, round(validation.number(field, seconds, above=0, high=_MOST_SECONDS) * 1000))
 
 
 def read_horizon(given: Mapping[str, Any]) -> Any:
@@ -89,14 +89,14 @@ def read_explore(explore: Any) -> float:
     """Return the share of the money that is explored with; 0 for none."""
     if explore is None:
         return 0.0
-    return float(validation.number("explore", explore, above=0, high=MOST_EXPLORED))
+    return float(validation.number("explore", explore, above=0, high=_MOST_EXPLORED))
 
 
 def read_capacity(capacity: int | None, arms: Sequence[str]) -> int:
     """Return the number of places for arms; 0 if there are as many as arms are named."""
     if capacity is None or capacity == len(arms):
         return 0
-    return validation.integer("capacity", capacity, low=len(arms), high=MOST_ARMS)
+    return validation.integer("capacity", capacity, low=len(arms), high=_MOST_ARMS)
 
 
 def read_bound(
@@ -138,7 +138,7 @@ def names(field: str, values: Any, most: int = MOST_GIVEN) -> tuple[str, ...]:
 def read_resources(resources: Any) -> tuple[str, ...]:
     """Return the names of what is spent; None stands for one without a name of its own."""
     given = defaults.RESOURCES if resources is None else resources
-    return names("resources", given, MOST_RESOURCES)
+    return names("resources", given, _MOST_RESOURCES)
 
 
 def check_number(field: str, values: Any, most: int = MOST_GIVEN) -> None:

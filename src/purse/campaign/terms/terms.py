@@ -52,10 +52,10 @@ from purse.errors import InvalidInput, invalid
 from purse.features import Features
 from purse.types import Problem
 
-COUNTS = ("pending", "masks")  # whether the policy wants counts that are folded for it
-DAY = 86_400_000  # ms
-TIMES = ("expires_after", "cooldown", "reward_within")  # terms in seconds, kept in milliseconds
-MOST_STATE = 1_000_000  # bytes of what a policy has learnt
+_COUNTS = ("pending", "masks")  # whether the policy wants counts that are folded for it
+_DAY = 86_400_000  # ms
+_TIMES = ("expires_after", "cooldown", "reward_within")  # terms in seconds, kept in milliseconds
+_MOST_STATE = 1_000_000  # bytes of what a policy has learnt
 
 
 @dataclass(frozen=True)
@@ -110,18 +110,18 @@ class Terms(BudgetTerms):
         given = {**given, "horizon": read_horizon(given)}
         name = checked_name("name", given["name"])
         stuff = read_resources(given["resources"])
-        armed, problem = read_problem(given, stuff)
-        most = table(problem.cost_max)
+        armed, problem = _read_problem(given, stuff)
+        most = _table(problem.cost_max)
         bounds, places = read_range(given["reward_range"]), read_capacity(given["capacity"], armed)
         declared = Features.of(given["features"], n_arms=places or len(armed), map=given["map"])
         skip = read_skip(given["skip"], given["horizon"])
-        times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in TIMES}
+        times: dict[str, Any] = {field: milliseconds(field, given[field]) for field in _TIMES}
         terms = cls(
             name=name,
             arms=armed,
             resources=stuff,
             budget=tuple(problem.budget.tolist()),
-            cost_min=table(problem.cost_min),
+            cost_min=_table(problem.cost_min),
             cost_max=most,
             horizon=TRAFFIC if problem.forecast else problem.horizon,
             policy=read_policy(given["policy"], declared, armed, skips=skip),
@@ -172,11 +172,11 @@ class Terms(BudgetTerms):
         """Refuse a policy whose state is too large to be stored every few thousand entries."""
         module, params = make_policy(self.policy, self.problem)
         size = sum(array.nbytes for array in module.init(params, self.problem))
-        if size > MOST_STATE:
+        if size > _MOST_STATE:
             raise invalid(
                 "policy",
                 self.policy,
-                f"must have a state of at most {MOST_STATE:,} bytes in a campaign, and has "
+                f"must have a state of at most {_MOST_STATE:,} bytes in a campaign, and has "
                 f"{size:,} with {self.n_arms:,} arms and {self.context.n_seen:,} features",
             )
 
@@ -281,7 +281,8 @@ class Terms(BudgetTerms):
         from a file. A campaign that began before its policy wanted a count goes on without it.
         """
         times = {
-            name: None if (value := getattr(self, name)) is None else value / 1000 for name in TIMES
+            name: None if (value := getattr(self, name)) is None else value / 1000
+            for name in _TIMES
         }
         facts = {**asdict(self), **self.in_users_unit(), **times}
         facts["capacity"] = self.capacity or None
@@ -303,7 +304,7 @@ class Terms(BudgetTerms):
             ahead=self.ahead,
         )
         wants: dict[str, Any] = {
-            name: getattr(again, name) and getattr(self, name) is True for name in COUNTS
+            name: getattr(again, name) and getattr(self, name) is True for name in _COUNTS
         }
         again = replace(again, **wants)
         if (
@@ -314,7 +315,7 @@ class Terms(BudgetTerms):
             or not 0 <= self.policy_version < 2**31
             or not is_period_end(self.every, self.first_end, self.tz)
             or type(self.ahead) is not int
-            or abs(self.ahead) > (DAY if self.every and self.horizon == TRAFFIC else 0)
+            or abs(self.ahead) > (_DAY if self.every and self.horizon == TRAFFIC else 0)
             or compact(again.as_dict()) != compact(self.as_dict())
         ):
             raise InvalidInput("these are not the terms of a campaign as they were written")
@@ -334,7 +335,7 @@ class Terms(BudgetTerms):
         )
 
 
-def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
+def _read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """Return the names of the arms, and the most that a pull of each may cost in units, (K, d).
 
     Raise `InvalidInput` if `arms` does not say them.
@@ -355,24 +356,24 @@ def read_arms(arms: Any, resources: Sequence[str]) -> tuple[tuple[str, ...], NDA
     return armed, most
 
 
-def read_problem(
+def _read_problem(
     given: Mapping[str, Any], resources: Sequence[str]
 ) -> tuple[tuple[str, ...], Problem]:
     """Return the names of the arms, and what the first arms and the budget are."""
-    armed, most = read_arms(given["arms"], resources)
+    armed, most = _read_arms(given["arms"], resources)
     least = in_order("cost_min", given["cost_min"], armed, resources)
     problem = Problem.of(
         n_arms=len(armed),
         budget=by_name("budget", given["budget"], resources, "resource"),
         n_resources=len(resources),
         horizon=as_told(given["horizon"]),
-        cost_min=least_costs(most, free=given["horizon"] is not None) if least is None else least,
+        cost_min=_least_costs(most, free=given["horizon"] is not None) if least is None else least,
         cost_max=texts(most.tolist()),
     )
     return armed, problem
 
 
-def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
+def _least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str]]:
     """Return the least that a pull costs if it is not given, from the most that it costs, in units.
 
     It is a thousandth, and at least one unit of what the arm uses at all. It is small, because
@@ -380,7 +381,7 @@ def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str
 
     Raise `InvalidInput` when an arm costs nothing, unless that is `free` to it.
 
-    >>> least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
+    >>> _least_costs(np.array([[10_000_000, 0], [50_000_000, 5]]))
     [['0.00001', '0'], ['0.00005', '0.000000001']]
     """
     if not free and (most.max(axis=1) == 0).any():
@@ -388,7 +389,7 @@ def least_costs(most: NDArray[np.int64], *, free: bool = False) -> list[list[str
     return texts(np.where(most > 0, np.maximum(most // defaults.LEAST_SHARE, 1), 0).tolist())
 
 
-def table(units: Any) -> Table:
+def _table(units: Any) -> Table:
     """Return an array of units as tuples."""
     return tuple(tuple(row) for row in units.tolist())
 

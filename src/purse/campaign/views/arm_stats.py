@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from purse.base import amounts
 
-Z = 1.959963984540054  # 95% of a normal distribution lies within ± Z
+_Z = 1.959963984540054  # 95% of a normal distribution lies within ± Z
 
 
 class ArmSums(NamedTuple):
@@ -77,7 +77,7 @@ class ArmStats:
         if n < 2:
             return ratio, None
         squares = self.reward_squares - 2 * ratio * self.cross + ratio * ratio * self.cost_squares
-        margin = Z * sqrt(max(0.0, squares) * n / (n - 1)) / total
+        margin = _Z * sqrt(max(0.0, squares) * n / (n - 1)) / total
         return ratio, [max(0.0, ratio - margin), ratio + margin]
 
 
@@ -99,7 +99,7 @@ def value(
     alone = [
         (bought, name, arm)
         for name, arm in zip(names, arms, strict=False)
-        if arm.told > 1 and (bought := gain_of([arm], paid, most)) is not None
+        if arm.told > 1 and (bought := _gain_of([arm], paid, most)) is not None
     ]
     best = max(alone, key=lambda row: row[0], default=None)
     first = paid[0] / amounts.UNIT
@@ -107,12 +107,12 @@ def value(
         "gain": gain,
         "paid": [amounts.text(units) for units in paid],
         "per_unit": gain / first if first else None,
-        "best": best and best_of(*best, first if len(paid) == 1 and not is_limited else None),
-        "uniform": gain_of(pulled, paid, most) if all(arm.told for arm in pulled) else None,
+        "best": best and _best_of(*best, first if len(paid) == 1 and not is_limited else None),
+        "uniform": _gain_of(pulled, paid, most) if all(arm.told for arm in pulled) else None,
     }
 
 
-def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict[str, Any]:
+def _best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict[str, Any]:
     """Return the best arm as JSON has it; a 95% interval if one resource is the only limit."""
     interval = None if paid is None else arm.efficiency()[1]
     return {
@@ -123,7 +123,7 @@ def best_of(bought: float, name: str, arm: ArmStats, paid: float | None) -> dict
     }
 
 
-def gain_of(arms: Sequence[ArmStats], paid: Sequence[int], most: int | None) -> float | None:
+def _gain_of(arms: Sequence[ArmStats], paid: Sequence[int], most: int | None) -> float | None:
     """Return what arms that are pulled equally often would gain until one resource is spent, in at
     most `most` pulls; None if they cost nothing.
     """

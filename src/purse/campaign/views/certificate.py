@@ -13,7 +13,7 @@ from purse.campaign.views.history import MASKED, History
 from purse.campaign.views.recommendation import cost_range
 from purse.identification.certificate import Certificate
 
-NOTHING = ArmSums(0, 0, 0, 0.0, ())
+_NOTHING = ArmSums(0, 0, 0, 0.0, ())
 
 
 def certificate_of(history: History, confidence: float, drifted: int) -> Certificate:
@@ -26,7 +26,7 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
     terms, arms, counts = history.terms, history.level.arms, history.level.head.counts
     d = len(terms.resources)
     told = list(history.arm_sums().values())
-    sums = told + [NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(told))
+    sums = told + [_NOTHING._replace(costs=(0,) * d)] * (terms.n_arms - len(told))
     paid = [part.spent + part.presumed + part.overrun for part in history.level.balances]
     is_lower = counts.get("below_minimum", 0) > 0
     most = most_gain(
@@ -49,7 +49,7 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
         confidence=confidence,
     )
     gain = sum(one.reward for one in sums)
-    reason = silence(history, sums, drifted)
+    reason = _silence(history, sums, drifted)
     if not reason and most <= 0:
         reason = "nothing was paid so far, or nothing can be gained"
     if reason:
@@ -59,11 +59,11 @@ def certificate_of(history: History, confidence: float, drifted: int) -> Certifi
         confidence,
         gain,
         most if math.isfinite(most) else None,
-        tuple(notes(sums, counts.get("presumed", 0))),
+        tuple(_notes(sums, counts.get("presumed", 0))),
     )
 
 
-def silence(history: History, sums: list[ArmSums], drifted: int) -> str:
+def _silence(history: History, sums: list[ArmSums], drifted: int) -> str:
     """Return why nothing can be claimed; "" if something can."""
     counts, waiting = history.level.head.counts, sum(one.settled for one in sums)
     if history.terms.features:
@@ -82,7 +82,7 @@ def silence(history: History, sums: list[ArmSums], drifted: int) -> str:
     return ""
 
 
-def notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
+def _notes(sums: list[ArmSums], presumed: int) -> Iterator[str]:
     """Yield what is taken for granted, and which money brought nothing."""
     yield (
         "this takes it that the rewards and costs of an arm are independent draws that do not "

@@ -45,13 +45,13 @@ from purse.campaign.views.time_series import (
 )
 from purse.errors import PurseError
 
-RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
-MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
-SHOWN = 7  # arms with a series of their own; the rest are added up
-CHECKPOINT_EVERY = 50_000  # entries
-PAGE_SIZE = 1_000  # entries read at a time
+_RECENT = 8  # what is recent: the last eighth of a campaign's life, at least a minute
+_MOST_TICKETS = 50_000  # unfinished ones that are kept in memory
+_SHOWN = 7  # arms with a series of their own; the rest are added up
+_CHECKPOINT_EVERY = 50_000  # entries
+_PAGE_SIZE = 1_000  # entries read at a time
 MASKED = "masked"  # what its own counts call asks with a mask
-NUMBERS = ("asks", "tells", "_settled", "_at", "_slot", "_second")  # of a checkpoint
+_NUMBERS = ("asks", "tells", "_settled", "_at", "_slot", "_second")  # of a checkpoint
 
 
 class History:
@@ -99,7 +99,7 @@ class History:
             elif entry.ticket is not None:
                 self._reported(entry, level.tickets.get(entry.ticket))
         level.labels.rows.clear()
-        if len(level.tickets) > MOST_TICKETS:
+        if len(level.tickets) > _MOST_TICKETS:
             level.tickets.clear()  # `load` finds them again
 
     def _count_mask(self, entry: Entry) -> None:
@@ -143,7 +143,7 @@ class History:
     def to_json(self) -> bytes:
         """Return what a checkpoint holds."""
         facts = [
-            [getattr(self, name) for name in NUMBERS],
+            [getattr(self, name) for name in _NUMBERS],
             [vars(self.level.head), self.level.balances, self.level.seq],
             [astuple(arm) for arm in self._arms],
             [self._series.first, self._series.width, self._series.points],
@@ -162,7 +162,7 @@ class History:
         history = cls(terms)
         parts = [Balance(*counters) for counters in balances]
         history.level = CampaignLevel(history._shown, seq, Head(**head), parts)
-        for name, number in zip(NUMBERS, numbers, strict=True):
+        for name, number in zip(_NUMBERS, numbers, strict=True):
             setattr(history, name, number)
         history._arms = [ArmStats(*facts) for facts in arms]
         first, width, points = series
@@ -195,7 +195,7 @@ class History:
     def _recent(self, now: int) -> tuple[int, Sample]:
         """Return when the recent time began, and how things stood then."""
         start = self._series.first.at
-        since = max(start, now - max(MINUTE * 1000, (now - start) // RECENT))
+        since = max(start, now - max(MINUTE * 1000, (now - start) // _RECENT))
         return since, self._point(self._at) if self._at <= since else self._series.at(since)
 
     def projections(self, now: int, state: CampaignState) -> list[dict[str, float] | None]:
@@ -279,7 +279,7 @@ class History:
     def _pull_rows(self, points: list[Sample]) -> list[dict[str, Any]]:
         """Return pulls over time, of the arms with the most; the others are one, of arm None."""
         ranked = sorted(range(len(self.level.arms.names)), key=lambda arm: -self._arms[arm].pulls)
-        shown = sorted(ranked if len(ranked) <= SHOWN + 1 else ranked[:SHOWN])
+        shown = sorted(ranked if len(ranked) <= _SHOWN + 1 else ranked[:_SHOWN])
         rows: list[dict[str, Any]] = [
             {"arm": self.level.arms.names[arm], "pulls": [point.pulls[arm] for point in points]}
             for arm in shown
@@ -313,8 +313,8 @@ class FollowedHistory:
         read = -1
         while read < level.seq:
             read = level.seq
-            self.history.fold(storage.entries(name, read, PAGE_SIZE), self._load)
-        if level.seq >= self._kept + CHECKPOINT_EVERY:
+            self.history.fold(storage.entries(name, read, _PAGE_SIZE), self._load)
+        if level.seq >= self._kept + _CHECKPOINT_EVERY:
             self._kept, body = level.seq, seal(self.history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
                 if digest := storage.told(name, level.seq, 1)[0]:

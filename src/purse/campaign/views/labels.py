@@ -34,7 +34,7 @@ def labels_by_day(
     tickets: dict[int, tuple[str, TicketRecord]] = {}  # whose money may still move, with their days
     for entry in entries:
         if entry.kind == "asked":
-            if wanted := with_key(entry.body.get("labels", {}), key):
+            if wanted := _with_key(entry.body.get("labels", {}), key):
                 day, ticket = local_day(time_zone, entry.at), TicketRecord.issued(entry)
                 move: Move = [(0, 0, units, 0, 0) for units in ticket.held]
                 by_day.setdefault(day, Sums()).book(wanted, 1, move)
@@ -43,7 +43,7 @@ def labels_by_day(
             day, before = tickets.pop(entry.ticket)
             after = before.after(entry, None)
             if move := moved_between(before, after):
-                by_day[day].book(with_key(before.asked["labels"], key), 0, move)
+                by_day[day].book(_with_key(before.asked["labels"], key), 0, move)
             if after.state in OPEN:
                 tickets[after.id] = day, after
     return [
@@ -53,7 +53,7 @@ def labels_by_day(
     ]
 
 
-def with_key(labels: dict[str, str], key: str | None) -> dict[str, str]:
+def _with_key(labels: dict[str, str], key: str | None) -> dict[str, str]:
     """Return the labels with a key, or all of them."""
     return labels if key is None else {key: labels[key]} if key in labels else {}
 
@@ -68,13 +68,13 @@ def labels(rows: Iterable[Sequence[Any]], limit: int) -> list[LabelStatus]:
     ordered = sorted(map(tuple, rows))
     groups = [list(parts) for _, parts in groupby(ordered, key=lambda row: row[:2])]
     sums = []
-    for parts in nsmallest(limit, groups, key=lambda parts: rank(*parts[0])):
+    for parts in nsmallest(limit, groups, key=lambda parts: _rank(*parts[0])):
         key, value, _, tickets, *_ = parts[0]
         spent, held, presumed, overrun = map(texts, list(zip(*parts, strict=True))[4:])
         sums.append(LabelStatus(key, value, tickets, spent, held, presumed, overrun))
     return sums
 
 
-def rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
+def _rank(key: str, value: str, _: int, tickets: int, spent: int, *more: int) -> tuple[Any, ...]:
     """Return the place of a label in the order of what was spent, from its first resource."""
     return -spent - more[-1], -tickets, key, value

@@ -29,7 +29,7 @@ def recommendation_of(
     from purse.identification.recommend import recommend
 
     terms, arms, counts = level.terms, level.arms, level.head.counts
-    place = place_of(terms, resource)
+    place = _place_of(terms, resource)
     if terms.features and sees_contexts(make_policy(terms.policy, terms.problem)[0]):
         raise InvalidInput(
             f"campaign {terms.name!r}: {terms.policy} chooses arms by the context, so that "
@@ -57,12 +57,12 @@ def recommendation_of(
         cost_max=[most / amounts.UNIT for _, most in ranges],
         n_arms=terms.n_arms,
         resource=terms.resources[place],
-        notes=tuple(notes(told, counts, arms)),
+        notes=tuple(_notes(told, counts, arms)),
         **wishes,
     )
 
 
-def place_of(terms: Terms, resource: str | None) -> int:
+def _place_of(terms: Terms, resource: str | None) -> int:
     """Return the place of a resource among the resources."""
     if resource is None:
         return 0
@@ -104,7 +104,7 @@ def cost_range(
     return 0 if is_lower and not is_known else least, most
 
 
-def notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
+def _notes(told: list[ArmSums], counts: dict[str, int], arms: Arms) -> Iterator[str]:
     """Yield what the answer leaves out, or what makes its bounds doubtful."""
     failed, waiting = sum(sums.failed for sums in told), sum(sums.settled for sums in told)
     if failed:

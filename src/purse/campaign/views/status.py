@@ -29,15 +29,15 @@ from purse.campaign.ledger.ticket import texts
 from purse.campaign.storage.sql import LevelGlance
 from purse.campaign.terms.arms import Arms
 
-DAY = 86_400_000  # ms after which an alarm about reports or clocks ends
+_DAY = 86_400_000  # ms after which an alarm about reports or clocks ends
 # alarms about reports, besides overruns: what they say of a number of reports
-ABOUT_REPORTS: dict[AlarmKind, str] = {
+_ABOUT_REPORTS: dict[AlarmKind, str] = {
     "conflict": "{} against what was told before, kept in the journal",
     "below-minimum": "{} of less than the declared minimum cost",
     "outside-range": "{} of a reward outside the declared range, which the policy saw as its "
     "nearest end",
 }
-COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
+_COUNTS = ("tickets", *STATES, *ALARMS.values(), "clipped")
 
 
 def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status:
@@ -47,17 +47,17 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
     look    the same as it is stored
     """
     terms, head, arms, context = level.terms, level.head, level.arms, level.terms.context
-    facts = common(level, look, state_of(level, now))
+    facts = _common(level, look, state_of(level, now))
     return Status(
         **facts,
         policy=terms.policy,
         arms=tuple(arms.names[place] for place in arms.there),
         rounds=head.rounds,
         horizon=terms.horizon if isinstance(terms.horizon, int) else None,
-        counts={**dict.fromkeys(COUNTS, 0), **head.counts},
+        counts={**dict.fromkeys(_COUNTS, 0), **head.counts},
         overdue=look.overdue,
         oldest_held=None if look.oldest is None else look.oldest / 1000,
-        alarms=tuple(campaign_alarms(level, look, now)),
+        alarms=tuple(_campaign_alarms(level, look, now)),
         retired=tuple(name for name, gone in zip(arms.names, arms.is_retired, strict=True) if gone),
         cooling=tuple(
             CoolingArm(
@@ -66,19 +66,19 @@ def campaign_status(level: CampaignLevel, look: LevelGlance, now: int) -> Status
                 cool.length / 1000,
                 cool.probe or None,
             )
-            for cool in cooling(head, arms)
+            for cool in _cooling(head, arms)
         ),
         features=tuple(map(FeatureStatus, context.columns, *map(context.in_units, head.seen)))
         if head.seen
         else (),
         labels=tuple(sorted(head.labels)),
         until=terms.until / 1000 if terms.until else None,
-        forecast=forecast(level, now) if facts["status"] == RUNNING else None,
+        forecast=_forecast(level, now) if facts["status"] == RUNNING else None,
         time_zone=terms.time_zone,
     )
 
 
-def forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
+def _forecast(level: CampaignLevel, now: int) -> ForecastStatus | None:
     """Return what is expected until the end; None without a horizon, or before the first ask."""
     horizon, ends = level.terms.horizon, level.window.ends
     if isinstance(horizon, int):
@@ -106,13 +106,13 @@ def account_status(
     below   the most that each arm of the campaigns below it may cost
     """
     return AccountStatus(
-        **common(level, look, state_of(level, now, below)),
-        alarms=tuple(account_alarms(level, now)),
+        **_common(level, look, state_of(level, now, below)),
+        alarms=tuple(_account_alarms(level, now)),
         children=tuple(children),
     )
 
 
-def common(level: Level, look: LevelGlance, state: StateReason) -> dict[str, Any]:
+def _common(level: Level, look: LevelGlance, state: StateReason) -> dict[str, Any]:
     """Return what the status of a campaign and of an account have in common."""
     stored, terms, head = look.levels[-1], level.terms, level.head
     head_before = Head.from_json(stored.text)
@@ -159,19 +159,19 @@ def period(level: Level) -> PeriodStatus | None:
     )
 
 
-def cooling(head: Head, arms: Arms) -> list[CoolDown]:
+def _cooling(head: Head, arms: Arms) -> list[CoolDown]:
     """Return the cool-downs of arms that are there and have not recovered."""
     cools = map(CoolDown._make, head.cooling)
     return [cool for cool in cools if cool.length and not arms.is_retired[cool.arm]]
 
 
-def campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Iterator[Alarm]:
+def _campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
     terms, head, arms = level.terms, level.head, level.arms
     if look.danger is not None:
         yield Alarm("storage", look.danger)
-    yield from clock_alarm(head, now)
-    last = last_cause(head, "overrun", now)
+    yield from _clock_alarm(head, now)
+    last = _last_cause(head, "overrun", now)
     for name, part in zip(terms.resources, level.balances, strict=True):
         if part.overrun and last is not None:
             number = count(head.counts["overruns"], "report")
@@ -185,10 +185,10 @@ def campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Iterat
             )
     if look.overdue:
         yield Alarm("overdue", f"{count(look.overdue, 'ticket')} past the deadline")
-    for kind, words in ABOUT_REPORTS.items():
-        if (last := last_cause(head, kind, now)) is not None:
+    for kind, words in _ABOUT_REPORTS.items():
+        if (last := _last_cause(head, kind, now)) is not None:
             yield Alarm(kind, words.format(count(head.counts[ALARMS[kind]], "report")), last)
-    for cool in cooling(head, arms):
+    for cool in _cooling(head, arms):
         words = f"calls of {arms.names[cool.arm]!r} fail: it is tried one ticket at a time"
         yield Alarm("cooling-down", words)
     for name, silent in zip(arms.names, head.silent, strict=False):
@@ -197,24 +197,24 @@ def campaign_alarms(level: CampaignLevel, look: LevelGlance, now: int) -> Iterat
             yield Alarm("silent", words)
 
 
-def account_alarms(level: Level, now: int) -> Iterator[Alarm]:
+def _account_alarms(level: Level, now: int) -> Iterator[Alarm]:
     """Yield what a person should look at."""
-    yield from clock_alarm(level.head, now)
-    last = last_cause(level.head, "overrun", now)
+    yield from _clock_alarm(level.head, now)
+    last = _last_cause(level.head, "overrun", now)
     for name, part in zip(level.terms.resources, level.balances, strict=True):
         if part.overrun and last is not None:
             yield Alarm("overrun", f"{text(part.overrun)} {name} more was spent than held", last)
 
 
-def clock_alarm(head: Head, now: int) -> Iterator[Alarm]:
+def _clock_alarm(head: Head, now: int) -> Iterator[Alarm]:
     """Yield that a clock was ahead, for a day."""
-    if (last := last_cause(head, "clock", now)) is not None:
+    if (last := _last_cause(head, "clock", now)) is not None:
         steps = count(head.clock_steps, "time")
         words = f"the clock was more than an hour ahead, {steps}: deadlines and periods may have "
         yield Alarm("clock", words + "ended early", last)
 
 
-def last_cause(head: Head, kind: str, now: int) -> float | None:
+def _last_cause(head: Head, kind: str, now: int) -> float | None:
     """Return when an alarm had its last cause, in seconds; None if a day has passed since."""
     at = head.alarmed.get(kind)
-    return None if at is None or now >= at + DAY else at / 1000
+    return None if at is None or now >= at + _DAY else at / 1000

@@ -16,12 +16,12 @@ from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.records import Balance
 from purse.campaign.terms.terms import Terms
 
-POINTS = 256
+_POINTS = 256
 MINUTE = 60  # seconds
-SLOTS = 240  # of a recent series
+_SLOTS = 240  # of a recent series
 Span = Literal["all", "day", "hour"]
-ALL, DAY, HOUR = get_args(Span)
-LENGTHS = {DAY: 86_400_000, HOUR: 3_600_000}  # ms
+ALL, _DAY, _HOUR = get_args(Span)
+LENGTHS = {_DAY: 86_400_000, _HOUR: 3_600_000}  # ms
 
 
 class Sample(NamedTuple):
@@ -53,7 +53,7 @@ class TimeSeries:
     def add(self, point: Sample) -> None:
         """Keep the last point of a slot that is over."""
         self.points.append(point)
-        while len(self.points) > POINTS - 2:  # the first and the present one come on top
+        while len(self.points) > _POINTS - 2:  # the first and the present one come on top
             self.width *= 2
             self.points = list({self.slot(sample.at): sample for sample in self.points}.values())
 
@@ -68,7 +68,7 @@ class RecentSeries:
 
     def __init__(self, length: int) -> None:
         self.length = length
-        self.width = length // SLOTS
+        self.width = length // _SLOTS
         self.points: deque[Sample] = deque()
 
     def add(self, point: Sample) -> None:
@@ -135,8 +135,8 @@ def projection(was: Balance, part: Balance, since: int, now: int) -> dict[str, f
     }
 
 
-KEPT = 10  # of each kind
-KINDS = ("overrun", "conflict", "presumed", "outside-range")  # kinds of alarms
+_KEPT = 10  # of each kind
+_KINDS = ("overrun", "conflict", "presumed", "outside-range")  # kinds of alarms
 
 
 class Incidents:
@@ -144,7 +144,7 @@ class Incidents:
 
     def __init__(self, terms: Terms) -> None:
         self.range = terms.reward_range
-        self.kept = {kind: deque[list[Any]](maxlen=KEPT) for kind in KINDS}
+        self.kept = {kind: deque[list[Any]](maxlen=_KEPT) for kind in _KINDS}
 
     def see(self, entry: Entry) -> None:
         """Take in an entry of the journal."""

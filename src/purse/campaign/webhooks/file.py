@@ -27,7 +27,7 @@ from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secre
 from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown
 
-KEYS = (
+_KEYS = (
     "address",
     "address_env",
     "secret_env",
@@ -36,9 +36,9 @@ KEYS = (
     "accounts",
     "allow_private",
 )
-NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
-MOST = 100  # receivers, each of which has a thread
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
+_MOST = 100  # receivers, each of which has a thread
 
 
 @dataclass(frozen=True)
@@ -69,22 +69,22 @@ def read_file(path: Path, environment: Mapping[str, str] = os.environ) -> list[R
     except tomllib.TOMLDecodeError as error:
         raise InvalidInput(f"{path}: {error}") from None
     try:
-        if not 1 <= len(given) <= MOST:
-            raise invalid("receivers", len(given), f"must be 1 to {MOST} tables, one for each")
-        return [read_receiver(name, table, environment) for name, table in given.items()]
+        if not 1 <= len(given) <= _MOST:
+            raise invalid("receivers", len(given), f"must be 1 to {_MOST} tables, one for each")
+        return [_read_receiver(name, table, environment) for name, table in given.items()]
     except InvalidInput as error:
         raise InvalidInput(f"{path}: {error}") from None
 
 
-def read_receiver(name: str, table: Any, environment: Mapping[str, str]) -> Receiver:
+def _read_receiver(name: str, table: Any, environment: Mapping[str, str]) -> Receiver:
     """Return the receiver of one table."""
-    if not NAME.fullmatch(name):
+    if not _NAME.fullmatch(name):
         raise invalid("receiver", name, "must be 1 to 64 letters, digits, - and _")
     if not isinstance(table, dict):
         raise InvalidInput(f"{name}: must be a table, [{name}], with address_env or address")
     for key in table:
-        if key not in KEYS:
-            raise InvalidInput(f"{name}: {unknown('key', key, KEYS)}")
+        if key not in _KEYS:
+            raise InvalidInput(f"{name}: {unknown('key', key, _KEYS)}")
     chosen = table.get("format", STANDARD)
     if chosen not in FORMATS:
         raise invalid(f"{name}.format", chosen, f"must be {' or '.join(FORMATS)}")
@@ -100,21 +100,21 @@ def read_receiver(name: str, table: Any, environment: Mapping[str, str]) -> Rece
     allow_private = table.get("allow_private", False)
     if not isinstance(allow_private, bool):
         raise invalid(f"{name}.allow_private", allow_private, "must be true or false")
-    campaigns, accounts = (patterns(name, key, table) for key in ("campaigns", "accounts"))
+    campaigns, accounts = (_patterns(name, key, table) for key in ("campaigns", "accounts"))
     if not campaigns and not accounts:
         raise InvalidInput(f"{name}: must have campaigns or accounts, such as campaigns = ['*']")
     secret = b""
     if chosen == STANDARD:
-        place, text = variable(name, "secret_env", table, environment)
+        place, text = _variable(name, "secret_env", table, environment)
         try:
             secret = read_secret(text)
         except ValueError as error:
             raise InvalidInput(f"{place} {error}") from None
-    target = address(name, table, allow_private, environment)
+    target = _address(name, table, allow_private, environment)
     return Receiver(name, target, secret, chosen, campaigns, accounts, allow_private)
 
 
-def patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
+def _patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the patterns of names under a key."""
     given = table.get(key, [])
     if not isinstance(given, list) or not all(
@@ -124,12 +124,12 @@ def patterns(name: str, key: str, table: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(given)
 
 
-def variable(
+def _variable(
     name: str, key: str, table: Mapping[str, Any], environment: Mapping[str, str]
 ) -> tuple[str, str]:
     """Return words for a variable, and its value, which may be secret and is in no error."""
     given = table[key]
-    if not isinstance(given, str) or not VARIABLE.fullmatch(given):
+    if not isinstance(given, str) or not _VARIABLE.fullmatch(given):
         raise InvalidInput(
             f"{name}.{key}: must be the name of an environment variable, in capitals, digits and _"
         )
@@ -138,13 +138,13 @@ def variable(
     return f"{name}.{key}={given!r}: the variable", environment[given]
 
 
-def address(
+def _address(
     name: str, table: Mapping[str, Any], allow_private: bool, environment: Mapping[str, str]
 ) -> Target:
     """Return where the messages of a receiver go."""
     place, given = f"{name}.address:", table.get("address")
     if "address_env" in table:
-        place, given = variable(name, "address_env", table, environment)
+        place, given = _variable(name, "address_env", table, environment)
     if not isinstance(given, str):
         raise invalid(f"{name}.address", given, "must be text")
     try:

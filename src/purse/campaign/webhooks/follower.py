@@ -29,16 +29,16 @@ from purse.campaign.webhooks.file import Receiver
 from purse.campaign.webhooks.sending import NotSent, send
 from purse.errors import PurseError, StorageUnavailable
 
-LOGGER = logging.getLogger(__name__)
-PAUSE_S = 1.0  # seconds until the next look at the journals
-FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each further one
-LONGEST_WAIT = 3_600_000  # ms
-DAY = 86_400_000  # ms: the most that counts from one attempt to the next, whatever a clock says
-GIVE_UP = 3 * DAY  # ms of attempts
-SLACK = 60_000  # ms by which the clocks of two followers may differ, or a commit may take
+_LOGGER = logging.getLogger(__name__)
+_PAUSE_S = 1.0  # seconds until the next look at the journals
+_FIRST_WAIT = 5_000  # ms after the first failure; twice as long after each further one
+_LONGEST_WAIT = 3_600_000  # ms
+_DAY = 86_400_000  # ms: the most that counts from one attempt to the next, whatever a clock says
+_GIVE_UP = 3 * _DAY  # ms of attempts
+_SLACK = 60_000  # ms by which the clocks of two followers may differ, or a commit may take
 
 
-class Progress(NamedTuple):
+class _Progress(NamedTuple):
     """The place up to which a receiver was told of one journal."""
 
     seq: int  # the entry up to which all events have arrived, or were given up
@@ -49,30 +49,30 @@ class Progress(NamedTuple):
 
     def next_attempt(self, now: int) -> int:
         """Return the time of the next attempt, in ms; now if a clock was wrong before."""
-        if not self.attempts or self.at > now + SLACK:
+        if not self.attempts or self.at > now + _SLACK:
             return now
-        return self.at + wait(self.attempts - 1)
+        return self.at + _wait(self.attempts - 1)
 
-    def failed(self, event: int, looked: int, now: int) -> Progress:
+    def failed(self, event: int, looked: int, now: int) -> _Progress:
         """Return what follows from a failure: another attempt or, after three days, the end."""
         failing = self.failing
         if self.attempts:
-            failing += min(max(now - self.at, 0), DAY)
-        if failing >= GIVE_UP:
-            return Progress(event, looked)
-        return Progress(self.seq, looked, self.attempts + 1, now, failing)
+            failing += min(max(now - self.at, 0), _DAY)
+        if failing >= _GIVE_UP:
+            return _Progress(event, looked)
+        return _Progress(self.seq, looked, self.attempts + 1, now, failing)
 
 
-def wait(failures: int) -> int:
+def _wait(failures: int) -> int:
     """Return ms until the next attempt, after a number of failures before the last one.
 
-    >>> [wait(failures) // 1000 for failures in (0, 1, 2, 9, 10, 1000)]
+    >>> [_wait(failures) // 1000 for failures in (0, 1, 2, 9, 10, 1000)]
     [5, 10, 20, 2560, 3600, 3600]
     """
-    return min(FIRST_WAIT << min(failures, 20), LONGEST_WAIT)
+    return min(_FIRST_WAIT << min(failures, 20), _LONGEST_WAIT)
 
 
-class Waiting(NamedTuple):
+class _Waiting(NamedTuple):
     """An event that waits."""
 
     since: int  # ms
@@ -93,10 +93,10 @@ class Follower:
         self.storage, self.receiver, self.send = storage, receiver, send
         self.kind = f"webhook {receiver.name}"
         self.counts: Counter[str] = Counter()
-        self.waiting: dict[str, Waiting] = {}
+        self.waiting: dict[str, _Waiting] = {}
         self.stopped = threading.Event()
         self._looked = 0  # ms: before the last look at the journals; 0: none yet
-        self._tried: dict[str, tuple[Entry, Progress]] = {}  # an outcome that is not stored yet
+        self._tried: dict[str, tuple[Entry, _Progress]] = {}  # an outcome that is not stored yet
         self._troubles: list[str] = []  # of the last look
 
     def run(self) -> None:
@@ -107,11 +107,11 @@ class Follower:
             try:
                 self.look()
             except Exception as error:
-                trouble = described(error)
+                trouble = _described(error)
                 if trouble != said:
-                    LOGGER.error("webhook %s cannot read on: %s", self.receiver.name, trouble)
+                    _LOGGER.error("webhook %s cannot read on: %s", self.receiver.name, trouble)
             said = trouble
-            self.stopped.wait(PAUSE_S)
+            self.stopped.wait(_PAUSE_S)
 
     def stop(self) -> None:
         """Begin no more messages."""
@@ -124,7 +124,7 @@ class Follower:
         now, self._troubles = self.storage.now(), []
         journals = self._journals()
         if new := [journal for journal in journals if journal.read is None]:
-            self._begin(new, [progress_of(old).looked for old in journals if old.body], now)
+            self._begin(new, [_progress_of(old).looked for old in journals if old.body], now)
             journals = self._journals()
         self._looked = now
         unread = [journal for journal in journals if journal.has_more]
@@ -152,7 +152,7 @@ class Follower:
         except StorageUnavailable:
             raise
         except Exception as error:
-            self._troubles.append(f"{journal.kind} {journal.name!r}: {described(error)}")
+            self._troubles.append(f"{journal.kind} {journal.name!r}: {_described(error)}")
 
     def _begin(self, new: Sequence[Journal], looks: Sequence[int], now: int) -> None:
         """Begin in journals without a checkpoint: at their end if this receiver was not seen
@@ -169,9 +169,9 @@ class Follower:
                 seq = journal.seq
                 if looks or self._looked:
                     begun, first = self._beginning(journal)
-                    if self._looked or begun >= last - SLACK:
+                    if self._looked or begun >= last - _SLACK:
                         seq = first
-                places.append((journal.name, *stored(Progress(seq, now))))
+                places.append((journal.name, *_stored(_Progress(seq, now))))
         self.storage.begin_checkpoints(self.kind, places)
 
     def _beginning(self, journal: Journal) -> tuple[int, int]:
@@ -184,7 +184,7 @@ class Follower:
     def _follow(self, journal: Journal) -> None:
         """Send the events of one journal, in their order, as far as they are due."""
         now = self.storage.now()
-        if journal.name not in self.waiting or progress_of(journal).next_attempt(now) <= now:
+        if journal.name not in self.waiting or _progress_of(journal).next_attempt(now) <= now:
             while not self.stopped.is_set() and self._deliver(journal.kind, journal.name):
                 pass
 
@@ -193,7 +193,7 @@ class Follower:
         row = self.storage.checkpoint(name, self.kind)
         if row is None:  # the level is another one; the next look begins there
             return False
-        before = Progress(row.seq, *orjson.loads(bytes(row.body)))
+        before = _Progress(row.seq, *orjson.loads(bytes(row.body)))
         event = next(iter(self.storage.events(name, before.seq, 1)), None)
         if event is None:
             self.waiting.pop(name, None)
@@ -201,23 +201,23 @@ class Follower:
         tried, after = self._tried.get(name, (None, before))
         if tried != event:
             now = self.storage.now()
-            self.waiting[name] = Waiting(event.at, before.next_attempt(now))
+            self.waiting[name] = _Waiting(event.at, before.next_attempt(now))
             if self.waiting[name].until > now:
                 return False
             after = self._try(kind, name, event, before)
         # the next look stores it if this one cannot, and sends nothing again
-        self.storage.move_checkpoint(name, self.kind, before.seq, *stored(after))
+        self.storage.move_checkpoint(name, self.kind, before.seq, *_stored(after))
         self._tried.pop(name, None)
         if after.seq == event.seq:
             self.waiting.pop(name, None)
             return True
-        self.waiting[name] = Waiting(event.at, after.next_attempt(after.at))
+        self.waiting[name] = _Waiting(event.at, after.next_attempt(after.at))
         return False
 
-    def _try(self, kind: str, name: str, event: Entry, before: Progress) -> Progress:
+    def _try(self, kind: str, name: str, event: Entry, before: _Progress) -> _Progress:
         """Send an event once; return and remember the outcome."""
         error = self._send(kind, name, event, self.storage.now())
-        after = Progress(event.seq, self._looked)
+        after = _Progress(event.seq, self._looked)
         if error is not None:
             after = before.failed(event.seq, self._looked, self.storage.now())
         self._tried[name] = event, after
@@ -237,7 +237,7 @@ class Follower:
         except StorageUnavailable:  # nothing was sent
             raise
         except Exception as error:
-            return described(error)
+            return _described(error)
         return None
 
     def _count(self, name: str, event: Entry, error: str | None, *, is_over: bool) -> None:
@@ -250,23 +250,23 @@ class Follower:
         words = "event %s of %s was not delivered to webhook %s: %s"
         words += "; it was given up after three days" if is_over else ""
         level = logging.ERROR if is_over else logging.WARNING
-        LOGGER.log(level, words, event.body["key"], name, self.receiver.name, error)
+        _LOGGER.log(level, words, event.body["key"], name, self.receiver.name, error)
 
 
-def progress_of(journal: Journal) -> Progress:
+def _progress_of(journal: Journal) -> _Progress:
     """Return how far a receiver was told of a journal that it follows."""
     assert journal.read is not None
     assert journal.body is not None
-    return Progress(journal.read, *orjson.loads(bytes(journal.body)))
+    return _Progress(journal.read, *orjson.loads(bytes(journal.body)))
 
 
-def stored(progress: Progress) -> tuple[int, bytes]:
+def _stored(progress: _Progress) -> tuple[int, bytes]:
     """Return entry and body of a checkpoint."""
     seq, *rest = progress
     return seq, compact_bytes(rest)
 
 
-def described(error: Exception) -> str:
+def _described(error: Exception) -> str:
     """Return what a log may say of an error; only the text of our own holds no secret."""
     is_ours = isinstance(error, (NotSent, PurseError))
     return str(error) if is_ours else type(error).__name__

@@ -24,21 +24,21 @@ from purse.campaign.ledger.entry import Entry
 from purse.campaign.ledger.records import Balance, text
 
 STANDARD, SLACK = FORMATS = ("standard", "slack")
-TYPE = "purse.alert"
-PREFIX = "whsec_"
-LEAST, MOST = 24, 64  # bytes of a secret
-ABOUT = ("resource", "arm", "requests", "affords")  # what an event is about, if it is
-HEADERS = {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
+_TYPE = "purse.alert"
+_PREFIX = "whsec_"
+_LEAST, _MOST = 24, 64  # bytes of a secret
+_ABOUT = ("resource", "arm", "requests", "affords")  # what an event is about, if it is
+_HEADERS = {"Content-Type": "application/json", "User-Agent": f"purse/{__version__}"}
 
 
 def read_secret(text: str) -> bytes:
     """Return the bytes of a secret. Raise `ValueError`, which does not show it."""
     try:
-        key = base64.b64decode(text.removeprefix(PREFIX), validate=True)
+        key = base64.b64decode(text.removeprefix(_PREFIX), validate=True)
     except (ValueError, binascii.Error):
         key = b""
-    if not text.startswith(PREFIX) or not LEAST <= len(key) <= MOST:
-        raise ValueError(f"must hold {PREFIX} and {LEAST} to {MOST} bytes in base64")
+    if not text.startswith(_PREFIX) or not _LEAST <= len(key) <= _MOST:
+        raise ValueError(f"must hold {_PREFIX} and {_LEAST} to {_MOST} bytes in base64")
     return key
 
 
@@ -50,13 +50,13 @@ def standard(
     terms       the body of the first entry of the journal
     timestamp   seconds since 1970
     """
-    facts = facts_of(terms, event)
+    facts = _facts_of(terms, event)
     at = datetime.fromtimestamp(event.at / 1000, UTC).isoformat(timespec="milliseconds")
-    body = compact_bytes({"type": TYPE, "timestamp": at, "data": facts})
+    body = compact_bytes({"type": _TYPE, "timestamp": at, "data": facts})
     signed = f"{facts['key']}.{timestamp}.".encode() + body
     digest = base64.b64encode(hmac.new(secret, signed, hashlib.sha256).digest()).decode()
     return {
-        **HEADERS,
+        **_HEADERS,
         "webhook-id": facts["key"],
         "webhook-timestamp": str(timestamp),
         "webhook-signature": f"v1,{digest}",
@@ -65,18 +65,18 @@ def standard(
 
 def slack(terms: Mapping[str, Any], event: Entry) -> tuple[dict[str, str], bytes]:
     """Return headers and body of a message for Slack."""
-    facts = facts_of(terms, event)
+    facts = _facts_of(terms, event)
     about = facts.get("resource", facts.get("arm"))
-    left = "; ".join(map(in_words, facts["purses"], terms["budget"], repeat(facts.get("period"))))
+    left = "; ".join(map(_in_words, facts["purses"], terms["budget"], repeat(facts.get("period"))))
     words = f"{facts['kind']} {facts['name']}: alert {facts['rule']}"
     words += ("" if about is None else f" ({about})") + f"; {left}"
     words += "; an ask was refused" if "refused" in facts else ""
     if "affords" in facts:
         words += f"; about {facts['requests']} more requests, money for {facts['affords']}"
-    return HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
+    return _HEADERS, compact_bytes({"text": html.escape(words, quote=False)})
 
 
-def in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> str:
+def _in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> str:
     """Return the balance of a resource for people. An event tells of all periods; of this one it
     tells what is left.
 
@@ -88,7 +88,7 @@ def in_words(purse: Mapping[str, str], allowance: int, period: int | None) -> st
     return f"{left} {name} left in period {period}, whose allowance is {text(allowance)}"
 
 
-def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
+def _facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
     """Return what a message says of an event; amounts are decimal text."""
     said = event.body
     return {
@@ -97,7 +97,7 @@ def facts_of(terms: Mapping[str, Any], event: Entry) -> dict[str, Any]:
         "key": f"{terms['id']}/{said['key']}",
         "entry": event.seq,
         "rule": said["rule"],
-        **{word: said[word] for word in ABOUT if word in said},
+        **{word: said[word] for word in _ABOUT if word in said},
         **({"refused": list(map(amounts.text, said["refused"]))} if "refused" in said else {}),
         **({"period": said["period"]} if said["period"] else {}),
         "purses": [

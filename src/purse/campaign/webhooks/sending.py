@@ -20,23 +20,23 @@ from urllib.parse import urlsplit
 
 from purse.client.deadline import TooLong, left, read_answer, send_all
 
-SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
-MOST_READ = 65_536  # bytes of status line and headers; the body of an answer is not read
-MOST = 2_000  # characters of an address
-MOST_ADDRESSES = 16  # network addresses of one host
-PORTS = {"https": 443, "http": 80}
-PRINTABLE = re.compile(r"[\x21-\x7e]+")
-HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9.])?|[0-9A-Fa-f:.]+")
+_SEND_S = 10.0  # seconds that a receiver has to answer, from the look-up of its name on
+_MOST_READ = 65_536  # bytes of status line and headers; the body of an answer is not read
+_MOST = 2_000  # characters of an address
+_MOST_ADDRESSES = 16  # network addresses of one host
+_PORTS = {"https": 443, "http": 80}
+_PRINTABLE = re.compile(r"[\x21-\x7e]+")
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,252}[A-Za-z0-9.])?|[0-9A-Fa-f:.]+")
 # what a resolver may take for a number: 127.0.0.1, 2130706433, 0x7f.1
-NUMBER = re.compile(r"(.*\.)?([0-9]+|0[xX][0-9A-Fa-f]*)\.?")
-ALLOWED = (
-    f"must look like https://HOST/PATH, in at most {MOST:,} characters of ASCII, without a user, "
+_NUMBER = re.compile(r"(.*\.)?([0-9]+|0[xX][0-9A-Fa-f]*)\.?")
+_ALLOWED = (
+    f"must look like https://HOST/PATH, in at most {_MOST:,} characters of ASCII, without a user, "
     "a password or a fragment"
 )
-NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
+_NAT64 = IPv6Network("64:ff9b::/96")  # an IPv4 address in its last 32 bits
 # not public, whatever a version of Python says: protocols, documentation, site-local, IPv4 in IPv6
-CLOSED = tuple(map(ip_network, ("192.0.0.0/24", "3fff::/20", "fec0::/10", "::/96")))
-Resolve = Callable[[str, int], list[Any]]  # rows as `socket.getaddrinfo` returns them
+_CLOSED = tuple(map(ip_network, ("192.0.0.0/24", "3fff::/20", "fec0::/10", "::/96")))
+_Resolve = Callable[[str, int], list[Any]]  # rows as `socket.getaddrinfo` returns them
 
 
 class NotSent(Exception):
@@ -55,25 +55,25 @@ class Target(NamedTuple):
     def authority(self) -> str:
         """The host for a header, with a port that is not the usual one."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 def read_target(address: str) -> Target:
     """Return the parts of an address. Raise `ValueError` with what is allowed."""
-    if len(address) > MOST or not PRINTABLE.fullmatch(address):
-        raise ValueError(ALLOWED)
+    if len(address) > _MOST or not _PRINTABLE.fullmatch(address):
+        raise ValueError(_ALLOWED)
     try:
         parts = urlsplit(address)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ValueError(ALLOWED) from None
-    is_odd = parts.scheme not in PORTS or port == 0 or not HOST.fullmatch(host)
+        raise ValueError(_ALLOWED) from None
+    is_odd = parts.scheme not in _PORTS or port == 0 or not _HOST.fullmatch(host)
     if is_odd or "@" in parts.netloc or "#" in address or "\\" in address:
-        raise ValueError(ALLOWED)
-    if NUMBER.fullmatch(host) and not is_address(host):
+        raise ValueError(_ALLOWED)
+    if _NUMBER.fullmatch(host) and not is_address(host):
         raise ValueError("must have a host in numbers written as four of them, as in 192.0.2.1")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(parts.scheme, host, port or PORTS[parts.scheme], path)
+    return Target(parts.scheme, host, port or _PORTS[parts.scheme], path)
 
 
 def is_address(host: str) -> bool:
@@ -89,12 +89,12 @@ def is_address(host: str) -> bool:
     return True
 
 
-def resolve(host: str, port: int) -> list[Any]:
+def _resolve(host: str, port: int) -> list[Any]:
     """Return the network addresses of a host, as the system finds them."""
     return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
 
-def checked(target: Target, look_up: Resolve, *, allow_private: bool) -> list[tuple[int, Any]]:
+def _checked(target: Target, look_up: _Resolve, *, allow_private: bool) -> list[tuple[int, Any]]:
     """Return (family, address) of each network address of a host: connect to these, and look up
     no more.
 
@@ -105,7 +105,7 @@ def checked(target: Target, look_up: Resolve, *, allow_private: bool) -> list[tu
     except (OSError, UnicodeError):
         raise NotSent("no such host") from None
     places = [(row[0], row[4]) for row in rows if row[0] in (socket.AF_INET, socket.AF_INET6)]
-    if not places or len(places) > MOST_ADDRESSES:
+    if not places or len(places) > _MOST_ADDRESSES:
         raise NotSent("no such host")
     if not allow_private and not all(is_public(str(place[0])) for _, place in places):
         raise NotSent("address not allowed")
@@ -122,7 +122,7 @@ def is_public(text: str) -> bool:
     """
     address = ip_address(text)
     if isinstance(address, IPv6Address):
-        inner = embedded(address)
+        inner = _embedded(address)
         if inner is not None:
             return is_public(str(inner))
         if address.scope_id is not None:
@@ -130,15 +130,15 @@ def is_public(text: str) -> bool:
     return (
         address.is_global
         and not (address.is_multicast or address.is_reserved or address.is_unspecified)
-        and not any(address in network for network in CLOSED)
+        and not any(address in network for network in _CLOSED)
     )
 
 
-def embedded(address: IPv6Address) -> IPv4Address | None:
+def _embedded(address: IPv6Address) -> IPv4Address | None:
     """Return the IPv4 address that an IPv6 address leads to, or None."""
     if address.teredo is not None:
         return address.teredo[1]
-    if address in NAT64:
+    if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address.ipv4_mapped or address.sixtofour
 
@@ -149,8 +149,8 @@ def send(
     body: bytes,
     *,
     allow_private: bool = False,
-    seconds: float = SEND_S,
-    look_up: Resolve = resolve,
+    seconds: float = _SEND_S,
+    look_up: _Resolve = _resolve,
     context: ssl.SSLContext | None = None,
 ) -> None:
     """Send a message. Raise `NotSent` if it did not arrive, or may not have.
@@ -165,9 +165,9 @@ def send(
         raise NotSent("http not allowed")
     deadline = time.monotonic() + seconds
     try:
-        places = checked(target, look_up, allow_private=allow_private)
-        with connected(target, places, deadline, context) as link:
-            status = answer(target, link, headers, body, deadline)
+        places = _checked(target, look_up, allow_private=allow_private)
+        with _connected(target, places, deadline, context) as link:
+            status = _answer(target, link, headers, body, deadline)
     except ssl.SSLError as error:
         timed_out = isinstance(error, TimeoutError) or "timed out" in str(error)
         raise NotSent("timeout" if timed_out else "TLS failed") from None
@@ -185,7 +185,7 @@ def send(
         raise NotSent(f"HTTP {status}")
 
 
-def connected(
+def _connected(
     target: Target, places: list[tuple[int, Any]], deadline: float, context: ssl.SSLContext | None
 ) -> socket.socket:
     """Return a connection to the first of these network addresses that answers."""
@@ -197,7 +197,7 @@ def connected(
             if target.scheme == "http":
                 return connection
             connection.settimeout(left(deadline))
-            return (context or trusted()).wrap_socket(connection, server_hostname=target.host)
+            return (context or _trusted()).wrap_socket(connection, server_hostname=target.host)
         except BaseException as error:
             connection.close()
             is_final = not isinstance(error, OSError) or isinstance(
@@ -208,7 +208,7 @@ def connected(
     raise NotSent("no such host")
 
 
-def answer(
+def _answer(
     target: Target, link: socket.socket, headers: Mapping[str, str], body: bytes, deadline: float
 ) -> int:
     """Return the status of the answer to a message."""
@@ -216,10 +216,10 @@ def answer(
     head = "".join(f"{name}: {value}\r\n" for name, value in lines.items())
     message = f"POST {target.path} HTTP/1.1\r\n{head}\r\n".encode("ascii") + body
     send_all(link, message, deadline)
-    return read_answer(link, "POST", deadline, MOST_READ).status
+    return read_answer(link, "POST", deadline, _MOST_READ).status
 
 
 @cache
-def trusted() -> ssl.SSLContext:
+def _trusted() -> ssl.SSLContext:
     """Return what the system trusts."""
     return ssl.create_default_context()

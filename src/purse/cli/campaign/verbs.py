@@ -27,7 +27,7 @@ from purse.cli.show import SUMS, show_receipt
 from purse.errors import InvalidInput, PurseError, invalid
 from purse.policies import DEFAULT
 
-NO_END = (
+_NO_END = (
     "Neither a number of rounds nor an end is known, so the budget buys the most reward in all, in "
     "as many rounds as it lasts, from what has the most reward for its cost (--horizon, --every or "
     "--until changes it)"
@@ -42,10 +42,10 @@ def commands() -> Commands:
         "cost_ceiling": "how high add-arm and set-arm may move the most that an arm costs: of all "
         "arms, or of one as NAME=COST; None: no higher than --arm says",
     }
-    own = {name: (Kind({}, cost, "COST|NAME=COST", name), text) for name, text in costs.items()}
-    new = command(Campaign, "create", "new", call=create, own=own)
-    ask = command(Campaign, "_ask", call=ask_for, columns="asked", without=["context"])
-    audit = command(Campaign, "audit", own={"acknowledged": (Kind({}, numbers, "FILE"), "")})
+    own = {name: (Kind({}, _cost, "COST|NAME=COST", name), text) for name, text in costs.items()}
+    new = command(Campaign, "create", "new", call=_create, own=own)
+    ask = command(Campaign, "_ask", call=_ask_for, columns="asked", without=["context"])
+    audit = command(Campaign, "audit", own={"acknowledged": (Kind({}, _numbers, "FILE"), "")})
     without = click.Option(
         ["--without-contexts"],
         is_flag=True,
@@ -55,20 +55,20 @@ def commands() -> Commands:
     names = ("tickets", "probabilities")
     by_hand = {
         budgets.SPEND: [new, ask, tell],
-        budgets.LOOK: [*(command(Campaign, name) for name in names), watch, labels()],
+        budgets.LOOK: [*(command(Campaign, name) for name in names), watch, _labels()],
         budgets.KEEP: [budgets.export(Campaign, without), restore, audit],
     }
     return budgets.sections(Campaign, by_hand)
 
 
-def create(
+def _create(
     *, arms: Mapping[str, Any], cost_min: Any = None, cost_ceiling: Any = None, **given: Any
 ) -> Campaign:
     """Create a campaign, and say what a pull is taken to cost if it was not typed."""
     campaign = Campaign.create(
         arms=arms,
-        cost_min=spread(cost_min, arms, {}),
-        cost_ceiling=spread(cost_ceiling, arms, arms),
+        cost_min=_spread(cost_min, arms, {}),
+        cost_ceiling=_spread(cost_ceiling, arms, arms),
         **given,
     )
     if cost_min is None and hasattr(campaign, "terms"):
@@ -77,12 +77,12 @@ def create(
         least = zip(campaign.terms.arms, texts(campaign.terms.cost_min), strict=True)
         said = ", ".join(f"{arm} {','.join(costs)}" for arm, costs in least)
         click.echo(f"A pull is taken to cost at least: {said} (--cost-min changes it)", err=True)
-    if not {"horizon", "every", "until"} & given.keys() and plans(given.get("policy", DEFAULT)):
-        click.echo(NO_END, err=True)
+    if not {"horizon", "every", "until"} & given.keys() and _plans(given.get("policy", DEFAULT)):
+        click.echo(_NO_END, err=True)
     return campaign
 
 
-def plans(policy: str) -> bool:
+def _plans(policy: str) -> bool:
     """Return whether a policy plans by the number of rounds that are left."""
     from purse.engine.job import find_policy, plans_by_forecast
 
@@ -91,7 +91,7 @@ def plans(policy: str) -> bool:
     return False
 
 
-def labels() -> click.Command:
+def _labels() -> click.Command:
     """Return the command `labels`, which prints CSV, too."""
     plain = command(Campaign, "labels")
     show = plain.callback
@@ -121,12 +121,12 @@ def labels() -> click.Command:
     return plain
 
 
-def cost(text: str) -> tuple[str, Any]:
+def _cost(text: str) -> tuple[str, Any]:
     """Return an arm and its cost; without a name, that of all arms."""
     return pair(text) if "=" in text else ("", amounts(text))
 
 
-def spread(
+def _spread(
     costs: list[tuple[str, Any]] | None, arms: Iterable[str], rest: Mapping[str, Any]
 ) -> Any:
     """Return the cost of all arms, or of each, as it was typed.
@@ -143,7 +143,7 @@ def spread(
     return rest
 
 
-def ask_for(
+def _ask_for(
     campaign: Campaign, n: Any = 1, contexts: list[Any] | None = None, **given: Any
 ) -> list[CampaignTicket]:
     """Ask for tickets, and say what an ask may have to wait for."""
@@ -173,7 +173,7 @@ def restore(file: Path, name: str | None, account: str | None, storage: str) -> 
     click.echo(str(campaign.status()))
 
 
-def numbers(path: str) -> list[Any]:
+def _numbers(path: str) -> list[Any]:
     """Return the numbers in the lines of a file."""
     return [number(line.strip()) for line in content(path).splitlines() if line.strip()]
 
@@ -204,16 +204,16 @@ def tell(
         if reward is not None or cost is not None:
             raise InvalidInput("reward and cost are read from stdin if the ticket is -")
         lines = enumerate(sys.stdin, 1)
-        reports = [report_of(place, line) for place, line in lines if line.strip()]
+        reports = [_report_of(place, line) for place, line in lines if line.strip()]
     elif reward is None or cost is None:
         raise InvalidInput(f"ticket {ticket}: give both --reward and --cost")
     else:
         reports = [Report(number(ticket), number(reward), amounts(cost))]
     answers = opened(Campaign, of, storage).tell_many(reports)
-    show_answers(reports, answers, as_json)
+    _show_answers(reports, answers, as_json)
 
 
-def report_of(place: int, line: str) -> Report:
+def _report_of(place: int, line: str) -> Report:
     """Return the report on a line of stdin."""
     try:
         report = Report(**json.loads(line))
@@ -228,7 +228,7 @@ def report_of(place: int, line: str) -> Report:
     return report
 
 
-def show_answers(reports: list[Report], answers: list[Any], as_json: bool) -> None:
+def _show_answers(reports: list[Report], answers: list[Any], as_json: bool) -> None:
     """Print receipts; an error of one report goes to stderr, and the exit code is 2."""
     wrong = []
     for report, answer in zip(reports, answers, strict=True):

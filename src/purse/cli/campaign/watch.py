@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 
     from purse.campaign.api.results import BalanceStatus, CampaignTicket, Status
 
-EVERY = 1.0  # seconds
-SHOWN = 8  # open tickets
-BAR = 60  # characters
-PARTS = (
+_EVERY = 1.0  # seconds
+_SHOWN = 8  # open tickets
+_BAR = 60  # characters
+_PARTS = (
     ("spent", "green", "█"),
     ("held", "yellow", "▓"),
     ("presumed", "magenta", "▒"),
@@ -56,24 +56,24 @@ def watch(name: str, once: bool, storage: str) -> None:
         raise PurseError(
             "`watch` needs the database's own address; the dashboard of the server shows the same"
         )
-    pictures = changes(Campaign.open(name, storage=storage))
+    pictures = _changes(Campaign.open(name, storage=storage))
     console = Console(highlight=False)
     with suppress(KeyboardInterrupt):
         if once:
-            console.print(view(*next(pictures)))
+            console.print(_view(*next(pictures)))
         elif not console.is_terminal:
             seen = 0
             for status, history, _, _ in pictures:
                 if history["seq"] > seen:
-                    click.echo(line(status, history))
+                    click.echo(_line(status, history))
                     seen = history["seq"]
         else:
             with Live(console=console, auto_refresh=False) as live:
                 for picture in pictures:
-                    live.update(view(*picture), refresh=True)
+                    live.update(_view(*picture), refresh=True)
 
 
-def changes(
+def _changes(
     campaign: Campaign,
 ) -> Iterator[tuple[Status, dict[str, Any], list[CampaignTicket], float]]:
     """Yield status, history, oldest open tickets and the time of a campaign, once a second."""
@@ -84,11 +84,11 @@ def changes(
         history, status = followed.follow(), campaign.status()
         now = campaign.storage.now()
         facts = history.as_dict(now, state=status.status)
-        yield status, facts, campaign.tickets(limit=SHOWN), now / 1000
-        time.sleep(EVERY)
+        yield status, facts, campaign.tickets(limit=_SHOWN), now / 1000
+        time.sleep(_EVERY)
 
 
-def line(status: Status, history: dict[str, Any]) -> str:
+def _line(status: Status, history: dict[str, Any]) -> str:
     """Return the status of the campaign on one line."""
     purses = ", ".join(
         f"{purse.resource} spent {purse.spent} held {purse.held} presumed "
@@ -100,7 +100,7 @@ def line(status: Status, history: dict[str, Any]) -> str:
     return f"{history['seq']} {state_text(status)}: {purses}; pulls {pulls}{alarms}"
 
 
-def view(
+def _view(
     status: Status, history: dict[str, Any], tickets: list[CampaignTicket], now: float
 ) -> RenderableType:
     """Return the whole view."""
@@ -115,32 +115,32 @@ def view(
     parts: list[RenderableType] = [head]
     purses = in_period(status.purses, status.period)
     for purse, past in zip(purses, history["purses"], strict=True):
-        parts += [bar(purse), Text(f"  {runs_out(past['projection'])}")]
+        parts += [_bar(purse), Text(f"  {_runs_out(past['projection'])}")]
     parts += [Text(f"period {status.period}")] if status.period else []
     parts += [Text(f"forecast: {status.forecast_words}")] if status.forecast else []
-    parts += [arm_table(status, history), open_tickets(status, tickets, now)]
+    parts += [_arm_table(status, history), _open_tickets(status, tickets, now)]
     parts += [Text(f"! {alarm}", "bold red") for alarm in status.alarms]
     return Group(*parts)
 
 
-def bar(purse: BalanceStatus) -> Text:
+def _bar(purse: BalanceStatus) -> Text:
     """Return the balance of one resource as a bar and in numbers."""
     from rich.text import Text
 
     budget = float(purse.budget)
     text, done, end = Text(), 0, 0.0
-    for part, style, mark in PARTS:
+    for part, style, mark in _PARTS:
         end += float(getattr(purse, part))
-        width = round(BAR * min(1.0, end / budget if budget else 1.0)) - done
+        width = round(_BAR * min(1.0, end / budget if budget else 1.0)) - done
         text.append(mark * width, style)
         done += width
     text.append(f"  {purse.budget} {purse.resource}\n ")
-    for part, style, mark in PARTS:
+    for part, style, mark in _PARTS:
         text.append(f" {mark} ", style).append(f"{part} {getattr(purse, part)} ")
     return text.append(f"  overrun {purse.overrun}", "bold red") if purse.overrun != "0" else text
 
 
-def runs_out(projection: dict[str, float] | None) -> str:
+def _runs_out(projection: dict[str, float] | None) -> str:
     """Return when the budget runs out at the present rate of spending."""
     if projection is None:
         return "nothing was spent recently"
@@ -150,7 +150,7 @@ def runs_out(projection: dict[str, float] | None) -> str:
     return f"at {speed} an hour it lasts {lasts}, until {at}"
 
 
-def arm_table(status: Status, history: dict[str, Any]) -> Table:
+def _arm_table(status: Status, history: dict[str, Any]) -> Table:
     """Return a table with pulls, means and intervals of each arm."""
     from rich import box
     from rich.table import Table
@@ -175,7 +175,7 @@ def arm_table(status: Status, history: dict[str, Any]) -> Table:
     return table
 
 
-def open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> Text:
+def _open_tickets(status: Status, tickets: list[CampaignTicket], now: float) -> Text:
     """Return the open tickets, the oldest first."""
     from rich.text import Text
 

@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from purse.base import validation
 from purse.errors import InvalidInput, invalid
 
-GEOMETRIC = "geometric"
-MOST_ROUNDS = 10_000  # of a delay: all tickets that may be open at once have a place in memory
-LEAST_MEAN = 0.001
-ALLOWED = (
-    f"must be a whole number of rounds from 0 to {MOST_ROUNDS}, or '{GEOMETRIC}:MEAN' with a mean "
-    f"from {LEAST_MEAN} to {MOST_ROUNDS}"
+_GEOMETRIC = "geometric"
+_MOST_ROUNDS = 10_000  # of a delay: all tickets that may be open at once have a place in memory
+_LEAST_MEAN = 0.001
+_ALLOWED = (
+    f"must be a whole number of rounds from 0 to {_MOST_ROUNDS}, or '{_GEOMETRIC}:MEAN' with a "
+    f"mean from {_LEAST_MEAN} to {_MOST_ROUNDS}"
 )
 
 
@@ -42,7 +42,7 @@ class Delay(NamedTuple):
     def value(self) -> int | str:
         """The delay as users write it: 3 or "geometric:2.5"."""
         number = repr(self.mean).removesuffix(".0")
-        return f"{GEOMETRIC}:{number}" if self.geometric else int(self.mean)
+        return f"{_GEOMETRIC}:{number}" if self.geometric else int(self.mean)
 
 
 NO_DELAY = Delay(False, 0.0)
@@ -64,9 +64,13 @@ def parse_delay(delay: Any) -> Delay:
         elif isinstance(delay, (tuple, list)):
             kind, number = delay
         if kind is None:
-            return Delay(False, float(validation.integer("delay", number, low=0, high=MOST_ROUNDS)))
-        if isinstance(kind, str) and kind == GEOMETRIC:
-            return Delay(True, validation.number("delay", number, low=LEAST_MEAN, high=MOST_ROUNDS))
+            return Delay(
+                False, float(validation.integer("delay", number, low=0, high=_MOST_ROUNDS))
+            )
+        if isinstance(kind, str) and kind == _GEOMETRIC:
+            return Delay(
+                True, validation.number("delay", number, low=_LEAST_MEAN, high=_MOST_ROUNDS)
+            )
     except (InvalidInput, ValueError):
         pass  # one message for all
-    raise invalid("delay", delay, ALLOWED)
+    raise invalid("delay", delay, _ALLOWED)

@@ -70,10 +70,10 @@ SEEN = False  # whether the policy wants the masks of earlier rounds
 CONTEXTS = False  # whether the policy sees contexts, and the world has any
 # counts of a path: turns; rounds that were asked for, skipped or passed; tickets that are out;
 # whether a report could not be paid; whether an ask was refused and no report has come since
-TURN, ASKED, OUT, UNPAID, WAITING = range(5)
+_TURN, _ASKED, _OUT, _UNPAID, _WAITING = range(5)
 
 
-class LateRoom(NamedTuple):
+class _LateRoom(NamedTuple):
     """The room that a path with late reports works in."""
 
     space: Workspace
@@ -86,9 +86,9 @@ class LateRoom(NamedTuple):
     horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
 
-def new_room(job: Job) -> LateRoom:
+def new_room(job: Job) -> _LateRoom:
     """Allocate the room for one thread."""
-    return LateRoom(
+    return _LateRoom(
         new_workspace(job.problem, counted=job.counts_masks),
         new_tickets(job),
         job.delay.geometric,
@@ -109,14 +109,14 @@ def bind_policy(job: Job) -> Any:
     tells = attach(ask_tell.tell, update=policy.update)
     return attach(
         play,
-        ask_next=attach(ask_round, ask=asks, SEEN=wants_masks(policy), **{**world, **common}),
-        tell_due=attach(tell_reports, tell=tells, **{**world, **common}),
+        ask_next=attach(_ask_round, ask=asks, SEEN=wants_masks(policy), **{**world, **common}),
+        tell_due=attach(_tell_reports, tell=tells, **{**world, **common}),
         RESOURCES=job.problem.n_resources,
     )
 
 
 @cold
-def begin(game: Game, room: LateRoom) -> None:
+def _begin(game: Game, room: _LateRoom) -> None:
     """Set the room back to the beginning of a path."""
     space = room.space
     for m in range(space.left_units.shape[0]):
@@ -131,7 +131,7 @@ def begin(game: Game, room: LateRoom) -> None:
 
 
 @kernel
-def extra_turns(room: LateRoom, seed: int, path: int, t: int, attempt: int) -> int:
+def _extra_turns(room: _LateRoom, seed: int, path: int, t: int, attempt: int) -> int:
     """Return by how many turns the report on round t comes late."""
     if not room.geometric:
         return int(room.mean)
@@ -140,7 +140,7 @@ def extra_turns(room: LateRoom, seed: int, path: int, t: int, attempt: int) -> i
     return min(extra, room.tickets.after.shape[0] - 1)
 
 
-def tell_reports(live: LiveGame, path: Path, room: LateRoom) -> int:
+def _tell_reports(live: LiveGame, path: Path, room: _LateRoom) -> int:
     """Tell the reports that are due in this turn.
 
     Return `GOING`, or `FAULT` if the world drew what is out of bounds.
@@ -149,11 +149,11 @@ def tell_reports(live: LiveGame, path: Path, room: LateRoom) -> int:
     n_places = tickets.after.shape[0]
     again, free = n_places, n_places + 1
     while True:
-        place = pop(tickets, room.counts[TURN] % n_places)
+        place = pop(tickets, room.counts[_TURN] % n_places)
         if place < 0:
             return GOING
-        room.counts[WAITING] = 0
-        room.counts[OUT] -= 1
+        room.counts[_WAITING] = 0
+        room.counts[_OUT] -= 1
         t = tickets.rounds[place]
         load_ticket(tickets, place, room.held, space)
         if CONTEXTS:
@@ -173,11 +173,11 @@ def tell_reports(live: LiveGame, path: Path, room: LateRoom) -> int:
             push(tickets, again, place)
             continue
         else:
-            room.counts[UNPAID] = 1
+            room.counts[_UNPAID] = 1
         push(tickets, free, place)
 
 
-def ask_round(live: LiveGame, path: Path, room: LateRoom) -> int:
+def _ask_round(live: LiveGame, path: Path, room: _LateRoom) -> int:
     """Ask once: for a round whose arm could not be paid, or else for a new one.
 
     Return `GOING`; `OVER` if the ask is refused with nothing out; `FAULT` if no arm was chosen.
@@ -187,7 +187,7 @@ def ask_round(live: LiveGame, path: Path, room: LateRoom) -> int:
     again, free = n_places, n_places + 1
     place = pop(tickets, again)
     if place < 0:
-        t = room.counts[ASKED] + 1
+        t = room.counts[_ASKED] + 1
         masked = game.up.shape[0] > 0
         if masked:
             mark_allowed(game, t, space.left_units, space.allowed)
@@ -199,12 +199,12 @@ def ask_round(live: LiveGame, path: Path, room: LateRoom) -> int:
             return FAULT
         refused = outcome < INITIAL or outcome > DONE
         skipped = outcome == NO_PULL and first == SKIP and game.may_skip
-        if refused and room.counts[OUT] == 0 and not skipped:
+        if refused and room.counts[_OUT] == 0 and not skipped:
             return OVER
         if refused and not game.may_skip:
-            room.counts[WAITING] = 1
+            room.counts[_WAITING] = 1
             return GOING
-        room.counts[ASKED] = t
+        room.counts[_ASKED] = t
         if SEEN:
             count_up(game, t, space)
         if refused:
@@ -216,11 +216,11 @@ def ask_round(live: LiveGame, path: Path, room: LateRoom) -> int:
             keep_context(tickets, place, space.context)
     if PENDING:
         count_pending(tickets, place, 1, space.pending)
-    extra = extra_turns(
+    extra = _extra_turns(
         room, game.seed, path.number, tickets.rounds[place], tickets.attempts[place]
     )
-    push(tickets, (room.counts[TURN] + 1 + extra) % n_places, place)
-    room.counts[OUT] += 1
+    push(tickets, (room.counts[_TURN] + 1 + extra) % n_places, place)
+    room.counts[_OUT] += 1
     return GOING
 
 
@@ -234,7 +234,7 @@ def play(
     number: int,
     row: int,
     out: PathResults,
-    room: LateRoom,
+    room: _LateRoom,
     last: int,
 ) -> int:
     """Play path `number` on from its row of `out`, up to round `last` or its end.
@@ -275,18 +275,18 @@ def play(
     )
     begin_path(path)
     if path.counts[ROUNDS] == 0:
-        begin(game, room)
+        _begin(game, room)
     standing = GOING
     while standing == GOING and (path.counts[ROUNDS] < last or last == game.last_round):
-        counts[TURN] += 1
+        counts[_TURN] += 1
         standing = tell_due(live, path, room)
         if standing != GOING:
             return standing
-        all_asked = tickets.first[tickets.after.shape[0]] < 0 and counts[ASKED] == game.last_round
-        if counts[UNPAID] != 0 or all_asked:
-            if counts[OUT] == 0:
+        all_asked = tickets.first[tickets.after.shape[0]] < 0 and counts[_ASKED] == game.last_round
+        if counts[_UNPAID] != 0 or all_asked:
+            if counts[_OUT] == 0:
                 standing = OVER
-        elif counts[WAITING] == 0:
+        elif counts[_WAITING] == 0:
             standing = ask_next(live, path, room)
     if standing != FAULT:
         end_path(path, standing)

@@ -27,9 +27,9 @@ from purse.compiler.kernel import cold, kernel
 from purse.kernels.fastmath import exp, log
 from purse.types import Floats, Ints
 
-FIRST_BLOCK = 8
-SIZES = 11  # blocks of up to 2^13 reports
-REMEMBERED = 2.0  # the weight that other arms keep after a change
+_FIRST_BLOCK = 8
+_SIZES = 11  # blocks of up to 2^13 reports
+_REMEMBERED = 2.0  # the weight that other arms keep after a change
 
 
 class FadingMeans(NamedTuple):
@@ -93,7 +93,7 @@ def new_change_test(n_arms: int, n_signals: int) -> ChangeTest:
     return ChangeTest(
         np.zeros(n_arms, np.int64),
         np.zeros((n_arms, n_signals)),
-        np.zeros((n_arms, SIZES, n_signals)),
+        np.zeros((n_arms, _SIZES, n_signals)),
     )
 
 
@@ -106,17 +106,17 @@ def find_change(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> i
     Return -1 if no block differs.
     """
     test.reports[arm] += 1
-    if test.reports[arm] % FIRST_BLOCK != 0:
+    if test.reports[arm] % _FIRST_BLOCK != 0:
         return -1
-    return compare_blocks(test, arm, tops, threshold)
+    return _compare_blocks(test, arm, tops, threshold)
 
 
 @cold
-def compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> int:
+def _compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -> int:
     """Close the blocks that end with this report, and compare each with all that came before."""
     n = test.reports[arm]
-    size = FIRST_BLOCK
-    for place in range(SIZES):
+    size = _FIRST_BLOCK
+    for place in range(_SIZES):
         if n % size != 0:
             break
         older = n - size
@@ -124,8 +124,8 @@ def compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -
             if older >= size and tops[s] > 0:
                 mean = test.sums[arm, s] / n / tops[s]
                 old = test.before[arm, place, s] / older / tops[s]
-                new = block_mean(test, arm, place, s) / tops[s]
-                ratio = older * divergence(old, mean) + size * divergence(new, mean)
+                new = _block_mean(test, arm, place, s) / tops[s]
+                ratio = older * _divergence(old, mean) + size * _divergence(new, mean)
                 if ratio > threshold + log(float(n)):
                     return place
         for s in range(test.sums.shape[1]):
@@ -135,13 +135,13 @@ def compare_blocks(test: ChangeTest, arm: int, tops: Floats, threshold: float) -
 
 
 @cold
-def block_mean(test: ChangeTest, arm: int, place: int, s: int) -> float:
+def _block_mean(test: ChangeTest, arm: int, place: int, s: int) -> float:
     """Return the mean of a signal in the block that `find_change` returned."""
-    return (test.sums[arm, s] - test.before[arm, place, s]) / (FIRST_BLOCK << place)
+    return (test.sums[arm, s] - test.before[arm, place, s]) / (_FIRST_BLOCK << place)
 
 
 @cold
-def divergence(p: float, q: float) -> float:
+def _divergence(p: float, q: float) -> float:
     """Return kl(p, q) of two coins, in nats."""
     total = 0.0
     if p > 0:
@@ -158,7 +158,7 @@ def restart(test: ChangeTest) -> None:
         test.reports[arm] = 0
         for s in range(test.sums.shape[1]):
             test.sums[arm, s] = 0.0
-            for place in range(SIZES):
+            for place in range(_SIZES):
                 test.before[arm, place, s] = 0.0
 
 
@@ -169,9 +169,9 @@ def keep_block(arms: FadingMeans, test: ChangeTest, changed: int, place: int) ->
     The test starts again.
     """
     for i in range(arms.weights.shape[0]):
-        weight = float(FIRST_BLOCK << place) if i == changed else min(REMEMBERED, arms.weights[i])
+        weight = float(_FIRST_BLOCK << place) if i == changed else min(_REMEMBERED, arms.weights[i])
         if arms.weights[i] > 0:
             weigh(arms, i, weight / arms.weights[i])
     for s in range(arms.means.shape[1]):
-        arms.means[changed, s] = block_mean(test, changed, place, s)
+        arms.means[changed, s] = _block_mean(test, changed, place, s)
     restart(test)

@@ -70,7 +70,7 @@ class LossStakes(NamedTuple):
 
 
 @kernel
-def pulls_of(arms: FadingMeans, safe: int, amounts: Floats, rounds: float) -> float:
+def _pulls_of(arms: FadingMeans, safe: int, amounts: Floats, rounds: float) -> float:
     """N(v, h): how often the safe arm can be pulled."""
     pulls = rounds
     for j in range(amounts.shape[0]):
@@ -89,11 +89,11 @@ def displaced(arms: FadingMeans, stakes: LossStakes, uses: Floats, safe: int, ar
         cost = arms.means[arm, 1 + j] if arms.weights[arm] > 0 else uses[arm, j]
         price = max(CHEAPEST, arms.means[safe, 1 + j])
         after = min(after, (stakes.left[j] - cost) / price)
-    return pulls_of(arms, safe, stakes.left, stakes.rounds_left) - max(0.0, after)
+    return _pulls_of(arms, safe, stakes.left, stakes.rounds_left) - max(0.0, after)
 
 
 @cold
-def places_of(
+def _places_of(
     arms: FadingMeans, paid: Floats, uses: Floats, timed: bool, safe: int, arm: int
 ) -> float:
     """e: the pulls of the safe arm that a pull of `arm` took the place of at most."""
@@ -123,12 +123,12 @@ def count_lost(
     pending   (K,) open tickets
     """
     timed = stakes.rounds_left < math.inf
-    taken = pulls_of(arms, safe, stakes.budget, stakes.rounds)
-    taken -= pulls_of(arms, safe, stakes.left, stakes.rounds_left)
+    taken = _pulls_of(arms, safe, stakes.budget, stakes.rounds)
+    taken -= _pulls_of(arms, safe, stakes.left, stakes.rounds_left)
     pulls = more = 0.0
     for k in range(lost.shape[0]):
         n = paid[k, REPORTS] + pending[k]
-        lost[k] = 1.0 if k == safe else places_of(arms, paid, uses, timed, safe, k)
+        lost[k] = 1.0 if k == safe else _places_of(arms, paid, uses, timed, safe, k)
         if lost[k] > DEARER:
             pulls += n
             more += n * (lost[k] - 1)
@@ -153,7 +153,7 @@ def count_lost(
 @kernel
 def may_lose(arms: FadingMeans, stakes: LossStakes, safe: int, rho: float) -> float:
     """Return what may be lost in all: a part of what the safe arm alone brings."""
-    return stakes.guard * rho * pulls_of(arms, safe, stakes.budget, stakes.rounds)
+    return stakes.guard * rho * _pulls_of(arms, safe, stakes.budget, stakes.rounds)
 
 
 @kernel

@@ -24,9 +24,9 @@ from purse.kernels.masks import is_allowed
 from purse.kernels.small_lp import SmallLp
 from purse.types import Bools, Now
 
-STEPS = 40  # at most; about five are taken
-FREE = 1e-9  # a plan whose prices are worth less than this has no scarce resource
-FORCED = 1000.0  # times the highest price at which an arm is worth it: then the cheapest is best
+_STEPS = 40  # at most; about five are taken
+_FREE = 1e-9  # a plan whose prices are worth less than this has no scarce resource
+_FORCED = 1000.0  # times the highest price at which an arm is worth it: then the cheapest is best
 
 
 @kernel
@@ -49,7 +49,7 @@ def allowed_share(now: Now, arm: int) -> float:
 
 
 @cold
-def rank_arms(lp: SmallLp, price: float) -> None:
+def _rank_arms(lp: SmallLp, price: float) -> None:
     """Write to `worths` what arms are worth at a price, and sort `order` by it, the best first.
 
     Of equal arms the first comes first.
@@ -70,7 +70,7 @@ def rank_arms(lp: SmallLp, price: float) -> None:
 
 
 @kernel
-def best_of(lp: SmallLp, mask: Bools, masked: bool, skip: bool) -> int:
+def _best_of(lp: SmallLp, mask: Bools, masked: bool, skip: bool) -> int:
     """Return the best arm of a mask in `order`; -1 if no arm is open, or worth it and rounds may
     pass.
     """
@@ -82,7 +82,7 @@ def best_of(lp: SmallLp, mask: Bools, masked: bool, skip: bool) -> int:
 
 
 @kernel
-def add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float, float]:
+def _add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float, float]:
     """Return what `count` rounds bring with an arm and take; add `part` of them to `pulls`."""
     if arm < 0:
         return 0.0, 0.0
@@ -91,25 +91,25 @@ def add_rounds(lp: SmallLp, arm: int, count: float, part: float) -> tuple[float,
 
 
 @cold
-def respond(
+def _respond(
     lp: SmallLp, now: Now, price: float, skip: bool, part: float
 ) -> tuple[float, float, int]:
     """Return what as many rounds as there were so far, with the same masks, bring at a price and
     take, and the arm of this round; add `part` of their pulls to `pulls`.
     """
-    rank_arms(lp, price)
-    mine = best_of(lp, now.allowed, now.masked, skip)
-    gain, spent = add_rounds(lp, mine, 1.0, part)
+    _rank_arms(lp, price)
+    mine = _best_of(lp, now.allowed, now.masked, skip)
+    gain, spent = _add_rounds(lp, mine, 1.0, part)
     rest = float(now.t - 1)
     for c in range(now.seen.shape[0]):
         if now.seen[c] > 0:
             count = float(now.seen[c])
-            more, cost = add_rounds(lp, best_of(lp, now.masks[c], True, skip), count, part)
+            more, cost = _add_rounds(lp, _best_of(lp, now.masks[c], True, skip), count, part)
             gain += more
             spent += cost
             rest -= count
     if rest > 0:
-        more, cost = add_rounds(lp, best_of(lp, now.allowed, False, skip), rest, part)
+        more, cost = _add_rounds(lp, _best_of(lp, now.allowed, False, skip), rest, part)
         gain += more
         spent += cost
     return gain, spent, mine
@@ -127,7 +127,7 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
     budget = 0.0
     for j in range(d):
         budget += lp.prices[j] * lp.limits[j] if d > 1 else lp.limits[j]
-    free = d > 1 and budget < FREE
+    free = d > 1 and budget < _FREE
     if free:
         budget = float(d)
     high = 0.0
@@ -139,30 +139,30 @@ def split_round(lp: SmallLp, now: Now, d: int, skip: bool) -> float:
             price = 1.0 if d == 1 else lp.parts[j] if free else lp.prices[j]
             lp.scales[i] += lp.uses[i, j] * price
         if lp.open[i] and lp.scales[i] > 0:
-            high = max(high, (1 + FREE) * lp.gains[i] / lp.scales[i])
+            high = max(high, (1 + _FREE) * lp.gains[i] / lp.scales[i])
     if not skip:
-        high *= FORCED
+        high *= _FORCED
     pace = budget * now.t / now.rounds_left
     low, part = 0.0, 1.0
-    most, over, _ = respond(lp, now, low, skip, 0.0)
+    most, over, _ = _respond(lp, now, low, skip, 0.0)
     if over > pace:
-        least, under, _ = respond(lp, now, high, skip, 0.0)
-        for _ in range(STEPS):
+        least, under, _ = _respond(lp, now, high, skip, 0.0)
+        for _ in range(_STEPS):
             if over <= under:
                 break
             price = (most - least) / (over - under)
-            gain, spent, _ = respond(lp, now, price, skip, 0.0)
-            if gain - price * spent <= most - price * over + FREE * most:
+            gain, spent, _ = _respond(lp, now, price, skip, 0.0)
+            if gain - price * spent <= most - price * over + _FREE * most:
                 break
             if spent > pace:
                 low, most, over = price, gain, spent
             else:
                 high, least, under = price, gain, spent
         part = min(1.0, max(0.0, (pace - under) / (over - under))) if over > under else 0.0
-    _, _, below = respond(lp, now, low, skip, part)
+    _, _, below = _respond(lp, now, low, skip, part)
     above = -1
     if part < 1:
-        _, _, above = respond(lp, now, high, skip, 1 - part)
+        _, _, above = _respond(lp, now, high, skip, 1 - part)
     total = 0.0
     for i in range(lp.gains.shape[0]):
         lp.open[i] = lp.open[i] and is_allowed(now, i)

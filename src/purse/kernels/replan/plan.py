@@ -28,7 +28,7 @@ from purse.kernels.replan.fading_means import FadingMeans
 from purse.types import Floats, Ints
 
 PRIOR = 0.25  # the largest variance in [0, 1]: of one observation that every arm starts with
-CHEAPER = 0.01  # an untried arm may cost a tenth of what others suggest, sqrt(0.01)
+_CHEAPER = 0.01  # an untried arm may cost a tenth of what others suggest, sqrt(0.01)
 TINY = 1e-12  # what rounding may add to a cost
 CHEAPEST = 1e-12  # what the safe arm costs at least
 
@@ -80,7 +80,7 @@ def learn_share(first: Floats, costs: Floats, most: Floats) -> None:
 @kernel
 def untried_cost(least: float, guess: float, level: float) -> float:
     """Return a lower bound on the cost of an arm without a report, from a guess."""
-    low = min(guess, math.sqrt(max(least, CHEAPER * guess) * guess))
+    low = min(guess, math.sqrt(max(least, _CHEAPER * guess) * guess))
     return max(least, low / (1 + math.sqrt(level) + level))
 
 

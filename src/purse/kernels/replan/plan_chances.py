@@ -20,7 +20,7 @@ from purse.types import Floats, Ints, Now
 
 
 @kernel
-def bound_width(level: float, spread: float, top: float, pulls: float) -> float:
+def _bound_width(level: float, spread: float, top: float, pulls: float) -> float:
     """Return the width of a bound, from L and the sum of the n squared deviations."""
     part = 1 / (pulls + 1)
     variance = (spread + PRIOR * top * top) * part
@@ -59,11 +59,11 @@ def set_bounds(
         factor, level = lp.chances[i], lp.scales[i]
         pulls = factor * arms.weights[i]
         if pulls > 0:
-            width = bound_width(level, factor * arms.spreads[i, 0], 1.0, pulls)
+            width = _bound_width(level, factor * arms.spreads[i, 0], 1.0, pulls)
             lp.gains[i] = min(1.0, arms.means[i, 0] + width)
             for j in range(d):
                 spread = factor * arms.spreads[i, 1 + j]
-                width = bound_width(level, spread, arms.tops[i, 1 + j], pulls)
+                width = _bound_width(level, spread, arms.tops[i, 1 + j], pulls)
                 lp.uses[i, j] = max(least[i, j], lower_cost(arms.means[i, 1 + j], width))
         else:
             lp.gains[i] = untried_reward(lp.gains[i] / (1 + pending[i]))
@@ -124,17 +124,17 @@ def share_equally(lp: SmallLp, arm: int, part: float) -> None:
     chances = lp.chances
     count = 0
     for i in range(chances.shape[0]):
-        count += is_same(lp, arm, i)
+        count += _is_same(lp, arm, i)
     if count == 1:  # nearly always
         chances[arm] += part
         return
     for i in range(chances.shape[0]):
-        if is_same(lp, arm, i):
+        if _is_same(lp, arm, i):
             chances[i] += part / count
 
 
 @kernel
-def is_same(lp: SmallLp, arm: int, i: int) -> bool:
+def _is_same(lp: SmallLp, arm: int, i: int) -> bool:
     """Return whether arm i is open and has the numbers of `arm`."""
     if lp.gains[i] != lp.gains[arm] or not lp.open[i]:
         return False

@@ -19,7 +19,7 @@ from purse.lab.data.source import MISSING, Source, blanked
 from purse.lab.data.text_file import CURRENCY
 
 # by what the column is: words that its name may be, or have among others
-WORDS = {
+_WORDS = {
     "probability": "probability propensity prob pscore p chance wahrscheinlichkeit",
     "cost": "cost price spend spent expense fee charge amount kosten preis ausgaben betrag usd "
     "eur dollars dollar euros cents",
@@ -28,14 +28,14 @@ WORDS = {
     "arm": "arm model variant action option choice treatment ad supplier vendor provider route "
     "algorithm strategy offer channel modell variante anbieter lieferant kanal",
 }
-CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
+_CURRENCIES = frozenset(["usd", "eur", "dollars", "dollar", "euros", "cents"])
 NO_PROBABILITY = (
     "A log without probabilities needs probability (--probability) uniform, if every arm was as "
     "likely in every round, or frequency, if the choice had nothing to do with the round"
 )
 FEW = 20  # texts of a column that may be the arm, or a feature
-MOSTLY = 0.9  # of the cells of a column are numbers, if it has numbers
-PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
+_MOSTLY = 0.9  # of the cells of a column are numbers, if it has numbers
+_PREFIXED = ("reward", "cost")  # in a wide table, where arms follow
 
 
 def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
@@ -46,14 +46,14 @@ def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
     """
     columns, changes = source.frame.columns, {}
     for role, name in wanted.items():
-        near = [column for column in columns if plain(column) == plain(name)]
+        near = [column for column in columns if _plain(column) == _plain(name)]
         if name not in columns and len(near) == 1:
             changes[near[0]] = name
-        if role not in PREFIXED:
+        if role not in _PREFIXED:
             continue
         start = f"{name}_"
         for column in columns:
-            if plain(column).startswith(plain(start)) and not column.startswith(start):
+            if _plain(column).startswith(_plain(start)) and not column.startswith(start):
                 changes[column] = start + column.strip()[len(start) :]
     changes = {old: new for old, new in changes.items() if new not in columns}
     if not changes or len(set(changes.values())) < len(changes):
@@ -62,39 +62,39 @@ def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
     return replace(source, frame=source.frame.rename(changes))
 
 
-def plain(name: str) -> str:
+def _plain(name: str) -> str:
     """Return a name without case, and without blanks around it."""
     return name.strip().casefold()
 
 
-def guesses(columns: Sequence[str]) -> dict[str, str]:
+def _guesses(columns: Sequence[str]) -> dict[str, str]:
     """Return what the columns may be, by their names: the whole name tells more than a word of it,
     and an earlier word more than a later one; a currency alone tells least.
 
-    >>> guesses(["timestamp", "model", "clicked", "cost_usd", "propensity"])
+    >>> _guesses(["timestamp", "model", "clicked", "cost_usd", "propensity"])
     {'arm': 'model', 'reward': 'clicked', 'cost': 'cost_usd', 'probability': 'propensity'}
-    >>> guesses(["Ad Name", "Revenue (USD)", "Spend (USD)"])
+    >>> _guesses(["Ad Name", "Revenue (USD)", "Spend (USD)"])
     {'arm': 'Ad Name', 'reward': 'Revenue (USD)', 'cost': 'Spend (USD)'}
     """
     ranked = [
         (rank, role, column)
-        for role, words in WORDS.items()
+        for role, words in _WORDS.items()
         for column in columns
-        for rank in ranks(column, words.split())
+        for rank in _ranks(column, words.split())
     ]
     by_role: dict[str, str] = {}
     for _, role, column in sorted(ranked, key=itemgetter(0)):
         if role not in by_role and column not in by_role.values():
             by_role[role] = column
-    return {role: by_role[role] for role in reversed(WORDS) if role in by_role}
+    return {role: by_role[role] for role in reversed(_WORDS) if role in by_role}
 
 
-def ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
+def _ranks(column: str, words: Sequence[str]) -> Iterator[tuple[bool, bool, int]]:
     """Yield how well a column fits each word that it has; the less, the better."""
     parts = re.split(r"[^a-z0-9]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", column).lower())
     for place, word in enumerate(words):
         if word in parts:
-            yield word in CURRENCIES, len(parts) > 1, place
+            yield word in _CURRENCIES, len(parts) > 1, place
 
 
 def guess_table(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
@@ -103,16 +103,16 @@ def guess_table(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
 
     wanted   the names by what the columns are
     """
-    starts = [] if wanted["arm"] in source.frame.columns else beginnings(source)
+    starts = [] if wanted["arm"] in source.frame.columns else _beginnings(source)
     if not starts:
         return {}
-    named = guesses(starts) | {role: wanted[role] for role in PREFIXED if wanted[role] in starts}
+    named = _guesses(starts) | {role: wanted[role] for role in _PREFIXED if wanted[role] in starts}
     rest = [start for start in starts if start not in (named.get("reward"), named.get("cost"))]
     column_of = {
         start: next(name for name in source.frame.columns if name.startswith(f"{start}_"))
         for start in rest
     }
-    rest.sort(key=lambda start: like_cost(source, column_of[start]))
+    rest.sort(key=lambda start: _like_cost(source, column_of[start]))
     cost = named["cost"] if "cost" in named else rest.pop(0)
     return {"reward": named["reward"] if "reward" in named else rest[0], "cost": cost}
 
@@ -126,34 +126,34 @@ def guess(source: Source, wanted: Mapping[str, str]) -> dict[str, str]:
     columns = source.frame.columns
     roles = {role: name for role, name in wanted.items() if name in columns}
     free = [name for name in columns if name not in roles.values()]
-    numbers = [name for name in free if has_numbers(source, name)]
+    numbers = [name for name in free if _has_numbers(source, name)]
     texts = [name for name in free if name not in numbers]
-    by_name = guesses(numbers) | {
-        role: name for role, name in guesses(texts).items() if role == "arm"
+    by_name = _guesses(numbers) | {
+        role: name for role, name in _guesses(texts).items() if role == "arm"
     }
     roles |= {role: name for role, name in by_name.items() if role not in roles}
     numbers = [name for name in numbers if name not in roles.values()]
-    amounts = [name for name in numbers if not counts_rows(source, name)]
+    amounts = [name for name in numbers if not _counts_rows(source, name)]
     if "cost" not in roles and len(amounts) > ("reward" not in roles):
-        roles["cost"] = min(amounts, key=lambda name: like_cost(source, name))
+        roles["cost"] = min(amounts, key=lambda name: _like_cost(source, name))
         amounts.remove(roles["cost"])
     if "reward" not in roles and amounts:
         roles["reward"] = amounts[0]
-    if "arm" not in roles and (choices := [name for name in texts if is_choice(source, name)]):
+    if "arm" not in roles and (choices := [name for name in texts if _is_choice(source, name)]):
         roles["arm"] = choices[0]
     if not {"round", "probability"} & set(roles) and {"arm", "reward", "cost"} <= set(roles):
         rest = [name for name in free if name not in roles.values()]
-        if rounds := [name for name in rest if is_round(source, name, roles["arm"])]:
+        if rounds := [name for name in rest if _is_round(source, name, roles["arm"])]:
             roles["round"] = rounds[0]
     return {role: roles[role] for role in wanted if role in roles}
 
 
-def beginnings(source: Source) -> list[str]:
+def _beginnings(source: Source) -> list[str]:
     """Return what names of columns of numbers begin with in a wide table: two words or more that
     most endings follow, such as score and usd of score_a, score_b, usd_a and usd_b.
     """
     endings: dict[str, set[str]] = {}
-    for column in filter(lambda name: has_numbers(source, name), source.frame.columns):
+    for column in filter(lambda name: _has_numbers(source, name), source.frame.columns):
         for mark in re.finditer("_", column):
             if column[mark.end() :]:
                 endings.setdefault(column[: mark.start()], set()).add(column[mark.end() :])
@@ -169,21 +169,21 @@ def beginnings(source: Source) -> list[str]:
     return [start for start, ends in endings.items() if shared <= ends]
 
 
-def has_numbers(source: Source, column: str) -> bool:
+def _has_numbers(source: Source, column: str) -> bool:
     """Return whether a column has numbers, or yes and no; a few cells may be wrong."""
     entries = source.column(column)
     given = len(entries) - blanked(entries, MISSING).null_count()
     values, _, wrong = source.cells(entries, truth=True)
-    return wrong is not None or len(values) - values.null_count() >= MOSTLY * max(given, 1)
+    return wrong is not None or len(values) - values.null_count() >= _MOSTLY * max(given, 1)
 
 
-def counts_rows(source: Source, column: str) -> bool:
+def _counts_rows(source: Source, column: str) -> bool:
     """Return whether the numbers of a column only grow, as an index or a time does."""
     values = source.cells(source.column(column), truth=True).values.drop_nulls().to_numpy()
     return len(values) > 1 and bool((np.diff(values) > 0).all())
 
 
-def like_cost(source: Source, column: str) -> tuple[bool, bool, bool, float]:
+def _like_cost(source: Source, column: str) -> tuple[bool, bool, bool, float]:
     """Return how little the numbers of a column look like costs: these have a currency or decimals,
     are above zero, and are less than rewards.
     """
@@ -196,13 +196,13 @@ def like_cost(source: Source, column: str) -> tuple[bool, bool, bool, float]:
     return not money, whole, bool(values.min() <= 0), float(values.mean())
 
 
-def is_choice(source: Source, column: str) -> bool:
+def _is_choice(source: Source, column: str) -> bool:
     """Return whether a column has one of a few texts in each row."""
     entries = source.column(column)
     return not entries.dtype.is_nested() and 1 < entries.n_unique() <= min(FEW, len(entries) / 2)
 
 
-def is_round(source: Source, column: str, arm: str) -> bool:
+def _is_round(source: Source, column: str, arm: str) -> bool:
     """Return whether each value of a column occurs once with each arm."""
     frame = source.frame
     rounds, arms = frame[column].n_unique(), frame[arm].n_unique()

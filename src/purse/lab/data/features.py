@@ -19,8 +19,8 @@ from purse.lab.data.question import Question, Wanted
 from purse.lab.data.source import MISSING, Source, blanked
 from purse.types import Bools, Floats
 
-ENOUGH = 10  # rounds for each arm and number of a context
-OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
+_ENOUGH = 10  # rounds for each arm and number of a context
+_OR_OPTIONAL = ', or declare with features (--features @FILE): {{"{}": {{"optional": true}}}}'
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Contexts:
     @property
     def note(self) -> str:
         """The features in a line, with ranges and classes, and which of them are the data's own."""
-        parts = [describe(feature, feature.name in self.own) for feature in self.features.declared]
+        parts = [_describe(feature, feature.name in self.own) for feature in self.features.declared]
         whose = " of each arm" if self.features.per_arm else ""
         mapped = f"; map {self.features.map}" if self.features.map else ""
         return f"features{whose}: {'; '.join(parts)}{mapped}"
@@ -47,15 +47,15 @@ class Contexts:
     def hints(self, rounds: int | None, n_arms: int) -> tuple[str, ...]:
         """Return a line if the rounds of a game are few for what has to be learnt."""
         numbers = self.features.n_seen + 1
-        if rounds is None or rounds >= ENOUGH * n_arms * numbers:
+        if rounds is None or rounds >= _ENOUGH * n_arms * numbers:
             return ()
         return (
-            f"{rounds:,} rounds are fewer than {ENOUGH} for each of {n_arms} arms x {numbers} "
+            f"{rounds:,} rounds are fewer than {_ENOUGH} for each of {n_arms} arms x {numbers} "
             "numbers: unless features tell the arms well apart, stay blind, or begin with a prior",
         )
 
 
-def describe(feature: Feature, own: bool) -> str:
+def _describe(feature: Feature, own: bool) -> str:
     """Return a feature with its range or classes."""
     whose = ", the data's own" if own else ""
     if feature.classes:
@@ -82,25 +82,25 @@ def read_contexts(
     """
     if asked.features is None:
         Features.of(None, n_arms=1, per_arm=asked.per_arm, map=asked.map)  # which needs some
-        offer(source, [name for name in source.frame.columns if name not in set(taken)], arms)
+        _offer(source, [name for name in source.frame.columns if name not in set(taken)], arms)
         return None
     declared, own, cells = {}, set(), []
-    for name, (form, group) in wanted_columns(source, asked, arms, taken, spread=spread).items():
+    for name, (form, group) in _wanted_columns(source, asked, arms, taken, spread=spread).items():
         options = {} if form is None else form
         if isinstance(options, Mapping) and not set(options) - {OPTIONAL}:
             own.add(name)
-            form = form_of(source, group, options.get(OPTIONAL) is True)
+            form = _form_of(source, group, options.get(OPTIONAL) is True)
         declared[name] = form
         cells.append(group)
     features = Features.of(declared, n_arms=len(arms), per_arm=asked.per_arm, map=asked.map)
     values = [
-        np.stack([encode(source, column, feature) for column in group], axis=1)
+        np.stack([_encode(source, column, feature) for column in group], axis=1)
         for feature, group in zip(features.declared, cells, strict=True)
     ]
     return Contexts(features, np.concatenate(values, axis=2), frozenset(own))
 
 
-def wanted_columns(
+def _wanted_columns(
     source: Source,
     asked: Question,
     arms: Sequence[str],
@@ -116,7 +116,7 @@ def wanted_columns(
     endings = [f"_{name}" for name in arms] if asked.per_arm and spread else [""]
     columns = [name for name in source.frame.columns if name not in set(taken)]
     names = [name.removesuffix(endings[0]) for name in columns if name.endswith(endings[0])]
-    forms = named(source, asked.features, names)
+    forms = _named(source, asked.features, names)
     groups = {name: (form, [f"{name}{end}" for end in endings]) for name, form in forms.items()}
     later = set(taken) - {asked.round}
     for column in (column for _, group in groups.values() for column in group if column in later):
@@ -137,19 +137,19 @@ def needed_columns(
     empty.
     """
     filled: tuple[list[str], list[str]] = [], []
-    for form, group in wanted_columns(source, asked, arms, taken, spread=spread).values():
+    for form, group in _wanted_columns(source, asked, arms, taken, spread=spread).values():
         optional = isinstance(form, Mapping) and form.get(OPTIONAL) is True
         if optional or (isinstance(form, (list, tuple)) and OPTIONAL in form[2:]):
             continue
-        texts = any(not numbers(source, column)[1].all() for column in group)
+        texts = any(not _numbers(source, column)[1].all() for column in group)
         filled[texts].extend(group)
     return filled
 
 
-def offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
+def _offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
     """Note which columns may be features, and how to use them."""
     of_arms = tuple(f"_{name}" for name in arms)
-    free = [name for name in columns if not name.endswith(of_arms) and tells(source, name)]
+    free = [name for name in columns if not name.endswith(of_arms) and _tells(source, name)]
     names = shlex.quote(",".join(free))
     if free:
         source.say(
@@ -158,21 +158,21 @@ def offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
         )
 
 
-def tells(source: Source, column: str) -> bool:
+def _tells(source: Source, column: str) -> bool:
     """Return whether a column may tell rounds apart: by numbers that do not just count the rows,
     or by a few texts.
     """
     entries = source.column(column)
     if entries.dtype.is_nested() or "," in column:
         return False
-    values, good, _ = numbers(source, column)
+    values, good, _ = _numbers(source, column)
     if not good.all():
         return 1 < entries.n_unique() <= FEW
     steps = np.diff(values[np.isfinite(values)])
     return bool(steps.any() and not (steps > 0).all())
 
 
-def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, Any]:
+def _named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, Any]:
     """Return the features that are wanted by name, with what is declared of them, else None."""
     if isinstance(wanted, Mapping):
         forms = dict(wanted)
@@ -196,19 +196,19 @@ def named(source: Source, wanted: Wanted, columns: Sequence[str]) -> dict[str, A
     return forms
 
 
-def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
+def _form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
     """Return the range of the numbers, or the classes, in these columns together."""
-    columns_read = [numbers(source, column) for column in columns]
+    columns_read = [_numbers(source, column) for column in columns]
     if all(good.all() for _, good, _ in columns_read):
         values = np.concatenate([values for values, _, _ in columns_read])
         values = values[np.isfinite(values)]
         low, high = (values.min(), values.max()) if len(values) else (0.0, 0.0)
         if low == high:
-            raise same_everywhere(source, columns, f"{low:g}")
+            raise _same_everywhere(source, columns, f"{low:g}")
         return {"low": float(low), "high": float(high), OPTIONAL: optional}
     labels = sorted({label for column in columns for label in source.labels(column)})
     if len(labels) == 1:
-        raise same_everywhere(source, columns, repr(labels[0]))
+        raise _same_everywhere(source, columns, repr(labels[0]))
     if len(labels) > MOST_NUMBERS:
         place = next(place for place, (_, good, _) in enumerate(columns_read) if not good.all())
         row = int(np.argmin(columns_read[place][1]))
@@ -221,14 +221,14 @@ def form_of(source: Source, columns: Sequence[str], optional: bool) -> Any:
     return {"classes": labels}
 
 
-def same_everywhere(source: Source, columns: Sequence[str], value: str) -> InvalidInput:
+def _same_everywhere(source: Source, columns: Sequence[str], value: str) -> InvalidInput:
     """Return the refusal of a feature that tells nothing."""
     return InvalidInput(
         f"{source.path}, column {columns[0]!r}: is {value} in every row; leave this feature out"
     )
 
 
-def numbers(source: Source, column: str) -> tuple[Floats, Bools, str]:
+def _numbers(source: Source, column: str) -> tuple[Floats, Bools, str]:
     """(rows,) The cells as numbers, else NaN; whether each is a number or empty; and how they were
     written.
     """
@@ -242,16 +242,16 @@ def numbers(source: Source, column: str) -> tuple[Floats, Bools, str]:
     return np.array(values.fill_null(np.nan).to_numpy()), good, note
 
 
-def encode(source: Source, column: str, feature: Feature) -> Floats:
+def _encode(source: Source, column: str, feature: Feature) -> Floats:
     """(rows, numbers of the feature) The column as numbers."""
     if feature.classes:
         cells: list[Any] = source.labels(column)
     else:
-        values, good, note = numbers(source, column)
+        values, good, note = _numbers(source, column)
         source.say(note, column)
         if not feature.optional:
             empty = blanked(source.column(column), MISSING)
-            source.check_filled(column, empty, "number", OR_OPTIONAL.format(feature.name))
+            source.check_filled(column, empty, "number", _OR_OPTIONAL.format(feature.name))
         wrong = ~(np.isfinite(values) | (good & np.isnan(values)))
         if wrong.any():
             row = int(wrong.argmax())

@@ -10,14 +10,14 @@ from purse.base.optional import pl
 from purse.errors import InvalidInput, invalid
 
 
-class Frame(Protocol):
+class _Frame(Protocol):
     """A frame that passes on its columns as Arrow does: of pandas, polars or pyarrow."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """Return the columns."""
 
 
-Data = str | os.PathLike[str] | Frame
+Data = str | os.PathLike[str] | _Frame
 
 
 def frame_of(data: Any) -> pl.DataFrame:
@@ -32,7 +32,7 @@ def frame_of(data: Any) -> pl.DataFrame:
     if isinstance(data, pl.DataFrame):
         frame = data
     elif hasattr(data, "reset_index") and hasattr(data, "columns"):
-        frame = from_pandas(data)
+        frame = _from_pandas(data)
     elif hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
         with suppress(pl.exceptions.PolarsError):  # a column is no frame
             frame = pl.DataFrame(data)
@@ -45,7 +45,7 @@ def frame_of(data: Any) -> pl.DataFrame:
     return frame.with_columns(pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
-def from_pandas(data: Any) -> pl.DataFrame:
+def _from_pandas(data: Any) -> pl.DataFrame:
     """Return a frame of pandas as one of polars, column by column: what is missing there, in one of
     its many ways, is null, and a column with texts has nothing else.
     """

@@ -30,32 +30,32 @@ from purse.lab.data.features import Contexts
 from purse.lab.data.log import Log
 from purse.types import Bools, Floats, Ints, Outages
 
-CERTAIN = 1 - 1e-9  # a probability from which on no other arm had a chance
-MOST_CERTAIN = 0.9  # the part of such choices from which on nothing is estimated
-WITHOUT_REWARD = (VOID, FAILED, PRESUMED, HELD, SETTLED)
-MOST_SEGMENTS = 64  # a simulation looks through them in every round
-FOREVER = 2**40  # rounds, more than any game has
+_CERTAIN = 1 - 1e-9  # a probability from which on no other arm had a chance
+_MOST_CERTAIN = 0.9  # the part of such choices from which on nothing is estimated
+_WITHOUT_REWARD = (VOID, FAILED, PRESUMED, HELD, SETTLED)
+_MOST_SEGMENTS = 64  # a simulation looks through them in every round
+_FOREVER = 2**40  # rounds, more than any game has
 
 
-class JournalLog(NamedTuple):
+class _JournalLog(NamedTuple):
     """A journal as a log, and the budget of the campaign."""
 
     log: Log
     budget: list[float]  # (d,) in the user's unit, with top-ups
 
 
-def read_journal_log(path: str | Path) -> JournalLog:
+def read_journal_log(path: str | Path) -> _JournalLog:
     """Read the export of a campaign as a log.
 
     Raise `InvalidInput` if the journal cannot be read, or if nearly every arm was chosen with
     probability 1.
     """
-    reader = JournalReader(path)
+    reader = _JournalReader(path)
     terms, level = reader.terms, reader.level
-    n_rows, certain = len(reader.arm), sum(chance >= CERTAIN for chance in reader.chance)
+    n_rows, certain = len(reader.arm), sum(chance >= _CERTAIN for chance in reader.chance)
     if n_rows == 0:
         raise InvalidInput(f"{path}: no ticket has a reward yet")
-    if certain >= MOST_CERTAIN * n_rows:
+    if certain >= _MOST_CERTAIN * n_rows:
         raise InvalidInput(
             f"{path}: {certain:,} of {n_rows:,} arms were chosen with probability 1, so the "
             "journal cannot tell what another policy would have earned; create the campaign with "
@@ -64,7 +64,7 @@ def read_journal_log(path: str | Path) -> JournalLog:
     low, high, limit = *reader.bounds(), terms.horizon
     arm, costs = np.array(reader.arm, np.int64), np.array(reader.costs, np.int64)
     inside = np.clip(costs, low[arm], high[arm])
-    contexts = read_contexts(reader)
+    contexts = _read_contexts(reader)
     seen: tuple[str, ...] = ()
     if contexts is not None:
         seen = contexts.note, *contexts.hints(n_rows, len(level.arms.names))
@@ -82,15 +82,15 @@ def read_journal_log(path: str | Path) -> JournalLog:
         limit if limit is None or (type(limit) is int and not terms.every) else level.head.rounds,
         resources=terms.resources,
         rounds=reader.rounds(arm),
-        outages=repeat_masks(reader.masks, len(level.arms.names)),
+        outages=_repeat_masks(reader.masks, len(level.arms.names)),
         notes=(*seen, *reader.notes(int((inside != costs).any(axis=1).sum()))),
         contexts=contexts,
     )
     budget = [purse.budget / amounts.UNIT for purse in level.balances]
-    return JournalLog(log, budget)
+    return _JournalLog(log, budget)
 
 
-def read_contexts(reader: JournalReader) -> Contexts | None:
+def _read_contexts(reader: _JournalReader) -> Contexts | None:
     """Return the contexts of the tickets with a reward; None if not all have one."""
     features = reader.terms.context
     rows = [numbers for numbers in reader.contexts if numbers is not None]
@@ -100,7 +100,7 @@ def read_contexts(reader: JournalReader) -> Contexts | None:
     return Contexts(features, values)
 
 
-class JournalReader:
+class _JournalReader:
     """A journal that is folded without its policy, and the tickets with a reward."""
 
     def __init__(self, path: str | Path) -> None:
@@ -213,7 +213,7 @@ class JournalReader:
         outside   tickets whose cost was outside its declared bounds
         """
         counts = self.level.head.counts
-        silent = {state: counts[state] for state in WITHOUT_REWARD if counts.get(state)}
+        silent = {state: counts[state] for state in _WITHOUT_REWARD if counts.get(state)}
         lines = [
             f"the campaign itself earned {sum(self.reward):,.6g} with {self.terms.policy}, from "
             f"{len(self.arm):,} tickets with a reward"
@@ -238,7 +238,7 @@ class JournalReader:
         return tuple(lines)
 
 
-def repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Outages | None:
+def _repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Outages | None:
     """Return the arms that are allowed in each round of a simulation; None where all always are.
 
     masks   (arms allowed, rounds in a row), in the order of the log
@@ -246,31 +246,31 @@ def repeat_masks(masks: Sequence[tuple[Sequence[int], int]], n_arms: int) -> Out
     Up to 64 stretches keep their order and length, and the last goes on. More are mixed: each mask
     gets its part of 64 rounds, spread evenly, which repeat.
 
-    >>> found = repeat_masks([((0, 1), 3), ((1,), 2)], 2)
+    >>> found = _repeat_masks([((0, 1), 3), ((1,), 2)], 2)
     >>> found.allowed(3), found.allowed(4), found.allowed(9)
     ([0, 1], [1], [1])
     """
     if all(len(arms) == n_arms for arms, _ in masks):
         return None
-    if len(masks) <= MOST_SEGMENTS:
+    if len(masks) <= _MOST_SEGMENTS:
         last = np.cumsum([rounds for _, rounds in masks])
-        last[-1] = FOREVER
-        return Outages(rows([arms for arms, _ in masks], n_arms), last)
+        last[-1] = _FOREVER
+        return Outages(_rows([arms for arms, _ in masks], n_arms), last)
     total: Counter[tuple[int, ...]] = Counter()
     for arms, rounds in masks:
         total[tuple(arms)] += rounds
     owed = dict.fromkeys(total, 0.0)
     order = []
-    for _ in range(MOST_SEGMENTS):
+    for _ in range(_MOST_SEGMENTS):
         for arms in owed:
             owed[arms] += total[arms] / sum(total.values())
         most = max(owed, key=lambda arms: owed[arms])
         owed[most] -= 1
         order.append(most)
-    return Outages(rows(order, n_arms), np.arange(1, MOST_SEGMENTS + 1))
+    return Outages(_rows(order, n_arms), np.arange(1, _MOST_SEGMENTS + 1))
 
 
-def rows(masks: Sequence[Sequence[int]], n_arms: int) -> Bools:
+def _rows(masks: Sequence[Sequence[int]], n_arms: int) -> Bools:
     """(S, K) Masks as rows."""
     table = np.zeros((len(masks), n_arms), np.bool_)
     for place, arms in enumerate(masks):

@@ -26,13 +26,13 @@ from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
 DOUBT = 5.0
-CHANGE = 4.0  # the same between the means of an arm's first and second half
+_CHANGE = 4.0  # the same between the means of an arm's first and second half
 ASSUMED = ("uniform", "frequency")  # probabilities that are not in the log
 LEAST_ESS = 30.0  # effective rows of an arm, below which a policy that plays it is refused
-LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
+_LEAST_EVENTS = 10.0  # effective nonzero rewards, below which a policy that draws them is
 
 
-class Turn(NamedTuple):
+class _Turn(NamedTuple):
     """An arm whose mean reward changes along the log."""
 
     arm: int
@@ -129,7 +129,7 @@ class Log:
         return (*([f"{self.name}: {self.assumed}"] if self.assumed else []), *lines, *turns)
 
     @property
-    def turns(self) -> list[Turn]:
+    def turns(self) -> list[_Turn]:
         """The arms whose mean rewards early and late are no chance any more."""
         turns = []
         rows_of = np.split(np.argsort(self.arm, kind="stable"), np.cumsum(self.rows)[:-1])
@@ -142,8 +142,8 @@ class Log:
                 means.append(float(np.average(r, weights=w)))
                 variance += float((w**2 * (r - mean) ** 2).sum() / w.sum() ** 2)
             apart = abs(means[1] - means[0])
-            if apart > CHANGE * variance**0.5:
-                turns.append(Turn(arm, means[0], means[1], apart / variance**0.5))
+            if apart > _CHANGE * variance**0.5:
+                turns.append(_Turn(arm, means[0], means[1], apart / variance**0.5))
         return turns
 
     @property
@@ -215,11 +215,11 @@ def too_few_rewards(parts: Floats, rewards: Floats) -> str | None:
     """
     added = np.abs(parts * rewards)
     events = float(added.sum() ** 2 / (added**2).sum()) if added.any() else 0.0
-    if events >= LEAST_EVENTS:
+    if events >= _LEAST_EVENTS:
         return None
     return (
         f"too few rewards: the nonzero rewards of the rows that it plays count as {events:.3g}, "
-        f"below {LEAST_EVENTS:g}"
+        f"below {_LEAST_EVENTS:g}"
     )
 
 
@@ -231,7 +231,7 @@ def read_log(source: Source, asked: Question) -> Log:
     """
     labels, number_of_row = source.numbered(asked.arm)
     rewards, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
-    names = in_order(labels) if asked.arms is None else distinct(asked.arms)
+    names = _in_order(labels) if asked.arms is None else _distinct(asked.arms)
     index = {name: i for i, name in enumerate(names)}
     arm = np.array([index.get(label, -1) for label in labels])[number_of_row]
     if (bad := np.flatnonzero(arm < 0)).size:
@@ -239,20 +239,20 @@ def read_log(source: Source, asked: Question) -> Log:
         raise source.refuse(row, asked.arm, labels[number_of_row[row]], allowed)
     weights, assumed, ignored = np.ones(len(rewards)), "", None
     if asked.probability in ASSUMED and asked.probability not in source.frame.columns:
-        ignored = like_probabilities(source, asked)
-        weights, assumed = assume(asked.probability, arm, names, ignored)
+        ignored = _like_probabilities(source, asked)
+        weights, assumed = _assume(asked.probability, arm, names, ignored)
     elif asked.probability is not None:
         weights = 1 / source.numbers(asked.probability, above=0, high=1)
     if asked.limit is None and (bad := np.flatnonzero(units == 0)).size:
         raise source.refuse(int(bad[0]), asked.cost, 0, "must be above 0 where there is no horizon")
-    least = bound_array("cost_min", asked.cost_min, units, arm, len(names))
-    most = bound_array("cost_max", asked.cost_max, units, arm, len(names))
+    least = _bound_array("cost_min", asked.cost_min, units, arm, len(names))
+    most = _bound_array("cost_max", asked.cost_max, units, arm, len(names))
     for bound, side, beyond in ((least, "at least", -1), (most, "at most", 1)):
         if (bad := np.flatnonzero((units - bound[arm]) * beyond > 0)).size:
             row = int(bad[0])
             allowed = f"must be {side} {amounts.text(bound[arm[row]])}, as is declared"
             raise source.refuse(row, asked.cost, float(units[row] / amounts.UNIT), allowed)
-    low, high = declared_range(asked.reward_range, rewards)
+    low, high = _declared_range(asked.reward_range, rewards)
     if (bad := np.flatnonzero((rewards < low) | (rewards > high))).size:
         allowed = f"must lie between {low:g} and {high:g}, as is declared"
         raise source.refuse(int(bad[0]), asked.reward, float(rewards[bad[0]]), allowed)
@@ -277,14 +277,14 @@ def read_log(source: Source, asked: Question) -> Log:
     )
 
 
-def like_probabilities(source: Source, asked: Question) -> str | None:
+def _like_probabilities(source: Source, asked: Question) -> str | None:
     """Return a column that by its name and its numbers has the probabilities."""
     name = guess(source, asked.names).get("probability")
     values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
     return None if values is None or not ((values > 0) & (values <= 1)).all() else name
 
 
-def assume(
+def _assume(
     probability: str, arm: Ints, names: Sequence[str], ignored: str | None = None
 ) -> tuple[Floats, str]:
     """(n,) The weights of rows without probabilities, and what they suppose.
@@ -325,14 +325,14 @@ def unevenness(rows: Ints) -> Floats:
     return (rows * k / n - 1) / np.sqrt(max(k - 1, 1) / n)
 
 
-def in_order(labels: Sequence[str]) -> tuple[str, ...]:
+def _in_order(labels: Sequence[str]) -> tuple[str, ...]:
     """Return the arms that occur: by number where all are whole numbers, else by alphabet."""
     names = set(labels)
     by_number = all(label.isdecimal() for label in names)
     return tuple(sorted(names, key=int) if by_number else sorted(names))
 
 
-def distinct(arms: Sequence[str]) -> tuple[str, ...]:
+def _distinct(arms: Sequence[str]) -> tuple[str, ...]:
     """Return the arms as they were declared."""
     names = tuple(str(name) for name in arms)
     if isinstance(arms, str) or not names or len(set(names)) < len(names):
@@ -340,7 +340,7 @@ def distinct(arms: Sequence[str]) -> tuple[str, ...]:
     return names
 
 
-def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
+def _bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) -> Ints:
     """(K,) The least or the most that each arm may cost: as declared, else as logged."""
     if declared is not None:
         return amounts.cost_array(field, declared, n_arms, 1)[:, 0]
@@ -351,7 +351,7 @@ def bound_array(field: str, declared: Any, units: Ints, arm: Ints, n_arms: int) 
     return np.where(seen, bound, units.min() if lowest else units.max())
 
 
-def declared_range(declared: tuple[float, float] | None, rewards: Floats) -> tuple[float, float]:
+def _declared_range(declared: tuple[float, float] | None, rewards: Floats) -> tuple[float, float]:
     """Return the declared range of rewards; None: from the least to the largest reward, and to
     zero, which is what a round without a pull is worth.
     """

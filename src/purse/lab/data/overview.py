@@ -22,8 +22,8 @@ from purse.lab.data.reading import costs_of, open_source, read_rounds, without_e
 from purse.lab.data.source import Source
 from purse.lab.data.table import FullTable
 
-SHOWN = 4  # rows
-SUPPOSES = {
+_SHOWN = 4  # rows
+_SUPPOSES = {
     "uniform": "every arm was as likely in every round",
     "frequency": "the choice of an arm had nothing to do with its round",
 }
@@ -50,16 +50,16 @@ def overview(data: Data, asked: Question) -> str:
     log = not table and "round" not in roles
     filled = without_empty(source, replace(asked, skip_empty=True), log)
     if log and "probability" not in roles:
-        asked = replace(asked, probability=supposed(filled, asked))
+        asked = replace(asked, probability=_supposed(filled, asked))
     rounds = read_rounds(filled, asked, log)
-    budget = budget_of(rounds)
+    budget = _budget_of(rounds)
     skips = asked.skip_empty or filled is not source
     command = replace(asked, budgets=[budget], skip_empty=skips).command(source.name)
     notes = rounds.notes if isinstance(rounds, Log) else tuple(source.notes)
     lines = [
-        fold(f"{rounds.name}: a {what_it_is(rounds)}, as it is read:"),
+        fold(f"{rounds.name}: a {_what_it_is(rounds)}, as it is read:"),
         "",
-        *("  ".join(row).rstrip() for row in align_columns([*first_rows(rounds, asked)])),
+        *("  ".join(row).rstrip() for row in align_columns([*_first_rows(rounds, asked)])),
         "",
         *map(fold, notes),
     ]
@@ -67,14 +67,14 @@ def overview(data: Data, asked: Question) -> str:
         lines.append(
             fold(
                 f"there are no probabilities: --probability {asked.probability} supposes that "
-                f"{SUPPOSES[str(asked.probability)]}"
+                f"{_SUPPOSES[str(asked.probability)]}"
             )
         )
     hint = fold(f"Give --budget: {costs_of(rounds)}. For example:")
     return "\n".join([*lines, "", hint, f"  {command}"])
 
 
-def supposed(source: Source, asked: Question) -> str:
+def _supposed(source: Source, asked: Question) -> str:
     """Return what may stand in for probabilities: equal ones, unless the rows contradict them."""
     if asked.probability in ASSUMED:
         return str(asked.probability)
@@ -84,39 +84,39 @@ def supposed(source: Source, asked: Question) -> str:
     return "uniform" if even else "frequency"
 
 
-def what_it_is(rounds: Log | FullTable) -> str:
+def _what_it_is(rounds: Log | FullTable) -> str:
     """Return the form of the rounds in words."""
     n, arms = len(rounds.rewards if isinstance(rounds, FullTable) else rounds.arm), rounds.arms
     form = "log, one" if isinstance(rounds, Log) else "full table, each"
     return f"{form} of {len(arms)} arms in {n:,} rounds"
 
 
-def first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:
+def _first_rows(rounds: Log | FullTable, asked: Question) -> Iterator[list[str]]:
     """Yield the head and the first rows of the rounds."""
     if isinstance(rounds, FullTable):
         yield ["reward, cost", *rounds.arms]
         for row, (rewards, units) in enumerate(zip(rounds.rewards, rounds.costs, strict=True)):
-            if row == SHOWN:
+            if row == _SHOWN:
                 return
             costs = units / amounts.UNIT
-            cells = (f"{number(r)}, {number(c)}" for r, c in zip(rewards, costs, strict=True))
+            cells = (f"{_number(r)}, {_number(c)}" for r, c in zip(rewards, costs, strict=True))
             yield [f"round {row + 1}", *cells]
         return
     names = {role: getattr(asked, role) for role in ("arm", "reward", "cost", "probability")}
     if rounds.assumed:
         del names["probability"]
     yield [role if role == name else f"{role}: {name}" for role, name in names.items()]
-    for row in range(min(SHOWN, len(rounds))):
+    for row in range(min(_SHOWN, len(rounds))):
         values = rounds.reward[row], rounds.cost[row, 0] / amounts.UNIT, 1 / rounds.weight[row]
-        yield [rounds.arms[rounds.arm[row]], *map(number, values[: len(names) - 1])]
+        yield [rounds.arms[rounds.arm[row]], *map(_number, values[: len(names) - 1])]
 
 
-def number(value: float) -> str:
+def _number(value: float) -> str:
     """Return a number as it was read."""
     return f"{value:,.9g}"
 
 
-def budget_of(rounds: Log | FullTable) -> float:
+def _budget_of(rounds: Log | FullTable) -> float:
     """Return a budget to begin with, in two digits: what a log cost, or a table with arms in turn.
 
     Raise `InvalidInput` if nothing cost anything.

@@ -15,18 +15,18 @@ from purse.base import validation
 from purse.engine.job import SEEDS
 from purse.errors import invalid
 
-Players = str | ModuleType | Sequence[str | ModuleType]
+_Players = str | ModuleType | Sequence[str | ModuleType]
 Wanted = str | Sequence[str] | Mapping[str, Any]  # features
 
-COLUMNS = ("arm", "reward", "cost", "round", "probability")
+_COLUMNS = ("arm", "reward", "cost", "round", "probability")
 NO_LIMIT = "none"  # as a horizon
-PATHS, THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
-REPLICATES, THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
+_PATHS, _THOROUGH_PATHS = 100, 1_000  # orders of a table's rows, or simulated games
+_REPLICATES, _THOROUGH_REPLICATES = 100, 1_000  # logs drawn from the log
 METHODS = ("replay", "ips", "snips", "dr")
 # the fields that `purse replay` has no option for; a question with another value has no command
-NO_OPTION = ("methods", "replicates", "arms", "reward_range", "cost_min", "cost_max")
-UNWRITTEN = ("policies", "budgets", "references")
-FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
+_NO_OPTION = ("methods", "replicates", "arms", "reward_range", "cost_min", "cost_max")
+_UNWRITTEN = ("policies", "budgets", "references")
+_FLAGS = {"n_paths": "paths", "per_arm": "per-arm", "skip_empty": "skip-empty"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,7 +43,7 @@ class Question:
     references    whether to add what the log itself gained, and each arm alone
     """
 
-    policies: Players | None = None
+    policies: _Players | None = None
     budgets: Any = None
     horizon: int | str | None = None
     n_paths: int | None = None
@@ -72,7 +72,7 @@ class Question:
     @property
     def names(self) -> dict[str, str]:
         """The names of the columns by what they are."""
-        return {name: getattr(self, name) for name in COLUMNS if getattr(self, name) is not None}
+        return {name: getattr(self, name) for name in _COLUMNS if getattr(self, name) is not None}
 
     @property
     def players(self) -> list[str | ModuleType]:
@@ -98,13 +98,13 @@ class Question:
     @property
     def games(self) -> int:
         """How many orders or games are played."""
-        usual = THOROUGH_PATHS if self.thorough else PATHS
+        usual = _THOROUGH_PATHS if self.thorough else _PATHS
         return usual if self.n_paths is None else self.n_paths
 
     @property
     def logs(self) -> int:
         """How many logs are drawn again."""
-        usual = THOROUGH_REPLICATES if self.thorough else REPLICATES
+        usual = _THOROUGH_REPLICATES if self.thorough else _REPLICATES
         return usual if self.replicates is None else self.replicates
 
     def check(self) -> None:
@@ -130,11 +130,11 @@ class Question:
         >>> replace(asked, policies="uniform", budgets=1, n_paths=None, horizon=7).command("frame")
         "purse.replay(frame, budgets=[1], policies=['uniform'], horizon=7)"
         """
-        given = {field.name: as_list(getattr(self, field.name)) for field in fields(self)}
+        given = {field.name: _as_list(getattr(self, field.name)) for field in fields(self)}
         changes = {
             field.name: given[field.name]
             for field in fields(self)
-            if field.name not in UNWRITTEN and given[field.name] != field.default
+            if field.name not in _UNWRITTEN and given[field.name] != field.default
         }
         single = not any(isinstance(budget, Sequence) for budget in self.sizes)
         sizes = [
@@ -145,7 +145,7 @@ class Question:
         written = all(isinstance(policy, str) for policy in self.players)
         # declared features would have to be read from a file
         declared = isinstance(self.features, Mapping)
-        if file and written and single and not declared and not set(changes) & set(NO_OPTION):
+        if file and written and single and not declared and not set(changes) & set(_NO_OPTION):
             words = ["purse", "replay", str(data)]
             for size in sizes:
                 words += ["--budget", size]
@@ -156,7 +156,7 @@ class Question:
                 values = [value] if isinstance(value, str) or name != "empty" else value
                 for entry in values:
                     words += [
-                        f"--{FLAGS.get(name, name)}",
+                        f"--{_FLAGS.get(name, name)}",
                         *([] if entry is True else [str(entry)]),
                     ]
             return shlex.join(words)
@@ -170,6 +170,6 @@ class Question:
         return f"{function}({', '.join(arguments)})"
 
 
-def as_list(value: Any) -> Any:
+def _as_list(value: Any) -> Any:
     """Return an array as a list, which can be compared and written; else the value."""
     return value.tolist() if hasattr(value, "tolist") else value

@@ -34,14 +34,14 @@ from purse.lab.data.text_file import (
 )
 from purse.types import Floats, Ints
 
-INF = math.inf
-LINES = (".jsonl", ".ndjson")  # one JSON object per line
-TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
-ENDINGS = (*TEXTS, ".parquet", *LINES)
-EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
+_INF = math.inf
+_LINES = (".jsonl", ".ndjson")  # one JSON object per line
+_TEXTS = (".csv", ".tsv", ".txt")  # cells between separators
+_ENDINGS = (*_TEXTS, ".parquet", *_LINES)
+_EMPTY = "is empty; give a {}, or drop such rows with skip_empty (--skip-empty)"
 # what stands for an empty cell in a column of numbers, in any case
 MISSING = ("n/a", "#n/a", "na", "nan", "null", "none", "-", "–")
-LONGEST_WORD = 20  # that is offered as one for an empty cell
+_LONGEST_WORD = 20  # that is offered as one for an empty cell
 
 
 @dataclass(frozen=True)
@@ -60,9 +60,9 @@ class Source:
         self,
         column: str,
         *,
-        above: float = -INF,
-        low: float = -INF,
-        high: float = INF,
+        above: float = -_INF,
+        low: float = -_INF,
+        high: float = _INF,
         truth: bool = False,
     ) -> Floats:
         """(rows,) The column as finite numbers with above < number, low <= number <= high.
@@ -82,7 +82,7 @@ class Source:
             limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
             value = float(array[row]) if np.isfinite(array[row]) else entries[row]
             allowed = "number " + " and ".join(limits) if limits else "finite number"
-            hint = or_empty(value) if np.isnan(array[row]) else ""
+            hint = _or_empty(value) if np.isnan(array[row]) else ""
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
         self.say(note, column)
         return np.array(array)
@@ -105,7 +105,7 @@ class Source:
             value = self.column(column)[row]
             word = f"{value!r} " if isinstance(value, str) and value.strip() else ""
             raise InvalidInput(
-                f"{self.where(row)}, column {column!r}: {word}{EMPTY.format(kind)}{more}"
+                f"{self.where(row)}, column {column!r}: {word}{_EMPTY.format(kind)}{more}"
             )
 
     def labels(self, column: str) -> list[str]:
@@ -197,9 +197,9 @@ class Source:
         """Return the place of a row (from 0): its line in the file, or its number from 1."""
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
-        if ending not in (*TEXTS, *LINES):
+        if ending not in (*_TEXTS, *_LINES):
             return f"{self.path}, row {row + 1} (from 1)"
-        cells = ending in TEXTS
+        cells = ending in _TEXTS
         lines = records(self.path, self.separator) if cells else filled_lines(self.path)
         line, _ = next(islice(lines, row + cells, None))  # the header is a record too
         return f"{self.path}, line {line}"
@@ -222,7 +222,7 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
     """
     if decimal is not None:
         validation.choice("decimal", decimal, DECIMALS)
-    source = read_all(data, decimal)
+    source = _read_all(data, decimal)
     if source.frame.is_empty():
         raise InvalidInput(f"{source.path} has no rows")
     words = [word.strip().lower() for word in ([empty] if isinstance(empty, str) else empty)]
@@ -230,20 +230,20 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
     return replace(source, frame=source.frame.with_columns(blanked(text, words) for text in texts))
 
 
-def read_all(data: Data, decimal: str | None) -> Source:
+def _read_all(data: Data, decimal: str | None) -> Source:
     """Return the rows as they are."""
     if not isinstance(data, (str, os.PathLike)):
         return Source(Path("frame"), frame_of(data), decimal=decimal)
     place: Place = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
     ending = place.suffix.lower()
-    if ending not in ENDINGS:
-        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(ENDINGS)}")
+    if ending not in _ENDINGS:
+        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(_ENDINGS)}")
     try:
         with place.open("rb") as file:
             if not file.read(1):
                 raise InvalidInput(f"{place} is empty")
-        if ending not in TEXTS:
-            frame = read_parquet(place) if ending == ".parquet" else read_lines(place)
+        if ending not in _TEXTS:
+            frame = _read_parquet(place) if ending == ".parquet" else read_lines(place)
             return Source(place, frame, decimal=decimal)
         separator = find_separator(place)
         source = Source(place, read_csv(place, separator), separator, decimal)
@@ -264,14 +264,14 @@ def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
     return entries.fill_nan(None) if entries.dtype.is_float() else entries
 
 
-def or_empty(value: object) -> str:
+def _or_empty(value: object) -> str:
     """Return what to do about a text among numbers, if it may stand for an empty cell."""
-    if not isinstance(value, str) or not value.isprintable() or len(value) > LONGEST_WORD:
+    if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_WORD:
         return ""
     return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
 
 
-def read_parquet(place: Place) -> pl.DataFrame:
+def _read_parquet(place: Place) -> pl.DataFrame:
     """Return the rows of a Parquet file."""
     try:
         with place.open("rb") as file:

@@ -49,14 +49,14 @@ def read_table(data: Data | Source, asked: Question | None = None) -> FullTable:
     """
     asked = Question() if asked is None else asked
     source = data if isinstance(data, Source) else read(data)
-    table = (read_long if asked.arm in source.frame.columns else read_wide)(source, asked)
+    table = (_read_long if asked.arm in source.frame.columns else _read_wide)(source, asked)
     if len(table.arms) == 1:
         only = table.arms[0]
         raise InvalidInput(f"{source.path} has one arm, {only!r}: there is nothing to choose")
     return table
 
 
-def read_wide(source: Source, asked: Question) -> FullTable:
+def _read_wide(source: Source, asked: Question) -> FullTable:
     """Return the table from a pair of columns for each arm; half a pair is refused."""
     arms, taken = wide_arms(source, asked)
     if not arms:
@@ -78,7 +78,7 @@ def wide_arms(source: Source, asked: Question) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(halves)), taken
 
 
-def read_long(source: Source, asked: Question) -> FullTable:
+def _read_long(source: Source, asked: Question) -> FullTable:
     """Return the table from a row for each round and arm, in the order of their first rows."""
     rounds, arms = source.labels(asked.round), source.labels(asked.arm)
     values, units = source.numbers(asked.reward, truth=True), cost_units(source, asked.cost)
@@ -104,7 +104,7 @@ def read_long(source: Source, asked: Question) -> FullTable:
     if contexts is not None:
         per_row = contexts.values[first].reshape(*shape, -1)
         if not asked.per_arm:
-            check_constant(source, contexts, rounds, first.reshape(shape), per_row)
+            _check_constant(source, contexts, rounds, first.reshape(shape), per_row)
         contexts = replace(contexts, values=per_row if asked.per_arm else per_row[:, :1])
     return FullTable(
         source.path.name,
@@ -115,7 +115,7 @@ def read_long(source: Source, asked: Question) -> FullTable:
     )
 
 
-def check_constant(
+def _check_constant(
     source: Source, contexts: Contexts, rounds: list[str], rows: Ints, values: Floats
 ) -> None:
     """Refuse a feature that differs between the rows of a round.

@@ -13,19 +13,19 @@ from typing import BinaryIO, NamedTuple
 from purse.base.optional import pl
 from purse.errors import InvalidInput, shorten
 
-MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
+_MARK = b"\xef\xbb\xbf"  # of UTF-8, which some programs put before the first byte
 SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
 DECIMALS = (",", ".")
 BY_COMMAS = "commas are decimal commas"
-TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "1": 1.0, "0": 0.0}
+_TRUTH = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "1": 1.0, "0": 0.0}
 CURRENCY = r"[$€£¥₹]|(?i:usd|eur|gbp|chf|jpy|inr)"
-BLANKS = r"[ '’\x{a0}\x{202f}]"  # between thousands
-SPACED = rf"^[-+]?[1-9]\d{{0,2}}(?:{BLANKS}\d{{3}})+(?:[.,]\d+)?$"
-POWER = r"(?:[eE][-+]?\d+)?"
+_BLANKS = r"[ '’\x{a0}\x{202f}]"  # between thousands
+_SPACED = rf"^[-+]?[1-9]\d{{0,2}}(?:{_BLANKS}\d{{3}})+(?:[.,]\d+)?$"
+_POWER = r"(?:[eE][-+]?\d+)?"
 # decimal commas with points at thousands, and decimal points with commas at thousands
-BY_COMMA = rf"^[-+]?(?:[1-9]\d{{0,2}}(?:\.\d{{3}})+|\d*)(?:,\d+)?{POWER}$"
-BY_POINT = r"^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$"
-EITHER_COMMA, EITHER_POINT = (rf"^[-+]?[1-9]\d{{0,2}}{mark}\d{{3}}$" for mark in (",", r"\."))
+_BY_COMMA = rf"^[-+]?(?:[1-9]\d{{0,2}}(?:\.\d{{3}})+|\d*)(?:,\d+)?{_POWER}$"
+_BY_POINT = r"^[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?$"
+_EITHER_COMMA, EITHER_POINT = (rf"^[-+]?[1-9]\d{{0,2}}{mark}\d{{3}}$" for mark in (",", r"\."))
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Piped:
     @property
     def suffix(self) -> str:
         """The ending that a file with this content would have."""
-        return ".jsonl" if self.content.lstrip(MARK + b" \r\n\t").startswith(b"{") else ".csv"
+        return ".jsonl" if self.content.lstrip(_MARK + b" \r\n\t").startswith(b"{") else ".csv"
 
     def open(self, mode: str) -> BinaryIO:
         """Return the content from its beginning."""
@@ -52,12 +52,12 @@ class Piped:
 Place = Path | Piped
 
 
-def lines(place: Place) -> Iterator[tuple[int, str]]:
+def _lines(place: Place) -> Iterator[tuple[int, str]]:
     """Yield the lines of the file with their numbers from 1."""
     with place.open("rb") as file:
         for number, line in enumerate(file, 1):
             try:
-                yield number, (line.removeprefix(MARK) if number == 1 else line).decode()
+                yield number, (line.removeprefix(_MARK) if number == 1 else line).decode()
             except UnicodeDecodeError as error:
                 byte = f"byte {error.object[error.start]:#04x}"
                 raise InvalidInput(
@@ -68,12 +68,12 @@ def lines(place: Place) -> Iterator[tuple[int, str]]:
 
 def filled_lines(place: Place) -> Iterator[tuple[int, str]]:
     """Return the lines that are not blank."""
-    return ((number, line) for number, line in lines(place) if line.strip())
+    return ((number, line) for number, line in _lines(place) if line.strip())
 
 
 def records(place: Place, separator: str = ",") -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a CSV file, header included, each with the line on which it begins."""
-    texts = (text for _, text in lines(place))
+    texts = (text for _, text in _lines(place))
     reader = csv.reader(texts, strict=True, delimiter=separator)
     begins = 1
     try:
@@ -89,10 +89,10 @@ def find_separator(place: Place) -> str:
     """Return the separator that gives the header most cells; in a .tsv file, tabs."""
     if place.suffix.lower() == ".tsv":
         return "\t"
-    return max(SEPARATORS, key=lambda separator: header_size(place, separator))
+    return max(SEPARATORS, key=lambda separator: _header_size(place, separator))
 
 
-def header_size(place: Place, separator: str) -> int:
+def _header_size(place: Place, separator: str) -> int:
     """Return how many cells the header has with this separator; 0 if it cannot be read."""
     try:
         return len(next(records(place, separator), (0, []))[1])
@@ -132,7 +132,7 @@ def read_csv(place: Place, separator: str) -> pl.DataFrame:
 def read_lines(place: Place) -> pl.DataFrame:
     """Return the rows of a file with one JSON object per line; a missing field is null."""
     with place.open("rb") as file:
-        if file.read(len(MARK)) != MARK:
+        if file.read(len(_MARK)) != _MARK:
             file.seek(0)
         try:
             return pl.read_ndjson(file, infer_schema_length=None)
@@ -141,7 +141,7 @@ def read_lines(place: Place) -> pl.DataFrame:
     line = 0
     for line, text in filled_lines(place):
         try:
-            good = isinstance(json.loads(text, parse_constant=no_constant), dict)
+            good = isinstance(json.loads(text, parse_constant=_no_constant), dict)
         except ValueError:
             good = False
         if not good:
@@ -151,7 +151,7 @@ def read_lines(place: Place) -> pl.DataFrame:
     raise InvalidInput(f"{place}: {refused}" if line else f"{place} is empty")
 
 
-def no_constant(word: str) -> float:
+def _no_constant(word: str) -> float:
     """Refuses NaN and Infinity, which Python reads and JSON has not."""
     raise ValueError(word)
 
@@ -180,9 +180,9 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
     if decimal != "," and values.null_count() == texts.null_count():
         return Cells(values)
     words = texts.str.to_lowercase()
-    if truth and words.drop_nulls().is_in(list(TRUTH)).all():
+    if truth and words.drop_nulls().is_in(list(_TRUTH)).all():
         return Cells(
-            words.replace_strict(TRUTH, default=None, return_dtype=pl.Float64),
+            words.replace_strict(_TRUTH, default=None, return_dtype=pl.Float64),
             "true and yes are 1, false and no are 0",
         )
     notes = []
@@ -203,15 +203,15 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
             return Cells(values, wrong=(row, "must end in %, as other cells of the column do"))
         notes.append("30% is 0.3")
         texts = texts.str.strip_suffix("%").str.strip_chars_end()
-    spaced = texts.str.contains(SPACED).fill_null(False)
+    spaced = texts.str.contains(_SPACED).fill_null(False)
     if spaced.any():
         notes.append("blanks between thousands are left out")
-        bare = texts.str.replace_all(BLANKS, "")
+        bare = texts.str.replace_all(_BLANKS, "")
         texts = pl.select(pl.when(spaced).then(bare).otherwise(texts)).to_series()
-    mark, wrong = decimal_mark(texts) if decimal is None else (decimal, None)
+    mark, wrong = _decimal_mark(texts) if decimal is None else (decimal, None)
     if wrong is not None:
         return Cells(values, wrong=wrong)
-    usual, thousands = (BY_COMMA, ".") if mark == "," else (BY_POINT, ",")
+    usual, thousands = (_BY_COMMA, ".") if mark == "," else (_BY_POINT, ",")
     fits = texts.str.contains(usual).fill_null(False)
     bare = texts.str.replace_all(thousands, "", literal=True).str.replace(",", ".", literal=True)
     if mark == ",":
@@ -224,12 +224,12 @@ def read_cells(texts: pl.Series, *, truth: bool = False, decimal: str | None = N
     return Cells(values / 100 if parts.any() else values, ", ".join(notes))
 
 
-def decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:
+def _decimal_mark(texts: pl.Series) -> tuple[str, tuple[int, str] | None]:
     """Return the mark before the decimals of a column, or a row with what is wrong with it."""
     comma = texts.str.contains(",").fill_null(False)
-    either = texts.str.contains(EITHER_COMMA).fill_null(False)
-    by_point = texts.str.contains(BY_POINT).fill_null(False) & ~either
-    by_comma = texts.str.contains(BY_COMMA).fill_null(False) & comma & ~either
+    either = texts.str.contains(_EITHER_COMMA).fill_null(False)
+    by_point = texts.str.contains(_BY_POINT).fill_null(False) & ~either
+    by_comma = texts.str.contains(_BY_COMMA).fill_null(False) & comma & ~either
     point = texts.str.contains(r"\.").fill_null(False) & ~comma
     by_point |= point & ~texts.str.contains(EITHER_POINT).fill_null(False)
     if by_comma.any() and by_point.any():

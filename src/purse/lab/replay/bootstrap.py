@@ -27,11 +27,11 @@ from purse.engine.simulate import to_run
 from purse.lab.theory.estimate import LEVEL, Estimate, t_quantile
 from purse.types import Floats, Ints, World
 
-REPLICATE_PATHS = 16  # on each of them; fewer if games are long: their paths are much alike
-REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, but at least two paths
+_REPLICATE_PATHS = 16  # on each of them; fewer if games are long: their paths are much alike
+_REPLICATE_ROUNDS = 10_000  # about as many on all paths of a replicate, but at least two paths
 # beside a seed: the log may have been made with that seed, too, and replicates must not follow its
 # numbers
-OURS = 0x7075727365
+_OURS = 0x7075727365
 
 
 class Played(NamedTuple):
@@ -78,10 +78,10 @@ class Resampled(NamedTuple):
 
     def ahead(self, other: Resampled) -> Estimate:
         """Return how much more this player gains, by the same paths and the same replicates."""
-        return with_log_error(*map(difference, self, other))
+        return with_log_error(*map(_difference, self, other))
 
 
-def difference(one: Floats, other: Floats) -> Floats:
+def _difference(one: Floats, other: Floats) -> Floats:
     """Return the difference on the paths that both have."""
     size = min(one.shape[-1], other.shape[-1])
     return one - other if size == 1 else one[..., :size] - other[..., :size]
@@ -89,7 +89,7 @@ def difference(one: Floats, other: Floats) -> Floats:
 
 def generator(seed: int, number: int) -> np.random.Generator:
     """Return what a replicate draws its rows with: the same for every policy and budget."""
-    return np.random.default_rng((seed, number, OURS))
+    return np.random.default_rng((seed, number, _OURS))
 
 
 def play_log(
@@ -116,7 +116,7 @@ def play_log(
     """
     size = min(cpu.block_size(job), -(-n_paths // workers))
     starts = range(0, n_paths, size)
-    seeds = np.random.default_rng((job.game.seed, OURS)).integers(SEEDS, size=replicates).tolist()
+    seeds = np.random.default_rng((job.game.seed, _OURS)).integers(SEEDS, size=replicates).tolist()
     main: dict[int, tuple[World, Run]] = {}
     redone: dict[int, Run] = {}
     worlds: dict[int, Any] = {}
@@ -161,7 +161,7 @@ def play_log(
     if any(enough(place) for place, _ in main.values()):
         return Played([main[start] for start in starts], [], [])
     rounds = float(np.concatenate([run.rounds for _, run in main.values()]).mean())
-    again = int(min(REPLICATE_PATHS, max(2, REPLICATE_ROUNDS // max(rounds, 1))))
+    again = int(min(_REPLICATE_PATHS, max(2, _REPLICATE_ROUNDS // max(rounds, 1))))
     do([partial(play_again, number, again) for number in range(replicates)], share, 1 - share)
     numbers = range(replicates)
     return Played(

@@ -38,12 +38,12 @@ class CertainGame(NamedTuple):
 
 def certain_game(job: Job) -> CertainGame | None:
     """Return the game of a job; None: its policy learns, or outcomes decide when it ends."""
-    chances = fixed_chances(job)
-    rounds = None if chances is None else certain_rounds(job, chances)
+    chances = _fixed_chances(job)
+    rounds = None if chances is None else _certain_rounds(job, chances)
     return None if chances is None or rounds is None else CertainGame(rounds * chances)
 
 
-def fixed_chances(job: Job) -> Floats | None:
+def _fixed_chances(job: Job) -> Floats | None:
     """(K,) The probabilities of the arms, if they are the same in every round."""
     n_arms, name = job.problem.n_arms, getattr(job.policy, "NAME", None)
     if job.world.outages is not None or name not in ("fixed", "uniform"):
@@ -53,7 +53,7 @@ def fixed_chances(job: Job) -> Floats | None:
     return np.eye(n_arms)[job.params.arms[0]]
 
 
-def certain_rounds(job: Job, chances: Floats) -> int | None:
+def _certain_rounds(job: Job, chances: Floats) -> int | None:
     """Return how many pulls every game has: all rounds of the horizon if these can be paid for
     certain, or as many as can be paid if every pull costs the same.
     """

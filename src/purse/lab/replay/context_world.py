@@ -17,7 +17,7 @@ from purse.lab.replay.logged_rounds import COUNT, DRAWS, IPS, PLAYED, LoggedRoun
 from purse.types import Floats, Ints, World
 from purse.worlds._tables import context_rows
 
-FOLDS = 5
+_FOLDS = 5
 RIDGE = 1.0
 
 
@@ -88,7 +88,7 @@ class ContextWorld:
         log, (low, high) = self.log, self.log.reward_range
         most = log.cost_max.max(axis=0)
         inside = np.column_stack([self.rewards, self.costs / most])
-        expected = cross_fitted(self.features, self.arm, inside, counts, len(log.arms))
+        expected = _cross_fitted(self.features, self.arm, inside, counts, len(log.arms))
         rewards = low + (high - low) * np.clip(expected[:, :, :1], 0, 1)
         costs = np.clip(expected[:, :, 1:] * most, log.cost_min, log.cost_max)
         return np.concatenate([rewards, costs], axis=2)
@@ -104,7 +104,7 @@ class ContextWorld:
                 "snips": run.spent[:, 0],
                 "dr": credited[:, doubly + 1] / amounts.UNIT,
             },
-            weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
+            _weights_of(world.tables.scale, credited[:, COUNT], credited[:, DRAWS]),
             world.tables.visits,
             world.tables.asked,
             bool(world.tables.lost[0]),
@@ -135,7 +135,7 @@ def make_context_world(log: Log) -> ContextWorld:
     )
 
 
-def weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
+def _weights_of(scale: float, rounds: Floats, draws: Floats) -> Floats:
     """(P,) S times rounds per row that was drawn; 1 for a single round, which tells nothing.
 
     Both are less one, since the last row that is drawn always takes place: so it has no bias.
@@ -156,7 +156,7 @@ def effective_rows(visits: Ints) -> float:
     return min(total * (total - 1) / pairs, float((visits > 0).sum()))
 
 
-def learn_rows(
+def _learn_rows(
     learnt: Regression,
     contexts: Floats,
     arm: Ints,
@@ -181,15 +181,15 @@ def regression_of(
     counts     (n,) how often each row counts
     """
     learnt = new_regression(n_arms, values.shape[1], contexts.shape[2], ridge)
-    bind(learn_rows)(learnt, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
+    bind(_learn_rows)(learnt, contexts, arm, values, counts, np.zeros(contexts.shape[2]))
     return learnt
 
 
-def cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
+def _cross_fitted(contexts: Floats, arm: Ints, values: Floats, counts: Ints, n_arms: int) -> Floats:
     """(n, K, 1 + d) What is expected of each arm in the context of each row, from other folds."""
-    fold = np.arange(len(arm)) % FOLDS
+    fold = np.arange(len(arm)) % _FOLDS
     expected = np.zeros((len(arm), n_arms, values.shape[1]))
-    for number in range(FOLDS):
+    for number in range(_FOLDS):
         here = fold == number
         learnt = regression_of(contexts, arm, values, np.where(here, 0, counts), n_arms)
         seen = np.broadcast_to(contexts[here], (int(here.sum()), n_arms, contexts.shape[2]))

@@ -22,10 +22,10 @@ from purse.lab.study.results import page_of
 from purse.lab.theory.estimate import Estimate
 from purse.types import Floats
 
-NUMBERS = ("estimate", "error", "low", "high")
-SPENT = ("spent", "spent_low", "spent_high")
-MOST_NAMED, LEAST_SHARE = 5, 0.01  # of the arms that a player pulls
-LONGER = 1.1  # times the rounds of the log: longer games get a warning
+_NUMBERS = ("estimate", "error", "low", "high")
+_SPENT = ("spent", "spent_low", "spent_high")
+_MOST_NAMED, _LEAST_SHARE = 5, 0.01  # of the arms that a player pulls
+_LONGER = 1.1  # times the rounds of the log: longer games get a warning
 UNKNOWN = Estimate(*[float("nan")] * 4)
 
 
@@ -72,7 +72,7 @@ class LogResult(Answer):
         """Return a line if games have more rounds than the log."""
         n = len(self.log)
         longest = max(self.estimates, key=lambda estimate: estimate.rounds)
-        if longest.rounds <= LONGER * n:
+        if longest.rounds <= _LONGER * n:
             return []
         return [
             f"{self.log.name}: the log has {n:,} rounds, and games of {longest.policy} with a "
@@ -93,14 +93,14 @@ class LogResult(Answer):
         """
         rows = []
         for answer in self.estimates:
-            numbers = [None] * len(NUMBERS) if answer.refused else answer.estimate
+            numbers = [None] * len(_NUMBERS) if answer.refused else answer.estimate
             spent = answer.spent
-            used = [None] * len(SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
+            used = [None] * len(_SPENT) if answer.refused else (spent.mean, spent.low, spent.high)
             who, game = answer[:3], (answer.rounds, answer.kind, self.parts(answer.pulls))
             rows.append((*who, *numbers, answer.ess, answer.refused, *used, *game))
         types: dict[str, Any] = {"policy": pl.String, "budget": pl.Float64, "method": pl.String}
-        types |= dict.fromkeys((*NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
-        types |= dict.fromkeys((*SPENT, "rounds"), pl.Float64)
+        types |= dict.fromkeys((*_NUMBERS, "ess"), pl.Float64) | {"refused": pl.String}
+        types |= dict.fromkeys((*_SPENT, "rounds"), pl.Float64)
         types |= dict.fromkeys(("kind", "pulls"), pl.String)
         return pl.DataFrame(rows, types, orient="row")
 
@@ -110,7 +110,7 @@ class LogResult(Answer):
         if not total:
             return "nothing"
         shares = pulls / total
-        least = max(LEAST_SHARE, float(np.sort(shares)[-MOST_NAMED:][0]))
+        least = max(_LEAST_SHARE, float(np.sort(shares)[-_MOST_NAMED:][0]))
         return describe_mixture(self.log.arms, np.where(shares < least, 0, shares), "others")
 
     def arms(self) -> pl.DataFrame:

@@ -28,7 +28,7 @@ FIRST = "snips"  # the method that is quoted, if it answers
 
 THOROUGH = 1_000  # logs from which on nothing is said about more
 SHORT = "log too short"
-TOO_SHORT = (
+_TOO_SHORT = (
     "`replay` plays each logged row at most once, and a game needs more rows of an arm than there "
     "are; the estimate does not"
 )
@@ -55,10 +55,10 @@ def quoted(here: pl.DataFrame) -> list[dict[str, Any]]:
     )
 
 
-def why_not(refused: str) -> str:
+def _why_not(refused: str) -> str:
     """Return the reason of a refusal in two or three words, with which it begins.
 
-    >>> why_not("log too short: it ends with 3 of the budget left")
+    >>> _why_not("log too short: it ends with 3 of the budget left")
     'log too short'
     """
     return refused.partition(":")[0]
@@ -66,10 +66,10 @@ def why_not(refused: str) -> str:
 
 def estimate_text(row: Mapping[str, Any]) -> str:
     """Return an estimate with half its interval, or in two or three words why it is refused."""
-    return why_not(row["refused"]) if row["refused"] else gain_text(row)
+    return _why_not(row["refused"]) if row["refused"] else _gain_text(row)
 
 
-def gain_text(row: Mapping[str, Any]) -> str:
+def _gain_text(row: Mapping[str, Any]) -> str:
     """Return an estimate with half its interval: the longer half, if the other one is cut off."""
     mean = row["estimate"]
     return format_gain(mean, mean + max(row["high"] - mean, mean - row["low"]))
@@ -109,7 +109,7 @@ def short_reasons(frame: pl.DataFrame) -> list[str]:
         for row in frame.filter(method="replay").to_dicts()
         if row["refused"] and (row["policy"], row["budget"]) in told
     )
-    return reasons(rows) + ([f"{SHORT}: {TOO_SHORT}"] if alone else [])
+    return reasons(rows) + ([f"{SHORT}: {_TOO_SHORT}"] if alone else [])
 
 
 def precision(n: int) -> str:
@@ -140,7 +140,7 @@ def findings(estimates: pl.DataFrame, gains: Gains, log: Log) -> dict[str, str]:
     ]
     doubt = f"{'; '.join(doubts)}, so do not rely on this: " if doubts else ""
     texts = {
-        budget: finding(estimates.filter(budget=budget), gains, len(log), steady=not turns)
+        budget: _finding(estimates.filter(budget=budget), gains, len(log), steady=not turns)
         for budget in budgets_of(estimates)
     }
     return {
@@ -149,7 +149,7 @@ def findings(estimates: pl.DataFrame, gains: Gains, log: Log) -> dict[str, str]:
     }
 
 
-def finding(here: pl.DataFrame, gains: Gains, n: int, *, steady: bool = True) -> str:
+def _finding(here: pl.DataFrame, gains: Gains, n: int, *, steady: bool = True) -> str:
     """Return which player is estimated best with one budget, and how sure that is.
 
     n        rows of the log
@@ -168,19 +168,19 @@ def finding(here: pl.DataFrame, gains: Gains, n: int, *, steady: bool = True) ->
     says = []
     if answered:
         best = answered[0]
-        behind = {row["policy"]: ahead(gains, best, row) for row in answered[1:]}
+        behind = {row["policy"]: _ahead(gains, best, row) for row in answered[1:]}
         near = {player for player, less in behind.items() if not less.low > 0}
-        says.append(lead(answered, by_kind, near, n))
+        says.append(_lead(answered, by_kind, near, n))
         if best["kind"] == "policy":
             says.append(f"It pulls {best['pulls']}.")
         for kind, rows in by_kind.items():
-            says.append(against(best, rows, kind, behind, near, n))
+            says.append(_against(best, rows, kind, behind, near, n))
     if silent:
         every = len(silent) == sum(row["kind"] == "policy" for row in players) > 1
         who = "any policy" if every else join_words(map(code, silent))
         says.append(f"About {who} this log can tell nothing: every method refuses.")
     answers = here.filter(pl.col("refused").is_null())
-    split = [row["policy"] for row in players if apart(answers.filter(policy=row["policy"]))]
+    split = [row["policy"] for row in players if _apart(answers.filter(policy=row["policy"]))]
     if split:
         says.append(
             "The methods differ by more than their intervals for "
@@ -189,20 +189,20 @@ def finding(here: pl.DataFrame, gains: Gains, n: int, *, steady: bool = True) ->
     return " ".join(sentence for sentence in says if sentence)
 
 
-def ahead(gains: Gains, best: Mapping[str, Any], row: Mapping[str, Any]) -> Estimate:
+def _ahead(gains: Gains, best: Mapping[str, Any], row: Mapping[str, Any]) -> Estimate:
     """Return how much more the best player gains than another, in the same logs drawn again."""
     one, other = (gains[player["policy"], player["budget"], player["method"]]
                   for player in (best, row))  # fmt: skip
     return one.ahead(other)
 
 
-def logged(row: Mapping[str, Any], n: int) -> str:
+def _logged(row: Mapping[str, Any], n: int) -> str:
     """Return of which rows the gain of the log itself is."""
     first = f"the first {row['rounds']:,.0f} of its {n:,} rows"
     return f"as logged, {first if row['rounds'] < n else f'its {n:,} rows'} gained"
 
 
-def lead(
+def _lead(
     answered: list[dict[str, Any]],
     by_kind: Mapping[str, list[dict[str, Any]]],
     near: Collection[str],
@@ -211,9 +211,9 @@ def lead(
     """Return what is estimated best of all."""
     best = answered[0]
     usual = best["method"] == FIRST or best["kind"] == "log"
-    amount = f"**{tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
+    amount = f"**{_tight(best)}**" + ("" if usual else f" (by `{best['method']}`)")
     if not by_kind["policy"] and not by_kind["arm"]:
-        return f"**This log is too small to tell**: {logged(best, n)} {amount}."
+        return f"**This log is too small to tell**: {_logged(best, n)} {amount}."
     if best["estimate"] < 0:
         return f"**Buy nothing**: the least that is lost is {amount}, by {code(best['policy'])}."
     others = [row for row in answered if row is not best]
@@ -223,20 +223,20 @@ def lead(
             f"**The log cannot tell what is best**: {code(best['policy'])} has the largest "
             f"estimate, {amount}, and no policy or arm is behind it beyond chance."
         )
-    name = bare(best["policy"])
+    name = _bare(best["policy"])
     if near:  # nothing but the amount is certain
         who = {"arm": f"{name} in every round", "log": "what was done"}.get(best["kind"], name)
         return f"The largest estimate is that of {who}: {amount}."
     if best["kind"] == "arm":
         return f"**Buy {name} in every round**: it is estimated to gain {amount}."
     if best["kind"] == "log":
-        return f"**Nothing here beats what was done**: {logged(best, n)} {amount}."
+        return f"**Nothing here beats what was done**: {_logged(best, n)} {amount}."
     if len(answered) == 1:
         return f"{name} is estimated to gain {amount}."
     return f"**{name} is estimated best**: it gains {amount}."
 
 
-def against(
+def _against(
     best: Mapping[str, Any],
     rows: list[dict[str, Any]],
     kind: str,
@@ -250,34 +250,34 @@ def against(
         return ""
     first = others[0]
     if kind == "log":
-        says = logged(first, n)
-        return f"{says[0].upper()}{says[1:]} {tight(first)}."
+        says = _logged(first, n)
+        return f"{says[0].upper()}{says[1:]} {_tight(first)}."
     subject = f"The next {kind}"
     if kind != best["kind"]:
         policies = "The policy" if len(rows) == 1 else "The best of the policies"
         subject = "The best arm alone" if kind == "arm" else policies
     less = behind[first["policy"]]
     size = keep_on_line(format_gain(less.mean, less.high))
-    says = f"{subject}, {bare(first['policy'])}, gains {tight(first)}: {size} less"
-    alike = [bare(row["policy"]) for row in others if row["policy"] in near]
+    says = f"{subject}, {_bare(first['policy'])}, gains {_tight(first)}: {size} less"
+    alike = [_bare(row["policy"]) for row in others if row["policy"] in near]
     if alike:
-        whom = "what was done" if best["kind"] == "log" else bare(best["policy"])
+        whom = "what was done" if best["kind"] == "log" else _bare(best["policy"])
         says += f"; this log does not tell {join_words(alike)} from {whom}"
     return f"{says}."
 
 
-def bare(player: str) -> str:
+def _bare(player: str) -> str:
     """Return a player as code; an arm alone by its name."""
     return code(player.removeprefix("always "))
 
 
-def apart(answers: pl.DataFrame) -> bool:
+def _apart(answers: pl.DataFrame) -> bool:
     """Return whether the intervals of two methods do not overlap."""
     if answers.is_empty():
         return False
     return bool(answers["low"].max() > answers["high"].min())  # type: ignore[operator]
 
 
-def tight(row: Mapping[str, Any]) -> str:
+def _tight(row: Mapping[str, Any]) -> str:
     """Return an estimate with half its interval, on one line."""
-    return keep_on_line(gain_text(row))
+    return keep_on_line(_gain_text(row))

@@ -58,9 +58,9 @@ class ModelWorld:
 
     def reweighted(self, counts: Ints) -> World:
         """Return the same arms, atoms and bounds with the probabilities of these rows."""
-        probabilities = shares(self.log, self.atom, self.size, counts)
+        probabilities = _shares(self.log, self.atom, self.size, counts)
         atoms = self.world.tables._replace(below=thresholds(probabilities[None]))
-        return replace(self.world, tables=of_atoms(atoms), draw=draw)
+        return replace(self.world, tables=_of_atoms(atoms), draw=draw)
 
     def means(self, method: str, counts: Ints) -> Floats:
         """(K,) The mean reward of each arm by a method, in the user's unit; 0 if never logged."""
@@ -97,7 +97,7 @@ def make_model(log: Log) -> ModelWorld:
     rewards[owner, place] = np.ascontiguousarray(atoms[:, -1]).view(np.float64)
     costs[owner, place] = atoms[:, 1:-1]
     flat = (owner * size + place)[of_row.ravel()]
-    probabilities = shares(log, flat, size, np.ones(len(log), np.int64))
+    probabilities = _shares(log, flat, size, np.ones(len(log), np.int64))
     whole = make_world(
         log.name, probabilities[None], rewards[None], costs[None], horizon=log.horizon
     )
@@ -105,7 +105,7 @@ def make_model(log: Log) -> ModelWorld:
     return ModelWorld(log, world, flat, size)
 
 
-def shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
+def _shares(log: Log, atom: Ints, size: int, counts: Ints) -> Floats:
     """(K, A) The probability of each atom of each arm, from the weights of its rows."""
     weights = np.concatenate([counts * log.weight, np.ones(len(atom) - len(log))])
     table = np.bincount(atom, weights, minlength=len(log.arms) * size).reshape(len(log.arms), size)
@@ -147,7 +147,7 @@ class QueueReplay:
         log, n_arms = self.log, len(self.log.arms)
         counters = np.zeros(1, np.uint64), np.zeros(n_arms, np.int64), np.zeros(n_arms, np.int64)
         queues = self.joins[rows], self.rewards[rows], self.costs[rows]
-        return log.as_world(of_queues(Queues(self.first, *queues, *counters)), draw)
+        return log.as_world(_of_queues(_Queues(self.first, *queues, *counters)), draw)
 
     def ran_out(self, world: World) -> Ints:
         """Return the arms that some path in this world needed more rows of than there are."""
@@ -165,7 +165,7 @@ def make_queues(log: Log) -> QueueReplay:
     return QueueReplay(log, first, joins[order], reward[order], cost[order])
 
 
-class Queues(NamedTuple):
+class _Queues(NamedTuple):
     """The rows of each arm as data. Paths write into it, so that a thread needs its own."""
 
     first: Ints  # (K + 1,) where the rows of each arm begin
@@ -177,40 +177,40 @@ class Queues(NamedTuple):
     most: Ints  # (K,) the largest of these over all paths
 
 
-class LogTables(NamedTuple):
+class _LogTables(NamedTuple):
     """The tables that answer: one of the two; the other has no rows."""
 
     atoms: Tables
-    queues: Queues
+    queues: _Queues
 
 
-def of_atoms(atoms: Tables) -> LogTables:
+def _of_atoms(atoms: Tables) -> _LogTables:
     """Return the tables of an estimated world as those of a log."""
     ints, floats = np.zeros(0, np.int64), np.zeros(0)
     unused = np.zeros((0, atoms.costs.shape[3]), np.int64)
-    none = Queues(ints, floats, floats, unused, np.zeros(0, np.uint64), ints, ints)
-    return LogTables(atoms, none)
+    none = _Queues(ints, floats, floats, unused, np.zeros(0, np.uint64), ints, ints)
+    return _LogTables(atoms, none)
 
 
-def of_queues(queues: Queues) -> LogTables:
+def _of_queues(queues: _Queues) -> _LogTables:
     """Return the rows of a log as its tables."""
     shape = (0, 0, 0)
     costs = np.zeros((*shape, queues.costs.shape[1]), np.int64)
     words, floats = np.zeros(shape, np.uint64), np.zeros(shape)
     none = Tables(np.zeros(0, np.int64), 0, False, False, False, words, floats, costs, floats)
-    return LogTables(none, queues)
+    return _LogTables(none, queues)
 
 
 @cold
-def draw(key: U, tables: LogTables, t: int, arm: int, cost: Ints) -> float:
+def draw(key: U, tables: _LogTables, t: int, arm: int, cost: Ints) -> float:
     """Write the arm's cost in round t, and return its reward."""
     if tables.queues.first.shape[0] == 0:
         return draw_any(key, tables.atoms, t, arm, cost)
-    return take_row(key, tables.queues, arm, cost)
+    return _take_row(key, tables.queues, arm, cost)
 
 
 @cold
-def take_row(key: U, queues: Queues, arm: int, cost: Ints) -> float:
+def _take_row(key: U, queues: _Queues, arm: int, cost: Ints) -> float:
     """Write what the arm's next row costs, and return its reward; an empty queue starts again."""
     if queues.path[0] != key:
         queues.path[0] = key

@@ -26,8 +26,8 @@ from purse.engine.job import Job
 from purse.kernels.random import U, at, mix, uniform
 from purse.types import SKIP, STOP, Floats, Ints, Now, Play, World
 
-ROW = 1 << 19  # the index of the random number that draws a row; policies have the first ones
-UNSET = -3  # in `wanted`: the policy was not asked
+_ROW = 1 << 19  # the index of the random number that draws a row; policies have the first ones
+_UNSET = -3  # in `wanted`: the policy was not asked
 # columns of credits: rounds that took place by choice, rows drawn for them, rewards played, then
 # inverse-propensity and doubly robust values
 COUNT, DRAWS, PLAYED, IPS = range(4)
@@ -63,7 +63,7 @@ class LoggedRounds(NamedTuple):
 
 
 @cold
-def find_row(log: LoggedRounds, low: int, high: int, u: float) -> int:
+def _find_row(log: LoggedRounds, low: int, high: int, u: float) -> int:
     """Return the row from low .. high - 1 that the number u in [0, 1) draws, by weight."""
     before = log.upto[low - 1] if low > 0 else 0.0
     sought = before + u * (log.upto[high - 1] - before)
@@ -78,7 +78,7 @@ def find_row(log: LoggedRounds, low: int, high: int, u: float) -> int:
 
 
 @cold
-def show_row(log: LoggedRounds, row: int, context: Floats) -> None:
+def _show_row(log: LoggedRounds, row: int, context: Floats) -> None:
     """Write the context of a row."""
     for i in range(context.shape[0]):
         for k in range(context.shape[1]):
@@ -90,10 +90,10 @@ def view(key: U, tables: LoggedRounds, t: int, context: Floats) -> None:
     """Draw the first row of a round and write its context."""
     if t == 1:
         tables.path[0] += 1
-    row = find_row(tables, 0, tables.upto.shape[0], uniform(at(key, t), ROW))
+    row = _find_row(tables, 0, tables.upto.shape[0], uniform(at(key, t), _ROW))
     tables.row[:] = row
-    tables.wanted[:] = UNSET
-    show_row(tables, row, context)
+    tables.wanted[:] = _UNSET
+    _show_row(tables, row, context)
 
 
 @cold
@@ -102,7 +102,7 @@ def draw(key: U, tables: LoggedRounds, t: int, arm: int, cost: Ints) -> float:
     row = tables.row[0]
     if tables.arm[row] != arm:
         low, high = tables.first[arm], tables.first[arm + 1]
-        row = find_row(tables, low, high, uniform(at(key, t), arm))
+        row = _find_row(tables, low, high, uniform(at(key, t), arm))
         tables.row[0] = row
     for m in range(cost.shape[0]):
         cost[m] = tables.costs[row, m]
@@ -110,7 +110,7 @@ def draw(key: U, tables: LoggedRounds, t: int, arm: int, cost: Ints) -> float:
 
 
 @cold
-def set_credit(log: LoggedRounds, arm: int) -> None:
+def _set_credit(log: LoggedRounds, arm: int) -> None:
     """Write the credits of this round for the arm, or `SKIP`, that its first row had."""
     row = log.row[1]
     same = log.scale * (log.arm[row] == arm)
@@ -126,24 +126,24 @@ def set_credit(log: LoggedRounds, arm: int) -> None:
 
 
 @cold
-def keep_credit(log: LoggedRounds) -> None:
+def _keep_credit(log: LoggedRounds) -> None:
     """Add the credits of this round to those of its path."""
     for c in range(log.pending.shape[0]):
         log.credits[log.path[0], c] += log.pending[c]
 
 
-class SeatedParams(NamedTuple):
+class _SeatedParams(NamedTuple):
     """The parameters of a policy, and the log that it plays on."""
 
     inner: Any
     log: LoggedRounds
 
 
-def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def choose(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Ask the policy about rows until it chooses what was logged."""
     log = params.log
     row = log.row[1]
-    again = mix(now.key + U(ROW))
+    again = mix(now.key + U(_ROW))
     key = now.key
     number = 0
     while True:
@@ -162,12 +162,12 @@ def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
         inner_choose(params.inner, state, scratch, fresh, play)
         arm = play.arms[0]
         if number == 0:
-            set_credit(log, arm)
+            _set_credit(log, arm)
             if arm >= 0:
                 log.asked[arm] += 1
         if arm < SKIP or arm == log.arm[row]:
             break
-        if arm == SKIP and uniform(at(again, number), ROW + 1) < log.chance[row]:
+        if arm == SKIP and uniform(at(again, number), _ROW + 1) < log.chance[row]:
             break
         number += 1
         if number == MOST_DRAWS:
@@ -175,32 +175,32 @@ def choose(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play)
             play.arms[0] = STOP
             break
         key = at(again, number)
-        row = find_row(log, 0, log.upto.shape[0], uniform(key, ROW))
-        show_row(log, row, now.context)
+        row = _find_row(log, 0, log.upto.shape[0], uniform(key, _ROW))
+        _show_row(log, row, now.context)
     log.row[0] = row
     log.wanted[0] = play.arms[0]
     if play.arms[0] >= SKIP:
         log.credits[log.path[0], COUNT] += 1
         log.credits[log.path[0], DRAWS] += number + 1
     if play.arms[0] == SKIP:
-        keep_credit(log)
+        _keep_credit(log)
 
 
-def update(params: SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
+def update(params: _SeatedParams, state: Any, scratch: Any, now: Now, play: Play) -> None:
     """Teach the policy the round that was played, and credit it."""
     log = params.log
     row = log.row[0]
-    show_row(log, row, now.context)
+    _show_row(log, row, now.context)
     inner_update(params.inner, state, scratch, now, play)
     if log.wanted[0] != play.arms[0]:
-        set_credit(log, play.arms[0])
+        _set_credit(log, play.arms[0])
     log.pending[PLAYED] = log.values[row, 0]
-    keep_credit(log)
+    _keep_credit(log)
     log.visits[row] += 1
 
 
 @cache
-def seated(policy: ModuleType) -> ModuleType:
+def _seated(policy: ModuleType) -> ModuleType:
     """Return the policy as one that plays logged rounds."""
     module = ModuleType(policy.__name__)
     vars(module).update(
@@ -218,9 +218,9 @@ def seated(policy: ModuleType) -> ModuleType:
 
 def seat(job: Job, world: World) -> Job:
     """Return the job of a policy that sees contexts, on the logged rounds of this world."""
-    params = job.params.inner if isinstance(job.params, SeatedParams) else job.params
+    params = job.params.inner if isinstance(job.params, _SeatedParams) else job.params
     return job._replace(
-        policy=seated(job.policy) if params is job.params else job.policy,
-        params=SeatedParams(params, world.tables),
+        policy=_seated(job.policy) if params is job.params else job.policy,
+        params=_SeatedParams(params, world.tables),
         world=world,
     )

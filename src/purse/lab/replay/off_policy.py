@@ -26,8 +26,8 @@ from purse.lab.replay.log_result import LogFacts, LogResult
 from purse.lab.study import manifest
 from purse.lab.study.manifest import Recording
 
-WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
-FUNCTION = "purse.lab.replay.off_policy.estimate_log"
+_WORK = {"policy": 4, "arm": 1}  # what a player takes, for the bar
+_FUNCTION = "purse.lab.replay.off_policy.estimate_log"
 
 
 def estimate_log(
@@ -57,7 +57,7 @@ def ask_log(source: Source, question: Question, n_workers: int | None) -> LogRes
     log = read_log(source, question)
     methods = METHODS if tuple(question.methods) == METHODS else list(question.methods)
     written = replace(question, horizon=limit or NO_LIMIT, methods=methods)
-    return estimate(log, question, written.command(source.name, FUNCTION), n_workers)
+    return estimate(log, question, written.command(source.name, _FUNCTION), n_workers)
 
 
 def estimate(log: Log, question: Question, command: str, n_workers: int | None = None) -> LogResult:
@@ -85,7 +85,7 @@ def estimate(log: Log, question: Question, command: str, n_workers: int | None =
     answers = []
     with progress("replaying the log") as bar:
         player.warm_up(loops, question.sizes[0], bar)
-        work = [WORK[kind] for _, kind in jobs]
+        work = [_WORK[kind] for _, kind in jobs]
         ends = np.cumsum([0, *work]) / sum(work)
         for number, (job, kind) in enumerate(jobs):
             title = f"{number + 1} of {len(jobs)}, {job.name}, budget {budget_of(job):g}"

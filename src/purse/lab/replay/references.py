@@ -7,7 +7,7 @@ r"""The yardsticks of policies on a recorded table, in the user's unit of reward
                          with features it is called LP without contexts
     best linear policy   with features: ridge regression on these very rows, and in each
                          round the arm with the largest r^ - price c^ at the price that fits
-    LP with contexts     with features, see `lp_by_context`
+    LP with contexts     with features, see `_lp_by_context`
     hindsight optimum    for each row a mixture of arms, or nothing, sum of costs <= B
 
 The first two are played, the others computed; no player gains more than the last on these rows.
@@ -40,10 +40,10 @@ from purse.lab.theory.estimate import estimate
 from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints, World
 
-SMALLEST = 5e-4  # part of a mixture that is named
+_SMALLEST = 5e-4  # part of a mixture that is named
 
 
-class Score(NamedTuple):
+class _Score(NamedTuple):
     """The result of a player with a budget, on average over paths."""
 
     budget: float
@@ -68,11 +68,11 @@ def score(
     pulls: Any,
     detail: str | None,
     ahead: Ahead,
-) -> Score:
+) -> _Score:
     """Return the averages over paths."""
     mean, _, low, high = estimate(gain)
     rest = float(np.mean(spent)), float(np.mean(pulls))
-    return Score(budget, player, kind, mean, low, high, *rest, detail, ahead)
+    return _Score(budget, player, kind, mean, low, high, *rest, detail, ahead)
 
 
 def references(
@@ -88,17 +88,17 @@ def references(
     rows = [
         row
         for budget in budgets
-        for row in references_of(world, budget, n_paths, seed, stop, n_workers)
+        for row in _references_of(world, budget, n_paths, seed, stop, n_workers)
     ]
-    columns: dict[str, Any] = dict.fromkeys((*Score._fields[:-1], *Ahead._fields))
+    columns: dict[str, Any] = dict.fromkeys((*_Score._fields[:-1], *Ahead._fields))
     columns |= dict.fromkeys(("detail", "rival"), pl.String)
     columns |= dict.fromkeys(("ahead", "ahead_error"), pl.Float64)
     return pl.DataFrame([(*row[:-1], *row.ahead) for row in rows], columns, orient="row")
 
 
-def references_of(
+def _references_of(
     world: World, budget: float, n_paths: int, seed: int, stop: str, n_workers: int | None
-) -> Iterator[Score]:
+) -> Iterator[_Score]:
     """Yield the references for one budget."""
     assert world.horizon is not None
     low, high = world.reward_range
@@ -116,25 +116,25 @@ def references_of(
         played = alone.gain, alone.spent, alone.pulls.sum(axis=1)
         yield score(budget, player, "arm", *played, None, rows.ahead(rows.alone(arm)))
     plays = mix(cost_means, reward_means, budget, world.horizon)
-    played = play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
+    played = _play_mixture(world, plays / world.horizon, budget, n_paths, seed, stop)
     parts = describe_mixture(world.arm_names, plays / world.horizon)
     yield score(budget, "best fixed mixture", "mixture", *played, parts, rows.ahead(plays))
     value, spent = float(reward_means @ plays), float(cost_means @ plays)
     name = WITHOUT if world.n_features > 0 else BLIND
-    yield Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
+    yield _Score(budget, name, "bound", value, value, value, spent, float(plays.sum()))
     if world.n_features > 0:
         table = ContextTable(
             rewards, units[:, :, None] / amounts.UNIT, world.tables.features, world.horizon
         )
-        by_context = lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
+        by_context = _lp_by_context(world.tables.features, rewards, units, budget, world.horizon)
         for name, (most, cost, pulls) in (
             (LINEAR, play_linear(table, budget, horizon=None)),
             (WITH, by_context),
         ):
-            yield Score(budget, name, "bound", most, most, most, cost, pulls)
+            yield _Score(budget, name, "bound", most, most, most, cost, pulls)
     if world.horizon == len(rewards):  # on every path the same rows
         most, cost, pulls = hindsight(rewards, units, budget)
-        yield Score(budget, HINDSIGHT, "bound", most, most, most, cost, pulls)
+        yield _Score(budget, HINDSIGHT, "bound", most, most, most, cost, pulls)
     else:
         paths = (draws(world, world.horizon, seed=seed, path=path) for path in range(n_paths))
         optima = [
@@ -151,14 +151,14 @@ def describe_mixture(arms: Sequence[str], shares: Floats, rest: str = "nothing")
     >>> describe_mixture(["small", "large", "idle"], np.array([0.033, 0.9, 0]))
     '90.0% large + 3.3% small + 6.7% nothing'
     """
-    order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > SMALLEST]
+    order = [arm for arm in np.argsort(-shares, kind="stable") if shares[arm] > _SMALLEST]
     parts = [f"{shares[arm]:.1%} {arms[arm]}" for arm in order]
-    if (left := 1 - float(shares.sum())) > SMALLEST:
+    if (left := 1 - float(shares.sum())) > _SMALLEST:
         parts.append(f"{left:.1%} {rest}")
     return " + ".join(parts) or "nothing"
 
 
-def play_mixture(
+def _play_mixture(
     world: World, shares: Floats, budget: float, n_paths: int, seed: int, stop: str
 ) -> tuple[Floats, Floats, Floats]:
     """(P,) Gains, amounts spent and pulls of one who draws arms with these probabilities."""
@@ -175,12 +175,12 @@ def play_mixture(
         ranks[rounds, arms] = -1
         needs = np.broadcast_to(world.cost_max[:, 0], units.shape) if stop == "hold" else units
         orders = np.argsort(ranks, axis=1)
-        totals[path] = bind(fill_path)(rewards, units.copy(), needs.copy(), orders, purse, tries)
+        totals[path] = bind(_fill_path)(rewards, units.copy(), needs.copy(), orders, purse, tries)
     gain, spent, pulls = totals.T
     return low * pulls + (high - low) * gain, spent / amounts.UNIT, pulls
 
 
-def fill_path(
+def _fill_path(
     rewards: Floats, units: Ints, needs: Ints, orders: Ints, purse: int, tries: int
 ) -> tuple[float, float, float]:
     """Return one path: gain, units spent and pulls. An arm that needs more than is left makes way
@@ -201,7 +201,7 @@ def fill_path(
     return gain, float(purse - left), pulls
 
 
-def lp_by_context(
+def _lp_by_context(
     contexts: Floats, rewards: Floats, units: Ints, budget: float, horizon: int
 ) -> tuple[float, float, float]:
     """Return the gain, what is spent and the pulls of a mixture of arms for each context.

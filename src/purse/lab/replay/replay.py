@@ -18,8 +18,8 @@ from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.off_policy import ask_log, estimate
 from purse.lab.replay.table_replay import TableReplay, ask_table, default_policies
 
-FIT = "fit"  # the stop rule of campaigns
-METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
+_FIT = "fit"  # the stop rule of campaigns
+_METHODS = ("snips",)  # rounds in which an arm had no chance do not touch it
 
 
 def replay(
@@ -120,7 +120,7 @@ def replay(
         for name, value in (("features", features), ("map", map)):
             if value is not None:
                 raise invalid(name, value, "must be left out; a campaign has its own")
-        return replay_journal(Path(data), asked, n_workers)
+        return _replay_journal(Path(data), asked, n_workers)
     source = open_source(data, asked)
     log = is_log(source, asked)
     source = without_empty(source, asked, log)
@@ -137,7 +137,7 @@ def replay(
     return ask_table(source, asked, n_workers, folder)
 
 
-def replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogResult:
+def _replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogResult:
     """Return what policies would have earned in the place of a campaign's own, see `replay`."""
     from purse.lab.data.journal import read_journal_log
 
@@ -157,6 +157,6 @@ def replay_journal(path: Path, asked: Question, n_workers: int | None) -> LogRes
     again = asked.command(path)
     if asked.budgets is None:
         asked = replace(asked, budgets=[budget if several else budget[0]])
-    asked = replace(asked, methods=METHODS, stop=asked.stop or FIT, references=False)
+    asked = replace(asked, methods=_METHODS, stop=asked.stop or _FIT, references=False)
     asked.check()
     return estimate(log, asked, again, n_workers)

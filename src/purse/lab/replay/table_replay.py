@@ -34,7 +34,7 @@ from purse.types import World
 
 # two that reckon with a horizon, and one that does not learn
 DEFAULT_POLICIES = (DEFAULT, "exp3++.prices", "uniform")
-WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
+_WITH_FEATURES = "lin-ucb.price"  # comes before them if there are features
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +86,7 @@ class TableReplay(Answer):
 
 def default_policies(features: Wanted | None) -> tuple[str, ...]:
     """Return the default policies."""
-    return DEFAULT_POLICIES if features is None else (WITH_FEATURES, *DEFAULT_POLICIES)
+    return DEFAULT_POLICIES if features is None else (_WITH_FEATURES, *DEFAULT_POLICIES)
 
 
 def replay_table(
@@ -137,11 +137,11 @@ def ask_table(
     if table.contexts is not None:
         note = table.contexts.note
         notes += table.contexts.hints(world.horizon, world.n_arms)
-    played = as_replay(study, world, rows, again, folder, note, notes)
+    played = _as_replay(study, world, rows, again, folder, note, notes)
     return TableReplay(world, stop, played, rows, (*notes, *([note] if note else [])))
 
 
-def as_replay(
+def _as_replay(
     study: Study,
     world: World,
     references: pl.DataFrame,

@@ -24,14 +24,14 @@ from purse.lab.theory.estimate import estimate
 if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
-TIED = "cannot be told from it"
+_TIED = "cannot be told from it"
 ORDERS = "The ± of gains is the chance in the order of these rows, not that of other rows."
-SURE = 2  # standard errors over the rows by which one arm is ahead of another
+_SURE = 2  # standard errors over the rows by which one arm is ahead of another
 LP_OF = {False: BLIND, True: WITHOUT}  # its name, by whether the rounds have features
 # on an arm alone: the least mean cost, the largest mean reward
 CHEAPEST, MOST_A_PULL = "cheapest", "largest reward a pull"
 NOTES = rf" \(({CHEAPEST}|{MOST_A_PULL}|{CHEAPEST}, {MOST_A_PULL})\)$"
-COLUMNS = (
+_COLUMNS = (
     "what it is of the LP optimum, without contexts where there are any; "
     "what was spent, and how many rounds had a pull. "
     "References are grey; the largest gain of a policy is bold. "
@@ -40,9 +40,9 @@ COLUMNS = (
 )
 CAPTION = (
     "Mean gain over the orders ± half its 95% interval, where the order makes a difference; "
-    f"{COLUMNS}"
+    f"{_COLUMNS}"
 )
-SINGLE = f"Gain in the single order; {COLUMNS}"
+SINGLE = f"Gain in the single order; {_COLUMNS}"
 
 
 def standings(study: TableStudy) -> pl.DataFrame:
@@ -116,79 +116,79 @@ def lp_name(study: TableStudy) -> str:
 def findings(study: TableStudy) -> dict[str, str]:
     """For each budget what to buy: the policy or the single arm that gains most."""
     return {
-        f"B = {format_budget(budget)}": finding(study, budget, players)
+        f"B = {format_budget(budget)}": _finding(study, budget, players)
         for budget, players in ranked(standings(study)).items()
     }
 
 
-def finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> str:
+def _finding(study: TableStudy, budget: float, players: list[dict[str, Any]]) -> str:
     """Return who gains most with one budget, and how the others stand to it."""
     policies, arms = ([row for row in players if row["kind"] == kind] for kind in ("policy", "arm"))
     best, arm = policies[0], arms[0]
-    behind = compare_to_best(study, budget, policies)
+    behind = _compare_to_best(study, budget, policies)
     says, here = [], f"On these {study.facts.replay.rounds:,} rows"
-    buy = regret_of(study, budget, best["player"])[1] > 0  # no order leaves a doubt
+    buy = _regret_of(study, budget, best["player"])[1] > 0  # no order leaves a doubt
     if buy:
         which = "The policy" if len(policies) == 1 else "The best of the policies"
-        lead = f"**buy {code(bare(arm))} in every round**: alone it gains"
-        if is_unsure(arm):
-            lead = f"{code(bare(arm))} in every round gains most:"
+        lead = f"**buy {code(_bare(arm))} in every round**: alone it gains"
+        if _is_unsure(arm):
+            lead = f"{code(_bare(arm))} in every round gains most:"
         says += [
-            f"{here} {lead} **{tight(arm)}**{share_of(study, arm)}. {over_rows(arm)}",
-            f"{which}, {code(best['player'])}, gains {tight(best)}{share_of(study, best)}: "
-            f"{against_arm(study, budget, best['player'])}{behind}.",
+            f"{here} {lead} **{_tight(arm)}**{_share_of(study, arm)}. {_over_rows(arm)}",
+            f"{which}, {code(best['player'])}, gains {_tight(best)}{_share_of(study, best)}: "
+            f"{_against_arm(study, budget, best['player'])}{behind}.",
         ]
     else:
         lead = f"{code(best['player'])} gains most of the policies"
-        lead = f"{lead}:" if TIED in behind else f"**{lead}**:"
+        lead = f"{lead}:" if _TIED in behind else f"**{lead}**:"
         if len(policies) == 1:
             lead = f"{code(best['player'])} gains"
         says += [
-            f"{here} {lead} {tight(best)}{share_of(study, best)}{behind}.",
-            f"The best single arm, {code(bare(arm))}, gains {tight(arm)}: "
-            f"{against_arm(study, budget, best['player'])}.",
+            f"{here} {lead} {_tight(best)}{_share_of(study, best)}{behind}.",
+            f"The best single arm, {code(_bare(arm))}, gains {_tight(arm)}: "
+            f"{_against_arm(study, budget, best['player'])}.",
         ]
     for row in players:
         if row["kind"] == "mixture" and row["detail"] and row["gain"] > 0:
             says.append(
                 f"The best fixed mixture, which needs the means in advance, is {row['detail']}: it "
-                f"gains {tight(row)}."
+                f"gains {_tight(row)}."
             )
-            says += [] if buy else [over_rows(row)]
+            says += [] if buy else [_over_rows(row)]
     return " ".join(says)
 
 
-def is_unsure(row: Mapping[str, Any]) -> bool:
+def _is_unsure(row: Mapping[str, Any]) -> bool:
     """Return whether with other rows the rival of an arm, or of the mixture, may be ahead."""
-    return row["ahead_error"] is None or not row["ahead"] > SURE * row["ahead_error"]
+    return row["ahead_error"] is None or not row["ahead"] > _SURE * row["ahead_error"]
 
 
-def over_rows(row: Mapping[str, Any]) -> str:
+def _over_rows(row: Mapping[str, Any]) -> str:
     """Return how far an arm, or the mixture, is ahead of its rival, with the chance in the rows."""
-    who, rival = "it" if row["kind"] == "mixture" else code(bare(row)), code(row["rival"])
-    size = format_gain(row["ahead"], row["ahead"] + SURE * (row["ahead_error"] or 0))
+    who, rival = "it" if row["kind"] == "mixture" else code(_bare(row)), code(row["rival"])
+    size = format_gain(row["ahead"], row["ahead"] + _SURE * (row["ahead_error"] or 0))
     doubt = f"**other rows may well turn it round; the rows do not tell {who} from {rival}**"
     says = f"Counting the chance in the rows, {who} is {keep_on_line(size)} ahead of {rival}"
-    return f"{says}: {doubt}." if is_unsure(row) else f"{says}."
+    return f"{says}: {doubt}." if _is_unsure(row) else f"{says}."
 
 
-def bare(arm: Mapping[str, Any]) -> str:
+def _bare(arm: Mapping[str, Any]) -> str:
     """Return the name of an arm, from that of its player."""
     return re.sub(NOTES, "", arm["player"]).removeprefix("always ")
 
 
-def share_of(study: TableStudy, row: dict[str, Any]) -> str:
+def _share_of(study: TableStudy, row: dict[str, Any]) -> str:
     """Return what a gain is of the optimum."""
     return "" if row["share"] is None else f", {row['share']:.1%} of the {lp_name(study)}"
 
 
-def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, Any]]) -> str:
+def _compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, Any]]) -> str:
     """Return which policies cannot be told from the best one, or how far behind the next is."""
     if len(policies) == 1:
         return ""
     after = policies[1]
     if study.facts.n_paths == 1:
-        return f"; the next is {code(after['player'])} with {tight(after)}"
+        return f"; the next is {code(after['player'])} with {_tight(after)}"
     here = study.lazy().filter(pl.col("budget") == budget)
     runs = here.select("policy", "path", "gain").collect().sort("path")
     best, *rest = [row["player"] for row in policies]
@@ -205,7 +205,7 @@ def compare_to_best(study: TableStudy, budget: float, policies: list[dict[str, A
     )
 
 
-def regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, float, float]:
+def _regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, float, float]:
     """Return how much more the best single arm gains, with the ends of the 95% interval."""
     row = study.table().filter(budget=budget, policy=policy).row(0, named=True)
     if study.facts.n_paths == 1:
@@ -213,16 +213,16 @@ def regret_of(study: TableStudy, budget: float, policy: str) -> tuple[float, flo
     return row["regret"], row["low"], row["high"]
 
 
-def against_arm(study: TableStudy, budget: float, policy: str) -> str:
+def _against_arm(study: TableStudy, budget: float, policy: str) -> str:
     """Return how the best single arm stands to the policy, or the policy to an arm that wins."""
-    regret, low, high = regret_of(study, budget, policy)
+    regret, low, high = _regret_of(study, budget, policy)
     if low <= 0 <= high:
         return "as much" if low == high else "a difference within the 95% interval over orders"
     size = keep_on_line(format_gain(abs(regret), abs(regret) + (high - regret)))
     return f"{size} less" + ("" if low > 0 else f" than {code(policy)}")
 
 
-def tight(row: dict[str, Any]) -> str:
+def _tight(row: dict[str, Any]) -> str:
     """Return a player's gain with half its interval, on one line."""
     return keep_on_line(format_gain(row["gain"], row["gain_high"]))
 
@@ -230,4 +230,4 @@ def tight(row: dict[str, Any]) -> str:
 def tell_ties(tied: Sequence[str]) -> str:
     """Say which policies cannot be told from the best one."""
     within = "a difference" if len(tied) == 1 else "differences"
-    return f"; {join_words(map(code, tied))} {TIED}: {within} within the 95% interval over orders"
+    return f"; {join_words(map(code, tied))} {_TIED}: {within} within the 95% interval over orders"

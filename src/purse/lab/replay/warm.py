@@ -26,16 +26,16 @@ from purse.policies import load
 from purse.types import World
 
 # those of `compare` and `replay`; and what all are measured against
-DEFAULT_POLICIES = tuple(
+_DEFAULT_POLICIES = tuple(
     dict.fromkeys((*compare.DEFAULT_POLICIES, *table_replay.DEFAULT_POLICIES, "fixed:arm=0"))
 )
 # machine code does not depend on a world's numbers
-WORLD, WITH_CONTEXTS = "bernoulli:rewards=[.5,.5],costs=[.5,.5]", "linear_contexts"
-BUDGET = 10.0
+_WORLD, _WITH_CONTEXTS = "bernoulli:rewards=[.5,.5],costs=[.5,.5]", "linear_contexts"
+_BUDGET = 10.0
 
 
 def warm(
-    policies: str | ModuleType | Sequence[str | ModuleType] = DEFAULT_POLICIES,
+    policies: str | ModuleType | Sequence[str | ModuleType] = _DEFAULT_POLICIES,
     *,
     n_workers: int | None = None,
 ) -> Path:
@@ -57,7 +57,7 @@ def warm(
     if folder is None:
         raise PurseError(NO_FOLDER)
     chosen = [policies] if isinstance(policies, (str, ModuleType)) else list(policies)
-    recipes = [recipe for policy in chosen for recipe in recipes_of(policy)]
+    recipes = [recipe for policy in chosen for recipe in _recipes_of(policy)]
     with progress("compiling") as bar:
         done = iter(range(1, 2 * len(recipes) + 1))
 
@@ -69,16 +69,16 @@ def warm(
     return folder
 
 
-def recipes_of(policy: str | ModuleType) -> list[JobSpec]:
+def _recipes_of(policy: str | ModuleType) -> list[JobSpec]:
     """Return what is compiled of a policy: its loops in worlds of our own and in logs."""
     module = load(policy.partition(":")[0]) if isinstance(policy, str) else policy
     worlds: list[str | World] = (
-        [WITH_CONTEXTS] if sees_contexts(module) else [WORLD, logged_world()]
+        [_WITH_CONTEXTS] if sees_contexts(module) else [_WORLD, _logged_world()]
     )
-    return [JobSpec(policy, world, BUDGET, 0, "exit") for world in worlds]
+    return [JobSpec(policy, world, _BUDGET, 0, "exit") for world in worlds]
 
 
-def logged_world() -> World:
+def _logged_world() -> World:
     """Return the world of the smallest log."""
     arms, costs = np.arange(2), np.full((2, 1), amounts.UNIT)
     rows = arms, np.ones(2), costs, np.full(2, 2.0)

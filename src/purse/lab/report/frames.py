@@ -17,7 +17,7 @@ KEYS = ["world", "policy", "budget"]
 OTHERS = "others"
 MOST_ARMS = 8  # with a colour of their own
 MOST_RUNS = 100  # drawn one by one
-DECADES = 5  # of regret that an axis shows at most
+_DECADES = 5  # of regret that an axis shows at most
 MUCH_LEFT = 0.01  # part of the budget: what is left below it needs no figure
 FAR = 100  # a bound that is this many times above all measured values would squeeze its panel
 QUANTILES = {
@@ -31,7 +31,7 @@ QUANTILES = {
 }
 
 
-class Bounds(NamedTuple):
+class _Bounds(NamedTuple):
     """The bounds that are drawn, and those that apply but lie too far above the figure."""
 
     drawn: pl.DataFrame
@@ -55,7 +55,7 @@ def regret(study: Study) -> pl.DataFrame:
         .with_columns(
             pl.max_horizontal(
                 (pl.coalesce(sure, positive) / 3).fill_null(1.0),
-                pl.col("regret").max().over("world") / 10**DECADES,
+                pl.col("regret").max().over("world") / 10**_DECADES,
             ).alias("floor")
         )
         .with_columns(
@@ -72,7 +72,7 @@ def regret(study: Study) -> pl.DataFrame:
     )
 
 
-def bounds(study: Study) -> Bounds:
+def bounds(study: Study) -> _Bounds:
     """Return the bounds that apply and have a value, per world and budget."""
     most = study.table().group_by("world").agg((FAR * pl.col("regret").max()).alias("most"))
     valid = (
@@ -84,7 +84,7 @@ def bounds(study: Study) -> Bounds:
     line = ["world", "policy", "name"]
     far = valid.filter((pl.col("value").min() > pl.col("most").first()).over(line))
     drawn = valid.join(far, on=line, how="anti", maintain_order="left")
-    return Bounds(drawn.select(chosen), far.select(chosen))
+    return _Bounds(drawn.select(chosen), far.select(chosen))
 
 
 def gain(study: Study) -> pl.DataFrame:
@@ -115,7 +115,7 @@ def left(study: Study) -> pl.DataFrame:
     return study.table().select(*KEYS, "n_paths", "left", part, "rounds", "ended")
 
 
-def best_arms(study: Study) -> dict[str, str]:
+def _best_arms(study: Study) -> dict[str, str]:
     """For each world the arm that gains most alone with the largest budget, if it is known."""
     best = largest(study.arms()).filter(pl.col("best"))
     return dict(best.select("world", "arm").rows())
@@ -126,7 +126,7 @@ def shares(study: Study) -> pl.DataFrame:
     by name, the rest together; stacked from `bottom` to `top`, the `best` arm at the bottom.
     """
     best = pl.DataFrame(
-        list(best_arms(study).items()), {"world": pl.String, "arm": pl.String}, orient="row"
+        list(_best_arms(study).items()), {"world": pl.String, "arm": pl.String}, orient="row"
     ).with_columns(best=pl.lit(True))
     last = largest(study.shares().filter(pl.col("share").is_finite()))
     starts = (
@@ -171,7 +171,7 @@ def shares(study: Study) -> pl.DataFrame:
     )
 
 
-def outcomes(study: Study) -> pl.DataFrame:
+def _outcomes(study: Study) -> pl.DataFrame:
     """Return the outcome of every run with its world's largest budget."""
     last = largest(study.table()).select("world", "budget").unique(maintain_order=True).rows()
     chosen = pl.any_horizontal(
@@ -185,7 +185,7 @@ def runs(study: Study) -> pl.DataFrame:
     value = pl.col(study.outcome)
     spread = [value.quantile(part, "linear").alias(name) for name, part in QUANTILES.items()]
     return (
-        outcomes(study)
+        _outcomes(study)
         .group_by(KEYS, maintain_order=True)
         .agg(pl.len().alias("n_paths"), value.mean().alias("mean"), *spread)
     )
@@ -195,7 +195,7 @@ def single_runs(study: Study) -> pl.DataFrame:
     """Return the runs that are drawn one by one: all, or some, evenly by rank."""
     rank, n = pl.int_range(pl.len()).over(KEYS), pl.len().over(KEYS)
     chosen = (n <= MOST_RUNS) | ((rank * MOST_RUNS) // n > ((rank - 1) * MOST_RUNS) // n)
-    return outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
+    return _outcomes(study).sort(*KEYS, study.outcome, maintain_order=True).filter(chosen)
 
 
 def growth(study: Study) -> pl.DataFrame:
@@ -215,10 +215,10 @@ def differences(study: Study) -> pl.DataFrame:
     """
     kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
     numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
-    return pl.DataFrame(list(cell_rows(study)), schema={**kinds, **numbers})
+    return pl.DataFrame(list(_cell_rows(study)), schema={**kinds, **numbers})
 
 
-def cell_rows(study: Study) -> Iterator[dict[str, Any]]:
+def _cell_rows(study: Study) -> Iterator[dict[str, Any]]:
     """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
     for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
         best = part.sort("regret", maintain_order=True)["policy"][0]

@@ -19,14 +19,14 @@ from purse.lab.report.shell import Content, Part, Section, describe, inline
 if TYPE_CHECKING:
     from purse.lab.replay.log_result import LogResult
 
-CAPTION = (
+_CAPTION = (
     "Estimated gain ± half its 95% interval, in brackets the effective sample size; then the "
     "rounds of a game and what it spends. The largest estimate is bold. References are grey: "
     "each arm alone in every round, and what the log itself gained, its rows in their order until "
     "the budget was spent."
 )
-REFUSED = " Where there is no number, the list says why."
-ARMS = (
+_REFUSED = " Where there is no number, the list says why."
+_ARMS = (
     "Effective sample size: as many rows of equal weight tell as much. Mean reward and "
     "cost are weighted by 1/probability. The sum of 1/probability "
     "over all rounds is 1 on average where the probabilities are the true ones; the last "
@@ -49,13 +49,13 @@ def content(result: LogResult, drawn: Sequence[Figure]) -> Content:
         shown = describe(figure, "Estimated gain", prose.log_caption(frame))
         gains.append(("figure", shown | {"wide": True}))
     gains.append(("h3", "The numbers"))
-    gains += [("table", table) for table in estimate_tables(frame)]
-    gains.append(("caption", CAPTION + (REFUSED if missing else "")))
+    gains += [("table", table) for table in _estimate_tables(frame)]
+    gains.append(("caption", _CAPTION + (_REFUSED if missing else "")))
     if missing:
         gains += [("h4", "Why some are missing"), ("lines", missing)]
     explained = {method: prose.METHODS[method] for method in methods}
     gains += [("h3", "The methods"), ("terms", explained)]
-    arms: list[Part] = [("table", arm_table(result.arms())), ("caption", ARMS)]
+    arms: list[Part] = [("table", _arm_table(result.arms())), ("caption", _ARMS)]
     assumptions = [inline(line) for line in prose.assumptions(facts)]
     remarks: list[Part] = [("h3", "What this rests on"), ("lines", assumptions)]
     remarks += about_data(result.notes)
@@ -79,7 +79,7 @@ def about_data(notes: Sequence[str]) -> list[Part]:
     return [("h3", "About the data"), ("lines", notes)] if notes else []
 
 
-def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
+def _estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
     """For each budget a row per player, the largest estimate first, and a column per method."""
     methods = methods_of(frame)
     tables = []
@@ -110,7 +110,7 @@ def estimate_tables(frame: pl.DataFrame) -> list[dict[str, Any]]:
     return tables
 
 
-def arm_table(arms: pl.DataFrame) -> dict[str, Any]:
+def _arm_table(arms: pl.DataFrame) -> dict[str, Any]:
     """Return what the log knows of each arm, as text."""
     rows, costs = [], [name for name in arms.columns if name.startswith("cost")]
     for row in arms.iter_rows(named=True):

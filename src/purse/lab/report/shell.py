@@ -18,8 +18,8 @@ from purse.lab.report.charts.study import swatches
 
 Part = tuple[str, Any]  # what it is, such as "figure", "table" or "h3", and the thing itself
 
-PANEL = 440  # the width of a panel before the page has measured its own
-SMALL = 180
+_PANEL = 440  # the width of a panel before the page has measured its own
+_SMALL = 180
 
 
 class Section(NamedTuple):
@@ -91,7 +91,7 @@ def describe(
             )
         about = panel.world if panel.policy is None else f"{panel.policy} in {panel.world}"
         names = {"title": panel.policy or panel.world, "label": about}
-        svg = draw_panel(spec, axes, figure.name, index, SMALL if by_world else PANEL)
+        svg = _draw_panel(spec, axes, figure.name, index, _SMALL if by_world else _PANEL)
         groups[-1]["panels"].append({**names, "index": index, "svg": svg})
     rows = b64encode(figure.data.write_csv().encode()).decode()
     return {
@@ -106,7 +106,7 @@ def describe(
     }
 
 
-def draw_panel(
+def _draw_panel(
     spec: dict[str, Any], axes: dict[str, str], name: str, index: int, width: int
 ) -> Any:
     """Draw one panel as SVG, as the page's script does: without the titles `axes`."""

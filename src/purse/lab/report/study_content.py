@@ -30,7 +30,7 @@ from purse.lab.study.results import TableStudy
 if TYPE_CHECKING:
     from purse.lab.study.results import Study
 
-TITLES = {
+_TITLES = {
     "players": "The policies and the arms",
     "regret": "Regret",
     "gain": "Gain",
@@ -39,20 +39,20 @@ TITLES = {
     "runs": "From run to run",
     "growth": "How regret grows with the budget",
 }
-STUDY = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
-TABLE = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
+_STUDY = charts.regret, charts.gain, charts.left, charts.shares, charts.runs, charts.growth
+_TABLE = replays.gain, charts.shares, charts.runs, charts.left, charts.regret
 
 
 def figures_of(study: Any) -> list[Figure]:
     """Draw all figures that a study or the replay of a table has, in the order of its page."""
-    draw: Sequence[Any] = TABLE if isinstance(study, TableStudy) else STUDY
+    draw: Sequence[Any] = _TABLE if isinstance(study, TableStudy) else _STUDY
     return [figure for figure in (figure_of(study) for figure_of in draw) if figure is not None]
 
 
 def content(study: Study, drawn: Sequence[Figure]) -> Content:
     """Return what the page of a study holds."""
     facts, beside = study.facts, frames.differences(study)
-    keys = {"regret": bound_keys, "gain": reference_keys}
+    keys = {"regret": _bound_keys, "gain": _reference_keys}
     figures = {}
     for figure in drawn:
         dashed = keys[figure.name](figure, study) if figure.name in keys else []
@@ -62,14 +62,14 @@ def content(study: Study, drawn: Sequence[Figure]) -> Content:
         prose.summary(study),
         {world: prose.finding(study, world, beside) for world in worlds_of(study.table())},
         policies_of(study.table()),
-        sections(
-            players=players(study),
-            regret=regret(study, figures, beside, tables.bound_table(study)),
-            gain=[("figure", figures["gain"]), *optimum(study)],
-            left=left(study, figures, prose.ended(study)),
-            shares=shares(figures),
+        _sections(
+            players=_players(study),
+            regret=_regret(study, figures, beside, tables.bound_table(study)),
+            gain=[("figure", figures["gain"]), *_optimum(study)],
+            left=_left(study, figures, prose.ended(study)),
+            shares=_shares(figures),
             runs=[("figure", figures["runs"])],
-            growth=growth(study, figures),
+            growth=_growth(study, figures),
         ),
         tables.details(facts, "runs", "Worlds", list(facts.worlds.items())),
         overview=[
@@ -85,7 +85,7 @@ def table_content(study: TableStudy, drawn: Sequence[Figure]) -> Content:
     """Return what the page of a table's replay holds: its reader asks what could be had."""
     facts, figures = study.facts, {}
     for figure in drawn:
-        dashed = bound_keys(figure, study) if figure.name == "regret" else []
+        dashed = _bound_keys(figure, study) if figure.name == "regret" else []
         text = captions.table_caption(figure, study)
         shown = describe(figure, captions.LABELS[figure.name], text, dashed)
         wide = figure.name == "gain" and len(figure.panels) == 1
@@ -93,16 +93,16 @@ def table_content(study: TableStudy, drawn: Sequence[Figure]) -> Content:
     theorems = None if frames.bounds(study).drawn.is_empty() else tables.bound_table(study)
     gains: list[Part] = [("table", table) for table in table_words.gains(study)]
     caption = table_words.CAPTION if facts.n_paths > 1 else table_words.SINGLE
-    measured = regret(study, figures, frames.differences(study), theorems)
+    measured = _regret(study, figures, frames.differences(study), theorems)
     return Content(
         replay_prose.table_summary(study),
         table_words.findings(study),
         policies_of(study.table()),
-        sections(
+        _sections(
             gain=[*gains, ("caption", caption), ("figure", figures["gain"])],
-            shares=shares(figures),
+            shares=_shares(figures),
             runs=[("figure", figures["runs"])],
-            left=left(study, figures, replay_prose.table_ended(study)),
+            left=_left(study, figures, replay_prose.table_ended(study)),
             regret=[("text", prose.REGRET), *measured],
         ),
         tables.details(
@@ -113,12 +113,12 @@ def table_content(study: TableStudy, drawn: Sequence[Figure]) -> Content:
     )
 
 
-def sections(**parts: Sequence[Part]) -> list[Section]:
+def _sections(**parts: Sequence[Part]) -> list[Section]:
     """Return the sections that have parts, in the order in which they are given."""
-    return [Section(name, TITLES[name], held) for name, held in parts.items() if held]
+    return [Section(name, _TITLES[name], held) for name, held in parts.items() if held]
 
 
-def players(study: Study) -> list[Part]:
+def _players(study: Study) -> list[Part]:
     """Return what is said of the policies and the arms."""
     policies = [("table", overview.players(study))] if study.facts.about else []
     arms = list(overview.arm_tables(study))
@@ -129,7 +129,7 @@ def players(study: Study) -> list[Part]:
     return [*parts, *(more if arms else [])]
 
 
-def regret(
+def _regret(
     study: Study,
     figures: dict[str, Any],
     beside: pl.DataFrame,
@@ -145,14 +145,14 @@ def regret(
     return parts
 
 
-def optimum(study: Study) -> list[Part]:
+def _optimum(study: Study) -> list[Part]:
     """Return gains against the LP with contexts, for worlds that have features."""
     parts: list[Part] = [("table", table) for table in tables.optimum_tables(study)]
     head: list[Part] = [("h3", "Against the LP with contexts")]
     return [*head, *parts, ("caption", tables.OPTIMUM)] if parts else []
 
 
-def left(study: Study, figures: dict[str, Any], ended: Sequence[str]) -> list[Part]:
+def _left(study: Study, figures: dict[str, Any], ended: Sequence[str]) -> list[Part]:
     """Return what was left of the budget, as a figure or in a sentence, and whose world ended."""
     lines: list[Part] = [("lines", [inline(line) for line in ended])] if ended else []
     if "left" in figures:
@@ -160,12 +160,12 @@ def left(study: Study, figures: dict[str, Any], ended: Sequence[str]) -> list[Pa
     return [("text", prose.left_over(study)), *lines]
 
 
-def shares(figures: dict[str, Any]) -> list[Part]:
+def _shares(figures: dict[str, Any]) -> list[Part]:
     """Return which arms were pulled, if that was recorded."""
     return [("figure", figures["shares"])] if "shares" in figures else []
 
 
-def growth(study: Study, figures: dict[str, Any]) -> list[Part]:
+def _growth(study: Study, figures: dict[str, Any]) -> list[Part]:
     """Return how regret grows with the budget, if there are several budgets."""
     table = tables.growth(study)
     if table is None:
@@ -175,24 +175,24 @@ def growth(study: Study, figures: dict[str, Any]) -> list[Part]:
     return [*drawn, ("folded", ("The slopes as a table", slopes))]
 
 
-def bound_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
+def _bound_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
     """Say what the dashes in the figure of regret mean."""
     bounds = frames.bounds(study).drawn
     # with one budget the bound of a policy is a line in its own row
     if figure.data["budget"].n_unique() == 1:
-        return dash_keys(bounds, bounds.filter(policy=prose.EVERY))
-    return line_keys(merge_lines(bounds, "value"), policies_of(figure.data))
+        return _dash_keys(bounds, bounds.filter(policy=prose.EVERY))
+    return _line_keys(merge_lines(bounds, "value"), policies_of(figure.data))
 
 
-def reference_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
+def _reference_keys(figure: Figure, study: Study) -> list[dict[str, str]]:
     """Say what the dashes in the figure of gain mean."""
     references = frames.references(study)
     if figure.data["budget"].n_unique() == 1:
-        return dash_keys(references, references)
-    return line_keys(merge_lines(references, "gain"), [])
+        return _dash_keys(references, references)
+    return _line_keys(merge_lines(references, "gain"), [])
 
 
-def dash_keys(rows: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
+def _dash_keys(rows: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
     """Give the dash of each name that is drawn dashed; all known names share the dashes."""
     names = names_of(rows)
     return [
@@ -202,7 +202,7 @@ def dash_keys(rows: pl.DataFrame, dashed: pl.DataFrame) -> list[dict[str, str]]:
     ]
 
 
-def line_keys(lines: pl.DataFrame, policies: Sequence[str]) -> list[dict[str, str]]:
+def _line_keys(lines: pl.DataFrame, policies: Sequence[str]) -> list[dict[str, str]]:
     """Give the letter, dash, colour and names of each dashed line, and the policy it is about."""
     names = names_of(lines)
     dash_of = dict(zip(names, dashes(names), strict=True))

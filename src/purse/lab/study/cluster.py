@@ -23,9 +23,9 @@ from purse.engine.job import Job
 from purse.errors import InvalidInput, PurseError
 from purse.lab.study.shard import Accept, Frames, JobSpec, Shard, key_of, play_shard
 
-WAVE = 8  # shards for each worker that are sent at once where results come back only together
-CONNECT_TIMEOUT_S = 20  # seconds to wait for a cluster
-ADDRESSES = "ray, ray://HOST:PORT, dask or dask://HOST:PORT"
+_WAVE = 8  # shards for each worker that are sent at once where results come back only together
+_CONNECT_TIMEOUT_S = 20  # seconds to wait for a cluster
+_ADDRESSES = "ray, ray://HOST:PORT, dask or dask://HOST:PORT"
 
 
 def play_on_cluster(
@@ -37,16 +37,16 @@ def play_on_cluster(
 ) -> None:
     """Play the shards on the cluster at this address."""
     waiting = {shard.name: shard for shard in shards}
-    with connected(on) as (streams, n_jobs):
+    with _connected(on) as (streams, n_jobs):
         from joblib import Parallel, delayed
 
         names = list(waiting)
-        size = max(1, len(names)) if streams else WAVE * n_jobs
+        size = max(1, len(names)) if streams else _WAVE * n_jobs
         how = {"return_as": "generator_unordered"} if streams else {}
         for start in range(0, len(names), size):
             wave = [waiting[name] for name in names[start : start + size]]
             calls = (
-                delayed(play_there)(sendable(recipes[shard.key]), *shard[1:]) for shard in wave
+                delayed(_play_there)(sendable(recipes[shard.key]), *shard[1:]) for shard in wave
             )
             for name, frames in Parallel(n_jobs=n_jobs, **how)(calls):
                 accept(waiting.pop(name), frames)
@@ -69,7 +69,7 @@ def sendable(recipe: JobSpec) -> JobSpec:
 _jobs: dict[str, Job] = {}
 
 
-def play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
+def _play_there(recipe: JobSpec, key: str, first: int, n_paths: int) -> tuple[str, Frames]:
     """Make the job on a worker, refuse it if it is another one, and play its shard."""
     if key not in _jobs:
         job = recipe.make()
@@ -88,21 +88,21 @@ def parse(on: str) -> tuple[str, str]:
     """Return the kind of cluster and its address, which may be empty."""
     kind, colon, address = on.partition("://")
     if kind not in ("ray", "dask") or (colon and not address):
-        raise InvalidInput(f"on={on!r}: must be one of {ADDRESSES}")
+        raise InvalidInput(f"on={on!r}: must be one of {_ADDRESSES}")
     return kind, address
 
 
 @contextmanager
-def connected(on: str) -> Iterator[tuple[bool, int]]:
+def _connected(on: str) -> Iterator[tuple[bool, int]]:
     """Yield whether results come back one by one, and the number of workers."""
     kind, address = parse(on)
-    connect = on_ray if kind == "ray" else on_dask
+    connect = _on_ray if kind == "ray" else _on_dask
     with connect(address) as (config, streams, n_jobs), config:
         yield streams, n_jobs
 
 
 @contextmanager
-def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
+def _on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
     """Yield a Ray cluster; without an address the one Ray knows, or a new one here."""
     with needs("a Ray cluster", "ray"):
         import ray
@@ -110,7 +110,7 @@ def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
         from ray.util.joblib import register_ray
 
     with (
-        unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"),
+        _unreachable(f"ray://{address}", "; where it asks for a token, set RAY_AUTH_MODE=token"),
         catch_warnings(action="ignore"),
     ):
         ray.init(
@@ -128,16 +128,16 @@ def on_ray(address: str) -> Iterator[tuple[Any, bool, int]]:
 
 
 @contextmanager
-def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
+def _on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
     """Yield a Dask cluster; without an address a new one on this machine."""
     with needs("a Dask cluster", "dask"):
         from distributed import Client
         from joblib import parallel_config
 
-    with unreachable(f"dask://{address}"):
+    with _unreachable(f"dask://{address}"):
         where: dict[str, Any] = {"dashboard_address": None}
         if address:
-            where = {"address": f"tcp://{address}", "timeout": CONNECT_TIMEOUT_S}
+            where = {"address": f"tcp://{address}", "timeout": _CONNECT_TIMEOUT_S}
         client = Client(set_as_default=False, **where)
     with client:
         threads = sum(client.nthreads().values())
@@ -145,7 +145,7 @@ def on_dask(address: str) -> Iterator[tuple[Any, bool, int]]:
 
 
 @contextmanager
-def unreachable(where: str, hint: str = "") -> Iterator[None]:
+def _unreachable(where: str, hint: str = "") -> Iterator[None]:
     """Say in one line that there is no cluster."""
     try:
         yield

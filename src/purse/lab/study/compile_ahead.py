@@ -27,10 +27,10 @@ from purse.errors import InvalidInput
 from purse.lab.study.cluster import sendable
 from purse.lab.study.shard import JobSpec
 
-MOST_HELPERS = 7  # each takes some 300 MB
+_MOST_HELPERS = 7  # each takes some 300 MB
 # seconds before helpers are started: what is in the disk cache is loaded in less
-PATIENCE_S = 0.2
-HELPER = sys.executable, "-c", "from purse.lab.study.compile_ahead import help_out; help_out()"
+_PATIENCE_S = 0.2
+_HELPER = sys.executable, "-c", "from purse.lab.study.compile_ahead import help_out; help_out()"
 
 
 class Task(NamedTuple):
@@ -58,8 +58,8 @@ def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
     waiting = deque(tasks)
     helpers: list[Popen[bytes]] = []
     # there is no executable if Python is part of another program
-    n_helpers = min(n_workers - 1, MOST_HELPERS) if code_folder() and sys.executable else 0
-    timer = Timer(PATIENCE_S, share_out, (waiting, n_helpers, helpers))
+    n_helpers = min(n_workers - 1, _MOST_HELPERS) if code_folder() and sys.executable else 0
+    timer = Timer(_PATIENCE_S, _share_out, (waiting, n_helpers, helpers))
     timer.start()
     try:
         try:
@@ -79,7 +79,7 @@ def compile_all(tasks: Sequence[Task], n_workers: int) -> None:
         task.compile()
 
 
-def share_out(waiting: deque[Task], n_helpers: int, helpers: list[Popen[bytes]]) -> None:
+def _share_out(waiting: deque[Task], n_helpers: int, helpers: list[Popen[bytes]]) -> None:
     """Start helpers, each with its share from the end of what is waiting."""
     recipes, keep = list[bytes](), len(waiting) // (n_helpers + 1)
     while len(waiting) > keep:
@@ -91,11 +91,11 @@ def share_out(waiting: deque[Task], n_helpers: int, helpers: list[Popen[bytes]])
             pickle.dump(recipes[first::n_helpers], share)
             share.seek(0)
             helpers.append(
-                Popen(HELPER, stdin=share, stdout=DEVNULL, stderr=DEVNULL, env=environment)
+                Popen(_HELPER, stdin=share, stdout=DEVNULL, stderr=DEVNULL, env=environment)
             )
 
 
-def help_out() -> None:
+def _help_out() -> None:
     """Compile the share that standard input holds: all that a helper does."""
     for recipe in pickle.load(sys.stdin.buffer):
         with suppress(Exception):  # the process that sent it meets the same error

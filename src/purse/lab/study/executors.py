@@ -17,7 +17,7 @@ from purse.lab.study.compile_ahead import warm_up_all
 from purse.lab.study.shard import Accept, JobSpec, Shard, bytes_per_path, frames_of, play_shard
 from purse.types import CPU, CUDA, PYTHON, Floats, Ints
 
-GROUP_BYTES = 1 << 30  # of results that a GPU brings back at once
+_GROUP_BYTES = 1 << 30  # of results that a GPU brings back at once
 
 
 def play_all(
@@ -42,23 +42,23 @@ def play_all(
     if device == PYTHON:
         shards = [shard._replace(job=shard.job.as_python()) for shard in shards]
     if device == CUDA:
-        play_on_gpu([shard for shard in shards if not shard.job.delay.is_late], accept, shown)
+        _play_on_gpu([shard for shard in shards if not shard.job.delay.is_late], accept, shown)
         shards = [shard for shard in shards if shard.job.delay.is_late]
     if shards:
         jobs = {shard.key: shard.job for shard in shards if not shard.job.in_python}
         workers = n_workers or usable_cores()
         warm_up_all(jobs, recipes or {}, shown, workers)
-        play_in_threads(shards, accept, shown, workers)
+        _play_in_threads(shards, accept, shown, workers)
 
 
-def play_in_threads(
+def _play_in_threads(
     shards: Sequence[Shard], accept: Accept, shown: Progress, n_workers: int
 ) -> None:
     """Play one shard a thread; those in plain Python first, in this thread."""
     # one each: a fault stays with its shard
     pulses, halts = np.zeros((len(shards), 2)), np.zeros((1, len(shards)), np.int64)
-    weights = np.array([budget_of(shard) / shard.n_paths for shard in shards])
-    total = sum(map(budget_of, shards))
+    weights = np.array([_budget_of(shard) / shard.n_paths for shard in shards])
+    total = sum(map(_budget_of, shards))
 
     def play(shard: Shard, pulse: Floats, halt: Ints) -> None:
         if not halt[0]:
@@ -78,15 +78,15 @@ def play_in_threads(
     cpu.in_threads(others, n_workers, halts, show)
 
 
-def budget_of(shard: Shard) -> float:
+def _budget_of(shard: Shard) -> float:
     """Return what the paths of a shard have to spend: how long it takes, for the progress bar."""
     return float((shard.job.problem.budget * shard.job.problem.unit_scale).min()) * shard.n_paths
 
 
-def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> None:
+def _play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> None:
     """Play all neighbouring shards of a job at once: a GPU wants many paths."""
     start, length = shown.start, shown.length
-    for number, group in enumerate(groups := list(neighbours(shards))):
+    for number, group in enumerate(groups := list(_neighbours(shards))):
         shown.part(start + length * number / len(groups), length / len(groups), shown.title)
         first = group[0].first
         n_paths = group[-1].first + group[-1].n_paths - first
@@ -96,12 +96,12 @@ def play_on_gpu(shards: Sequence[Shard], accept: Accept, shown: Progress) -> Non
             accept(shard, frames_of(shard, cpu.slice_paths(results, paths)))
 
 
-def neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
+def _neighbours(shards: Sequence[Shard]) -> Iterator[list[Shard]]:
     """Shards of a job whose paths follow each other, together, as many as may be in memory."""
     for _, same in groupby(shards, key=lambda shard: shard.key):
         group: list[Shard] = []
         for shard in same:
-            most = GROUP_BYTES // bytes_per_path(shard.job)
+            most = _GROUP_BYTES // bytes_per_path(shard.job)
             if group and (
                 shard.first != group[-1].first + group[-1].n_paths
                 or shard.first + shard.n_paths - group[0].first > most

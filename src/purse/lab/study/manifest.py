@@ -20,9 +20,9 @@ from purse.errors import InvalidInput
 
 NAME = "manifest.json"
 SHARDS = "shards"  # the folder for them
-PACKAGES = ("numba", "numpy", "polars", "scipy")
+_PACKAGES = ("numba", "numpy", "polars", "scipy")
 # the order of the keys in a stored manifest; only the replay of a table has the last one
-MANIFEST = (
+_MANIFEST = (
     "title", "policies", "worlds", "budgets", "n_paths", "seed", "stop", "delay", "study",
     "command", "versions", "machine", "shards", "made", "about", "replay",
 )  # fmt: skip
@@ -91,7 +91,7 @@ class StudyFacts(Facts):
         for name in ("features", "notes") if "replay" in values else ():
             if not values["replay"][name]:
                 del values["replay"][name]
-        return {name: values[name] for name in MANIFEST if name in values}
+        return {name: values[name] for name in _MANIFEST if name in values}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,7 +104,7 @@ class TableFacts(StudyFacts):
 def surroundings() -> dict[str, Any]:
     """Return the versions and the machine."""
     versions = {"python": platform.python_version(), "purse": __version__}
-    versions |= {name: version(name) for name in PACKAGES if find_spec(name)}
+    versions |= {name: version(name) for name in _PACKAGES if find_spec(name)}
     return {
         "versions": versions,
         "machine": {"system": f"{platform.system()} {platform.machine()}", "cores": usable_cores()},

@@ -22,14 +22,14 @@ from purse.lab.study.shard import JobSpec, Shard, shards_of
 from purse.policies import load
 from purse.types import STOP_RULES, World
 
-PolicyLike = str | ModuleType | type[Any]
-Policies = PolicyLike | Sequence[PolicyLike] | Mapping[str, PolicyLike]
+_PolicyLike = str | ModuleType | type[Any]
+Policies = _PolicyLike | Sequence[_PolicyLike] | Mapping[str, _PolicyLike]
 WorldLike = str | World | Callable[[float], World]
 Worlds = WorldLike | Sequence[WorldLike] | Mapping[str, WorldLike]
 
-CHECKPOINTS = 20  # slices of the budget over which arms are counted
-MOST_TITLE = 60  # characters of the policies in a title
-MOST_ARMS = 100  # with more, the share of each arm is not counted
+_CHECKPOINTS = 20  # slices of the budget over which arms are counted
+_MOST_TITLE = 60  # characters of the policies in a title
+_MOST_ARMS = 100  # with more, the share of each arm is not counted
 
 
 class Cell(NamedTuple):
@@ -72,10 +72,10 @@ class Plan:
     ) -> Plan:
         """Return the plan from what a user gives: one thing or several of each."""
         chosen = {
-            label: as_module(policy) for label, policy in labelled("policy", policies).items()
+            label: as_module(policy) for label, policy in _labelled("policy", policies).items()
         }
-        worlds = labelled("world", world)
-        sizes = tuple(validation.number("budgets", budget, above=0) for budget in several(budgets))
+        worlds = _labelled("world", world)
+        sizes = tuple(validation.number("budgets", budget, above=0) for budget in _several(budgets))
         if not chosen or not worlds or not sizes:
             raise InvalidInput(
                 "nothing to compare: give at least one policy, one world and one budget"
@@ -84,7 +84,7 @@ class Plan:
         validation.choice("stop", stop, STOP_RULES)
         paths = validation.integer("n_paths", n_paths, low=1)
         seed = validation.integer("seed", seed, low=0, high=SEEDS)
-        title = title_of(list(chosen), list(worlds)) if title is None else title
+        title = _title_of(list(chosen), list(worlds)) if title is None else title
         return cls(chosen, worlds, sizes, paths, seed, stop, title, parse_delay(delay))
 
     def cells(self, recipes: dict[str, JobSpec]) -> Iterator[Cell]:
@@ -100,7 +100,7 @@ class Plan:
             for budget in self.budgets:
                 world = known_worlds.make(place, budget)
                 sent = place if isinstance(place, str) else world
-                checkpoints = CHECKPOINTS if world.n_arms <= MOST_ARMS else 0
+                checkpoints = _CHECKPOINTS if world.n_arms <= _MOST_ARMS else 0
                 common = (sent, budget, self.seed, self.stop, checkpoints, self.delay.value)
                 chosen = {
                     name: shards(JobSpec(policy, *common), world)
@@ -157,33 +157,33 @@ class Plan:
             "delay": self.delay.value,
             "study": self.toml,
             "command": command,
-            "about": {label: describe_policy(policy) for label, policy in self.policies.items()},
+            "about": {label: _describe_policy(policy) for label, policy in self.policies.items()},
         }
 
 
-def describe_policy(policy: str | ModuleType) -> dict[str, str]:
+def _describe_policy(policy: str | ModuleType) -> dict[str, str]:
     """Return how a policy is written, and what it is: the first paragraph of its docstring."""
     module = load(policy.partition(":")[0] if isinstance(policy, str) else policy)
     spec = policy if isinstance(policy, str) else str(module.NAME)
     return {"spec": spec, "says": first_paragraph(module.__doc__)}
 
 
-def title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
+def _title_of(policies: Sequence[str], worlds: Sequence[str]) -> str:
     """Return what a study is called that was given no title.
 
-    >>> title_of(["replan", "uniform"], ["misleading_ratio"])
+    >>> _title_of(["replan", "uniform"], ["misleading_ratio"])
     'replan and uniform on misleading_ratio'
-    >>> title_of(["a", "b", "c", "d"], ["one", "two"])
+    >>> _title_of(["a", "b", "c", "d"], ["one", "two"])
     'a, b, c and d on two worlds'
     """
     who = count_in_words(len(policies), "policy", "policies")
-    named = join_words(policies) if len(", ".join(policies)) <= MOST_TITLE else who
+    named = join_words(policies) if len(", ".join(policies)) <= _MOST_TITLE else who
     where = count_in_words(len(worlds), "world")
     title = f"{named} on {worlds[0] if len(worlds) == 1 else where}"
-    return title if len(title) <= 2 * MOST_TITLE else f"{named} on one world"
+    return title if len(title) <= 2 * _MOST_TITLE else f"{named} on one world"
 
 
-def several(given: Any) -> list[Any]:
+def _several(given: Any) -> list[Any]:
     """Return what is given as a list; one thing is a list of one."""
     many = isinstance(given, (Sequence, np.ndarray)) and not isinstance(given, str)
     return list(given) if many else [given]
@@ -200,20 +200,20 @@ def quoted(text: Any) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def labelled(what: str, given: Any) -> dict[str, Any]:
+def _labelled(what: str, given: Any) -> dict[str, Any]:
     """Policies or worlds with a label each."""
     if isinstance(given, Mapping):
         for label in given:
             if not isinstance(label, str):
                 raise invalid(what, label, f"the name of a {what} must be text")
         return dict(given)
-    names = [name_of(thing, what) for thing in several(given)]
+    names = [_name_of(thing, what) for thing in _several(given)]
     hint = "; give them names of their own: {'one': world, 'two': world}"
     refuse_repeats(what, names, hint if what == "world" else "")
-    return dict(zip(names, several(given), strict=True))
+    return dict(zip(names, _several(given), strict=True))
 
 
-def name_of(thing: Any, what: str) -> str:
+def _name_of(thing: Any, what: str) -> str:
     """Return what something without a label is called: its text, or its own name."""
     if isinstance(thing, str):
         return thing

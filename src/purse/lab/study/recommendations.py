@@ -27,13 +27,13 @@ from purse.identification.recommendation import (
 from purse.types import World
 from purse.worlds import make
 
-POLICY = "best-arm"
-SAMPLING = {POLICY: "lucb", "uniform": "uniform"}  # how arms are chosen: its name, and the option
-HEAD = ("arms chosen by", "certain", "wrong", "leader right", "spent", "pulls")
+_POLICY = "best-arm"
+_SAMPLING = {_POLICY: "lucb", "uniform": "uniform"}  # how arms are chosen: its name, and the option
+_HEAD = ("arms chosen by", "certain", "wrong", "leader right", "spent", "pulls")
 
 
 @dataclass(frozen=True, slots=True)
-class SamplingResult:
+class _SamplingResult:
     """The outcome of all paths under one way to choose arms; shares of all paths."""
 
     sampling: str
@@ -57,9 +57,9 @@ class RecommendationStudy:
     within: float
     confidence: float
     best: tuple[str, ...]  # the arms that are right answers; empty if no arm keeps to the cap
-    results: tuple[SamplingResult, ...]
+    results: tuple[_SamplingResult, ...]
 
-    def __getitem__(self, sampling: str) -> SamplingResult:
+    def __getitem__(self, sampling: str) -> _SamplingResult:
         """Return the results of `best-arm` or of `uniform`."""
         results = {result.sampling: result for result in self.results}
         return results[validation.choice("sampling", sampling, list(results))]
@@ -92,7 +92,7 @@ class RecommendationStudy:
 
     def __str__(self) -> str:
         """Return a few lines for people."""
-        rows = align_columns([HEAD, *self._grid()])
+        rows = align_columns([_HEAD, *self._grid()])
         return "\n".join([self.title, *("  " + "  ".join(cells).rstrip() for cells in rows)])
 
     def __repr__(self) -> str:
@@ -101,7 +101,7 @@ class RecommendationStudy:
 
     def _repr_html_(self) -> str:
         """Return the same as a table, for notebooks."""
-        return html.table(HEAD, self._grid(), title=self.title)
+        return html.table(_HEAD, self._grid(), title=self.title)
 
 
 def recommend(
@@ -134,12 +134,14 @@ def recommend(
     question, confidence = read_question(by, exact, within), check_confidence(confidence)
     n_paths = validation.integer("n_paths", n_paths, low=1)
     place = make(world, budget)
-    right = right_answers(place, question)
+    right = _right_answers(place, question)
     results = []
-    with progress(f"{POLICY} on {place.name}") as shown:
-        for name, sampling in SAMPLING.items():
-            job = make_job(spec_of(place, question, confidence, sampling), place, budget, seed=seed)
-            results.append(summary(name, job, question, confidence, right, n_paths, shown))
+    with progress(f"{_POLICY} on {place.name}") as shown:
+        for name, sampling in _SAMPLING.items():
+            job = make_job(
+                _spec_of(place, question, confidence, sampling), place, budget, seed=seed
+            )
+            results.append(_summary(name, job, question, confidence, right, n_paths, shown))
     return RecommendationStudy(
         place.name,
         float(job.problem.budget[0]) / amounts.UNIT,
@@ -152,7 +154,7 @@ def recommend(
     )
 
 
-def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:
+def _spec_of(world: World, question: BestArmQuestion, confidence: float, sampling: str) -> str:
     """Return the policy with its options, for rewards in [0, 1]."""
     low, high = world.reward_range
     if low and question.by == RATIO:
@@ -160,10 +162,10 @@ def spec_of(world: World, question: BestArmQuestion, confidence: float, sampling
     cap = "" if question.cap is None else f",cap={question.cap!r}"
     within = question.within / (high - low)
     options = f"by={question.by},confidence={confidence!r},within={within!r}{cap}"
-    return f"{POLICY}:{options},sampling={sampling}"
+    return f"{_POLICY}:{options},sampling={sampling}"
 
 
-def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
+def _right_answers(world: World, question: BestArmQuestion) -> list[bool]:
     """(K,) Whether each arm is a right answer; all False if no arm keeps to the cap."""
     if world.reward_means is None or world.cost_means is None:
         raise InvalidInput(
@@ -183,7 +185,7 @@ def right_answers(world: World, question: BestArmQuestion) -> list[bool]:
     return [question.keeps_cap(arm) and question.value(arm) >= bar for arm in arms]
 
 
-def summary(
+def _summary(
     name: str,
     job: Job,
     question: BestArmQuestion,
@@ -191,7 +193,7 @@ def summary(
     right: list[bool],
     n_paths: int,
     shown: Progress,
-) -> SamplingResult:
+) -> _SamplingResult:
     """Play all paths of a job, and judge their answers."""
     problem, (low, high) = job.problem, job.world.reward_range
     scale = float(problem.unit_scale[0]) * amounts.UNIT
@@ -206,7 +208,7 @@ def summary(
     sureness = -math.log1p(-confidence)
     tally = np.zeros((n_paths, 3), np.bool_)  # certain, wrong, whether the leader is right
     results = cpu.empty_results(job, n_paths)
-    for path, state in enumerate(final_states(job, results, shown)):
+    for path, state in enumerate(_final_states(job, results, shown)):
         arms = [
             Arm(str(i), int(n), low * n + (high - low) * reward, cost / scale, (low, high), ends)
             for i, (n, reward, cost, ends) in enumerate(
@@ -221,10 +223,10 @@ def summary(
     certain, wrong, leader_right = tally.mean(axis=0).tolist()
     spent = float(results.spent[:, 0].mean()) / amounts.UNIT
     pulls = float(results.pulls.sum(axis=1).mean())
-    return SamplingResult(name, certain, wrong, leader_right, spent, pulls)
+    return _SamplingResult(name, certain, wrong, leader_right, spent, pulls)
 
 
-def final_states(job: Job, results: Any, shown: Progress) -> Iterator[tuple[list[float], ...]]:
+def _final_states(job: Job, results: Any, shown: Progress) -> Iterator[tuple[list[float], ...]]:
     """Play all paths in blocks, and yield each one's pulls, rewards and costs by arm."""
     loop, size = cpu.warm_up(job, shown), cpu.block_size(job)
     n_paths, halt = len(results.gain), np.zeros(1, np.int64)

@@ -26,7 +26,7 @@ from purse.lab.theory.estimate import Estimate, estimate
 from purse.lab.theory.notions import CONTEXT_NOTIONS, NOTIONS, RunEvidence
 from purse.types import CPU, DEVICES, World
 
-EVERY = NOTIONS | CONTEXT_NOTIONS
+_EVERY = NOTIONS | CONTEXT_NOTIONS
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Regrets:
     def rows(self) -> list[tuple[str, str, str, str]]:
         """Return for each notion its name, mean, half its 95% interval, and what it is, as text."""
         return [
-            (name, *split_mean(estimate.mean, estimate.high), first_paragraph(EVERY[name].__doc__))
+            (name, *split_mean(estimate.mean, estimate.high), first_paragraph(_EVERY[name].__doc__))
             for name, estimate in self.estimates.items()
         ]
 
@@ -150,7 +150,7 @@ def measure(
     sums: dict[str, Any] = {name: runs[name].to_numpy() for name in names}
     for name in ("gain", "rounds", "efficiency"):
         sums[f"fixed_{name}"] = np.array([runs_alone[name].to_numpy() for runs_alone in alone])
-    benchmarks: dict[str, Any] = known_benchmarks(job)
+    benchmarks: dict[str, Any] = _known_benchmarks(job)
     evidence = RunEvidence(
         budget=float(job.problem.budget[0] / amounts.UNIT),
         counterfactual=store.counterfactuals(job, runs, n_workers, bar)["shadow"].to_numpy().T,
@@ -163,12 +163,12 @@ def measure(
         **sums,
         **benchmarks,
     )
-    values = {name: notion(evidence) for name, notion in EVERY.items()}
+    values = {name: notion(evidence) for name, notion in _EVERY.items()}
     estimates = {name: estimate(value) for name, value in values.items() if value is not None}
     return Regrets(job.name, place.name, evidence.budget, evidence, estimates)
 
 
-def known_benchmarks(job: Job) -> dict[str, float | None]:
+def _known_benchmarks(job: Job) -> dict[str, float | None]:
     """Return the gains of knapsack benchmarks; None if one does not apply."""
     world, budget = job.world, job.problem.budget
     gains: dict[str, float | None] = {"greedy": None, "knapsack": None, "optimum": None}

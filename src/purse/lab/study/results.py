@@ -154,7 +154,7 @@ class Study:
         for (world,), part in self.table().group_by(["world"], maintain_order=True):
             budgets = sorted(part["budget"].unique())
             head = ["regret, mean ± 95%", *(f"B = {budget:g}" for budget in budgets)]
-            rows = policy_rows(part, lambda row: format_mean(row["regret"], row["high"]))
+            rows = _policy_rows(part, lambda row: format_mean(row["regret"], row["high"]))
             yield str(world), [head, *rows]
 
     def optimum_grids(self) -> Iterator[tuple[str, list[list[str]]]]:
@@ -171,11 +171,11 @@ class Study:
             budgets = sorted(part["budget"].unique())
             head = (f"B = {format_budget(budget)}" for budget in budgets)
             grid = [["regret (share) against the LP with contexts", *head]]
-            grid += policy_rows(part, partial(against_optimum, gains))
+            grid += _policy_rows(part, partial(_against_optimum, gains))
             for name in OPTIMA:
                 if name in optima["name"]:
                     pairs = ((gains[WITH, budget], gains[name, budget]) for budget in budgets)
-                    grid.append([name, *(against(whole, part, part) for whole, part in pairs)])
+                    grid.append([name, *(_against(whole, part, part) for whole, part in pairs)])
             yield str(world), grid
 
     def plot(self, name: str | None = None) -> Figure:
@@ -248,7 +248,7 @@ def page_of(result: Any) -> Page:
     return page.page_of(result)
 
 
-def policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> list[list[str]]:
+def _policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> list[list[str]]:
     """Return the rows of a grid: a policy, and its cell for each budget of the table, sorted."""
     budgets = sorted(part["budget"].unique())
     grid = []
@@ -258,15 +258,15 @@ def policy_rows(part: pl.DataFrame, write: Callable[[dict[str, Any]], str]) -> l
     return grid
 
 
-def against_optimum(gains: Mapping[tuple[str, float], float], row: dict[str, Any]) -> str:
+def _against_optimum(gains: Mapping[tuple[str, float], float], row: dict[str, Any]) -> str:
     """Write the regret of a row of the table against the LP with contexts."""
-    return against(gains[WITH, row["budget"]], row["gain"], row["gain_high"])
+    return _against(gains[WITH, row["budget"]], row["gain"], row["gain_high"])
 
 
-def against(optimum: float, gain: float, high: float) -> str:
+def _against(optimum: float, gain: float, high: float) -> str:
     """Write the regret of a gain with its interval, and its share of the optimum.
 
-    >>> against(1000, 950, 960), against(1000, 729, 729), against(1, 1 + 1e-15, 1)
+    >>> _against(1000, 950, 960), against(1000, 729, 729), against(1, 1 + 1e-15, 1)
     ('50 ± 10 (95.0%)', '271 (72.9%)', '0 (100.0%)')
     """
     regret = round(optimum - gain, 9) + 0.0  # no rounding error is a regret, and no zero negative

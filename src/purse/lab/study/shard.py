@@ -23,10 +23,10 @@ from purse.errors import invalid
 from purse.types import Floats, Ints, World
 
 # rounds times arms (and ten more, for what a round takes besides) in a shard: about a second
-WORK = 2e8
-WORK_IN_PYTHON = 2e5  # the same of a class
-BYTES = 1 << 26  # and at most so much memory for its results
-MOST_SHARDS = 10**6  # of a job: twelve days of work
+_WORK = 2e8
+_WORK_IN_PYTHON = 2e5  # the same of a class
+_BYTES = 1 << 26  # and at most so much memory for its results
+_MOST_SHARDS = 10**6  # of a job: twelve days of work
 
 
 class JobSpec(NamedTuple):
@@ -77,21 +77,21 @@ Accept = Callable[[Shard, Frames], None]
 
 def shards_of(job: Job, n_paths: int) -> Iterator[Shard]:
     """Yield the shards of n paths; with more paths, all but the last stay the same."""
-    key, size = key_of(job), shard_size(job)
-    if n_paths > MOST_SHARDS * size:
-        allowed = f"must be at most {MOST_SHARDS * size:,} for {job.name} on {job.world.name}"
-        raise invalid("n_paths", n_paths, f"{allowed}: {MOST_SHARDS:,} seconds of work, or so")
+    key, size = key_of(job), _shard_size(job)
+    if n_paths > _MOST_SHARDS * size:
+        allowed = f"must be at most {_MOST_SHARDS * size:,} for {job.name} on {job.world.name}"
+        raise invalid("n_paths", n_paths, f"{allowed}: {_MOST_SHARDS:,} seconds of work, or so")
     for first in range(0, n_paths, size):
         yield Shard(job, key, first, min(size, n_paths - first))
 
 
-def shard_size(job: Job) -> int:
+def _shard_size(job: Job) -> int:
     """Return the paths in a second of work, at costs halfway between their bounds."""
     problem = job.problem
     typical = np.maximum(1, (problem.cost_min + problem.cost_max).mean(axis=0) / 2)
     rounds = max(1.0, min(float(job.game.last_round), float((problem.budget / typical).min())))
-    work = WORK_IN_PYTHON if job.of_class else WORK
-    return max(1, int(min(work / (rounds * (10 + problem.n_arms)), BYTES / bytes_per_path(job))))
+    work = _WORK_IN_PYTHON if job.of_class else _WORK
+    return max(1, int(min(work / (rounds * (10 + problem.n_arms)), _BYTES / bytes_per_path(job))))
 
 
 def bytes_per_path(job: Job) -> int:
@@ -125,7 +125,7 @@ def key_of(job: Job) -> str:
     return digest.hexdigest()[:20]
 
 
-def runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
+def _runs_frame(run: Run, first: int = 0) -> pl.DataFrame:
     """Return what happened on each path: a row for each."""
     units = np.rint(run.budget * amounts.UNIT).astype(np.int64)
     unknown = np.full(run.n_paths, np.nan)
@@ -147,7 +147,7 @@ def frames_of(shard: Shard, results: PathResults) -> Frames:
     run, trace = to_run(shard.job, results), None
     if (seen := run.by_budget) is not None:
         trace = pl.DataFrame({"fraction": seen.checkpoints, "pulls": seen.pulls.sum(axis=0)})
-    return Frames(runs_frame(run, shard.first), trace)
+    return Frames(_runs_frame(run, shard.first), trace)
 
 
 def play_shard(shard: Shard, pulse: Floats, halt: Ints) -> Frames:

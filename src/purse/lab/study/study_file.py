@@ -48,7 +48,7 @@ stop = "exit"
 "random costs" = "misleading_ratio"
 """
 
-KINDS: dict[str, tuple[Any, str]] = {
+_KINDS: dict[str, tuple[Any, str]] = {
     "title": (str, "text"),
     "policies": (
         list | dict,
@@ -61,9 +61,9 @@ KINDS: dict[str, tuple[Any, str]] = {
     "delay": (int | str, 'a whole number of rounds, or text such as "geometric:3"'),
     "worlds": (dict, 'a table of texts, such as [worlds] and "label" = "misleading_ratio"'),
 }
-NEEDED = ("policies", "budgets", "worlds")
+_NEEDED = ("policies", "budgets", "worlds")
 # where complaints have other words for them
-KEYS = {"n_paths": "paths", "policy": "policies", "budget": "budgets"}
+_KEYS = {"n_paths": "paths", "policy": "policies", "budget": "budgets"}
 
 
 def load(path: str | os.PathLike[str]) -> Plan:
@@ -90,9 +90,9 @@ def parse(text: str, file: Path) -> Plan:
         try:
             yield
         except InvalidInput as error:
-            raise placed(error, file, text, *needles) from error
+            raise _placed(error, file, text, *needles) from error
 
-    check_keys(given, blame)
+    _check_keys(given, blame)
     if isinstance(given["policies"], list):
         with blame("policies"):
             refuse_repeats("policy", given["policies"])
@@ -113,7 +113,7 @@ def parse(text: str, file: Path) -> Plan:
         )
     except InvalidInput as error:
         field = re.split(r"\W", str(error))[0]
-        raise placed(error, file, text, KEYS.get(field, field)) from error
+        raise _placed(error, file, text, _KEYS.get(field, field)) from error
     places = []
     for label, world in worlds.items():
         with blame(quoted(label), label, "worlds"):
@@ -125,13 +125,13 @@ def parse(text: str, file: Path) -> Plan:
     return plan
 
 
-def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
+def _check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
     """Refuse keys that are not known, are missing, or hold something else than they should."""
     for key, value in given.items():
         with blame(key):
-            if key not in KINDS:
-                raise unknown("key", key, KINDS)
-            kind, words = KINDS[key]
+            if key not in _KINDS:
+                raise unknown("key", key, _KINDS)
+            kind, words = _KINDS[key]
             if not isinstance(value, kind) or isinstance(value, bool):
                 raise InvalidInput(f"{key} must be {words}")
             if value in ([], {}):
@@ -145,13 +145,13 @@ def check_keys(given: dict[str, Any], blame: Callable[..., Any]) -> None:
             with blame(quoted(label), label, key):
                 if not isinstance(entry, str):
                     raise InvalidInput(f"{label}: {entry!r} is not a text; {key} must be {words}")
-    if missing := [key for key in NEEDED if key not in given]:
+    if missing := [key for key in _NEEDED if key not in given]:
         with blame():
             keys = "missing key: " if len(missing) == 1 else "missing keys: "
             raise InvalidInput(f"{keys}{', '.join(missing)}; `purse lab init` writes an example")
 
 
-def placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
+def _placed(error: InvalidInput, file: Path, text: str, *needles: str) -> InvalidInput:
     """Return the complaint with its line: that of the first needle, as a key or anywhere."""
     lines = [
         (number, line)

@@ -21,8 +21,8 @@ from purse.lab.theory.growth import fit_growth
 from purse.lab.theory.notions import against_best_fixed_arm, best_arm
 from purse.types import Floats, Ints, World
 
-GROUPS = 500  # independent means that a bootstrap draws from, at most
-HORIZON = "a horizon"  # in the words of bounds that are about games with one
+_GROUPS = 500  # independent means that a bootstrap draws from, at most
+_HORIZON = "a horizon"  # in the words of bounds that are about games with one
 COLUMNS = {
     "table": "world policy budget n_paths gain gain_low gain_high regret error low high left "
     "rounds ended",
@@ -32,19 +32,19 @@ COLUMNS = {
     "references": "world budget name gain",
     "arms": "world budget arm reward cost efficiency gain best",
 }
-TEXTS = {"world", "policy", "arm", "shape", "name", "side", "holds", "source"}
-COUNTS, FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real numbers
+_TEXTS = {"world", "policy", "arm", "shape", "name", "side", "holds", "source"}
+_COUNTS, _FLAGS = {"n_paths", "ended"}, {"applies", "best"}  # the rest are real numbers
 
 
-def framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
+def _framed(name: str, rows: Sequence[Mapping[str, Any]]) -> pl.DataFrame:
     """Return the rows as the frame of this name; its columns do not depend on them."""
-    kinds: dict[str, Any] = dict.fromkeys(TEXTS, pl.String)
-    kinds |= dict.fromkeys(COUNTS, pl.Int64) | dict.fromkeys(FLAGS, pl.Boolean)
+    kinds: dict[str, Any] = dict.fromkeys(_TEXTS, pl.String)
+    kinds |= dict.fromkeys(_COUNTS, pl.Int64) | dict.fromkeys(_FLAGS, pl.Boolean)
     schema = {column: kinds.get(column, pl.Float64) for column in COLUMNS[name].split()}
     return pl.DataFrame(list(rows), schema=schema)
 
 
-def table_row(runs: pl.DataFrame) -> dict[str, float]:
+def _table_row(runs: pl.DataFrame) -> dict[str, float]:
     """Means over the runs of one policy on one world with one budget, with 95% intervals."""
     gain, regret = (estimate(runs[column].to_numpy()) for column in ("gain", "regret"))
     means = {column: float(runs[column].to_numpy().mean()) for column in ("left", "rounds")}
@@ -57,7 +57,7 @@ def table_row(runs: pl.DataFrame) -> dict[str, float]:
     }
 
 
-def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
+def _share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterator[dict[str, Any]]:
     """Yield each arm's share of the pulls in each slice, from pulls (M, K) up to its end."""
     for fraction, slice_pulls in zip(fractions, np.diff(pulls, axis=0, prepend=0), strict=True):
         if slice_pulls.sum():
@@ -66,13 +66,13 @@ def share_rows(world: World, fractions: Sequence[float], pulls: Ints) -> Iterato
                 yield {"fraction": fraction, "arm": arm, "share": share}
 
 
-def in_groups(values: Floats) -> Floats:
+def _in_groups(values: Floats) -> Floats:
     """Return means of neighbouring paths, (G,), as independent as the paths."""
-    size = -(-len(values) // GROUPS)
+    size = -(-len(values) // _GROUPS)
     return values[: len(values) // size * size].reshape(-1, size).mean(axis=1)
 
 
-def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
+def _growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str, Any]:
     """Return the growth of regret; its shape needs three budgets."""
     order = np.argsort(budgets)
     if not np.mean(regrets, axis=1).any():  # no regret does not grow
@@ -83,7 +83,7 @@ def growth_row(budgets: Sequence[float], regrets: Sequence[Floats]) -> dict[str,
     return {**numbers, "shape": shape, "misfit": growth.misfits[shape] if shape else None}
 
 
-def bound_rows(
+def _bound_rows(
     world: World, budget: float, chosen: Sequence[str], stop: str, *, late: bool = False
 ) -> Iterator[dict[str, Any]]:
     """Yield what is proved about the regret of these policies, or of every player; in the user's
@@ -105,7 +105,7 @@ def bound_rows(
         for policy in chosen if bound.policy != "every player" else ["every player"]:
             if bound.policy == policy.partition(":")[0] and bound.value is not None:
                 demands = {
-                    "the game ends by its budget alone": HORIZON in bound.holds
+                    "the game ends by its budget alone": _HORIZON in bound.holds
                     or (world.horizon is None and world.n_rounds is None),
                     "the stop rule is exit": stop == "exit",
                     "no report comes late": not late,
@@ -125,7 +125,7 @@ def bound_rows(
                 }
 
 
-def arm_rows(
+def _arm_rows(
     world: World, budget: float, alone: Sequence[pl.DataFrame]
 ) -> Iterator[dict[str, Any]]:
     """Yield each arm's mean reward, cost, efficiency and gain alone; true means if known."""
@@ -147,7 +147,7 @@ def arm_rows(
         }
 
 
-def reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
+def _reference_rows(world: World, budget: float, alone: Floats) -> Iterator[dict[str, Any]]:
     """Yield the gain of the best arm alone (K, P), and the optima for known means."""
     best = best_arm(alone)
     yield {"name": f"best arm alone ({world.arm_names[best]})", "gain": float(alone[best].mean())}
@@ -168,32 +168,32 @@ def assemble(
         here, place = {"world": cell.label, "budget": cell.budget}, (cell.world, cell.budget)
         late = cell.delay.is_late
         for name, own in {
-            "bounds": bound_rows(*place, list(cell.policies), cell.stop, late=late),
-            "references": reference_rows(*place, fixed),
-            "arms": arm_rows(*place, games),
+            "bounds": _bound_rows(*place, list(cell.policies), cell.stop, late=late),
+            "references": _reference_rows(*place, fixed),
+            "arms": _arm_rows(*place, games),
         }.items():
             rows[name] += [{**here, **row} for row in own]
         del games
         for policy, shards in cell.policies.items():
-            runs = label_runs(store.runs(shards), cell, policy, fixed)
-            parts.append(write_part(runs, scratch, len(parts)))
-            rows["table"].append({**here, "policy": policy, **table_row(runs)})
-            regrets[cell.label, policy][cell.budget] = in_groups(runs["regret"].to_numpy())
+            runs = _label_runs(store.runs(shards), cell, policy, fixed)
+            parts.append(_write_part(runs, scratch, len(parts)))
+            rows["table"].append({**here, "policy": policy, **_table_row(runs)})
+            regrets[cell.label, policy][cell.budget] = _in_groups(runs["regret"].to_numpy())
             if shards[0].job.checkpoints.left.size:
                 traces = [store.get(f"{shard.name}-trace") for shard in shards]
                 pulls = np.sum([trace["pulls"].to_numpy() for trace in traces], axis=0)
                 rows["shares"] += [
                     {**here, "policy": policy, **row}
-                    for row in share_rows(cell.world, traces[0]["fraction"].to_list(), pulls)
+                    for row in _share_rows(cell.world, traces[0]["fraction"].to_list(), pulls)
                 ]
     for (world, policy), by_budget in regrets.items():
         if len(by_budget) > 1:
-            grown = growth_row(list(by_budget), list(by_budget.values()))
+            grown = _growth_row(list(by_budget), list(by_budget.values()))
             rows["growth"].append({"world": world, "policy": policy, **grown})
-    return pl.concat(parts), {name: framed(name, values) for name, values in rows.items()}
+    return pl.concat(parts), {name: _framed(name, values) for name, values in rows.items()}
 
 
-def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
+def _write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.LazyFrame:
     """Return the runs, to be read later: from a file, if there is a folder for it."""
     if scratch is None:
         return runs.lazy()
@@ -202,7 +202,7 @@ def write_part(runs: pl.DataFrame, scratch: Path | None, number: int) -> pl.Lazy
     return pl.scan_parquet(path)
 
 
-def label_runs(runs: pl.DataFrame, cell: Cell, policy: str, fixed: Floats) -> pl.DataFrame:
+def _label_runs(runs: pl.DataFrame, cell: Cell, policy: str, fixed: Floats) -> pl.DataFrame:
     """Return the runs of a policy in a cell with what they belong to, and their regret."""
     return runs.select(
         pl.lit(cell.label).alias("world"),

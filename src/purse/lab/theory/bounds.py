@@ -62,25 +62,30 @@ __all__ = [
     "two_worlds",
 ]  # for users
 
-ONE_COST = "all costs are one constant"
-FIXED_COSTS = "rewards are i.i.d. and each arm's cost is constant"
-WHERE_PROVED = (
-    f"false in general (`two_worlds`); true, up to an additive constant, where {ONE_COST}, or "
-    f"{FIXED_COSTS}"
+_ONE_COST = "all costs are one constant"
+_FIXED_COSTS = "rewards are i.i.d. and each arm's cost is constant"
+_WHERE_PROVED = (
+    f"false in general (`two_worlds`); true, up to an additive constant, where {_ONE_COST}, or "
+    f"{_FIXED_COSTS}"
 )
-POLICIES = ("exp3.bwk", "exp3++.bwk")
-COSTS = ("any", "per arm", "one")
-LOG_B, BOTH = "O(K log B / min Δ), Ω(log B)", "i.i.d. rewards and costs"
-KUBE = "Tran-Thanh, Chapman, Rogers, Jennings (2012)"
-ADVERSARY = "adversarial, rewards not below costs, several plays"
-TABLE_1 = tuple(
+_POLICIES = ("exp3.bwk", "exp3++.bwk")
+_COSTS = ("any", "per arm", "one")
+_LOG_B, _BOTH = "O(K log B / min Δ), Ω(log B)", "i.i.d. rewards and costs"
+_KUBE = "Tran-Thanh, Chapman, Rogers, Jennings (2012)"
+_ADVERSARY = "adversarial, rewards not below costs, several plays"
+_TABLE_1 = tuple(
     Bound(name, "order", None, order, when, False, source)
     for name, order, when, source in (
-        ("KUBE", LOG_B, "i.i.d. rewards, known constant costs", KUBE),
-        ("B-KUBE", LOG_B, "as KUBE, with a cap on each arm's pulls", "Rangi, Franceschetti (2018)"),
-        ("UCB-BV", LOG_B, BOTH, "Ding, Qin, Zhang, Liu (2013)"),
-        ("UCB-MB", "O(K log B)", f"{BOTH}, several plays a round", "Zhou, Tomlin (2018)"),
-        ("EXP3.M.B", "O(√(KB log K)), Ω((1-1/K)² √(KB))", ADVERSARY, "Zhou, Tomlin (2018)"),
+        ("KUBE", _LOG_B, "i.i.d. rewards, known constant costs", _KUBE),
+        (
+            "B-KUBE",
+            _LOG_B,
+            "as KUBE, with a cap on each arm's pulls",
+            "Rangi, Franceschetti (2018)",
+        ),
+        ("UCB-BV", _LOG_B, _BOTH, "Ding, Qin, Zhang, Liu (2013)"),
+        ("UCB-MB", "O(K log B)", f"{_BOTH}, several plays a round", "Zhou, Tomlin (2018)"),
+        ("EXP3.M.B", "O(√(KB log K)), Ω((1-1/K)² √(KB))", _ADVERSARY, "Zhou, Tomlin (2018)"),
     )
 )
 
@@ -104,7 +109,7 @@ def theorem1(
     factor = (math.e - 1) + (math.e - 2) * n_arms / b
     value = 2 * math.sqrt(factor * b * n_arms * math.log(n_arms) / c**3)
     what = "regret of exp3.bwk against the best fixed arm"
-    return Bound("Theorem 1", "at most", value, what, WHERE_PROVED, proved(setting), f"{PAPER} 1")
+    return Bound("Theorem 1", "at most", value, what, _WHERE_PROVED, proved(setting), f"{PAPER} 1")
 
 
 def theorem3(
@@ -176,9 +181,9 @@ def proposition_a(
     For every arm j, E sum_{t <= tau} e_t(j) - e_t(i_t) is at most this. It always holds.
     """
     n_arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    if validation.choice("policy", policy, POLICIES) == "exp3.bwk":
+    if validation.choice("policy", policy, _POLICIES) == "exp3.bwk":
         g = gamma_of(gamma, n_arms, b, c)
-        value = learning(n_arms, g) / c + (math.e - 1) * g * (b + c) / c**2 + 1 / c
+        value = _learning(n_arms, g) / c + (math.e - 1) * g * (b + c) / c**2 + 1 / c
     else:
         value = 4 * math.sqrt((b + c) * n_arms * math.log(n_arms) / c**3) + (n_arms + 1) / c
     what = f"efficiency of {policy} against any fixed arm, over its own rounds"
@@ -210,24 +215,24 @@ def proposition_c(
         )
         last_round = 1 / c  # which proposition A adds for the round that is not paid
         value = cost_max * (efficiency.value or 0.0) - last_round + 1
-    elif validation.choice("policy", policy, POLICIES) == "exp3.bwk":
+    elif validation.choice("policy", policy, _POLICIES) == "exp3.bwk":
         g = gamma_of(gamma, arms, b, c)
-        value = learning(arms, g) + (math.e - 1) * g * b / c
+        value = _learning(arms, g) + (math.e - 1) * g * b / c
     else:
         value = 4 * math.sqrt(b * arms * math.log(arms) / c) + arms
     what = f"regret of {policy} against the best fixed arm"
-    when = ONE_COST if one_cost else FIXED_COSTS
+    when = _ONE_COST if one_cost else _FIXED_COSTS
     return Bound("Proposition C", "at most", value, what, when, proved(setting), OURS)
 
 
-def learning(n_arms: int, gamma: float) -> float:
+def _learning(n_arms: int, gamma: float) -> float:
     """Return K log K / gamma, the cost of learning in EXP3: 0 for K = 1, infinite for gamma = 0."""
     return 0.0 if n_arms == 1 else n_arms * math.log(n_arms) / gamma if gamma else math.inf
 
 
 def proved(setting: Setting) -> bool:
     """Return whether proposition C proves a bound of order sqrt(B) on reward in this setting."""
-    validation.choice("costs", setting.costs, COSTS)
+    validation.choice("costs", setting.costs, _COSTS)
     return setting.costs == "one" or (setting.iid and setting.costs == "per arm")
 
 
@@ -258,12 +263,12 @@ def table(
         ),
         theorem5(budget, setting.alpha if setting.alpha is not None else alpha, setting=setting),
         two_worlds(budget, cost_min, n_arms=n_arms, cost_max=cost_max, setting=setting),
-        *(proposition_a(*problem, cost_max=cost_max, policy=policy) for policy in POLICIES),
+        *(proposition_a(*problem, cost_max=cost_max, policy=policy) for policy in _POLICIES),
         *(
             proposition_c(*problem, cost_max=cost_max, policy=policy, setting=setting)
-            for policy in POLICIES
+            for policy in _POLICIES
         ),
-        *TABLE_1,
+        *_TABLE_1,
     ]
 
 

@@ -43,23 +43,23 @@ __all__ = [
     "with_price",
 ]  # for users
 
-COIN = "tsallis-inf.coin"
-SHORTFALL = f"max e(i)·B − E G of {COIN}"
+_COIN = "tsallis-inf.coin"
+_SHORTFALL = f"max e(i)·B − E G of {_COIN}"
 
 
-def theta_of(c: float, cost_max: float, efficiency_max: float | None) -> float:
+def _theta_of(c: float, cost_max: float, efficiency_max: float | None) -> float:
     """Return theta, in rewards per largest cost."""
     if efficiency_max is None:
         return 1 / c
     return cost_max * validation.number("efficiency_max", efficiency_max, above=0)
 
 
-def block_regret(
+def _block_regret(
     n_arms: int, budget: float, cost_min: float, cost_max: float, efficiency_max: float | None
 ) -> float:
     """Return R(B)."""
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    theta = theta_of(c, cost_max, efficiency_max)
+    theta = _theta_of(c, cost_max, efficiency_max)
     return math.sqrt(2) * theta * (4 * math.sqrt(arms) - 2) * math.sqrt(b + 1) + theta
 
 
@@ -76,8 +76,8 @@ def own_clock(
     >>> round(own_clock(n_arms=2, budget=1e4, cost_min=0.1).value)
     5182
     """
-    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
-    what = f"own-clock regret of {COIN}"
+    value = _block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
+    what = f"own-clock regret of {_COIN}"
     return Bound("T1", "at most", value, what, "always, rows fixed in advance", True, PAGE)
 
 
@@ -98,14 +98,14 @@ def stationary(
     The best fixed arm gains at most max e(i) (B + c_max), so that regret against it is at most
     theta more.
     """
-    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
+    value = _block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
     if lost := validation.number("deviation", deviation, low=0):
         value += lost / (cost_min / cost_max)
     when = "E r = e(i) E c in every round whatever happened before; i.i.d. rounds in particular"
     if lost:
         when = f"independent rounds with E r = e(i) E c up to C = {lost:g} in all"
     applies = setting.iid and not lost
-    return Bound("T4, C" if lost else "T2", "at most", value, SHORTFALL, when, applies, PAGE)
+    return Bound("T4, C" if lost else "T2", "at most", value, _SHORTFALL, when, applies, PAGE)
 
 
 def equal_costs(
@@ -118,8 +118,8 @@ def equal_costs(
     setting: Setting = ADVERSARIAL,
 ) -> Bound:
     """Return the upper bound on regret if all arms cost the same in each round, T3."""
-    value = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
-    what = f"regret of {COIN} against the best fixed arm"
+    value = _block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
+    what = f"regret of {_COIN} against the best fixed arm"
     when = "in each round all arms cost the same; `tsallis-inf` has (4√K − 2)√(B/c) there"
     applies = setting.costs == "one" or setting.world == "same_costs"
     return Bound("T3, equal costs", "at most", value, what, when, applies, PAGE)
@@ -140,12 +140,12 @@ def bounded_efficiency(
     best   what the best fixed arm gains
     phi    at least 0: no arm's reward per cost is above 1 + phi times what it is in another round
     """
-    regret = block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
+    regret = _block_regret(n_arms, budget, cost_min, cost_max, efficiency_max)
     most = validation.number("best", best, low=0)
     times = 1 + validation.number("phi", phi, low=0)
     value = most / times - regret
     when = f"rows fixed, each arm's reward per cost within a factor {times:g}"
-    return Bound("T3, factor", "at least", value, f"E G of {COIN}", when, True, PAGE)
+    return Bound("T3, factor", "at least", value, f"E G of {_COIN}", when, True, PAGE)
 
 
 def with_gaps(
@@ -166,7 +166,7 @@ def with_gaps(
     n_arms      K; without it the bound does not apply, since several arms may be best
     """
     _, b, c = scaled(1, budget, cost_min, cost_max)
-    theta = theta_of(c, cost_max, efficiency_max)
+    theta = _theta_of(c, cost_max, efficiency_max)
     lost = validation.number("deviation", deviation, low=0)
     value = None
     if gaps is not None:
@@ -176,7 +176,7 @@ def with_gaps(
     when = "one best arm; independent rounds with E r = e(i) E c up to C in all; asymptotic"
     alone = gaps is not None and n_arms == len(gaps) + 1
     applies = setting.iid and bool(gaps) and alone and not lost
-    return Bound("T4, gaps", "at most", value, SHORTFALL, when, applies, PAGE)
+    return Bound("T4, gaps", "at most", value, _SHORTFALL, when, applies, PAGE)
 
 
 def with_price(
@@ -194,7 +194,7 @@ def with_price(
     price_max   at least max e(i), in the user's unit
     """
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
-    theta = theta_of(c, cost_max, efficiency_max)
+    theta = _theta_of(c, cost_max, efficiency_max)
     top = cost_max * validation.number("price_max", price_max, above=0)
     variance, scale = top + 3 * top * top, 2 * top + 1
     value = (
@@ -204,7 +204,7 @@ def with_price(
         + 1.91 * arms * scale * (2 + 1 / top)
         + theta
     )
-    what = f"{SHORTFALL}:price_max={price_max:g}"
+    what = f"{_SHORTFALL}:price_max={price_max:g}"
     when = f"i.i.d. rounds, max e(i) ≤ {price_max:g}"
     return Bound("T6", "at most", value, what, when, setting.iid, PAGE)
 

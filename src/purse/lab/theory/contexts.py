@@ -47,7 +47,7 @@ BLIND, WITHOUT, LINEAR, WITH, HINDSIGHT = (
     "LP with contexts",
     "hindsight optimum",
 )
-STEPS = 100  # of a bisection: then no float lies between its ends
+_STEPS = 100  # of a bisection: then no float lies between its ends
 
 
 class ContextTable(NamedTuple):
@@ -84,7 +84,7 @@ class ContextTable(NamedTuple):
         )
 
 
-def read(
+def _read(
     source: str | World | ContextTable, budget: Any, horizon: int | None
 ) -> tuple[ContextTable, Floats]:
     """Return the table and the budgets (d,), checked."""
@@ -109,7 +109,7 @@ def read(
     return source._replace(rounds=rounds), budgets
 
 
-def check_positive(costs: Floats) -> None:
+def _check_positive(costs: Floats) -> None:
     """Raise `InvalidInput` when a pull costs nothing although only the budget ends the game."""
     if not (costs > 0).all():
         raise InvalidInput("without a horizon every pull must cost something; pass horizon=...")
@@ -127,7 +127,7 @@ def lp_without_contexts(
     >>> round(lp_without_contexts("linear_contexts", budget=1300))
     3600
     """
-    table, budgets = read(source, budget, horizon)
+    table, budgets = _read(source, budget, horizon)
     means = table.rewards.mean(axis=0), table.costs.mean(axis=0)
     return solve_means(*means, budgets, table.rounds).value
 
@@ -142,11 +142,11 @@ def lp_with_contexts(
     >>> round(lp_with_contexts("linear_contexts", budget=1300))
     4927
     """
-    table, budgets = read(source, budget, horizon)
+    table, budgets = _read(source, budget, horizon)
     if table.rounds is None:
         if len(budgets) > 1:
             return solve_rows(table.rewards, table.costs, budgets, endless=True)
-        check_positive(table.costs)
+        _check_positive(table.costs)
         return float(budgets[0]) * best_ratio(table.rewards, table.costs[:, :, 0])[0]
     times = table.rounds / len(table.rewards)
     if len(budgets) > 1:
@@ -178,14 +178,14 @@ def play_linear(
     source: str | World | ContextTable, budget: Any, *, horizon: int | None, ridge: float = 1.0
 ) -> tuple[float, float, float]:
     """Return the gain of the best linear policy, its spending, and its number of pulls."""
-    table, budgets = read(source, budget, horizon)
+    table, budgets = _read(source, budget, horizon)
     if len(budgets) > 1:
         raise InvalidInput(
             f"the best linear policy is for one resource, and here are {len(budgets)}"
         )
     rewards, costs = table.rewards, table.costs[:, :, 0]
     near, total = validation.number("ridge", ridge, above=0), float(budgets[0])
-    r, c = fit(table.features, rewards, near), fit(table.features, costs, near)
+    r, c = _fit(table.features, rewards, near), _fit(table.features, costs, near)
 
     def outcome(arms: Ints, played: Bools) -> Floats:
         """Return gain, costs and pulls over the rows."""
@@ -194,9 +194,9 @@ def play_linear(
         return np.array(sums, np.float64)
 
     if table.rounds is None:
-        check_positive(table.costs)
+        _check_positive(table.costs)
         sums = outcome(best_ratio(r, c)[1], np.ones(len(r), np.bool_))
-        return read_sums(sums * total / sums[1])
+        return _read_sums(sums * total / sums[1])
     times = table.rounds / len(rewards)
 
     def at_price(price: float) -> Floats:
@@ -206,23 +206,23 @@ def play_linear(
     sums = at_price(0.0)
     if sums[1] > total / times:
         low, high = 0.0, float(np.divide(r, c, out=np.zeros_like(r), where=c > 0).max())
-        for _ in range(STEPS):
+        for _ in range(_STEPS):
             middle = 0.5 * (low + high)
             low, high = (low, middle) if at_price(middle)[1] <= total / times else (middle, high)
         sums, more = at_price(high), at_price(low)
         if more[1] > sums[1]:
             share = (total / times - sums[1]) / (more[1] - sums[1])
             sums = sums + min(1.0, max(0.0, share)) * (more - sums)
-    return read_sums(times * sums)
+    return _read_sums(times * sums)
 
 
-def read_sums(sums: Floats) -> tuple[float, float, float]:
+def _read_sums(sums: Floats) -> tuple[float, float, float]:
     """Return an array of gain, costs and pulls as numbers."""
     gain, spent, pulls = sums.tolist()
     return gain, spent, pulls
 
 
-def fit(features: Floats, means: Floats, ridge: float) -> Floats:
+def _fit(features: Floats, means: Floats, ridge: float) -> Floats:
     """Return the ridge regression of each arm's means on its contexts, both (N, K).
 
     Fitted values stay between the least and the largest mean of each arm.

@@ -12,8 +12,8 @@ import numpy as np
 from purse.types import Floats
 
 LEVEL = 0.95  # of confidence intervals
-NODES = 64  # of Gauss's rule: enough for every digit
-CLOSE = 1e-15  # a relative step that changes nothing
+_NODES = 64  # of Gauss's rule: enough for every digit
+_CLOSE = 1e-15  # a relative step that changes nothing
 
 
 class Estimate(NamedTuple):
@@ -55,10 +55,10 @@ def t_quantile(degrees: int, level: float) -> float:
     def density(angle: Floats) -> Floats:
         return 2 * constant * np.exp((degrees - 1) / 2 * np.log1p(-(np.sin(angle) ** 2)))
 
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(_NODES)
     angle = math.atan(NormalDist().inv_cdf(0.5 + level / 2) / math.sqrt(degrees))
     step = math.inf
-    while step > CLOSE * angle:
+    while step > _CLOSE * angle:
         inside = angle / 2 * float(weights @ density((nodes + 1) * angle / 2))
         step = (level - inside) / float(density(np.array(angle)))
         angle += step

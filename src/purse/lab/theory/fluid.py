@@ -35,7 +35,7 @@ from purse.types import Floats, Ints, World
 __all__ = ["best_fixed_distribution", "lp_optimum"]  # for users
 
 
-SEVERAL = "the optimum for several resources"
+_SEVERAL = "the optimum for several resources"
 
 
 class FluidOptimum(NamedTuple):
@@ -78,7 +78,7 @@ def solve_means(
     limits, most = costs.T, list(budgets)
     if rounds is not None:
         limits, most = np.vstack([limits, np.ones(len(rewards))]), [*most, rounds]
-    solution = scipy("optimize", SEVERAL).linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
+    solution = scipy("optimize", _SEVERAL).linprog(-rewards, A_ub=limits, b_ub=most, method="highs")
     return FluidOptimum(float(-solution.fun), np.asarray(solution.x))
 
 
@@ -181,7 +181,7 @@ def solve_rows(rewards: Floats, costs: Floats, budgets: Floats, *, endless: bool
     budgets   shape (d,)
     endless   rows come equally often, as often as the budgets allow, and none may be skipped
     """
-    linprog, sparse = scipy("optimize", SEVERAL).linprog, scipy("sparse", SEVERAL)
+    linprog, sparse = scipy("optimize", _SEVERAL).linprog, scipy("sparse", _SEVERAL)
     n_rows, n_arms = rewards.shape
     choices = sparse.kron(sparse.eye(n_rows), np.ones((1, n_arms)), format="csr")
     limits = costs.reshape(n_rows * n_arms, -1).T

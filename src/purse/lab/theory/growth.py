@@ -15,13 +15,13 @@ import numpy as np
 
 from purse.types import Floats
 
-SHAPES: dict[str, Callable[[Floats], Floats]] = {
+_SHAPES: dict[str, Callable[[Floats], Floats]] = {
     "log B": np.log,
     "log² B": lambda b: np.log(b) ** 2,
     "√B": np.sqrt,
     "B": lambda b: b,
 }
-RESAMPLES = 2_000
+_RESAMPLES = 2_000
 
 
 class Growth(NamedTuple):
@@ -45,11 +45,11 @@ def fit_growth(budgets: Floats, regrets: Floats) -> Growth:
     (0.5, '√B')
     """
     means = regrets.mean(axis=1)
-    draws = np.random.default_rng(0).integers(regrets.shape[1], size=(RESAMPLES, regrets.shape[1]))
+    draws = np.random.default_rng(0).integers(regrets.shape[1], size=(_RESAMPLES, regrets.shape[1]))
     slopes = np.sort(slope(budgets, regrets[:, draws].mean(axis=2).T))
     finite = slopes[np.isfinite(slopes)]
     low, high = np.quantile(finite, (0.025, 0.975)) if len(finite) else (np.nan, np.nan)
-    misfits = {name: misfit(shape(budgets), means) for name, shape in SHAPES.items()}
+    misfits = {name: _misfit(shape(budgets), means) for name, shape in _SHAPES.items()}
     pairs = [slice(i, i + 2) for i in range(len(budgets) - 1)]
     steps = tuple(float(slope(budgets[pair], means[None, pair])[0]) for pair in pairs)
     total, best = float(slope(budgets, means[None])[0]), min(misfits, key=misfits.__getitem__)
@@ -63,7 +63,7 @@ def slope(budgets: Floats, means: Floats) -> Floats:
     return (y @ x) / (x @ x)
 
 
-def misfit(shape: Floats, means: Floats) -> float:
+def _misfit(shape: Floats, means: Floats) -> float:
     """Return the root mean square of the relative error of the best a + b shape with b >= 0."""
     weights = 1 / np.maximum(np.abs(means), np.abs(means).max() * 1e-12)
     matrix = np.stack([weights, shape * weights], axis=1)

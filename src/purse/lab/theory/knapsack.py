@@ -32,7 +32,7 @@ from purse.worlds._tables import costs_per_arm, per_arm
 
 __all__ = ["bounded", "dynamic_optimum", "exact", "greedy"]  # for users
 
-MOST_WORK, MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
+_MOST_WORK, _MOST_STEPS = 50_000_000, 20_000_000  # a fraction of a second, and 160 MB
 
 
 def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
@@ -45,7 +45,7 @@ def greedy(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     >>> greedy(rewards=[1, 0.4], costs=[1, 0.5], budget=1.5)
     1.4
     """
-    values, prices, left = known_arms(rewards, costs, budget)
+    values, prices, left = _known_arms(rewards, costs, budget)
     gain = 0.0
     efficiencies = values / prices
     relative = np.round(efficiencies / max(efficiencies.max(), 1e-300), 12)
@@ -67,11 +67,11 @@ def exact(rewards: ArrayLike, costs: Any, budget: Any) -> float:
     >>> exact(rewards=[1, 0.75], costs=[1, 0.8], budget=1.6)
     1.5
     """
-    values, prices, units = known_arms(rewards, costs, budget)
-    step, size = grid(prices, units)
-    check_work(size * len(values), units, step)
+    values, prices, units = _known_arms(rewards, costs, budget)
+    step, size = _grid(prices, units)
+    _check_work(size * len(values), units, step)
     chances, steps = np.ones((len(values), 1)), (prices // step)[:, None].copy()
-    return float(bind(fill_steady)(chances, values[:, None].copy(), steps, np.zeros(size + 1)))
+    return float(bind(_fill_steady)(chances, values[:, None].copy(), steps, np.zeros(size + 1)))
 
 
 def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
@@ -87,19 +87,21 @@ def bounded(rewards: ArrayLike, costs: Any, caps: Any, budget: Any) -> float:
     >>> bounded(rewards=[1, 0.4], costs=[0.5, 0.25], caps=[1, 5], budget=1.5)
     2.6
     """
-    values, prices, units = known_arms(rewards, costs, budget)
-    step, size = grid(prices, units)
+    values, prices, units = _known_arms(rewards, costs, budget)
+    step, size = _grid(prices, units)
     bundles = [
         (arm, count)
         for arm, cap in enumerate(cap_array(caps, len(values)).tolist())
-        for count in parts(cap, units // int(prices[arm]))
+        for count in _parts(cap, units // int(prices[arm]))
     ]
-    check_work(size * len(bundles), units, step)
+    _check_work(size * len(bundles), units, step)
     arms, counts = np.array(bundles, np.int64).reshape(-1, 2).T.copy()
-    return float(bind(fill_bounded)(counts, values[arms], prices[arms] // step, np.zeros(size + 1)))
+    return float(
+        bind(_fill_bounded)(counts, values[arms], prices[arms] // step, np.zeros(size + 1))
+    )
 
 
-def parts(cap: int, most: int) -> list[int]:
+def _parts(cap: int, most: int) -> list[int]:
     """Return bundles of pulls 1, 2, 4, ..., rest: their sums are all numbers up to min(cap, most).
 
     Return [0] if the cap is no limit.
@@ -138,7 +140,7 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     tables = place.tables
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
     prices = tables.costs[..., 0]
-    step, size = grid(prices[chances > 0], units)
+    step, size = _grid(prices[chances > 0], units)
     steps = prices // step
     end = place.horizon if horizon is None else validation.integer("horizon", horizon, low=1)
     longest = units // int(place.cost_min.min())
@@ -146,24 +148,26 @@ def dynamic_optimum(world: str | World, budget: Any, *, horizon: int | None = No
     limits = (end, place.n_rounds, None if skip and not steady else longest)
     last = min(limit for limit in limits if limit is not None)
     if steady and last == longest:
-        check_work(size * chances[0].size, units, step)
-        return float(bind(fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1)))
-    check_work(last * (size + 1) * chances[0].size, units, step)
+        _check_work(size * chances[0].size, units, step)
+        return float(
+            bind(_fill_steady)(chances[0], tables.rewards[0], steps[0], np.zeros(size + 1))
+        )
+    _check_work(last * (size + 1) * chances[0].size, units, step)
     rounds = np.arange(last)
     phases = np.searchsorted(tables.last, (rounds % tables.period if tables.period else rounds) + 1)
     return float(
-        bind(fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1)))
+        bind(_fill_changing)(phases, chances, tables.rewards, steps, skip, np.zeros((2, size + 1)))
     )
 
 
-def fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
+def _fill_steady(chances: Floats, rewards: Floats, steps: Ints, values: Floats) -> float:
     """Return V(B) after filling V(b) for b = 0, 1, ...: V(b) needs only values before it."""
     for b in range(values.shape[0]):
-        values[b] = best(chances, rewards, steps, values, b)
+        values[b] = _best(chances, rewards, steps, values, b)
     return values[values.shape[0] - 1]
 
 
-def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
+def _fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> float:
     """Return the largest gain of the whole budget, after filling that of each budget 0, 1, ....
 
     Each bundle of pulls is added in turn: from above it counts once, from below (count 0) any
@@ -181,7 +185,7 @@ def fill_bounded(counts: Ints, rewards: Floats, steps: Ints, values: Floats) -> 
     return values[size - 1]
 
 
-def fill_changing(
+def _fill_changing(
     phases: Ints, chances: Floats, rewards: Floats, steps: Ints, skip: bool, values: Floats
 ) -> float:
     """Return V_1(B) after filling V_t(b) from the last round to the first.
@@ -191,13 +195,13 @@ def fill_changing(
     for t in range(phases.shape[0] - 1, -1, -1):
         phase = phases[t]
         for b in range(values.shape[1]):
-            value = best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
+            value = _best(chances[phase], rewards[phase], steps[phase], values[(t + 1) % 2], b)
             values[t % 2, b] = max(value, values[(t + 1) % 2, b]) if skip else value
     return values[0, values.shape[1] - 1]
 
 
 @kernel
-def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -> float:
+def _best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -> float:
     """Return max_i E[1{c(i) <= b} (r(i) + after(b - c(i)))]."""
     top = 0.0
     for i in range(chances.shape[0]):
@@ -209,7 +213,7 @@ def best(chances: Floats, rewards: Floats, steps: Ints, after: Floats, b: int) -
     return top
 
 
-def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Ints, int]:
+def _known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Ints, int]:
     """Return rewards, costs and budget of constant arms, checked; amounts are in units."""
     values = per_arm("rewards", rewards)
     prices = costs_per_arm(costs, len(values))
@@ -219,15 +223,15 @@ def known_arms(rewards: ArrayLike, costs: Any, budget: Any) -> tuple[Floats, Int
     return values, prices[:, 0], int(amounts.budget_array(budget, 1)[0])
 
 
-def grid(prices: Ints, budget: int) -> tuple[int, int]:
+def _grid(prices: Ints, budget: int) -> tuple[int, int]:
     """Return the greatest common divisor of all costs, and how often the budget contains it."""
     step = int(np.gcd.reduce(prices.ravel()))
     return step, budget // step
 
 
-def check_work(work: int, budget: int, step: int) -> None:
+def _check_work(work: int, budget: int, step: int) -> None:
     """Raise `InvalidInput` when the computation would take too long."""
-    if work > MOST_WORK or budget // step > MOST_STEPS:
+    if work > _MOST_WORK or budget // step > _MOST_STEPS:
         raise InvalidInput(
             f"budget={amounts.text(budget)}: {budget // step:,} steps of "
             f"{amounts.text(step)}, the common divisor of all costs, are too many"

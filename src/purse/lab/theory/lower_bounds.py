@@ -11,7 +11,7 @@ from purse.base import amounts, validation
 from purse.lab.theory.bound import ADVERSARIAL, OURS, PAGE, PAPER, SMALLEST, Bound, Setting, scaled
 from purse.worlds.theorem5 import stakes
 
-LEAST_BUDGET = 64  # of `every_player`
+_LEAST_BUDGET = 64  # of `every_player`
 
 
 def theorem2(
@@ -145,7 +145,7 @@ def every_player(
     arms, b, c = scaled(n_arms, budget, cost_min, cost_max)
     value = math.sqrt(arms * b) / (165 * c) - 0.8 / c
     what = "max e(i)·B − E G of every player, mean over the best arm"
-    when = f"K ≥ 2, c ≤ 1/2, B ≥ {LEAST_BUDGET} and B ≥ K, on the world `similar_costs`"
-    fits = arms > 1 and c <= 0.5 and b >= max(LEAST_BUDGET, arms) and value > 0
+    when = f"K ≥ 2, c ≤ 1/2, B ≥ {_LEAST_BUDGET} and B ≥ K, on the world `similar_costs`"
+    fits = arms > 1 and c <= 0.5 and b >= max(_LEAST_BUDGET, arms) and value > 0
     applies = fits and setting.world in (None, "similar_costs") and setting.costs == "any"
     return Bound("T5, random costs", "at least", value, what, when, applies, PAGE)

@@ -26,8 +26,8 @@ from purse.engine.workspace import CheckpointPlan
 from purse.errors import InvalidInput
 from purse.types import Floats, Ints, World
 
-MOST_NUMBERS = 20_000_000  # that are recorded over all rounds and paths: 160 MB
-SMALL = 1e-18  # the part of a value that rounds far ahead may change
+_MOST_NUMBERS = 20_000_000  # that are recorded over all rounds and paths: 160 MB
+_SMALL = 1e-18  # the part of a value that rounds far ahead may change
 
 
 def block_values(world: World, n_rounds: int) -> Floats:
@@ -60,17 +60,17 @@ def block_values(world: World, n_rounds: int) -> Floats:
     chances = np.diff(tables.below / 2.0**53, axis=2, prepend=0.0, append=1.0)
     rewards = (chances * tables.rewards).sum(axis=2)
     costs = (chances * tables.costs[..., 0]).sum(axis=2) / (amounts.UNIT * largest)
-    ahead = math.ceil(math.log(SMALL) / math.log1p(-min(float(costs.min()), 1 - 1e-9)))
+    ahead = math.ceil(math.log(_SMALL) / math.log1p(-min(float(costs.min()), 1 - 1e-9)))
     rounds = np.arange(n_rounds + 1 + ahead)
     if tables.period:
         rounds %= tables.period
     phases = np.minimum(np.searchsorted(tables.last, rounds + 1), len(tables.last) - 1)
     values = np.zeros((len(rounds) + 1, world.n_arms))
-    bind(fill_values)(phases, rewards, costs, values)
+    bind(_fill_values)(phases, rewards, costs, values)
     return values[: n_rounds + 1]
 
 
-def fill_values(phases: Ints, rewards: Floats, costs: Floats, values: Floats) -> None:
+def _fill_values(phases: Ints, rewards: Floats, costs: Floats, values: Floats) -> None:
     """Fill V_t(j) from the last round to the first."""
     for t in range(phases.shape[0] - 1, -1, -1):
         for j in range(values.shape[1]):
@@ -83,7 +83,7 @@ def is_defined(job: Job, n_paths: int) -> bool:
     world = job.world
     if world.efficiencies is not None:
         return True
-    if n_paths * most_rounds(job) * (world.n_arms + 3) > MOST_NUMBERS:
+    if n_paths * _most_rounds(job) * (world.n_arms + 3) > _MOST_NUMBERS:
         return False
     with suppress(InvalidInput):
         block_values(world, 0)
@@ -91,7 +91,7 @@ def is_defined(job: Job, n_paths: int) -> bool:
     return False
 
 
-def most_rounds(job: Job) -> int:
+def _most_rounds(job: Job) -> int:
     """Return the most rounds that the budget of a job can pay for."""
     return int(job.problem.budget[0] // job.world.cost_min.min())
 
@@ -101,7 +101,7 @@ def credit_arms(job: Job, spent: Floats, n_workers: int | None, shown: Progress)
 
     spent   what each path of the job spends, shape (P,), in the user's unit
     """
-    world, n_rounds = job.world, most_rounds(job)
+    world, n_rounds = job.world, _most_rounds(job)
     largest = float(world.cost_max.max()) / amounts.UNIT
     if world.efficiencies is not None:
         return np.outer(largest + spent, world.efficiencies)

@@ -26,33 +26,33 @@ from collections.abc import Sequence
 from purse.base import validation
 from purse.lab.theory.bound import ADVERSARIAL, Bound, Setting, scaled
 
-EFFICIENCY = "efficiency of {policy} against any fixed arm, over its own rounds"
-REWARD = "reward of {policy} against any fixed arm, over the same number of rounds: blind to cost"
-REGRET = "regret of {policy}, with constant 1"
-KNOWN = "i.i.d. rewards, known constant costs"
-RANDOM = "i.i.d. rewards and costs"
-LOGARITHMIC = {
-    "kube": (KNOWN, "Tran-Thanh et al. (2012)"),
-    "fractional-kube": (KNOWN, "Tran-Thanh et al. (2012)"),
-    "b-kube": (f"{KNOWN}, caps", "Rangi and Franceschetti (2018)"),
-    "ucb-bv1": (RANDOM, "Ding et al. (2013)"),
-    "ucb-bv2": (RANDOM, "Ding et al. (2013)"),
-    "ucb-mb": (f"{RANDOM}, several plays", "Zhou and Tomlin (2018)"),
-    "budgeted-thompson": (RANDOM, "Xia et al. (2015)"),
-    "budget-ucb": (RANDOM, "Xia et al. (2015)"),
-    "i-ucb": (f"{RANDOM}, alpha large enough", "Xia et al. (2017)"),
-    "c-ucb": (f"{RANDOM}, alpha large enough", "Xia et al. (2017)"),
-    "m-ucb": (f"{RANDOM}, alpha large enough", "Xia et al. (2017)"),
-    "b-greedy": (f"{RANDOM}, alpha large enough", "Xia et al. (2017)"),
-    "ucb-sc": (RANDOM, "Watanabe et al. (2017)"),
-    "omega-ucb": (f"{RANDOM}, rho = 1", "Heyden et al. (2023)"),
+_EFFICIENCY = "efficiency of {policy} against any fixed arm, over its own rounds"
+_REWARD = "reward of {policy} against any fixed arm, over the same number of rounds: blind to cost"
+_REGRET = "regret of {policy}, with constant 1"
+_KNOWN = "i.i.d. rewards, known constant costs"
+_RANDOM = "i.i.d. rewards and costs"
+_LOGARITHMIC = {
+    "kube": (_KNOWN, "Tran-Thanh et al. (2012)"),
+    "fractional-kube": (_KNOWN, "Tran-Thanh et al. (2012)"),
+    "b-kube": (f"{_KNOWN}, caps", "Rangi and Franceschetti (2018)"),
+    "ucb-bv1": (_RANDOM, "Ding et al. (2013)"),
+    "ucb-bv2": (_RANDOM, "Ding et al. (2013)"),
+    "ucb-mb": (f"{_RANDOM}, several plays", "Zhou and Tomlin (2018)"),
+    "budgeted-thompson": (_RANDOM, "Xia et al. (2015)"),
+    "budget-ucb": (_RANDOM, "Xia et al. (2015)"),
+    "i-ucb": (f"{_RANDOM}, alpha large enough", "Xia et al. (2017)"),
+    "c-ucb": (f"{_RANDOM}, alpha large enough", "Xia et al. (2017)"),
+    "m-ucb": (f"{_RANDOM}, alpha large enough", "Xia et al. (2017)"),
+    "b-greedy": (f"{_RANDOM}, alpha large enough", "Xia et al. (2017)"),
+    "ucb-sc": (_RANDOM, "Watanabe et al. (2017)"),
+    "omega-ucb": (f"{_RANDOM}, rho = 1", "Heyden et al. (2023)"),
 }
-SQUARE_ROOT = {
-    "primal-dual-bwk": (f"{RANDOM}, a horizon", "Badanidiyuru, Kleinberg and Slivkins (2018)"),
-    "ucb-bwk": (f"{RANDOM}, a horizon", "Agrawal and Devanur (2014)"),
-    "lagrange-bwk": (f"{RANDOM}, a horizon", "Immorlica et al. (2022)"),
+_SQUARE_ROOT = {
+    "primal-dual-bwk": (f"{_RANDOM}, a horizon", "Badanidiyuru, Kleinberg and Slivkins (2018)"),
+    "ucb-bwk": (f"{_RANDOM}, a horizon", "Agrawal and Devanur (2014)"),
+    "lagrange-bwk": (f"{_RANDOM}, a horizon", "Immorlica et al. (2022)"),
     "bobw-primal-dual": (
-        f"{RANDOM}, a horizon; against an adversary a share of B/T of the best fixed mixture",
+        f"{_RANDOM}, a horizon; against an adversary a share of B/T of the best fixed mixture",
         "Castiglioni, Celli and Kroer (2022)",
     ),
 }
@@ -80,12 +80,12 @@ def table(
     chance = validation.number("delta", delta, above=0, high=1)
     end = None if horizon is None else validation.integer("horizon", horizon, low=1)
     rows = []
-    for policy, (value, source) in over_rounds(arms, rounds, chance).items():
-        what = REWARD.format(policy=policy)
+    for policy, (value, source) in _over_rounds(arms, rounds, chance).items():
+        what = _REWARD.format(policy=policy)
         rows.append(Bound(policy, "at most", value, what, "always", True, source))
         twin = f"{policy}.bwk"
         if twin in ("exp3.p.bwk", "exp3-ix.bwk", "tsallis-inf.bwk"):
-            value, what = (value / c + 1 / c) / cost_max, EFFICIENCY.format(policy=twin)
+            value, what = (value / c + 1 / c) / cost_max, _EFFICIENCY.format(policy=twin)
             source = f"{source}, on efficiencies"
             rows.append(Bound(twin, "at most", value, what, "always", True, source))
     stake, shared = b * (1 - c) / c, None
@@ -100,18 +100,18 @@ def table(
         order = sum(math.log(b / c) / (gap * cost_max) for gap in sizes)
     if end is not None:
         root = (1 + end / b) * math.sqrt(arms * end * math.log(max(2, end)))
-    for policy, (when, source) in LOGARITHMIC.items():
+    for policy, (when, source) in _LOGARITHMIC.items():
         one_play = "caps" not in when and "several" not in when
-        applies = setting.iid and (KNOWN not in when or setting.costs != "any") and one_play
-        what = REGRET.format(policy=policy)
+        applies = setting.iid and (_KNOWN not in when or setting.costs != "any") and one_play
+        what = _REGRET.format(policy=policy)
         rows.append(Bound(policy, "order", order, what, when, applies, source))
-    for policy, (when, source) in SQUARE_ROOT.items():
-        applies, what = setting.iid and end is not None, REGRET.format(policy=policy)
+    for policy, (when, source) in _SQUARE_ROOT.items():
+        applies, what = setting.iid and end is not None, _REGRET.format(policy=policy)
         rows.append(Bound(policy, "order", root, what, when, applies, source))
     return rows
 
 
-def over_rounds(n_arms: int, rounds: int, delta: float) -> dict[str, tuple[float, str]]:
+def _over_rounds(n_arms: int, rounds: int, delta: float) -> dict[str, tuple[float, str]]:
     """Return the regret of policies that are blind to cost, for rewards in [0, 1]."""
     log_k, many = math.log(n_arms), n_arms * rounds
     chance = f"with probability {1 - delta:g}"

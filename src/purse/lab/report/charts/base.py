@@ -22,9 +22,9 @@ from purse.base.text import count
 
 NUMBER = ",.9~r"  # 1,000 and 0.25, never 1e+03
 PERCENT = ".3~%"
-MOST_TICKS = 6
+_MOST_TICKS = 6
 WIDE = 20  # values that differ by more than this factor get a logarithmic axis
-CONFIG: dict[str, Any] = {
+_CONFIG: dict[str, Any] = {
     "background": "#FFFFFF",
     "aria": False,  # the page describes a panel as a whole
     "font": "Liberation Sans, Arial, Helvetica, sans-serif",
@@ -44,7 +44,7 @@ CONFIG: dict[str, Any] = {
                "padding": 6, "offset": 12},
 }  # fmt: skip
 LIGHT = ("#0072B2", "#D55E00", "#009E73", "#C2659B", "#B57B00", "#3C98CE", "#1B1F24", "#8C8400")
-DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
+_DARK = ("#4A9FE3", "#F07A2E", "#2EBF92", "#E39AC4", "#E69F00", "#A5DBFA", "#E6EDF3", "#F0E442")
 GLYPHS = {
     "circle": "M-4,0a4,4,0,1,1,8,0a4,4,0,1,1,-8,0Z",
     "square": "M-3.6,-3.6h7.2v7.2h-7.2Z",
@@ -55,13 +55,22 @@ GLYPHS = {
     "triangle-right": "M4.5,0L-3.5,4.5V-4.5Z",
     "triangle-left": "M-4.5,0L3.5,4.5V-4.5Z",
 }  # as paths, for the legend
-SHAPES = tuple(GLYPHS)
-ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#CC6677",
+_SHAPES = tuple(GLYPHS)
+_ARMS_LIGHT = ("#88CCEE", "#332288", "#DDCC77", "#CC6677",
               "#44AA99", "#882255", "#999933", "#AA4499")  # fmt: skip
-ARMS_DARK = ("#88CCEF", "#7465D8", "#DDCC78", "#CC6678", "#44AA9A", "#BC4A86", "#999934", "#C26BB3")
-BEST, BEST_DARK = "#117733", "#2F9E57"  # of the best arm, and of nothing else
-OTHERS, OTHERS_DARK = "#BBBBBB", "#6B737C"
-NEUTRAL, NEUTRAL_DARK = "#6A737D", "#9BA5B0"
+_ARMS_DARK = (
+    "#88CCEF",
+    "#7465D8",
+    "#DDCC78",
+    "#CC6678",
+    "#44AA9A",
+    "#BC4A86",
+    "#999934",
+    "#C26BB3",
+)
+_BEST, _BEST_DARK = "#117733", "#2F9E57"  # of the best arm, and of nothing else
+_OTHERS, _OTHERS_DARK = "#BBBBBB", "#6B737C"
+NEUTRAL, _NEUTRAL_DARK = "#6A737D", "#9BA5B0"
 DASHES: tuple[list[int], ...] = ([5, 3], [2, 2], [9, 3, 2, 3], [9, 3], [2, 4], [5, 2, 2, 2, 2, 2])
 
 
@@ -72,14 +81,14 @@ def colours(policies: Sequence[str]) -> list[str]:
 
 def shapes(policies: Sequence[str]) -> list[str]:
     """Return one shape per policy; a colour that comes again has another shape."""
-    return [SHAPES[(place + place // len(LIGHT)) % len(SHAPES)] for place in range(len(policies))]
+    return [_SHAPES[(place + place // len(LIGHT)) % len(_SHAPES)] for place in range(len(policies))]
 
 
 def arm_colours(arms: Sequence[str], others: str, best: str | None = None) -> list[str]:
     """Return one colour per arm: the reserved one for the best arm, and grey for the others."""
     plain = [arm for arm in arms if arm not in (others, best)]
-    own = {arm: ARMS_LIGHT[place % len(ARMS_LIGHT)] for place, arm in enumerate(plain)}
-    return [own.get(arm, BEST if arm == best else OTHERS) for arm in arms]
+    own = {arm: _ARMS_LIGHT[place % len(_ARMS_LIGHT)] for place, arm in enumerate(plain)}
+    return [own.get(arm, _BEST if arm == best else _OTHERS) for arm in arms]
 
 
 def dashes(names: Sequence[str]) -> list[list[int]]:
@@ -90,11 +99,11 @@ def dashes(names: Sequence[str]) -> list[list[int]]:
 def dark_rules() -> str:
     """Return the style rules that give every colour of a figure its counterpart on a dark page."""
     pairs = [
-        *zip(LIGHT, DARK, strict=True),
-        *zip(ARMS_LIGHT, ARMS_DARK, strict=True),
-        (BEST, BEST_DARK),
-        (OTHERS, OTHERS_DARK),
-        (NEUTRAL, NEUTRAL_DARK),
+        *zip(LIGHT, _DARK, strict=True),
+        *zip(_ARMS_LIGHT, _ARMS_DARK, strict=True),
+        (_BEST, _BEST_DARK),
+        (_OTHERS, _OTHERS_DARK),
+        (NEUTRAL, _NEUTRAL_DARK),
     ]
     rules = (
         f'  [fill="{light}"] {{ fill: {dark}; }} [stroke="{light}"] {{ stroke: {dark}; }}'
@@ -108,7 +117,7 @@ def logarithmic(values: Iterable[float | None], title: str) -> dict[str, Any]:
     positive = [value for value in values if value is not None and value > 0]
     low, high = (min(positive), max(positive)) if positive else (1.0, 10.0)
     room = (high / low) ** 0.04 if high > low else 2.0
-    ticks = decades(low / room, high * room)
+    ticks = _decades(low / room, high * room)
     scale = alt.Scale(type="log", domain=[low / room, high * room], nice=False)
     where = {"values": ticks} if len(ticks) > 1 else {"tickCount": 3}
     return {"scale": scale, "axis": alt.Axis(title=title, format=NUMBER, **where)}
@@ -138,13 +147,13 @@ def digits(values: Iterable[float | None]) -> str:
     return ",.0f" if any(abs(value) >= 1000 for value in values if value) else ",.4~r"
 
 
-def decades(low: float, high: float) -> list[float]:
+def _decades(low: float, high: float) -> list[float]:
     """Return the powers of ten in between, with threes, or twos and fives, if there are few of
     them; not too many.
 
-    >>> decades(900, 110_000)
+    >>> _decades(900, 110_000)
     [1000.0, 10000.0, 100000.0]
-    >>> decades(90, 1_100)
+    >>> _decades(90, 1_100)
     [100.0, 300.0, 1000.0]
     """
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -154,15 +163,15 @@ def decades(low: float, high: float) -> list[float]:
         values = [value for value in every if low <= value <= high]
         if len(values) > 2:
             break
-    return values[:: -(-len(values) // MOST_TICKS)] if values else values
+    return values[:: -(-len(values) // _MOST_TICKS)] if values else values
 
 
 WIDTH, HEIGHT = 400, 260  # of a panel
 STEP = 30  # of a row
 # `chosen` are the policies that a reader has picked out; at first the list is empty
-CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"
-FAINT = 0.15
-OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
+_CHOSEN = "!length(chosen) || indexof(chosen, datum.policy) >= 0"
+_FAINT = 0.15
+_OUTER = ("$schema", "config", "datasets", "usermeta")  # what stands once in a figure
 
 
 @dataclass(frozen=True)
@@ -203,7 +212,7 @@ class Figure:
             *charts,
             columns=min(self.columns, len(self.panels)),
             params=[alt.VariableParameter(name="chosen", value=[])],
-            config=alt.Config(**CONFIG | {"legend": CONFIG["legend"] | self.legend}),
+            config=alt.Config(**_CONFIG | {"legend": _CONFIG["legend"] | self.legend}),
             **own,
         )
 
@@ -219,7 +228,7 @@ class Figure:
             panels = [panel.chart.to_dict(validate=False) for panel in self.panels]
         data = {name: rows for panel in panels for name, rows in panel["datasets"].items()}
         inner = [
-            {key: value for key, value in panel.items() if key not in OUTER} for panel in panels
+            {key: value for key, value in panel.items() if key not in _OUTER} for panel in panels
         ]
         return {**around, "concat": inner, "datasets": data}
 
@@ -275,7 +284,7 @@ def dash(names: Sequence[str]) -> Any:
 
 def visible(full: float = 1.0) -> Any:
     """Return the opacity of a policy's marks: faint if a reader has picked out others."""
-    return alt.OpacityValue(FAINT * full, condition={"test": CHOSEN, "value": full})
+    return alt.OpacityValue(_FAINT * full, condition={"test": _CHOSEN, "value": full})
 
 
 def tips(**fields: str) -> list[Any]:
@@ -288,10 +297,10 @@ def tips(**fields: str) -> list[Any]:
     return shown
 
 
-def entries_of(column: str, table: pl.DataFrame) -> list[str]:
+def _entries_of(column: str, table: pl.DataFrame) -> list[str]:
     """Return the entries of a column, each once, in the order in which they were given."""
     return table[column].unique(maintain_order=True).to_list()
 
 
-policies_of, worlds_of = partial(entries_of, "policy"), partial(entries_of, "world")
-names_of = partial(entries_of, "name")  # of theorems or references
+policies_of, worlds_of = partial(_entries_of, "policy"), partial(_entries_of, "world")
+names_of = partial(_entries_of, "name")  # of theorems or references

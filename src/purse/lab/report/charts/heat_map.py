@@ -5,15 +5,15 @@ from __future__ import annotations
 from purse.base.optional import alt, pl
 from purse.lab.report.charts.base import Figure, Panel
 
-WIDTH = 640  # of all cells together, at most
-WIDEST, HEIGHT = 46, 20  # of a cell
-LEAST, MOST = 0.001, 1.0  # what is beyond has the colour of the end
-DARK = 0.036  # text on cells with a larger score is white: either has a contrast of 4.5
-ON_LIGHT, ON_DARK = "#101010", "#FFFFFF"  # text on a cell, whatever the page is like
-TEXT_SIZE = 11
-ROOM = 230  # for the names of rows and columns
+_WIDTH = 640  # of all cells together, at most
+_WIDEST, _HEIGHT = 46, 20  # of a cell
+_LEAST, _MOST = 0.001, 1.0  # what is beyond has the colour of the end
+_DARK = 0.036  # text on cells with a larger score is white: either has a contrast of 4.5
+_ON_LIGHT, _ON_DARK = "#101010", "#FFFFFF"  # text on a cell, whatever the page is like
+_TEXT_SIZE = 11
+_ROOM = 230  # for the names of rows and columns
 # what the ends of the scale mean
-ENDS = (
+_ENDS = (
     "datum.value < 0.002 ? '0.1%, good' : datum.value == 1 ? '100%, bad' : "
     "format(datum.value, '~%')"
 )
@@ -31,30 +31,32 @@ def heat_map(name: str, title: str, data: pl.DataFrame) -> Figure:
         .otherwise(percent.map_elements("{:z.1f}".format, pl.String))
         .alias("label"),
         # a logarithmic scale has no colour for what is not positive
-        pl.col("score").clip(LEAST, MOST).alias("shade"),
+        pl.col("score").clip(_LEAST, _MOST).alias("shade"),
     )
-    names = {"title": None, "labelLimit": ROOM, "grid": False}
+    names = {"title": None, "labelLimit": _ROOM, "grid": False}
     x_axis = alt.Axis(labelAngle=-50, labelAlign="left", orient="top", **names)
     base = alt.Chart(cells).encode(
         x=alt.X("column:N", scale=alt.Scale(domain=columns), axis=x_axis),
         y=alt.Y("row:N", scale=alt.Scale(domain=rows), axis=alt.Axis(**names)),
     )
-    scale = alt.Scale(type="log", domain=[LEAST, MOST], scheme="cividis", reverse=True, clamp=True)
+    scale = alt.Scale(
+        type="log", domain=[_LEAST, _MOST], scheme="cividis", reverse=True, clamp=True
+    )
     legend = alt.Legend(
         orient="bottom",
         direction="horizontal",
         values=[0.001, 0.01, 0.1, 1],
-        labelExpr=ENDS,
+        labelExpr=_ENDS,
         gradientLength=300,
     )
-    ink = alt.condition(f"datum.score > {DARK}", alt.value(ON_DARK), alt.value(ON_LIGHT))
+    ink = alt.condition(f"datum.score > {_DARK}", alt.value(_ON_DARK), alt.value(_ON_LIGHT))
     layers = [
         base.mark_rect().encode(
             color=alt.Color("shade:Q", title="regret", scale=scale, legend=legend)
         ),
-        base.mark_text(fontSize=TEXT_SIZE).encode(text="label:N", color=ink),
+        base.mark_text(fontSize=_TEXT_SIZE).encode(text="label:N", color=ink),
     ]
-    width = min(WIDEST, WIDTH // max(len(columns), 1)) * len(columns)
-    size = {"width": width, "height": HEIGHT * len(rows)}
-    chart = alt.layer(*layers, title=alt.Title(title, limit=width + ROOM), **size)
+    width = min(_WIDEST, _WIDTH // max(len(columns), 1)) * len(columns)
+    size = {"width": width, "height": _HEIGHT * len(rows)}
+    chart = alt.layer(*layers, title=alt.Title(title, limit=width + _ROOM), **size)
     return Figure(name, data, [Panel(title, chart)])

@@ -34,11 +34,11 @@ from purse.lab.report.charts.base import (
 from purse.lab.report.charts.base import WIDTH as PANEL_WIDTH
 from purse.types import Floats
 
-WIDTH, HEIGHT = 520, 300  # of a figure of its own
-LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
-NAME_HEIGHT = 14  # of a name at the end of a line
-MARGIN = 3  # how far below the smallest value a band may reach
-NEAR = 0.02  # two lines coincide that differ by no more than this part at any budget
+_WIDTH, _HEIGHT = 520, 300  # of a figure of its own
+_LEGEND = {"orient": "bottom", "columns": 2, "clipHeight": 16}
+_NAME_HEIGHT = 14  # of a name at the end of a line
+_MARGIN = 3  # how far below the smallest value a band may reach
+_NEAR = 0.02  # two lines coincide that differ by no more than this part at any budget
 
 
 class Curve(NamedTuple):
@@ -54,7 +54,7 @@ class Curve(NamedTuple):
 
 def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[Curve]) -> Figure:
     """Draw curves over common axes, both logarithmic, under the titles of the two axes."""
-    floor = min(y for curve in curves for y in curve.y if y > 0) / MARGIN
+    floor = min(y for curve in curves for y in curve.y if y > 0) / _MARGIN
     rows = [
         {
             "policy": curve.label,
@@ -75,8 +75,8 @@ def line_figure(name: str, title: str, axes: tuple[str, str], curves: Sequence[C
     y = logarithmic([*data["y"], *data["low"], *data["high"]], axes[1])
     above = dash_lines(theory, "y", y, [], names_of(theory), [], x)
     layers = draw_curves(measured, ("y", "low", "high"), y, policies_of(measured), [], above, x)
-    chart = alt.layer(*layers, title=title, width=WIDTH, height=HEIGHT)
-    return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=LEGEND)
+    chart = alt.layer(*layers, title=title, width=_WIDTH, height=_HEIGHT)
+    return Figure(name, data.rename({"policy": "curve"}), [Panel(title, chart)], legend=_LEGEND)
 
 
 def panel_figure(
@@ -96,22 +96,22 @@ def panel_figure(
     charts = [
         Panel(
             panel.world,
-            alt.layer(*panel.chart.layer, end_names(part.data), title=panel.world).properties(
+            alt.layer(*panel.chart.layer, _end_names(part.data), title=panel.world).properties(
                 width=PANEL_WIDTH, height=PANEL_HEIGHT
             ),
         )
         for part in parts
         for panel in part.panels
     ]
-    return Figure(name, data, charts, columns=2, legend=LEGEND | {"columns": 4})
+    return Figure(name, data, charts, columns=2, legend=_LEGEND | {"columns": 4})
 
 
-def end_names(data: pl.DataFrame) -> Any:
+def _end_names(data: pl.DataFrame) -> Any:
     """Write the name of each measured line at its end, in its colour, none over another."""
     ends = data.filter(~pl.col("theory")).filter(pl.col("x") == pl.col("x").max()).sort("y")
     values = [*data["y"], *data["low"], *data["high"]]
     drawn = [value for value in values if value is not None and value > 0]
-    step = (max(drawn) / min(drawn)) ** (NAME_HEIGHT / PANEL_HEIGHT)
+    step = (max(drawn) / min(drawn)) ** (_NAME_HEIGHT / PANEL_HEIGHT)
     at: list[float] = []
     for value in ends["y"]:
         at.append(max(value, at[-1] * step) if at else value)
@@ -215,7 +215,7 @@ def merge_lines(drawn: pl.DataFrame, value: str) -> pl.DataFrame:
     for _, part in drawn.group_by(["world", *about], maintain_order=True):
         lines: list[list[pl.DataFrame]] = []
         for _, line in part.group_by(["name"], maintain_order=True):
-            same = next((group for group in lines if coincide(group[0], line, value)), None)
+            same = next((group for group in lines if _coincide(group[0], line, value)), None)
             if same is None:
                 lines.append([line])
             else:
@@ -235,12 +235,12 @@ def merge_lines(drawn: pl.DataFrame, value: str) -> pl.DataFrame:
     return lettered.with_columns(name=pl.col("letter") + " " + pl.col("name"))
 
 
-def coincide(one: pl.DataFrame, two: pl.DataFrame, value: str) -> bool:
+def _coincide(one: pl.DataFrame, two: pl.DataFrame, value: str) -> bool:
     """Return whether two lines have the same budgets, and nearly the same value at each."""
     if one["budget"].to_list() != two["budget"].to_list():
         return False
     pairs = zip(one[value], two[value], strict=True)
-    return all(abs(a - b) <= NEAR * max(abs(a), abs(b)) for a, b in pairs)
+    return all(abs(a - b) <= _NEAR * max(abs(a), abs(b)) for a, b in pairs)
 
 
 def rows(
@@ -267,13 +267,13 @@ def rows(
         if low is not None and here[low].is_not_null().any():
             layers.append(intervals(chart, low, f"{high}:Q", x))
         if limits is not None and limits_here is not None:
-            layers += limit_marks(limits_here, x, policies, names_of(limits))
+            layers += _limit_marks(limits_here, x, policies, names_of(limits))
         layers.append(points(chart, value, x, policies, tooltip))
         panels.append(layered(world, layers, STEP * len(policies)))
     return Figure(name, data, panels)
 
 
-def limit_marks(
+def _limit_marks(
     limits: pl.DataFrame, axis: dict[str, Any], policies: Sequence[str], names: Sequence[str]
 ) -> list[Any]:
     """Dashed lines: across the row of the policy that they are about, or across all rows."""

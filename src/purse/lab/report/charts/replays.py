@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from purse.lab.study.results import TableStudy
 
 MOST_ARMS = 8  # that are drawn alone
-ROOM = 190  # for the names of players
-TIPS = {
+_ROOM = 190  # for the names of players
+_TIPS = {
     "player": "player:N",
     "B": "budget:Q",
     "gain": "gain:Q|,.4~r",
@@ -44,7 +44,7 @@ TIPS = {
     "spent": "spent:Q|,.4~r",
     "pulls": "pulls:Q|,.0f",
 }
-LOG_TIPS = {
+_LOG_TIPS = {
     "policy": "policy:N",
     "method": "method:N",
     "B": "budget:Q",
@@ -62,15 +62,15 @@ def gain(study: TableStudy) -> Figure:
     bare = pl.col("player").str.replace(NOTES, "")
     named = pl.when(pl.col("kind") == "arm").then(bare).otherwise("player").alias("player")
     players = data.with_columns(named)
-    has_row = pl.col("player").is_in(players_of(players))
+    has_row = pl.col("player").is_in(_players_of(players))
     panels = [
-        panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
+        _panel(players.filter(has_row, budget=budget), budget, policies_of(study.table()))
         for budget in sorted(data["budget"].unique())
     ]
     return Figure("gain", data, panels)
 
 
-def players_of(data: pl.DataFrame) -> list[str]:
+def _players_of(data: pl.DataFrame) -> list[str]:
     """Return the players that have a row: of many arms only those that gain most."""
     arms = (
         data.filter(kind="arm")
@@ -82,11 +82,11 @@ def players_of(data: pl.DataFrame) -> list[str]:
     return [player for player in data["player"].unique(maintain_order=True) if player not in last]
 
 
-def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+def _panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     """Return the players with one budget, the largest gain first, as in the table."""
     best = here.sort("gain", descending=True, maintain_order=True)
     order, x = best["player"].to_list(), linear("gain", zero=True)
-    axis = alt.Axis(title=None, grid=False, labelLimit=ROOM)
+    axis = alt.Axis(title=None, grid=False, labelLimit=_ROOM)
     y = alt.Y("player:N", scale=alt.Scale(domain=order), axis=axis)
     own = here.filter(kind="policy").with_columns(policy="player")
     others = here.filter(pl.col("kind") != "policy")
@@ -107,7 +107,7 @@ def panel(here: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
                 y=y, color=colour, x=alt.X("gain_low:Q", **x), x2=alt.X2("gain_high:Q"), **opacity
             )
         )
-    tooltip = tips(**TIPS)
+    tooltip = tips(**_TIPS)
     played = alt.Chart(others.filter(pl.col("kind") != "bound")).mark_point(
         filled=True, shape="diamond", size=50, color=NEUTRAL, opacity=1
     )
@@ -127,7 +127,7 @@ def estimates(frame: pl.DataFrame) -> Figure | None:
     if answered.is_empty():
         return None
     panels = [
-        log_panel(frame.filter(budget=budget), budget, policies_in(frame))
+        _log_panel(frame.filter(budget=budget), budget, policies_in(frame))
         for budget in budgets_of(answered)
     ]
     return Figure("estimates", frame, panels, columns=1)
@@ -138,7 +138,7 @@ def policies_in(frame: pl.DataFrame) -> list[str]:
     return frame.filter(kind="policy")["policy"].unique(maintain_order=True).to_list()
 
 
-def log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
+def _log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Panel:
     """Return a row for each player, in the order of the table, with the estimate that is quoted;
     other methods are in the table.
     """
@@ -154,7 +154,7 @@ def log_panel(every: pl.DataFrame, budget: float, policies: Sequence[str]) -> Pa
         alt.Chart(part).encode(**rows)
         for part in (here, here.filter(kind="policy"), here.filter(pl.col("kind") != "policy"))
     )
-    at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**LOG_TIPS)}
+    at = {"x": alt.X("estimate:Q", **x), "opacity": visible(), "tooltip": tips(**_LOG_TIPS)}
     layers = [intervals(chart, "low", "high:Q", x)]
     if here.filter(pl.col("kind") != "policy").height:  # a layer without data is a complaint
         marks = others.mark_point(filled=True, shape="diamond", size=40, opacity=1)

@@ -43,27 +43,27 @@ from purse.lab.report.charts.lines import (
 if TYPE_CHECKING:
     from purse.lab.study.results import Study
 
-LEAST_PART = 1e-4  # of the budget: an axis does not look closer
-FOUR = ",.4~r"  # digits
-WHAT = {"policy": "policy:N", "B": "budget:Q"}
-REGRET_TIPS = {**WHAT, "regret": "said:N", "runs": "n_paths:Q"}
-GAIN_TIPS = {
-    **WHAT,
+_LEAST_PART = 1e-4  # of the budget: an axis does not look closer
+_FOUR = ",.4~r"  # digits
+_WHAT = {"policy": "policy:N", "B": "budget:Q"}
+_REGRET_TIPS = {**_WHAT, "regret": "said:N", "runs": "n_paths:Q"}
+_GAIN_TIPS = {
+    **_WHAT,
     "gain": "said:N",
-    "per_unit_of_budget": f"unit_gain:Q|{FOUR}",
+    "per_unit_of_budget": f"unit_gain:Q|{_FOUR}",
     "of_the_best_reference": f"part:Q|{PERCENT}",
     "runs": "n_paths:Q",
 }
-LEFT_TIPS = {
-    **WHAT,
-    "left": f"left:Q|{FOUR}",
+_LEFT_TIPS = {
+    **_WHAT,
+    "left": f"left:Q|{_FOUR}",
     "of_the_budget": f"part:Q|{PERCENT}",
     "runs_that_reached_the_end_of_the_world": "ended:Q",
 }
-WIDTH, HEIGHT = 170, 130
-NAMED = 0.14  # the least part of the last slice that has room for the name of its arm
-SHAPES = {0.5: "√B", 1.0: "B"}  # what slopes in a log-log plot mean
-LEAST_SLOPE, MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
+_WIDTH, _HEIGHT = 170, 130
+_NAMED = 0.14  # the least part of the last slice that has room for the name of its arm
+_SHAPES = {0.5: "√B", 1.0: "B"}  # what slopes in a log-log plot mean
+_LEAST_SLOPE, _MOST_SLOPE = -0.5, 1.6  # intervals that go further are cut
 
 
 def regret(study: Study) -> Figure:
@@ -72,15 +72,15 @@ def regret(study: Study) -> Figure:
     logarithmic axis all policies would share one line.
     """
     data, bounds = frames.regret(study), frames.bounds(study).drawn
-    policies, tooltip = policies_of(data), tips(**REGRET_TIPS)
+    policies, tooltip = policies_of(data), tips(**_REGRET_TIPS)
     if data["budget"].n_unique() == 1:
         ends = ("regret", "low", "high")
-        return rows("regret", say(data, *ends[::2]), ends, "regret", tooltip, bounds)
+        return rows("regret", _say(data, *ends[::2]), ends, "regret", tooltip, bounds)
     limits = merge_lines(bounds, "value")
     limits = limits.with_columns((limits["value"] / limits["budget"]).alias("unit_value"))
     panels = []
     for world in worlds_of(data):
-        here, lines = say(data.filter(world=world), "regret", "high"), limits.filter(world=world)
+        here, lines = _say(data.filter(world=world), "regret", "high"), limits.filter(world=world)
         value, columns = "value", ("shown", "shown_low", "shown_high")
         if worlds.hopeless(study.facts.worlds.get(world, "")):
             value, columns = "unit_value", ("unit_regret", "unit_low", "unit_high")
@@ -98,20 +98,20 @@ def regret(study: Study) -> Figure:
 def gain(study: Study) -> Figure:
     """Gain per unit of the budget, so that budgets can be compared, with the references dashed."""
     data, references = frames.gain(study), frames.references(study)
-    policies, tooltip = policies_of(data), tips(**GAIN_TIPS)
+    policies, tooltip = policies_of(data), tips(**_GAIN_TIPS)
     if data["budget"].n_unique() == 1:
         reference = references.rename({"gain": "value"})
         ends = ("gain", "gain_low", "gain_high")
-        return rows("gain", say(data, *ends[::2]), ends, "gain", tooltip, reference)
+        return rows("gain", _say(data, *ends[::2]), ends, "gain", tooltip, reference)
     references = merge_lines(references, "gain")
     form = {"gain": f"gain:Q|{digits(references['gain'])}"}
-    form["per_unit_of_budget"] = f"unit_gain:Q|{FOUR}"
+    form["per_unit_of_budget"] = f"unit_gain:Q|{_FOUR}"
     says = tips(reference="name:N", which="which:N", B="budget:Q", **form)
     columns = ("unit_gain", "unit_gain_low", "unit_gain_high")
     y = linear("gain per unit of budget", zero=True)
     panels = []
     for world in worlds_of(data):
-        here = say(data.filter(world=world), "gain", "gain_high")
+        here = _say(data.filter(world=world), "gain", "gain_high")
         reference = references.filter(world=world)
         above = dash_lines(reference, "unit_gain", y, policies, names_of(references), says)
         panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, above)))
@@ -123,14 +123,14 @@ def left(study: Study) -> Figure | None:
     data, title = frames.left(study), "part of the budget left"
     if not (data["part"] > frames.MUCH_LEFT).any():
         return None
-    policies, tooltip, columns = policies_of(data), tips(**LEFT_TIPS), ("part", None, None)
+    policies, tooltip, columns = policies_of(data), tips(**_LEFT_TIPS), ("part", None, None)
     if data["budget"].n_unique() == 1:
         return rows("left", data, columns, title, tooltip, format=PERCENT)
     panels = []
     for world in worlds_of(data):
         here = data.filter(world=world)
         top = float(here["part"].max() or 0.0)  # type: ignore[arg-type]
-        y = linear(title, PERCENT, domain=[0, max(LEAST_PART, 1.05 * top)])
+        y = linear(title, PERCENT, domain=[0, max(_LEAST_PART, 1.05 * top)])
         panels.append(layered(world, draw_curves(here, columns, y, policies, tooltip, [])))
     return Figure("left", data, panels)
 
@@ -142,10 +142,10 @@ def growth(study: Study) -> Figure | None:
         return None
     policies = policies_of(study.table())
     data = data.drop_nulls("slope")
-    lowest = min(-0.05, max(data["low"].min() or 0.0, LEAST_SLOPE), *data["slope"])
-    highest = max(1.1, min(data["high"].max() or 1.0, MOST_SLOPE), *data["slope"])
+    lowest = min(-0.05, max(data["low"].min() or 0.0, _LEAST_SLOPE), *data["slope"])
+    highest = max(1.1, min(data["high"].max() or 1.0, _MOST_SLOPE), *data["slope"])
     x = linear("slope of log regret against log B", domain=[lowest, highest])
-    marks = pl.DataFrame({"slope": list(SHAPES), "shape": list(SHAPES.values())})
+    marks = pl.DataFrame({"slope": list(_SHAPES), "shape": list(_SHAPES.values())})
     ends = {"from_": "low:Q|,.3f", "to": "high:Q|,.3f"}
     fit = {"best_fit": "shape:N", "misfit": "misfit:Q|.1%"}
     tooltip = tips(policy="policy:N", slope="slope:Q|,.3f", **ends, **fit)
@@ -166,7 +166,7 @@ def growth(study: Study) -> Figure | None:
     return Figure("growth", data, panels)
 
 
-def say(data: pl.DataFrame, mean: str, high: str) -> pl.DataFrame:
+def _say(data: pl.DataFrame, mean: str, high: str) -> pl.DataFrame:
     """Add what pointing says: the mean with half its interval, as the tables write them."""
     ends = data[high].fill_null(float("nan"))
     texts = (set_minus(format_mean(*pair)) for pair in zip(data[mean], ends, strict=True))
@@ -193,7 +193,7 @@ def runs(study: Study) -> Figure:
         )
         one = tips(policy="policy:N", run="path:Q", **{outcome: f"{outcome}:Q|{form}"})
         shown = pl.selectors.by_name(*frames.QUANTILES, outcome, require_all=False)
-        cut = shown.clip(floor_of(here)).name.prefix("x_")
+        cut = shown.clip(_floor_of(here)).name.prefix("x_")
         here, sample = here.with_columns(cut), sample.with_columns(cut)
         x = either([*here["x_least"], *here["x_most"]], f"{outcome} of a run")
         base, ticks = (
@@ -218,7 +218,7 @@ def runs(study: Study) -> Figure:
     return Figure("runs", data, panels)
 
 
-def floor_of(spread: pl.DataFrame) -> float:
+def _floor_of(spread: pl.DataFrame) -> float:
     """Return the value below which the runs of a world are drawn on the edge. If runs differ by
     orders, it is a third of the least median that is above zero beyond doubt.
     """
@@ -234,21 +234,21 @@ def shares(study: Study) -> Figure | None:
     if data.is_empty():
         return None
     panels = []
-    spent = part_axis("budget spent", [0.01, 0.1, 0.5, 1])
+    spent = _part_axis("budget spent", [0.01, 0.1, 0.5, 1])
     x = alt.X("start:Q", scale=alt.Scale(type="sqrt", domain=[0, 1]), axis=spent)
-    shared = part_axis("share of pulls", [0, 0.5, 1])
+    shared = _part_axis("share of pulls", [0, 0.5, 1])
     y = alt.Y("bottom:Q", scale=alt.Scale(domain=[0, 1]), axis=shared)
     tooltip = tips(
         arm="arm:N", share="share:Q|.1%", budget_from="start:Q|.3~%", to="fraction:Q|.3~%"
     )
     policies = [policy for policy in policies_of(study.table()) if policy in data["policy"]]
     for world in [world for world in worlds_of(study.table()) if world in data["world"]]:
-        arms = arms_of(data, world)
-        colours = arm_colours(arms, frames.OTHERS, best_of(data, world))
+        arms = _arms_of(data, world)
+        colours = arm_colours(arms, frames.OTHERS, _best_of(data, world))
         scale = alt.Scale(domain=arms, range=colours)
         stroke = alt.Stroke("arm:N", scale=scale, legend=None)
         for policy in policies:
-            title = alt.Title(policy, subtitle=world, limit=WIDTH)
+            title = alt.Title(policy, subtitle=world, limit=_WIDTH)
             here = data.filter(world=world, policy=policy)
             boxes = alt.Chart(here)
             legend = None  # one for a world's row
@@ -264,43 +264,43 @@ def shares(study: Study) -> Figure | None:
                 stroke=stroke,
                 tooltip=tooltip,
             )
-            layers = [chart, *arm_names(here, x, y)]
-            size = {"width": WIDTH, "height": HEIGHT}
+            layers = [chart, *_arm_names(here, x, y)]
+            size = {"width": _WIDTH, "height": _HEIGHT}
             panels.append(Panel(world, alt.layer(*layers, title=title, **size), policy))
     return Figure("shares", data, panels, columns=len(policies), one_legend=False)
 
 
-def arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
+def _arm_names(here: pl.DataFrame, x: Any, y: Any) -> list[Any]:
     """Return the names of the arms that have room for them in the last slice, on a halo."""
-    last = (pl.col("fraction") == pl.col("fraction").max()) & (pl.col("share") >= NAMED)
+    last = (pl.col("fraction") == pl.col("fraction").max()) & (pl.col("share") >= _NAMED)
     middle = ((pl.col("bottom") + pl.col("top")) / 2).alias("bottom")
     named = here.filter(last).with_columns(pl.col("fraction").alias("start"), middle)
     base = alt.Chart(named).encode(x=x, y=y, text=alt.Text("arm:N"))
-    how = {"align": "right", "dx": -5, "fontSize": 11, "limit": WIDTH - 20}
+    how = {"align": "right", "dx": -5, "fontSize": 11, "limit": _WIDTH - 20}
     halo = base.mark_text(fill="#FFFFFF", stroke="#FFFFFF", strokeWidth=3, **how)
     return [halo, base.mark_text(**how)]
 
 
 def swatches(data: pl.DataFrame, world: str) -> list[dict[str, str]]:
     """Return the arms of a world with their colours, for the key of a page."""
-    arms, best = arms_of(data, world), best_of(data, world)
+    arms, best = _arms_of(data, world), _best_of(data, world)
     return [
         {"name": f"{arm} (best alone)" if arm == best else arm, "colour": colour}
         for arm, colour in zip(arms, arm_colours(arms, frames.OTHERS, best), strict=True)
     ]
 
 
-def best_of(data: pl.DataFrame, world: str) -> str | None:
+def _best_of(data: pl.DataFrame, world: str) -> str | None:
     """Return the best arm of a world; None if it is not known."""
     best = data.filter("best", world=world)["arm"]
     return None if best.is_empty() else str(best[0])
 
 
-def arms_of(data: pl.DataFrame, world: str) -> list[str]:
+def _arms_of(data: pl.DataFrame, world: str) -> list[str]:
     """Return the arms of a world from the bottom of the stack to its top."""
     return data.filter(world=world)["arm"].unique(maintain_order=True).to_list()
 
 
-def part_axis(title: str, values: list[float]) -> Any:
+def _part_axis(title: str, values: list[float]) -> Any:
     """Return an axis from nothing to all."""
     return alt.Axis(title=title, values=values, format="%", grid=False)

@@ -17,8 +17,8 @@ from purse.lab.report.shell import inline
 if TYPE_CHECKING:
     from purse.lab.study.results import Study
 
-MOST_ARMS = 10  # in a table
-NOBODY = "nobody can learn"
+_MOST_ARMS = 10  # in a table
+_NOBODY = "nobody can learn"
 PLAYERS = "`purse policies NAME` explains a policy, `purse lab worlds NAME` a world."
 ARMS = (
     "Mean reward and mean cost of a pull, reward per cost, and what the arm gains when it is "
@@ -46,7 +46,7 @@ def overview(study: Study, beside: pl.DataFrame) -> dict[str, Any]:
                 best.append(place + 1)
         rows.append({"policy": policy, "cells": [policy, *cells], "best": best, "heat": heat})
     head = ["policy", *places]
-    notes = [None, *(NOBODY if lost else None for lost in hopeless)]
+    notes = [None, *(_NOBODY if lost else None for lost in hopeless)]
     label = "Share of the optimum, by policy and world"
     return {"label": label, "head": head, "notes": notes, "rows": rows}
 
@@ -88,7 +88,7 @@ def arm_tables(study: Study) -> Iterator[dict[str, Any]]:
     every = frames.largest(study.arms())
     for world in worlds_of(every):
         here = every.filter(world=world)
-        top = here.sort("gain", descending=True, maintain_order=True).head(MOST_ARMS)
+        top = here.sort("gain", descending=True, maintain_order=True).head(_MOST_ARMS)
         shown = here.filter(here["arm"].is_in(top["arm"].to_list()))
         title = world
         if shown.height < here.height:
@@ -99,11 +99,11 @@ def arm_tables(study: Study) -> Iterator[dict[str, Any]]:
             "written": "" if written == world else written,
             "label": f"The arms of {world}",
             "head": ["arm", "reward", "cost", "reward/cost", "gain alone"],
-            "rows": list(arm_rows(shown)),
+            "rows": list(_arm_rows(shown)),
         }
 
 
-def arm_rows(shown: pl.DataFrame) -> Iterator[dict[str, Any]]:
+def _arm_rows(shown: pl.DataFrame) -> Iterator[dict[str, Any]]:
     """Yield the rows of the arms of one world."""
     for row in shown.iter_rows(named=True):
         numbers = (row[name] for name in ("reward", "cost", "efficiency", "gain"))

@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from purse.lab.replay.log_result import LogFacts
     from purse.lab.study.results import TableStudy
 
-GAIN = f"Gain is the sum of rewards, in the unit of the data; more is better. {ORDERS}"
-LP = (
+_GAIN = f"Gain is the sum of rewards, in the unit of the data; more is better. {ORDERS}"
+_LP = (
     "The {name} is what a player can expect who knows the mean reward and the mean cost of "
     "every arm, does not see a round before choosing, and keeps to the budget on average."
 )
-CONTEXTS = (
+_CONTEXTS = (
     "Policies that see contexts may gain more than that. The best linear policy and the LP with "
     "contexts bound what these could learn; where every round has a context of its own, the latter "
     "is the hindsight optimum."
 )
-TELLS = (
+_TELLS = (
     "A log has one arm a round; what the others would have returned nobody saw. So gains are "
     "estimated, and the 95% intervals hold what this log leaves open as well as chance in play. "
     "About arms that it hardly knows it tells nothing: such estimates are refused."
 )
-ASSUMPTIONS = (
+_ASSUMPTIONS = (
     "**Rounds are alike**, and none touches the next: no trend, no season, and what was "
     "pulled does not change what later pulls return.",
     "**The probabilities are the true ones**, those that the arms were chosen with, and "
     "no arm that matters had probability 0.",
 )
-BLIND = "**Policies see no context**: nothing about a round before they choose."
-SEEING = (
+_BLIND = "**Policies see no context**: nothing about a round before they choose."
+_SEEING = (
     "**Policies see the features** of a round before they choose, if they see contexts, and no "
     "more. Then a round whose logged arm the policy does not choose is no round: `snips` has the "
     "rounds that are left, `ips` and `dr` credit the first one of each, `dr` with regressions of "
@@ -51,7 +51,7 @@ METHODS = {
     "snips": "The same with weights that add up to one: the one to look at first.",
     "dr": "The same with plain averages, corrected by the weights (doubly robust).",
 }
-QUOTED = {
+_QUOTED = {
     "replay": "plays the logged rounds themselves (the method `replay`)",
     "ips": "weighs every logged round by one over its probability (the method `ips`)",
     "snips": "weighs the logged rounds of an arm by one over their probability (the method "
@@ -73,10 +73,10 @@ def table_summary(study: TableStudy) -> str:
         f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}, in "
         f"{count_in_words(facts.n_paths, 'random order')} of the rounds, "
         f"the same for every policy (seed {facts.seed}, stop rule {facts.stop}). "
-        f"{GAIN} {LP.format(name=lp_name(study))}"
+        f"{_GAIN} {_LP.format(name=lp_name(study))}"
     )
     if replay.features:
-        says += f" {CONTEXTS}"
+        says += f" {_CONTEXTS}"
     if 1 < facts.n_paths < THOROUGH:
         says += f" `thorough` (--thorough) plays {THOROUGH:,} orders."
     if facts.n_paths == 1:
@@ -103,14 +103,14 @@ def log_summary(facts: LogFacts, methods: Sequence[str]) -> str:
         f"What {count_in_words(len(facts.policies), 'policy', 'policies')} would have gained with "
         f"{'a budget' if len(facts.budgets) == 1 else 'budgets'} of {sizes}{horizon}, estimated "
         f"from {replay.rounds:,} logged rounds of {count_in_words(len(replay.arms), 'arm')} "
-        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {TELLS} "
-        f"The estimate that is quoted {QUOTED[by]}. {precision(facts.replicates)}"
+        f"({facts.n_paths:,} simulated games, seed {facts.seed}, stop rule {facts.stop}). {_TELLS} "
+        f"The estimate that is quoted {_QUOTED[by]}. {precision(facts.replicates)}"
     )
 
 
 def assumptions(facts: LogFacts) -> tuple[str, ...]:
     """Return what the estimates rest on."""
-    return (*ASSUMPTIONS, SEEING if facts.replay.features else BLIND)
+    return (*_ASSUMPTIONS, _SEEING if facts.replay.features else _BLIND)
 
 
 def log_caption(estimates: pl.DataFrame) -> str:

@@ -65,8 +65,8 @@ def finding(study: Study, world: str, beside: pl.DataFrame) -> str:
     best, *others = here.sort("regret", maintain_order=True).to_dicts()
     size = f"B\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{format_budget(best['budget'])}"
     if why := worlds.hopeless(study.facts.worlds.get(world, "")):
-        return f"Nobody learns here, and nobody can: {why}. {range_of_shares(study, world, size)}"
-    growing = grows(study, world, best["policy"])
+        return f"Nobody learns here, and nobody can: {why}. {_range_of_shares(study, world, size)}"
+    growing = _grows(study, world, best["policy"])
     if not others:
         return f"At {size} the regret of {code(best['policy'])} is {measured(best)}{growing}."
     rows = frames.largest(beside).filter(world=world).iter_rows(named=True)
@@ -78,7 +78,7 @@ def finding(study: Study, world: str, beside: pl.DataFrame) -> str:
     elif not tied:
         more = next_to[after["policy"]]
         verdict = (
-            f"; the next, {code(after['policy'])}, has {write_regret(more['more'], more['high'])} "
+            f"; the next, {code(after['policy'])}, has {_write_regret(more['more'], more['high'])} "
             "more on the same draws, a difference beyond its 95% interval"
         )
     else:
@@ -89,7 +89,7 @@ def finding(study: Study, world: str, beside: pl.DataFrame) -> str:
     return f"{lead}{verdict}{growing}."
 
 
-def range_of_shares(study: Study, world: str, size: str) -> str:
+def _range_of_shares(study: Study, world: str, size: str) -> str:
     """Return the largest and the smallest share of the optimum, without a winner."""
     here = frames.largest(frames.gain(study)).filter(world=world).drop_nulls("part")
     if here.is_empty():
@@ -100,7 +100,7 @@ def range_of_shares(study: Study, world: str, size: str) -> str:
     return f"At {size} the policies gain {gained} of the optimum; that ranks nobody."
 
 
-def grows(study: Study, world: str, policy: str) -> str:
+def _grows(study: Study, world: str, policy: str) -> str:
     """Return how a policy's regret grows with the budget, if that was fitted."""
     fitted = frames.growth(study).filter(world=world, policy=policy)
     row: dict[str, Any] = next(fitted.iter_rows(named=True), {})
@@ -152,10 +152,10 @@ def measured(row: dict[str, Any]) -> str:
     """Return a mean regret with half its interval, if it has one."""
     if row["n_paths"] == 1:
         return set_minus(format_rough(row["regret"]))
-    return write_regret(row["regret"], row["high"])
+    return _write_regret(row["regret"], row["high"])
 
 
-def write_regret(mean: float, high: float) -> str:
+def _write_regret(mean: float, high: float) -> str:
     """Write a mean regret with half its interval, on one line."""
     return keep_on_line(f"{set_minus(format_rough(mean))} ± {format_rough(high - mean)}")
 

@@ -27,14 +27,14 @@ CAPTION = (
     "bold where nobody can learn."
 )
 SINGLE = "Regret of the single run; the least of each column is bold."
-COLUMNS = ("slope", "95% interval", "shape")
-CLOSE = 0.05  # a shape that misses by more fits badly
+_COLUMNS = ("slope", "95% interval", "shape")
+_CLOSE = 0.05  # a shape that misses by more fits badly
 GROWTH = (
     "Slope: of log regret against log budget; none where a mean regret is not positive. Shape: of "
     "a + b f(B) with f one of log B, log² B, √B and B, the one that misses least, and by how much "
     "(relative error, root mean square). Few budgets suggest a shape and prove none."
 )
-BOUNDS = ["bound", "for", "drawn in", "why not elsewhere", "when it holds", "source"]
+_BOUNDS = ["bound", "for", "drawn in", "why not elsewhere", "when it holds", "source"]
 OPTIMUM = (
     "Regret against the LP with contexts ± half its 95% interval, and in brackets the share of it "
     "that was gained. The LP with contexts is what nobody exceeds on average by more than one "
@@ -77,14 +77,14 @@ def growth(study: Study) -> dict[str, Any] | None:
             ends = f"{row['low']:.2f} to {row['high']:.2f}"
         shape = MISSING
         if row["shape"] is not None:
-            near = row["misfit"] <= CLOSE
+            near = row["misfit"] <= _CLOSE
             shape = (
-                f"{row['shape']}, {row['misfit']:.1%} off" if near else f"none within {CLOSE:.0%}"
+                f"{row['shape']}, {row['misfit']:.1%} off" if near else f"none within {_CLOSE:.0%}"
             )
         cells = [row["policy"], format_known(row["slope"], ".2f"), ends, shape]
         where = [row["world"]] if several else []
         rows.append({"policy": row["policy"], "cells": [*where, *cells], "best": []})
-    head = [*(["world"] if several else []), "policy", *COLUMNS]
+    head = [*(["world"] if several else []), "policy", *_COLUMNS]
     return {"caption": None, "head": head, "rows": rows, "worded": several}
 
 
@@ -163,7 +163,7 @@ def bound_table(study: Study) -> dict[str, Any] | None:
     if not first and not rest:
         return None
     label = f"Bounds from theorems: {len(first)} drawn, {len(rest)} not"
-    return {"label": label, "head": BOUNDS, "rows": first + rest, "prose": True}
+    return {"label": label, "head": _BOUNDS, "rows": first + rest, "prose": True}
 
 
 def optimum_tables(study: Study) -> Iterator[dict[str, Any]]:
