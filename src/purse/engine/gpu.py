@@ -224,7 +224,7 @@ def _ptx(job: Job, capability: tuple[int, int] = (9, 0)) -> str:
     return str(code)
 
 
-def _simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
+def simulate(job: Job, n_paths: int, shown: Progress, start: int = 0) -> PathResults:
     """Run the paths start .. start + n_paths - 1."""
     first = path_memory(job)
     results = empty_results(job, n_paths)
