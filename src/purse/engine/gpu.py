@@ -19,12 +19,12 @@ from typing import Any, NamedTuple
 from numba import cuda, typeof, types
 
 from purse.base.progress import Progress
+from purse.compiler.blocks import beside, copy, matrix, vector
 from purse.compiler.cuda_patches import CudaAPIError, CudaSupportError, compiling
 from purse.compiler.fingerprint import fingerprint
 from purse.compiler.jit import compile_errors
 from purse.compiler.kernel import attached
 from purse.compiler.machine_code import compilable
-from purse.compiler.stack_arrays import beside, copy, matrix, vector
 from purse.engine.cpu import (
     bind_policy,
     empty_results,
