@@ -47,7 +47,7 @@ class LiveGame(NamedTuple):
     game: Game
     workspace: Workspace
     held: Ints  # (d,) units, of the ticket in the workspace
-    least: Ints  # (K, d) units that a pull costs
+    cost_min: Ints  # (K, d) units: the least that a pull costs
     path: int  # 0 for a live policy: which path's random numbers it meets
     horizon: Floats  # (1,) the rounds that the policy knows there are, or infinity
 
@@ -59,7 +59,7 @@ class LiveGame(NamedTuple):
 def _see_round(
     game: Game, space: Workspace, path: int, horizon: Floats, t: int, masked: bool
 ) -> Now:
-    """Return what the policy sees of round t; `masked` says whether `allowed` is filled."""
+    """Show round t to the policy; `masked` says whether `allowed` is filled."""
     if game.rule == FIT and not masked:
         for i in range(space.allowed.shape[0]):
             space.allowed[i] = True
@@ -82,7 +82,7 @@ def _see_round(
 
 @kernel
 def _see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
-    """Return what the policy sees when it learns from round t."""
+    """Show round t to the policy that learns from it."""
     return Now(
         at(stream(game.seed, path, POLICY), t),
         t,
@@ -148,7 +148,7 @@ def _hold_choice(initial: bool, now: Now, game: Game, space: Workspace, held: In
 
 
 @kernel
-def _pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
+def _pay_report(game: Game, space: Workspace, held: Ints, cost_min: Ints) -> int:
     """Give back what was held, and pay; return what `tell` does."""
     plays, resources = space.units.shape
     for k in range(plays):
@@ -157,7 +157,7 @@ def _pay_report(game: Game, space: Workspace, held: Ints, least: Ints) -> int:
                 return WRONG - k
             arm = space.arms[k]
             for m in range(resources):
-                if not least[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
+                if not cost_min[arm, m] <= space.units[k, m] <= game.holds[arm, m]:
                     return WRONG - (plays + k * resources + m)
     for m in range(resources):
         space.left_units[m] += held[m]
@@ -204,7 +204,7 @@ def tell(live: LiveGame, t: int) -> int:
     first, then costs.
     """
     space = live.workspace
-    outcome = _pay_report(live.game, space, live.held, live.least)
+    outcome = _pay_report(live.game, space, live.held, live.cost_min)
     if outcome == DONE:
         now = _see_report(live.game, space, live.path, t)
         play = Play(space.arms, space.probs, space.rewards, space.costs)
