@@ -301,7 +301,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `TicketError` when the campaign did not issue the ticket, or its round passed without
         a pull.
         """
-        return self._local.report("tell", ticket, cost=cost, reward=reward)
+        from purse.campaign.rules import reports
+
+        return self._local.report(reports.tell, ticket, cost=cost, reward=reward)
 
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
@@ -364,7 +366,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another cost was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("settle", ticket, cost=cost)
+        from purse.campaign.rules import reports
+
+        return self._local.report(reports.settle, ticket, cost=cost, zero=True)
 
     @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
     def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
@@ -379,7 +383,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when another reward was reported before; the first report stands.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("reward", ticket, reward=reward)
+        from purse.campaign.rules import reports
+
+        return self._local.report(reports.reward, ticket, reward=reward)
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
     def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
@@ -396,7 +402,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         before.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("fail", ticket, reason=reason, cost=cost)
+        from purse.campaign.rules import reports
+
+        return self._local.report(reports.fail, ticket, reason=reason, cost=cost, zero=True)
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:
@@ -410,7 +418,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `Conflict` when the ticket was told, settled or failed before.
         Raise `TicketError` as `tell` does.
         """
-        return self._local.report("void", ticket)
+        from purse.campaign.rules import reports
+
+        return self._local.report(reports.void, ticket)
 
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:
@@ -446,7 +456,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when there is no place, or the costs are outside what `create` allows:
         from `cost_min` to `cost_ceiling`.
         """
-        self._local.change_arm("add_arm", name, cost_min, cost_max)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.add_arm, name, cost_min, cost_max)
         return self.status()
 
     @verb("POST", "arms/retire", "admin", CampaignEnded)
@@ -455,7 +467,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
         name   of the arm
         """
-        self._local.change_arm("retire_arm", name)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.retire_arm, name)
         return self.status()
 
     @verb("POST", "arms/set", "admin", CampaignEnded)
@@ -470,7 +484,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         Raise `InvalidInput` when the costs are outside what `create` allows: from the arm's first
         `cost_min` to its `cost_ceiling`.
         """
-        self._local.change_arm("set_arm", name, cost_min, cost_max)
+        from purse.campaign.rules import operators
+
+        self._local.change_arm(operators.set_arm, name, cost_min, cost_max)
         return self.status()
 
     def tickets(

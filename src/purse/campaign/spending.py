@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
@@ -13,6 +13,9 @@ from purse.errors import Conflict, PurseError, TicketError
 
 if TYPE_CHECKING:
     from purse.campaign.api.results import CampaignTicket, Receipt
+
+
+_Note = tuple[Callable[..., Any], tuple[Any, ...]]  # a verb and its values
 
 
 class Call:
@@ -27,7 +30,7 @@ class Call:
     def __init__(self, campaign: Any, request_id: str | None, **wishes: Any) -> None:
         self._campaign = campaign
         self._request, self._wishes = request_id, wishes
-        self._note: tuple[str, tuple[Any, ...]] | None = None
+        self._note: _Note | None = None
         self.receipt: Receipt | None = None
 
     @property
@@ -37,21 +40,21 @@ class Call:
 
     def tell(self, reward: Any, cost: Any) -> None:
         """Note the reward and the cost, as `Campaign.tell` takes them."""
-        self._note = "tell", (reward, cost)
+        self._note = self._campaign.tell, (reward, cost)
 
     def settle(self, cost: Any) -> None:
         """Note the cost; the reward comes later, by `Campaign.reward(call.ticket, reward)`."""
-        self._note = "settle", (cost,)
+        self._note = self._campaign.settle, (cost,)
 
     def fail(self, cost: Any = 0, reason: str = "") -> None:
         """Note that the call did not work, and what it cost all the same."""
-        self._note = "fail", (cost, reason)
+        self._note = self._campaign.fail, (cost, reason)
 
-    def _report(self, error: BaseException | None) -> tuple[str, tuple[Any, ...]]:
-        """Return the verb and its values; no verb if nothing is known of the cost."""
+    def _report(self, error: BaseException | None) -> _Note | None:
+        """Return the verb and its values; None if nothing is known of the cost."""
         if self._note is None and isinstance(error, Exception):
-            return "fail", (0, f"{type(error).__name__}: {error}")
-        return self._note or ("", ())
+            return self._campaign.fail, (0, f"{type(error).__name__}: {error}")
+        return self._note
 
     def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
         """Return the errors that may hide: the caller reported already, and that stands."""
@@ -71,10 +74,10 @@ class Spending(Call):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        verb, values = self._report(error)
-        if verb:
+        if (note := self._report(error)) is not None:
+            verb, values = note
             with suppress(*self._expected(error)):
-                self.receipt = getattr(self._campaign, verb)(self.ticket, *values)
+                self.receipt = verb(self.ticket, *values)
 
 
 class AsyncSpending(Call):
@@ -90,10 +93,10 @@ class AsyncSpending(Call):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        verb, values = self._report(error)
-        if verb:
+        if (note := self._report(error)) is not None:
+            verb, values = note
             with suppress(*self._expected(error)):
-                self.receipt = await getattr(self._campaign, verb)(self.ticket, *values)
+                self.receipt = await verb(self.ticket, *values)
 
 
 C = TypeVar("C", bound=Call)

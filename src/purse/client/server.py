@@ -8,11 +8,9 @@ import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import quote, urlencode
 
 from purse.base.cached import cached_property
 from purse.base.plain_validation import integer, number
-from purse.base.request_ids import request_of
 from purse.client import wire
 from purse.client.address import address_of, is_server, secret_of
 from purse.errors import (
@@ -29,8 +27,6 @@ T = TypeVar("T")
 if TYPE_CHECKING:
     from http.client import HTTPMessage
 
-    from purse.campaign.api.verb import Verb
-    from purse.campaign.budget import Budget
     from purse.client.links import Links
 
 _TIMEOUT, _RETRIES = 10.0, 5
@@ -80,38 +76,6 @@ class Server:
         if token is not None:
             raise InvalidInput("token: must be left out, since the server has its own")
         return place
-
-    def do(self, of: type[Budget[Any]], row: Verb, name: str, given: dict[str, Any]) -> Any:
-        """Do a verb and return its result, or raise its error."""
-        if "request_id" in row.arguments:
-            given["request_id"] = request_of(given.get("request_id"))
-        path = row.address(of).replace("{name}", quote(name, safe=""))
-        query: dict[str, Any] = {}
-        body: dict[str, Any] = {}
-        for key, value in given.items():
-            argument = row.arguments[key]
-            if value is argument.default:  # an older server knows no newer terms
-                continue
-            value = argument.kind.sent(value, name)
-            if argument.place == "path":
-                path = path.replace(f"{{{key}}}", str(value))
-            else:
-                (query if argument.place == "query" else body)[argument.field] = value
-        if query:
-            path += "?" + urlencode(query, doseq=True, errors="backslashreplace")
-        read = wire.reader(row.returns(of))
-
-        def result(text: bytes) -> Any:
-            if row.lines:
-                answer = [json.loads(line) for line in text.splitlines()]
-            else:
-                answer = json.loads(text)[row.key] if row.key else json.loads(text)
-            if row.path == "asks" and not answer:
-                raise ValueError("an ask has a ticket at least")
-            return answer if read is None else read(answer)
-
-        content = wire.encoded(body) if body else b""
-        return self.send(row.method, path, content, result, row.timeout or self.timeout)
 
     def send(
         self, method: str, path: str, content: bytes, read: Callable[[bytes], T], timeout: float

@@ -26,7 +26,7 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
-from purse.campaign.rules import operators, reports
+from purse.campaign.rules import reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
 from purse.campaign.run.committer import (
@@ -121,25 +121,33 @@ class LocalLevel:
             return None
         return read_context(self.terms, context)
 
-    def report(self, rule: str, ticket: CampaignTicket | int, **given: Any) -> Receipt:
-        """Read a report on a ticket, and have it taken by a rule of `reports`."""
+    def report(
+        self,
+        rule: Callable[..., Receipt],
+        ticket: CampaignTicket | int,
+        *,
+        zero: bool = False,
+        **report: Any,
+    ) -> Receipt:
+        """Read a report on a ticket, and have it taken by a rule.
+
+        zero   whether a single cost of 0 stands for all resources
+        """
         values: dict[str, Any] = {}
-        if "reason" in given:
-            values["reason"] = reports.read_reason(given["reason"])
+        if "reason" in report:
+            values["reason"] = reports.read_reason(report["reason"])
         number = number_of(ticket, self.name)
-        if "cost" in given:
-            values["costs"] = reports.read_costs(self.terms, given["cost"], zero=rule != "tell")
-        if "reward" in given:
-            values["reward"] = reports.read_reward(self.terms, given["reward"])
-        take: Callable[..., Receipt] = getattr(reports, rule)
-        return self.do(lambda change: take(change, number, **values), tickets=(number,))
+        if "cost" in report:
+            values["costs"] = reports.read_costs(self.terms, report["cost"], zero=zero)
+        if "reward" in report:
+            values["reward"] = reports.read_reward(self.terms, report["reward"])
+        return self.do(lambda change: rule(change, number, **values), tickets=(number,))
 
-    def operate(self, rule: str, *values: Any, **wants: Any) -> None:
-        """Have a rule of `operators` carried out."""
-        act: Callable[..., None] = getattr(operators, rule)
-        self.do(lambda change: act(change, *values), **wants)
+    def operate(self, rule: Callable[..., None], *values: Any, **wants: Any) -> None:
+        """Have an operator's rule carried out."""
+        self.do(lambda change: rule(change, *values), **wants)
 
-    def change_arm(self, rule: str, name: str, *bounds: Any) -> None:
+    def change_arm(self, rule: Callable[..., None], name: str, *bounds: Any) -> None:
         """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
         (name,) = names("name", [name])
         units = [
