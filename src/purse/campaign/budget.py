@@ -56,19 +56,20 @@ class Budget(BudgetBase, Generic[S]):
         return f"<{type(self).__name__} {self.name!r}{where}>"
 
     @classmethod
-    def _create(cls, given: dict[str, Any]) -> Self:
+    def _create(cls, arguments: dict[str, Any]) -> Self:
         """Create a budget from all arguments of `create`."""
-        del given["cls"]
-        storage, token = given.pop("storage"), given.pop("token")
+        del arguments["cls"]
+        storage, token = arguments.pop("storage"), arguments.pop("token")
         if server := Server.at(storage, token):
-            row_of(cls.create).send(server, cls, "", given)  # type: ignore[attr-defined]
-            return cls(given["name"], server)
+            row_of(cls.create).send(server, cls, "", arguments)  # type: ignore[attr-defined]
+            return cls(arguments["name"], server)
         with needs(f"a {cls.KIND} at {storage!r}"):
             from purse.campaign.run import local_level
 
-        exist_ok = flag("exist_ok", given.pop("exist_ok"))
+        exist_ok = flag("exist_ok", arguments.pop("exist_ok"))
         return cls(
-            given["name"], local_level.create_level(cls.KIND, given, storage, token, exist_ok)
+            arguments["name"],
+            local_level.create_level(cls.KIND, arguments, storage, token, exist_ok),
         )
 
     @classmethod

@@ -244,20 +244,20 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         from purse.campaign.rules import asks
 
         level = self._local
-        mask, seen = level.mask(arms), None
+        mask, encoded = level.mask(arms), None
         if n is None and contexts is None:
             one = level.context(context)
-            seen = None if one is None else [one]
+            encoded = None if one is None else [one]
         elif context is not None:
             raise invalid("context", context, "must be left out if n or contexts are given")
         else:
             n = integer("n", 1 if n is None else n, low=1, high=MOST)
             if contexts is not None or level.terms.features:
-                seen = read_contexts(level.terms, n, contexts)
-        request, read = request_of(request_id), read_labels(labels)
+                encoded = read_contexts(level.terms, n, contexts)
+        request, labels_read = request_of(request_id), read_labels(labels)
         tickets, names = level.do(
             lambda change: (
-                asks.ask(change, n or 1, request, mask, seen, read),
+                asks.ask(change, n or 1, request, mask, encoded, labels_read),
                 change.campaign.arms,
             ),
             requests=(request,),
@@ -279,9 +279,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import asks
 
-        mask, seen = self._local.mask(arms), self._local.context(context)
+        mask, encoded = self._local.mask(arms), self._local.context(context)
         chances = self._local.do(
-            lambda change: asks.foresee(change, mask, seen), asks=True, looks=True
+            lambda change: asks.foresee(change, mask, encoded), asks=True, looks=True
         )
         return dict(zip(self._local.arms.names, chances, strict=False))
 
@@ -317,16 +317,16 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         answers: dict[int, Receipt | PurseError] = {}
         waiting: list[tuple[int, Report]] = []  # each with its place
-        for place, report in enumerate(kinds.listed("reports", reports)):
-            ticket, reward, cost = kinds.triple(place, report)
+        for index, report in enumerate(kinds.listed("reports", reports)):
+            ticket, reward, cost = kinds.triple(index, report)
             try:
-                waiting.append((place, Report(number_of(ticket, self.name), reward, cost)))
+                waiting.append((index, Report(number_of(ticket, self.name), reward, cost)))
             except InvalidInput as error:
-                answers[place] = error
+                answers[index] = error
         for start in range(0, len(waiting), MOST):
             places, batch = zip(*waiting[start : start + MOST], strict=True)
             answers |= zip(places, self._tell_many(batch), strict=True)
-        return [answers[place] for place in sorted(answers)]
+        return [answers[index] for index in sorted(answers)]
 
     @verb("POST", "tells", "act", key="receipts")
     def _tell_many(self, reports: kinds.Reports) -> list[Receipt | PurseError]:
@@ -698,7 +698,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
 
 
 def _attempt(act: Callable[..., T], *values: Any) -> T | PurseError:
-    """Return what comes of something, or why nothing does."""
+    """Call a function; return its result, or the error that it raised."""
     try:
         return act(*values)
     except PurseError as error:

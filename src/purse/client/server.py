@@ -69,13 +69,13 @@ class Server:
         return Links(self._address, headers)
 
     @classmethod
-    def at(cls, place: Any, token: str | None) -> Server | None:
+    def at(cls, storage: Any, token: str | None) -> Server | None:
         """Return the server at an address, or the one that is given; None if it is a storage."""
-        if not isinstance(place, Server):
-            return cls(place, token) if is_server(place) else None
+        if not isinstance(storage, Server):
+            return cls(storage, token) if is_server(storage) else None
         if token is not None:
             raise InvalidInput("token: must be left out, since the server has its own")
-        return place
+        return storage
 
     def send(
         self, method: str, path: str, content: bytes, read: Callable[[bytes], T], timeout: float
@@ -94,7 +94,7 @@ class Server:
             except LOST as error:
                 trouble, is_down = f"{type(error).__name__}: {error}", isinstance(error, _DOWN)
             except (AttributeError, KeyError, RecursionError, TypeError, ValueError):
-                trouble = f"an answer that cannot be read: {_said(text)}"
+                trouble = f"an answer that cannot be read: {_beginning(text)}"
             else:
                 refused = self._refusal(status, headers, text)
                 if status not in _AGAIN or isinstance(refused, ArmsCoolingDown):
@@ -106,9 +106,9 @@ class Server:
             if attempt < self.retries:
                 from random import uniform  # which takes a while to import, and is seldom needed
 
-                asked = min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 0.0
-                most = min(_LONGEST, (_RESTART if is_down else _SHORTEST) * 2**attempt)
-                time.sleep(asked + uniform(most / 2 if is_down else 0, most))
+                wished = min(float(wait), _LONGEST_PAUSE) if wait.isdecimal() else 0.0
+                limit = min(_LONGEST, (_RESTART if is_down else _SHORTEST) * 2**attempt)
+                time.sleep(wished + uniform(limit / 2 if is_down else 0, limit))
         raise StorageUnavailable(
             f"{self.url} does not answer after {self.retries + 1} attempts: {shorten(trouble)}"
         )
@@ -120,7 +120,7 @@ class Server:
         except (KeyError, RecursionError, TypeError, ValueError):
             if location := headers.get("Location"):
                 return PurseError(f"{self.url} is elsewhere: use the address {shorten(location)}")
-            return PurseError(f"the server answered {status}: {_said(text)}")
+            return PurseError(f"the server answered {status}: {_beginning(text)}")
         if status == 401:
             return PurseError(
                 f"{self.url} wants a token that it knows and that has not expired: give token=, "
@@ -134,6 +134,6 @@ class Server:
             self._links.close()
 
 
-def _said(text: bytes) -> str:
+def _beginning(text: bytes) -> str:
     """Return the beginning of an answer, for people."""
     return shorten(text.decode("utf-8", "replace"))

@@ -90,8 +90,8 @@ class CampaignTicket(NamedTuple):
         arm = f"{self.arm} (probability {self.probability:.3g})"
         due = "" if self.deadline is None else f", due {write_time(self.deadline)}"
         state = "" if self.state == HELD else f", {self.state}"
-        asked = f"asked {write_time(self.asked_at)}"
-        return f"{lead}: {arm}, held {', '.join(self.held)}{state}, {asked}{due}>"
+        when = f"asked {write_time(self.asked_at)}"
+        return f"{lead}: {arm}, held {', '.join(self.held)}{state}, {when}{due}>"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the ticket as JSON has it."""
@@ -238,7 +238,7 @@ def in_period(
 
 
 def left_of(status: Any) -> str:
-    """Return what is left of each resource, in a few words."""
+    """Return the remaining amount of each resource, in a few words."""
     return ", ".join(
         f"{purse.left} of {purse.budget} {purse.resource}"
         for purse in in_period(status.purses, status.period)

@@ -72,7 +72,7 @@ class Argument(NamedTuple):
         return self.kind.one or self.name if self.place == "query" else self.name
 
     def read(self, value: Any) -> Any:
-        """Return what the method takes, from JSON, or from the texts of a query."""
+        """Return the method's value, from JSON or from the texts of a query."""
         if self.place == "body":
             return self.kind.read(value)
         values = [self.kind.typed(text) for text in value]
@@ -168,23 +168,23 @@ class Verb:
         sent = query if self.method == "GET" else body
         if not isinstance(sent, Mapping):
             raise InvalidInput("body: must be a JSON object")
-        given = {name: self.arguments[name].kind.typed(text) for name, text in path.items()}
+        values = {name: self.arguments[name].kind.typed(text) for name, text in path.items()}
         for field, value in sent.items():
             if field not in self.fields:
                 raise unknown(f"field of {self.name}", field, self.fields)
-            given[self.fields[field].name] = self.fields[field].read(value)
+            values[self.fields[field].name] = self.fields[field].read(value)
         if key is not None and "request_id" in self.arguments:
             if not key.isascii():
                 raise invalid("Idempotency-Key", key, "must be text in ASCII")
-            if given.setdefault("request_id", key) != key:
+            if values.setdefault("request_id", key) != key:
                 raise InvalidInput(
                     f"Idempotency-Key={key!r}: must be the same as "
-                    f"request_id={given['request_id']!r}, or one of them left out"
+                    f"request_id={values['request_id']!r}, or one of them left out"
                 )
         for name, argument in self.arguments.items():
-            if name not in given and argument.default is WANTED:
+            if name not in values and argument.default is WANTED:
                 raise InvalidInput(f"{name}: is missing")
-        return given
+        return values
 
     @cached_property
     def fields(self) -> dict[str, Argument]:
@@ -202,11 +202,11 @@ def arguments_of(
 ) -> dict[str, Argument]:
     """Return the arguments of a method that travel, and where each stands in a request."""
     hints, text = get_type_hints(function, include_extras=True), _texts(function)
-    rest: _Place = "query" if method == "GET" else "body"
+    default: _Place = "query" if method == "GET" else "body"
     return {
         name: Argument(
             name,
-            "path" if f"{{{name}}}" in path else rest,
+            "path" if f"{{{name}}}" in path else default,
             kind_of(hints[name]),
             parameter.default,
             type(None) in getattr(hints[name], "__args__", ()),
@@ -274,7 +274,7 @@ def row_of(method: Callable[..., Any]) -> Verb:
 
 
 def _texts(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what a docstring says of each argument."""
+    """Return the text of each argument in a docstring."""
     by_name: dict[str, str] = {}
     for names, text in TEXT.findall(inspect.getdoc(function) or ""):
         for name in names.split(", "):

@@ -252,7 +252,7 @@ def _learn_added(policy: Learner, transaction: Transaction) -> None:
 def writes_of(
     transaction: Transaction, stored: Sequence[StoredLevel], checkpoints: Sequence[Any] = ()
 ) -> Writes:
-    """Return what a transaction has decided, to be written."""
+    """Return the rows that a transaction writes."""
     own = transaction.level
     levels = own.chain()[::-1]
     keys = {level.terms.id: row.key for level, row in zip(levels, stored, strict=True)}

@@ -151,8 +151,8 @@ class LocalLevel:
         """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
         (name,) = names("name", [name])
         units = [
-            None if given is None else self.terms.amounts(field, given)
-            for field, given in zip(("cost_min", "cost_max"), bounds, strict=False)
+            None if amount is None else self.terms.amounts(field, amount)
+            for field, amount in zip(("cost_min", "cost_max"), bounds, strict=False)
         ]
         self.operate(rule, name, *units)
 
@@ -199,13 +199,13 @@ class LocalLevel:
             assert level is not None
             level.above = account
             Transaction(level, now).renew()
-            children, its = list[LevelStatus](), list[Units]()
+            children, maxima = list[LevelStatus](), list[Units]()
             if not isinstance(level, CampaignLevel):
-                children, its = self.below(level, now)
+                children, maxima = self.below(level, now)
             elif (stop_reason(level, now) or horizon_reason(level) or ("",))[0] != ENDED:
-                its = costs_of(level)
-            costs += its
-            state, why = state_of(level, now, its)
+                maxima = costs_of(level)
+            costs += maxima
+            state, why = state_of(level, now, maxima)
             purses = balances(self.terms.resources, level.balances)
             facts = state, purses, tuple(children), why, period(level)
             rows.append(LevelStatus(stored.name, level.kind, *facts))
@@ -277,17 +277,17 @@ def connect_storage(storage: Any, token: str | None, *, create: bool = False) ->
 
 
 def create_level(
-    kind: str, given: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
+    kind: str, values: dict[str, Any], storage: Any, token: str | None, exist_ok: bool
 ) -> LocalLevel:
     """Return a new level with the terms that are given, or the one that has them already."""
     above: list[AccountTerms] = []
-    if given["account"] is not None:
+    if values["account"] is not None:
         storage = connect_storage(storage, token)
-        above = _terms_above(storage, checked_name("account", given["account"]))
-        timed = given["every"] or given.get("until") is not None
+        above = _terms_above(storage, checked_name("account", values["account"]))
+        timed = values["every"] or values.get("until") is not None
         inherited = ("resources", "time_zone") if timed else ("resources",)
-        given |= {name: getattr(above[-1], name) for name in inherited if given[name] is None}
-    terms = _TERMS[kind].of(given)
+        values |= {name: getattr(above[-1], name) for name in inherited if values[name] is None}
+    terms = _TERMS[kind].of(values)
     if isinstance(terms, Terms):
         terms.check_state()
     _check_text(terms)

@@ -134,8 +134,10 @@ class Replay:
         if "next" in entry.body:
             version, now = entry.body.get("tz", ""), data_version(self.level.terms.time_zone)
             if version != now:
-                told = ("next", "tz", "ahead")
-                transaction.known_end = {key: entry.body[key] for key in told if key in entry.body}
+                fields = ("next", "tz", "ahead")
+                transaction.known_end = {
+                    key: entry.body[key] for key in fields if key in entry.body
+                }
                 self.notes.append(f"time-zone data {version}, now {now}: ends were not told again")
         for above in self.level.chain():
             if entry.kind not in ("renewed", "clock", "created") and above.due(entry.at):

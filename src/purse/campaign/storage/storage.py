@@ -73,16 +73,18 @@ class Storage:
                 above = self._chained(session, parent, ACCOUNT, self._lock)[0] if parent else []
                 self._chains.pop(name, None)
                 add = (name, kind, above[-1].key if above else None)
-                new, taken = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
+                new, existing = session.read([(sql.ADD_LEVEL, add), (self._look, (name,))])
                 if not new:
-                    self._refuse_known(taken)
+                    self._refuse_known(existing)
                 key = new[0][0]
                 for (table,) in session.read([(sql.LEFT_OVER, (key,) * 4)])[0]:
                     raise PurseError(
                         f"{kind} {name!r} would get the rows of a level that was deleted by hand: "
                         f"delete them, too, those of purse_{table} WHERE level = {key} first"
                     )
-                session.read([(sql.ADD_BALANCE, [(key, place) for place in range(n_resources)])])
+                session.read(
+                    [(sql.ADD_BALANCE, [(key, resource) for resource in range(n_resources)])]
+                )
                 own, parts = session.read([(self._lock, (name,)), (sql.BALANCES, (name,))])
 
                 def load(ticket: int) -> list[Entry]:
@@ -128,11 +130,11 @@ class Storage:
             answers = _read_entries(next(rows)) if wants.requests else []
             about = _read_entries(next(rows)) if wants.tickets else []
             due = _read_entries(next(rows)) if wants.due is not None else []
-            digest, told = _up_to(since, next(rows)) if since is not None else (None, [])
+            digest, reports = _up_to(since, next(rows)) if since is not None else (None, [])
             if repeats := [number for answer in answers for number in _ticket_range(answer)]:
                 more = session.read([self._among(self._about, name, repeats)])  # one more trip
                 about += _read_entries(more[0])
-            writes = decide(LockedLevels(levels, answers, about, due, digest, told))
+            writes = decide(LockedLevels(levels, answers, about, due, digest, reports))
             if writes is not None:
                 session.write(writes.statements())
 
@@ -187,7 +189,7 @@ class Storage:
         raise _missing(kind, name)
 
     def _reading(self, work: Callable[[Session], T]) -> T:
-        """Return what is read at one moment; twice if the connection was lost meanwhile."""
+        """Read at one moment; retry once after a lost connection."""
 
         def once() -> T:
             with self.db.reading() as session:
