@@ -145,7 +145,7 @@ class Budget(BudgetBase, Generic[S]):
         units, request = self._local.terms.amounts("amount", amount), request_of(request_id)
         if min(units) < 0 or max(units) == 0:
             raise invalid("amount", amount, "must be positive")
-        self._local.operate(operators.top_up, units, request, requests=(request,))
+        self._local.do(lambda change: operators.top_up(change, units, request), requests=(request,))
         return self.status()
 
     @verb("POST", "pause", "admin", CampaignEnded)
@@ -170,7 +170,7 @@ class Budget(BudgetBase, Generic[S]):
     def _turn(self, kind: str, state: str) -> S:
         from purse.campaign.rules import operators
 
-        self._local.operate(operators.set_status, kind, state)
+        self._local.do(lambda change: operators.set_status(change, kind, state))
         return self.status()
 
     @verb("POST", "alerts", "admin")
@@ -181,7 +181,8 @@ class Budget(BudgetBase, Generic[S]):
         """
         from purse.campaign.rules import operators
 
-        self._local.operate(operators.set_alerts, read_alerts(alerts, self.ALERTS))
+        rules = read_alerts(alerts, self.ALERTS)
+        self._local.do(lambda change: operators.set_alerts(change, rules))
         return self.status()
 
     def journal(self, after: int = 0) -> Iterator[Entry]:

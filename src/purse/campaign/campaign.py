@@ -303,7 +303,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        return self._local.report(reports.tell, ticket, cost=cost, reward=reward)
+        level, number = self._local, number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost)
+        gain = reports.read_reward(level.terms, reward)
+        return level.do(lambda change: reports.tell(change, number, gain, costs), tickets=(number,))
 
     def tell_many(
         self, reports: Iterable[tuple[CampaignTicket | int, Any, Any]]
@@ -368,7 +371,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        return self._local.report(reports.settle, ticket, cost=cost, zero=True)
+        level, number = self._local, number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost, zero=True)
+        return level.do(lambda change: reports.settle(change, number, costs), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/reward", "act", TicketError, Conflict)
     def reward(self, ticket: kinds.Ticket, reward: kinds.Reward) -> Receipt:
@@ -385,7 +390,9 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        return self._local.report(reports.reward, ticket, reward=reward)
+        level, number = self._local, number_of(ticket, self.name)
+        gain = reports.read_reward(level.terms, reward)
+        return level.do(lambda change: reports.reward(change, number, gain), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/fail", "act", TicketError, Conflict)
     def fail(self, ticket: kinds.Ticket, cost: kinds.Amounts = 0, reason: str = "") -> Receipt:
@@ -404,7 +411,10 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        return self._local.report(reports.fail, ticket, reason=reason, cost=cost, zero=True)
+        level, text = self._local, reports.read_reason(reason)
+        number = number_of(ticket, self.name)
+        costs = reports.read_costs(level.terms, cost, zero=True)
+        return level.do(lambda change: reports.fail(change, number, costs, text), tickets=(number,))
 
     @verb("POST", "tickets/{ticket}/void", "act", TicketError, Conflict)
     def void(self, ticket: kinds.Ticket) -> Receipt:
@@ -420,7 +430,8 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
         """
         from purse.campaign.rules import reports
 
-        return self._local.report(reports.void, ticket)
+        number = number_of(ticket, self.name)
+        return self._local.do(lambda change: reports.void(change, number), tickets=(number,))
 
     @verb("POST", "expire", "act", key="expired")
     def expire(self) -> int:

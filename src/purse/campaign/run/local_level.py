@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, Any, cast
 
 import orjson
 
 from purse.base.cached import cached_property
 from purse.campaign.api.account_results import LevelStatus
-from purse.campaign.api.kinds import checked_name, number_of
-from purse.campaign.api.results import Audit, CampaignTicket, Receipt
+from purse.campaign.api.kinds import checked_name
+from purse.campaign.api.results import Audit, CampaignTicket
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.ledger.campaign_level import CampaignLevel
@@ -26,16 +26,9 @@ from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Units
 from purse.campaign.ledger.state import costs_of, horizon_reason, state_of, stop_reason
 from purse.campaign.ledger.ticket import TicketRecord, fold_ticket, user_ticket
-from purse.campaign.rules import reports
 from purse.campaign.rules.transaction import Transaction
 from purse.campaign.run.audit import audit
-from purse.campaign.run.committer import (
-    Committer,
-    Operation,
-    level_chain,
-    recreated_error,
-    writes_of,
-)
+from purse.campaign.run.committer import Committer, level_chain, recreated_error, writes_of
 from purse.campaign.run.restore import read_journal, restore
 from purse.campaign.storage.connect import connect
 from purse.campaign.storage.sql import LevelGlance, StoredLevel, Writes
@@ -59,7 +52,6 @@ from purse.errors import (
 _PAGE_SIZE = 5_000  # entries about tickets read at a time, more than one ticket has
 _DEEPEST = 2  # accounts above a campaign
 _TERMS: dict[str, Any] = {ACCOUNT: AccountTerms, CAMPAIGN: Terms}  # of each kind of level
-T = TypeVar("T")
 
 
 class LocalLevel:
@@ -68,11 +60,8 @@ class LocalLevel:
     def __init__(self, terms: Any, storage: Storage) -> None:
         self.name, self.terms, self.storage = cast(str, terms.name), terms, storage
         self.committer = Committer(terms, _terms_above(storage, terms.account), storage)
+        self.do = self.committer.do
         self._terms_below: dict[str, Any] = {}  # by id
-
-    def do(self, decide: Callable[[Transaction], T], **wants: Any) -> T:
-        """Have something decided in the next transaction; return its answer once it is durable."""
-        return cast(T, self.committer.do(Operation(decide, **wants)))
 
     def look(self) -> tuple[Level, LevelGlance, int]:
         """Return the level as of now, the same as it is stored, and the time in ms."""
@@ -121,32 +110,6 @@ class LocalLevel:
             return None
         return read_context(self.terms, context)
 
-    def report(
-        self,
-        rule: Callable[..., Receipt],
-        ticket: CampaignTicket | int,
-        *,
-        zero: bool = False,
-        **report: Any,
-    ) -> Receipt:
-        """Read a report on a ticket, and have it taken by a rule.
-
-        zero   whether a single cost of 0 stands for all resources
-        """
-        values: dict[str, Any] = {}
-        if "reason" in report:
-            values["reason"] = reports.read_reason(report["reason"])
-        number = number_of(ticket, self.name)
-        if "cost" in report:
-            values["costs"] = reports.read_costs(self.terms, report["cost"], zero=zero)
-        if "reward" in report:
-            values["reward"] = reports.read_reward(self.terms, report["reward"])
-        return self.do(lambda change: rule(change, number, **values), tickets=(number,))
-
-    def operate(self, rule: Callable[..., None], *values: Any, **wants: Any) -> None:
-        """Have an operator's rule carried out."""
-        self.do(lambda change: rule(change, *values), **wants)
-
     def change_arm(self, rule: Callable[..., None], name: str, *bounds: Any) -> None:
         """Have an arm changed by a rule; bounds are the least and the most that a pull costs."""
         (name,) = names("name", [name])
@@ -154,7 +117,7 @@ class LocalLevel:
             None if amount is None else self.terms.amounts(field, amount)
             for field, amount in zip(("cost_min", "cost_max"), bounds, strict=False)
         ]
-        self.operate(rule, name, *units)
+        self.do(lambda change: rule(change, name, *units))
 
     def ticket(self, number: int) -> CampaignTicket:
         """Return a ticket. Raise `TicketError` if the campaign did not issue it."""

@@ -21,15 +21,7 @@ from typing import Any
 from purse.errors import StorageUnavailable
 
 if sys.platform == "linux":
-    from fcntl import (
-        F_OFD_GETLK,
-        F_OFD_SETLK,
-        F_OFD_SETLKW,
-        F_RDLCK,
-        F_UNLCK,
-        F_WRLCK,
-        fcntl,
-    )
+    from fcntl import F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_RDLCK, F_UNLCK, F_WRLCK, fcntl
 
 _LOCK = struct.Struct("hhqqi4x")  # kind, whence, first byte, number of bytes, process
 _COUNTER = struct.Struct("<q")  # the next number, at the beginning of the file

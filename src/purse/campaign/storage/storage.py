@@ -110,11 +110,6 @@ class Storage:
 
         `decide` may be called again after a lost connection, and must find out what was done.
         """
-        self.db.retried(lambda: self._change(name, wants, decide))
-
-    def _change(
-        self, name: str, wants: ReadRequest, decide: Callable[[LockedLevels], Writes | None]
-    ) -> None:
         since = wants.told_after
         reads: list[Statement] = []
         if wants.requests:
@@ -125,18 +120,22 @@ class Storage:
             reads.append((sql.DUE, (name, name, wants.due)))
         if since is not None:
             reads.append((sql.SINCE, (name, since, since)))
-        with self.db.writing() as session:
-            levels, rows = self._chained(session, name, None, self._lock, reads)
-            answers = _read_entries(next(rows)) if wants.requests else []
-            about = _read_entries(next(rows)) if wants.tickets else []
-            due = _read_entries(next(rows)) if wants.due is not None else []
-            digest, reports = _up_to(since, next(rows)) if since is not None else (None, [])
-            if repeats := [number for answer in answers for number in _ticket_range(answer)]:
-                more = session.read([self._among(self._about, name, repeats)])  # one more trip
-                about += _read_entries(more[0])
-            writes = decide(LockedLevels(levels, answers, about, due, digest, reports))
-            if writes is not None:
-                session.write(writes.statements())
+
+        def attempt() -> None:
+            with self.db.writing() as session:
+                levels, rows = self._chained(session, name, None, self._lock, reads)
+                answers = _read_entries(next(rows)) if wants.requests else []
+                about = _read_entries(next(rows)) if wants.tickets else []
+                due = _read_entries(next(rows)) if wants.due is not None else []
+                digest, reports = _up_to(since, next(rows)) if since is not None else (None, [])
+                if repeats := [number for answer in answers for number in _ticket_range(answer)]:
+                    more = session.read([self._among(self._about, name, repeats)])  # one more trip
+                    about += _read_entries(more[0])
+                writes = decide(LockedLevels(levels, answers, about, due, digest, reports))
+                if writes is not None:
+                    session.write(writes.statements())
+
+        self.db.retried(attempt)
 
     def _among(self, query: dict[bool, str], name: str, values: Sequence[Any]) -> Statement:
         if len(values) == 1:
