@@ -50,11 +50,7 @@ class Server:
     """
 
     def __init__(
-        self,
-        url: str,
-        token: str | None = None,
-        timeout: float = _TIMEOUT,
-        retries: int = _RETRIES,
+        self, url: str, token: str | None = None, timeout: float = _TIMEOUT, retries: int = _RETRIES
     ) -> None:
         self._address, self._secret = address_of(url), secret_of(token)
         self.url = self._address.url

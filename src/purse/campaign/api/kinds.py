@@ -133,9 +133,7 @@ def _nested(schema: Schema, depth: int) -> Schema:
         return schema
     inner = _nested(schema, depth - 1)
     several = {"minItems": 1, "items": inner}, {"minProperties": 1, "additionalProperties": inner}
-    return {
-        "anyOf": [schema, {"type": "array", **several[0]}, {"type": "object", **several[1]}],
-    }
+    return {"anyOf": [schema, {"type": "array", **several[0]}, {"type": "object", **several[1]}]}
 
 
 class Report(NamedTuple):
@@ -233,8 +231,7 @@ Tickets: TypeAlias = Annotated[
     Kind({"type": "array", "items": {"type": "integer"}}, number, "N", "acknowledged", list),
 ]
 Noted: TypeAlias = Annotated[
-    tuple[int, str],
-    Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST"),
+    tuple[int, str], Kind({"type": "array", "minItems": 2, "maxItems": 2}, _noted, "ENTRIES:DIGEST")
 ]
 Ticket: TypeAlias = Annotated[
     CampaignTicket | int,

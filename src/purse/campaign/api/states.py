@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-TicketState = Literal[
-    "held",
-    "told",
-    "void",
-    "presumed",
-    "skipped",
-    "settled",
-    "failed",
-]
+TicketState = Literal["held", "told", "void", "presumed", "skipped", "settled", "failed"]
 CampaignState = Literal["running", "paused", "exhausted", "ended"]  # of accounts, too
 LevelKind = Literal["campaign", "account"]
 

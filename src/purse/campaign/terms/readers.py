@@ -40,10 +40,7 @@ def read_horizon(values: Mapping[str, Any]) -> Any:
 
     Raise `InvalidInput` if a forecast has no end.
     """
-    horizon, has_end = (
-        values["horizon"],
-        bool(values["every"]) or values["until"] is not None,
-    )
+    horizon, has_end = (values["horizon"], bool(values["every"]) or values["until"] is not None)
     if isinstance(horizon, str) and horizon == defaults.HORIZON:
         policy = values["policy"]
         fits = has_end and isinstance(policy, str) and plans_by_forecast(find_policy(policy)[0])

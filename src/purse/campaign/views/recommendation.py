@@ -123,11 +123,7 @@ def _notes(arm_sums: list[ArmSums], counts: dict[str, int], arms: Arms) -> Itera
             "report",
             "{} cost less than cost_min: the bounds assume a least cost of 0",
         ),
-        (
-            "outside_range",
-            "reward",
-            "{} outside reward_range: the bounds on rewards do not hold",
-        ),
+        ("outside_range", "reward", "{} outside reward_range: the bounds on rewards do not hold"),
     ):
         if counts.get(name):
             yield words.format(count(counts[name], what))

@@ -128,11 +128,7 @@ def projection(was: Balance, part: Balance, since: int, now: int) -> dict[str, f
     if paid <= 0 or seconds <= 0:
         return None
     lasts = part.left * seconds / paid
-    return {
-        "per_second": paid / seconds / amounts.UNIT,
-        "seconds": lasts,
-        "at": now / 1000 + lasts,
-    }
+    return {"per_second": paid / seconds / amounts.UNIT, "seconds": lasts, "at": now / 1000 + lasts}
 
 
 _KEPT = 10  # of each kind

@@ -27,15 +27,7 @@ from purse.campaign.webhooks.message import FORMATS, SLACK, STANDARD, read_secre
 from purse.campaign.webhooks.sending import Target, is_address, is_public, read_target
 from purse.errors import InvalidInput, invalid, unknown
 
-_KEYS = (
-    "address",
-    "address_env",
-    "secret_env",
-    "format",
-    "campaigns",
-    "accounts",
-    "allow_private",
-)
+_KEYS = ("address", "address_env", "secret_env", "format", "campaigns", "accounts", "allow_private")
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _VARIABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,99}")
 _MOST = 100  # receivers, each of which has a thread
