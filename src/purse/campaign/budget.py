@@ -16,9 +16,8 @@ from purse.base.optional import needs
 from purse.base.plain_validation import flag, integer
 from purse.base.request_ids import request_of
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.alert_rules import read_alerts
 from purse.campaign.api.journal import Entry, write_as
-from purse.campaign.api.states import ENDED, PAUSED, RUNNING
+from purse.campaign.api.states import ENDED, PAUSED, RUNNING, read_alerts
 from purse.campaign.api.verb import BudgetBase, of_all, row_of, verb
 from purse.client.server import Server
 from purse.errors import CampaignEnded, Conflict, invalid

@@ -12,11 +12,10 @@ from purse.base.optional import needs
 from purse.base.plain_validation import choice, flag, integer
 from purse.base.request_ids import request_of
 from purse.campaign.api import defaults, kinds
-from purse.campaign.api.alert_rules import WORDS
 from purse.campaign.api.journal import without_contexts
 from purse.campaign.api.kinds import MOST, Report, number_of
 from purse.campaign.api.results import Audit, CampaignTicket, LabelStatus, Receipt, Status
-from purse.campaign.api.states import CAMPAIGN, OPEN, STATES
+from purse.campaign.api.states import ALERT_WORDS, CAMPAIGN, OPEN, STATES
 from purse.campaign.api.verb import of_all, verb
 from purse.campaign.budget import LARGEST, Budget, Place
 from purse.campaign.spending import Spending, SpendingVerb
@@ -62,7 +61,7 @@ class Campaign(Budget[Status], SpendingVerb[Spending]):
     processes may then ask and tell. The verbs are the same for a file, a database and a server.
     """
 
-    KIND, STATUS, ALERTS = CAMPAIGN, Status, WORDS
+    KIND, STATUS, ALERTS = CAMPAIGN, Status, ALERT_WORDS
     _call = Spending
 
     @classmethod

@@ -4,18 +4,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from types import TracebackType
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from purse.errors import Conflict, PurseError, TicketError
+from purse.errors import Conflict, TicketError
 
 if TYPE_CHECKING:
     from purse.campaign.api.results import CampaignTicket, Receipt
 
 
-_Note = tuple[Callable[..., Any], tuple[Any, ...]]  # a verb and its values
+_Note = tuple[Callable[..., Any] | None, tuple[Any, ...]]  # a verb and its values
 
 
 class Call:
@@ -50,15 +49,17 @@ class Call:
         """Note that the call did not work, and what it cost all the same."""
         self._note = self._campaign.fail, (cost, reason)
 
-    def _report(self, error: BaseException | None) -> _Note | None:
-        """Return the verb and its values; None if nothing is known of the cost."""
-        if self._note is None and isinstance(error, Exception):
-            return self._campaign.fail, (0, f"{type(error).__name__}: {error}")
-        return self._note
-
-    def _expected(self, error: BaseException | None) -> tuple[type[PurseError], ...]:
-        """Return the errors that may hide: the caller reported already, and that stands."""
-        return (Conflict, TicketError) if self._note is None and error is not None else ()
+    @contextmanager
+    def _reporting(self, error: BaseException | None) -> Iterator[_Note]:
+        """Yield the verb and its values; no verb if nothing is known of the cost. After a failure
+        without a note, errors hide that say that the caller has reported already.
+        """
+        if self._note is not None or error is None:
+            yield self._note or (None, ())
+            return
+        reason = f"{type(error).__name__}: {error}"
+        with suppress(Conflict, TicketError):
+            yield (self._campaign.fail, (0, reason)) if isinstance(error, Exception) else (None, ())
 
 
 class Spending(Call):
@@ -68,15 +69,9 @@ class Spending(Call):
         self.ticket = self._campaign.ask(self._request, **self._wishes)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if (note := self._report(error)) is not None:
-            verb, values = note
-            with suppress(*self._expected(error)):
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with self._reporting(error) as (verb, values):
+            if verb is not None:
                 self.receipt = verb(self.ticket, *values)
 
 
@@ -87,15 +82,9 @@ class AsyncSpending(Call):
         self.ticket = await self._campaign.ask(self._request, **self._wishes)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if (note := self._report(error)) is not None:
-            verb, values = note
-            with suppress(*self._expected(error)):
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
+        with self._reporting(error) as (verb, values):
+            if verb is not None:
                 self.receipt = await verb(self.ticket, *values)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import orjson
@@ -17,9 +17,6 @@ from purse.campaign.terms.readers import check_number
 from purse.campaign.terms.terms import Terms
 from purse.errors import InvalidInput, invalid, unknown
 from purse.features import LARGEST
-
-if TYPE_CHECKING:
-    from purse.campaign.terms.terms import Terms
 
 _ALLOWED, _FORBIDDEN, _MOST = "allowed", "forbidden", "most"  # the words of an entry
 

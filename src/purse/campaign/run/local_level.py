@@ -15,9 +15,8 @@ from typing import IO, Any, cast
 import orjson
 
 from purse.base.cached import cached_property
-from purse.campaign.api.account_results import LevelStatus
 from purse.campaign.api.kinds import checked_name
-from purse.campaign.api.results import Audit, CampaignTicket
+from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED
 from purse.campaign.ledger.ask_inputs import Context, Mask, read_context, read_mask
 from purse.campaign.ledger.campaign_level import CampaignLevel

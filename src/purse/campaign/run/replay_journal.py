@@ -11,8 +11,14 @@ from typing import Any
 import orjson
 
 from purse.base.amounts import LARGEST
-from purse.campaign.api.alert_rules import OF_ACCOUNTS, WORDS, read_alerts
-from purse.campaign.api.states import ENDED, PAUSED, RUNNING
+from purse.campaign.api.states import (
+    ACCOUNT_ALERT_WORDS,
+    ALERT_WORDS,
+    ENDED,
+    PAUSED,
+    RUNNING,
+    read_alerts,
+)
 from purse.campaign.ledger.ask_inputs import Context, check_numbers, from_body, read_labels
 from purse.campaign.ledger.campaign_level import CampaignLevel
 from purse.campaign.ledger.entry import Entry
@@ -184,7 +190,9 @@ class Replay:
             case "renewed" | "clock":
                 transaction.renew()
             case "alerts_set":
-                words = WORDS if isinstance(self.level, CampaignLevel) else OF_ACCOUNTS
+                words = (
+                    ALERT_WORDS if isinstance(self.level, CampaignLevel) else ACCOUNT_ALERT_WORDS
+                )
                 operators.set_alerts(transaction, read_alerts(body["alerts"], words))
             case "arm_added":
                 operators.add_arm(transaction, body["name"], body["cost_min"], body["cost_max"])

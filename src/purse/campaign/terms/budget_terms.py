@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 from purse.base import amounts
 from purse.campaign.api import defaults
-from purse.campaign.api.alert_rules import OF_ACCOUNTS, read_alerts
 from purse.campaign.api.kinds import checked_name
+from purse.campaign.api.states import ACCOUNT_ALERT_WORDS, read_alerts
 from purse.campaign.terms.calendar import Calendar, data_version, read_periods
 from purse.campaign.terms.readers import by_name, read_resources
 from purse.errors import CampaignExists, InvalidInput, invalid
@@ -129,5 +129,5 @@ class AccountTerms(BudgetTerms):
             values.get("id") or secrets.token_hex(8),
             checked_name("account", values["account"]) if values["account"] else "",
             **read_periods(values["every"], values["time_zone"], values["carry"]),
-            alerts=read_alerts(values["alerts"], OF_ACCOUNTS),
+            alerts=read_alerts(values["alerts"], ACCOUNT_ALERT_WORDS),
         )

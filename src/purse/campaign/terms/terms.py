@@ -16,10 +16,10 @@ from purse.base import amounts
 from purse.base.cached import cached_property
 from purse.base.json import compact
 from purse.campaign.api import defaults
-from purse.campaign.api.alert_rules import read_alerts
 from purse.campaign.api.defaults import TRAFFIC
 from purse.campaign.api.kinds import checked_name
 from purse.campaign.api.results import write_time
+from purse.campaign.api.states import read_alerts
 from purse.campaign.terms.arms import Arms
 from purse.campaign.terms.budget_terms import ID, BudgetTerms
 from purse.campaign.terms.calendar import (

@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from purse.base.text import count
-from purse.campaign.api.account_results import AccountStatus, LevelStatus
 from purse.campaign.api.results import (
+    AccountStatus,
     Alarm,
     AlarmKind,
     BalanceStatus,
     CoolingArm,
     FeatureStatus,
     ForecastStatus,
+    LevelStatus,
     PeriodStatus,
     Status,
 )
