@@ -103,8 +103,8 @@ class _Traffic:
         return (
             f"{done} calls cost {purse.spent} of {purse.budget} USD, and the next one was refused: "
             f"it might have cost more than the {purse.left} that are left.\n"
-            f"Nobody said which model is worth its price: {favourite} got {share:.0%} of the calls, "
-            f"and {self.good} answers were good; models at random would have brought about "
+            f"Nobody said which model is worth its price: {favourite} got {share:.0%} of the "
+            f"calls, and {self.good} answers were good; models at random would have brought about "
             f"{float(_BUDGET) * sum(shares) / sum(prices):.0f}.\n"
             f"While {_DOWN} was down, {self.failed} calls of it failed, and {others} answered the "
             f"other {self.aside.total()}."
