@@ -10,9 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, urlencode
 
-from purse.base.cached import cached_property
-from purse.base.plain_validation import integer, number
-from purse.base.request_ids import request_of
+from purse.base.fork_safety import cached_property
+from purse.base.plain_validation import integer, number, request_of
 from purse.client import wire
 from purse.client.address import address_of, is_server, secret_of
 from purse.errors import (

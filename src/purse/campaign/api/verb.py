@@ -22,7 +22,7 @@ from typing import (
     get_type_hints,
 )
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.campaign.api.kinds import Kind, kind_of
 from purse.errors import InvalidInput, PurseError, invalid, unknown
 

@@ -14,7 +14,7 @@ from typing import IO, Any, TypeVar, cast
 
 import orjson
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.campaign.api.account_results import LevelStatus
 from purse.campaign.api.kinds import checked_name, number_of
 from purse.campaign.api.results import Audit, CampaignTicket, Receipt
