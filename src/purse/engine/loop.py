@@ -43,7 +43,7 @@ from purse.types import Floats, Ints, Now, Play
 
 choose: Any = None
 update: Any = None
-_row_of: Any = None
+row_of: Any = None
 draw: Any = None
 view: Any = None
 PLAYS = 1
@@ -187,7 +187,7 @@ def run(
             last = min(out.rounds[path] + game.check_every, game.last_round)
             standing = play(
                 params,
-                _row_of(states, path),
+                row_of(states, path),
                 scratch,
                 tables,
                 game,

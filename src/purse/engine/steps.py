@@ -32,8 +32,8 @@ from purse.types import SKIP, Floats, Ints, Problem
 _LOGGER = logging.getLogger(__name__)
 _SAMPLE = 1_000  # steps of a journal after which their time is told
 _PATIENCE_S = 2.0  # that plain Python may take before steps are compiled, which takes some seconds
-_step: Any = None  # these are bound by `_Step`
-_GAME: Any = None  # the kind of the `LiveGame`
+step: Any = None  # these are bound by `_Step`
+GAME: Any = None  # the kind of the `LiveGame`
 
 
 class CallBuffer:
@@ -214,17 +214,17 @@ def new_game(
 
 def _look_at(block: int, t: int, masked: bool, out: Floats) -> int:
     """Call `look` for the game of a block."""
-    return int(_step(load(block, _GAME), t, masked, out))
+    return int(step(load(block, GAME), t, masked, out))
 
 
 def _ask_at(block: int, t: int, masked: bool) -> int:
     """Call `ask` for the game of a block."""
-    return int(_step(load(block, _GAME), t, masked))
+    return int(step(load(block, GAME), t, masked))
 
 
 def _tell_at(block: int, t: int) -> int:
     """Call `tell` for the game of a block."""
-    return int(_step(load(block, _GAME), t))
+    return int(step(load(block, GAME), t))
 
 
 _steps: dict[tuple[Any, ...], _StepsOfKind] = {}
