@@ -16,6 +16,7 @@ from purse.engine.rules import (
     owed_pull,
     replace_arm,
     settle_owed,
+    show_round,
     skip_unfitting,
 )
 from purse.engine.workspace import (
@@ -66,35 +67,8 @@ def _see_round(
     if game.rule == FIT or masked:
         masked = keep_fitting(game, space.left_units, space.allowed) < space.allowed.shape[0]
     scale_left(game.unit_scale, space)
-    return Now(
-        at(stream(game.seed, path, POLICY), t),
-        t,
-        horizon[0] - (t - 1),
-        space.left,
-        masked,
-        space.allowed,
-        space.masks,
-        space.seen,
-        space.pending,
-        space.context,
-    )
-
-
-@kernel
-def _see_report(game: Game, space: Workspace, path: int, t: int) -> Now:
-    """Show round t to the policy that learns from it."""
-    return Now(
-        at(stream(game.seed, path, POLICY), t),
-        t,
-        math.nan,
-        space.left,
-        False,
-        space.allowed,
-        space.masks,
-        space.seen,
-        space.pending,
-        space.context,
-    )
+    key = at(stream(game.seed, path, POLICY), t)
+    return show_round(key, t, horizon[0] - (t - 1), masked, space)
 
 
 @kernel
@@ -206,7 +180,8 @@ def tell(live: LiveGame, t: int) -> int:
     space = live.workspace
     outcome = _pay_report(live.game, space, live.held, live.cost_min)
     if outcome == DONE:
-        now = _see_report(live.game, space, live.path, t)
+        key = at(stream(live.game.seed, live.path, POLICY), t)
+        now = show_round(key, t, math.nan, False, space)
         play = Play(space.arms, space.probs, space.rewards, space.costs)
         update(live.params, live.state, live.scratch, now, play)
     return outcome

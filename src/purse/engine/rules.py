@@ -69,6 +69,23 @@ def owed_pull(now: Now, space: Workspace) -> bool:
 
 
 @kernel
+def show_round(key: U, t: int, rounds_left: float, masked: bool, space: Workspace) -> Now:
+    """Return round t as a policy sees it, from the workspace."""
+    return Now(
+        key,
+        t,
+        rounds_left,
+        space.left,
+        masked,
+        space.allowed,
+        space.masks,
+        space.seen,
+        space.pending,
+        space.context,
+    )
+
+
+@kernel
 def settle_owed(space: Workspace) -> None:
     """Record that these arms have had their initial pull."""
     for k in range(space.arms.shape[0]):
