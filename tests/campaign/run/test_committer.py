@@ -19,14 +19,10 @@ from purse.campaign.storage.sql import LockedLevels, ReadRequest, Writes
 from purse.campaign.storage.sqlite import Memory
 from purse.campaign.storage.storage import Storage
 from purse.errors import StorageUnavailable
+from tests.support import storages
 from tests.support.storages import MemoryHarness, counts, kinds
 
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 1_000,
-    "cost_min": "0.5",
-    "policy": "ucb-bv1",
-}
+TERMS: dict[str, Any] = {**storages.TERMS, "budget": 1_000, "policy": "ucb-bv1"}
 
 
 # a policy file that brings no code of its own: nothing has to be compiled

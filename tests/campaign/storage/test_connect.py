@@ -22,14 +22,7 @@ from purse.campaign.storage.postgres import _monotonic, _Postgres
 from purse.campaign.storage.sql import ReadRequest
 from purse.campaign.storage.sqlite import Sqlite, _check_library
 from purse.errors import MissingExtra, NotFound, StorageUnavailable
-from tests.support.storages import counts, kinds
-
-TERMS: dict[str, Any] = {
-    "arms": {"a": 1, "b": 3},
-    "budget": 10,
-    "cost_min": "0.5",
-    "policy": "uniform",
-}
+from tests.support.storages import TERMS, counts, kinds
 
 
 @pytest.mark.parametrize(

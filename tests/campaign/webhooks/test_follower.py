@@ -23,6 +23,7 @@ from purse.campaign.webhooks import follower as module
 from purse.campaign.webhooks.follower import _Progress, following
 from purse.campaign.webhooks.sending import NotSent
 from purse.errors import BudgetExhausted, PurseError, StorageUnavailable
+from tests.support.campaigns import exported
 from tests.support.paths import ROOT
 from tests.support.receiver import (
     OK,
@@ -480,8 +481,7 @@ def test_secrets_and_addresses_stand_nowhere(
         campaign.top_up(1)
         other.look()
         assert "other: RuntimeError" in caplog.text
-    file = StringIO()
-    campaign.export(file)
+    file = exported(campaign)
     said: list[Any] = [follows.receiver, follows.counts, follows.waiting, campaign.status()]
     said += [str(campaign.status()), campaign.audit(), storage.overview("p"), file.getvalue()]
     said += [

@@ -14,6 +14,7 @@ from purse import Account, Campaign
 from purse.campaign.rules import transaction
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
+from tests.support.campaigns import exported
 from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
@@ -164,9 +165,7 @@ def test_rules_can_be_set_while_it_runs(storage: Storage) -> None:
 
 
 def lines_of(campaign: Any) -> list[str]:
-    file = StringIO()
-    campaign.export(file)
-    return file.getvalue().splitlines()
+    return exported(campaign).getvalue().splitlines()
 
 
 def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Storage) -> None:
