@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from purse.base import exit_codes
-from purse.campaign.api.kinds import Kind, Report, amounts, number, pair
+from purse.campaign.api.kinds import Report, ValueKind, amounts, number, pair
 from purse.campaign.api.results import CampaignTicket
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
@@ -44,10 +44,10 @@ _NO_END = (
 def commands() -> Commands:
     """Return the commands by section."""
     costs = ("cost_min", "cost_ceiling")
-    own = {name: Kind({}, _cost, "COST|NAME=COST", name) for name in costs}
+    own = {name: ValueKind({}, _cost, "COST|NAME=COST", name) for name in costs}
     new = command(Campaign, "create", "new", call=_create, own=own)
     ask = command(Campaign, "_ask", call=_ask_for, columns="asked", without=["context"])
-    audit = command(Campaign, "audit", own={"acknowledged": Kind({}, _numbers, "FILE")})
+    audit = command(Campaign, "audit", own={"acknowledged": ValueKind({}, _numbers, "FILE")})
     without = click.Option(
         ["--without-contexts"],
         is_flag=True,

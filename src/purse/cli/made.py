@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from purse.campaign.api import kinds
-from purse.campaign.api.kinds import SECONDS, Kind, kind_of, once, pair
+from purse.campaign.api.kinds import SECONDS, ValueKind, kind_of, once, pair
 from purse.campaign.api.verb import TEXT, WANTED, Argument, arguments_of
 from purse.campaign.budget import Budget
 from purse.cli.option_texts import OPTIONS
@@ -56,7 +56,7 @@ def command(
     *,
     call: Callable[..., Any] | None = None,
     columns: str = "",
-    own: Mapping[str, Kind] | None = None,
+    own: Mapping[str, ValueKind] | None = None,
     without: Sequence[str] = (),
 ) -> click.Command:
     """Return the command that calls a method of a campaign or an account, and prints its result.
@@ -201,7 +201,7 @@ def read(arguments: Mapping[str, Argument], typed: dict[str, Any]) -> dict[str, 
     return values
 
 
-def _value_of(kind: Kind, text: str) -> Any:
+def _value_of(kind: ValueKind, text: str) -> Any:
     """Return a value as it was typed, or as the file has it that @ names."""
     in_file = kind in _IN_FILES and text.startswith("@")
     return kind.typed(content(text[1:]) if in_file else text)

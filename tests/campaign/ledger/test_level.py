@@ -10,7 +10,7 @@ import pytest
 from purse import Account, Campaign
 from purse.base.amounts import LARGEST
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.level import Level
 from purse.campaign.ledger.records import Balance, Head
 from purse.campaign.ledger.ticket import fold_ticket as ticket_of_entries
@@ -25,11 +25,11 @@ from tests.support.game import START, USD, Game, account_terms, money, terms_of
 WITHIN = 20_000  # ms, for a reward
 
 
-def about(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
+def about(*rows: tuple[str, dict[str, Any]]) -> list[LedgerEntry]:
     """Return the entries about ticket 7, for which 4 USD are held until a deadline."""
     ask = {"t": 3, "arm": 1, "p": 0.25, "held": [4 * USD], "deadline": START + 60_000}
     return [
-        Entry.of(seq, START + 1000 * seq, kind, body, "it" if seq == 0 else None, 7)
+        LedgerEntry.of(seq, START + 1000 * seq, kind, body, "it" if seq == 0 else None, 7)
         for seq, (kind, body) in enumerate([("asked", ask), *rows])
     ]
 
@@ -51,16 +51,16 @@ def test_every_part_of_an_entry_is_in_the_digest() -> None:
     others: dict[str, Any] = {
         "seq": 3, "at": 6, "kind": "told", "body": {"units": [2]}, "request": None, "ticket": None,
     }  # fmt: skip
-    digests = {Entry.of(**{**facts, name: other}).chain("") for name, other in others.items()}
-    assert len(digests | {Entry.of(**facts).chain("")}) == 7
+    digests = {LedgerEntry.of(**{**facts, name: other}).chain("") for name, other in others.items()}
+    assert len(digests | {LedgerEntry.of(**facts).chain("")}) == 7
 
 
 def test_a_copy_has_the_digest_of_the_original_under_another_name() -> None:
     terms = {"name": "one", "id": "a" * 16, "budget": [10]}
     copy = {"name": "two", "id": "b" * 16, "restored_from": "a" * 16, "account": "x"}
-    one, two = (Entry.of(1, START, "created", body) for body in (terms, {**terms, **copy}))
+    one, two = (LedgerEntry.of(1, START, "created", body) for body in (terms, {**terms, **copy}))
     assert one.chain("") == two.chain("")
-    richer = Entry.of(1, START, "created", {**terms, "budget": [11]})
+    richer = LedgerEntry.of(1, START, "created", {**terms, "budget": [11]})
     assert richer.chain("") != one.chain("")
 
 
@@ -74,10 +74,10 @@ def test_a_ticket_is_the_fold_of_its_entries_in_any_order() -> None:
 def folded(*rows: tuple[object, ...]) -> CampaignLevel:
     """Return a campaign with a budget of 10 USD after entries of kind, body and ticket."""
     level = CampaignLevel(terms_of(alerts=["50%"]))
-    first = Entry.of(1, START, "created", level.terms.as_dict())
+    first = LedgerEntry.of(1, START, "created", level.terms.as_dict())
     level.fold(first)
     for seq, (kind, body, ticket) in enumerate(rows, 2):
-        level.fold(Entry.of(seq, START + seq, str(kind), body, None, ticket))
+        level.fold(LedgerEntry.of(seq, START + seq, str(kind), body, None, ticket))
     return level
 
 
@@ -108,8 +108,8 @@ def test_entries_of_a_tree_have_their_place_in_its_order() -> None:
     assert game.accounts[0].head.turn == 6
     assert [level.head.turn for level in (game.accounts[1], game.campaign)] == [0, 0]
     alone = Level(account_terms("alone", 1))
-    assert alone.fold(Entry.of(1, START, "created", {})) == 1
-    assert CampaignLevel(terms_of()).fold(Entry.of(1, START, "created", {})) is None
+    assert alone.fold(LedgerEntry.of(1, START, "created", {})) == 1
+    assert CampaignLevel(terms_of()).fold(LedgerEntry.of(1, START, "created", {})) is None
 
 
 def test_who_ended_it_is_in_the_journal() -> None:

@@ -13,7 +13,7 @@ import pytest
 from purse.base import amounts
 from purse.campaign.api.states import CAMPAIGN_STATES, RUNNING
 from purse.campaign.campaign import Campaign
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.views import history
@@ -45,14 +45,16 @@ class Script:
     """Writes a journal by hand."""
 
     def __init__(self) -> None:
-        self.entries: list[Entry] = []
+        self.entries: list[LedgerEntry] = []
         self.at, self.asked = START, dict[int, Any]()
         self.add("created")
 
     def add(self, kind: str, ticket: int | None = None, after: int = 0, **body: Any) -> None:
         """Add an entry, so many ms after the last one."""
         self.at += after
-        self.entries.append(Entry.of(len(self.entries) + 1, self.at, kind, body, None, ticket))
+        self.entries.append(
+            LedgerEntry.of(len(self.entries) + 1, self.at, kind, body, None, ticket)
+        )
 
     def ask(self, arm: int = 0, *held: int, after: int = 0) -> int:
         """Issue a ticket with so much held, and return its number."""

@@ -20,7 +20,7 @@ from purse import Account, Campaign
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.campaign.webhooks import follower as module
-from purse.campaign.webhooks.follower import _Progress, following
+from purse.campaign.webhooks.follower import _ReaderPosition, following
 from purse.campaign.webhooks.sending import NotSent
 from purse.errors import BudgetExhausted, PurseError, StorageUnavailable
 from tests.support.campaigns import exported
@@ -239,7 +239,7 @@ def test_an_event_is_given_up_after_three_days_and_the_next_follows(
 
 
 def test_the_decision_to_try_again_depends_on_nothing_but_its_arguments() -> None:
-    first = _Progress(7, 5).failed(8, 6, START)
+    first = _ReaderPosition(7, 5).failed(8, 6, START)
     assert first == (7, 6, 1, START, 0)
     assert first.next_attempt(START + 1) == START + 5_000
     second = first.failed(8, 6, START + 9)

@@ -228,9 +228,7 @@ class PeriodStatus:
 def in_period(
     purses: tuple[BalanceStatus, ...], period: PeriodStatus | None
 ) -> tuple[BalanceStatus, ...]:
-    """Return the balances of a period, where what is presumed counts as spent; without a period
-    they are as they were.
-    """
+    """Return the balances of a period, with presumed money as spent; without a period, as given."""
     if period is None:
         return purses
     parts = zip(purses, period.budget, period.spent, period.held, strict=True)

@@ -312,7 +312,7 @@ def _chance_of_round(seed: int, t: int) -> float:
 
 
 def _draw(explored: Mapping[int, float], seed: int, t: int) -> int | None:
-    """Return the arm that exploration draws in round t, or None where the policy chooses."""
+    """Return the arm that exploration draws in round t, or None if the policy chooses."""
     chance = float(_chance_of_round(seed, t))
     for arm, part in explored.items():
         if chance < part:

@@ -241,7 +241,7 @@ class _Postgres(Database):
                     raise cause from None  # of a signal, which must not be lost
                 if not (broken and isinstance(error, psycopg.OperationalError)):
                     raise
-                self.close()  # where one was lost, all are
+                self.close()  # if one was lost, all are
                 raise _ConnectionLost(f"{self._where}: {_one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
