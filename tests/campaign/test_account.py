@@ -84,8 +84,6 @@ def test_the_alarm_about_an_overrun_ends_after_a_day() -> None:
 
 
 HOUR = 3_600_000  # ms
-
-
 TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "uniform"}
 
 
@@ -159,8 +157,6 @@ try:
 except BudgetExhausted as error:
     print(json.dumps([won, str(error)]))
 """
-
-
 BUDGET = scale(20, 2_000)
 
 

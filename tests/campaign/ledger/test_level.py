@@ -174,14 +174,8 @@ def test_a_policy_that_stops_or_chooses_nonsense_is_refused() -> None:
 
 
 HOUR = 3_600_000  # ms
-
-
 DAY = 24 * HOUR
-
-
 YEAR = 365 * DAY
-
-
 TERMS: dict[str, Any] = {
     "arms": {"small": 1},
     "budget": 5,

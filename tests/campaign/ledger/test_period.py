@@ -31,11 +31,7 @@ from tests.support.game import USD, Game
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
 HOUR = 3_600_000  # ms
-
-
 MIDNIGHT = START + 16 * HOUR
-
-
 DAY = 24 * HOUR
 
 

@@ -25,8 +25,6 @@ THREE: dict[str, Any] = {
     "budget": 100,
     "policy": "exp3.bwk",
 }
-
-
 EUROS_AND_HOURS: dict[str, Any] = {"resources": ["euros", "hours"], "cost_min": "0.1"}
 
 
@@ -383,8 +381,6 @@ def test_terms_are_the_same_when_they_are_given_again() -> None:
 
 
 BAND = 4.5  # standard errors
-
-
 EXPLORED: dict[str, Any] = {
     "arms": {"small": 1, "middle": 2, "large": 8},
     "cost_min": "0.5",

@@ -19,8 +19,6 @@ from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
 HOUR = 3_600_000
-
-
 TERMS: dict[str, Any] = {
     "arms": {"small": 1, "large": 4},
     "budget": 10,

@@ -30,8 +30,6 @@ from tests.support.storages import MemoryHarness, StorageHarness
 from tests.support.tree import Change, Tree, execute, findings, forge
 
 LAST = "(SELECT max(seq) FROM purse_journal WHERE level = 2)"
-
-
 BEHIND_ITS_BACK = [
     "UPDATE purse_journal SET body = replace(body, '\"reward\":0.5', '\"reward\":0.25') "
     "WHERE kind = 'told'",
@@ -351,14 +349,8 @@ FAR = 1000  # beyond all numbers in the tree
 
 # what an audit of the tree may not see
 CACHE = "a cache: its reader begins at an earlier entry if it is not whole, or of another journal"
-
-
 NO_LEVEL = "the row is of no level, and nobody reads it"
-
-
 OTHER_TREE = "the level is in no tree that is audited"
-
-
 UNSEEN = {
     ("purse_levels", "a row more", "account"): OTHER_TREE,
     ("purse_balances", "a row more by level", None): NO_LEVEL,
@@ -374,8 +366,6 @@ OTHER_KINDS = (
     *("settled", "failed", "voided", "rewarded", "expired", "conflict", "paused", "resumed"),
     *("arm_added", "arm_retired", "arm_changed", "alerts_set"),
 )
-
-
 TABLES = ("levels", "balances", "journal", "open_tickets", "checkpoints")
 
 

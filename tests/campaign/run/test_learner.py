@@ -133,8 +133,6 @@ def test_without_a_compiler_a_long_journal_says_how_long_it_takes(
 
 
 ARMS = ["red", "green", "blue", "white", "black"]
-
-
 COUNTED_TERMS: dict[str, Any] = {
     "arms": dict(zip(ARMS, [1, "0.5", "0.8", 1, "0.3"], strict=True)),
     "budget": 40,
@@ -142,8 +140,6 @@ COUNTED_TERMS: dict[str, Any] = {
     "policy": "replan",
     "seed": 3,
 }
-
-
 SEVERAL: dict[str, Any] = {
     **COUNTED_TERMS,
     "budget": [40, 30],
@@ -293,8 +289,6 @@ PERIOD_TERMS: dict[str, Any] = {
     "every": "6h",
     "policy": FRUGAL,
 }
-
-
 PERIOD = 6 * 3_600_000  # ms
 
 

@@ -100,8 +100,6 @@ def test_no_storage_is_made_for_what_is_no_journal(tmp_path: Path) -> None:
 
 
 N_PAIRS, WORKERS = 20, 2
-
-
 WORKS = """
 import sys
 import purse

@@ -124,8 +124,6 @@ def test_a_version_of_a_policy_is_a_small_number(version: Any) -> None:
 
 
 VERSION_TERMS: dict[str, Any] = {"arms": {"a": 1, "b": 1}, "budget": 100, "policy": "replan"}
-
-
 NOW = replan.VERSION
 
 

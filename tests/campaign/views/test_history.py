@@ -23,8 +23,6 @@ from purse.errors import AskRefused
 from tests.support.soak import SOAK
 
 START = 1_700_000_000_000
-
-
 CENT = 10**7
 
 

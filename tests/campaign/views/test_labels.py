@@ -25,8 +25,6 @@ TERMS: dict[str, Any] = {
     "cooldown": None,
     "expires_after": 60,
 }
-
-
 TENANT = {"tenant": "x"}
 
 

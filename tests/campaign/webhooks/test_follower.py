@@ -40,8 +40,6 @@ from tests.support.storages import START
 from tests.support.tree import execute
 
 DAY = 86_400_000
-
-
 FAILS = answering(b"HTTP/1.1 503 X\r\n\r\n")
 
 

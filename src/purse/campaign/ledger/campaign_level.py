@@ -87,9 +87,7 @@ class CampaignLevel(Level):
         return Window(period.begun, min(period.ends, self.terms.until or period.ends))
 
     def to_come(self, at: int) -> float | None:
-        """Return about how many asks are to come after a time, ms; None if the horizon is no
-        forecast.
-        """
+        """Return about how many asks come after a time, ms; None if the horizon is no forecast."""
         if not self.head.traffic:
             return None
         return self.traffic.as_of(at, self.window).to_come(at, self.window)

@@ -120,8 +120,6 @@ class Committer:
         the storage, so that no operation suffers from the mistake of another.
         """
         try:
-            if any(operation.asks for operation in operations):
-                self.policy = self.policy or recovered(self.terms, self.storage)
             # asks first: the policy has learnt what is in the journal, not the reports among these
             if len(operations) > 1:
                 operations.sort(key=lambda operation: not operation.asks)
@@ -241,9 +239,7 @@ def level_chain(all_terms: Sequence[Any], stored: Sequence[StoredLevel]) -> Leve
 
 
 def _learn_added(policy: Learner, transaction: Transaction) -> None:
-    """Let the policy learn what came before the asks: that a period has begun, and rewards that
-    did not come in time.
-    """
+    """Let the policy learn what came before the asks: begun periods, and rewards that are late."""
     level = transaction.level
     learnt = [
         (entry.seq, entry.body)

@@ -168,9 +168,7 @@ class Learner:
 
     @property
     def drifted(self) -> int:
-        """The round in which it found that an arm had changed, the first; 0: in none, or it does
-        not look for changes.
-        """
+        """The first round in which it found that an arm had changed; 0: in none."""
         return 0 if self._changes is None else int(self._changes[1])
 
     @property

@@ -245,9 +245,7 @@ class _Postgres(Database):
                 raise _ConnectionLost(f"{self._where}: {_one_line(error)}") from error
 
     def _undo(self, db: psycopg.Connection[Any]) -> None:
-        """Give up a transaction, so that the connection can be used again; close the connection if
-        that cannot be.
-        """
+        """Give up a transaction, so that its connection can be used again, or close that."""
         try:
             db.execute("ROLLBACK")
         except BaseException:

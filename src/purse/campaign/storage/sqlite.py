@@ -88,9 +88,7 @@ class Sqlite(SqliteFile, _Dialect):
             sync_folder(path.parent)
 
     def _make(self) -> None:
-        """Make the file, for its owner alone, and the tables; or refuse those of another
-        version.
-        """
+        """Make the file, for its owner alone, and the tables; refuse those of another version."""
         if self._vfs is None:  # SQLite gives log and shared memory the rights of the file
             os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, PRIVATE))
         with self._locked():
@@ -189,9 +187,7 @@ class Memory(_Dialect):
             raise
 
     def settle(self) -> None:
-        """Before a fork: wait for the transaction of another thread, of which a child would have a
-        half.
-        """
+        """Before a fork: wait for another thread's transaction, or a child would have a half."""
         self._turn.acquire()
 
     def go_on(self) -> None:

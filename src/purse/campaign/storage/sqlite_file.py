@@ -254,9 +254,7 @@ class SqliteFile(ABC):
         """Return a connection that writes, to tables of this version."""
 
     def _version(self) -> int:
-        """Return the version of the tables; -1 if a half transaction has to be undone first, which
-        a reader cannot.
-        """
+        """Return the version of the tables; -1 if a writer has to undo a half transaction first."""
         try:
             with self._view() as db:
                 return cast(int, db.execute("PRAGMA user_version").get)
