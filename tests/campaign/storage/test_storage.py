@@ -87,7 +87,7 @@ def test_what_is_not_there_is_named(harness: StorageHarness) -> None:
         lambda: storage.overview("x"),
         lambda: storage.entries("x", 0, 1),
         lambda: storage.events("x", 0, 1),
-        lambda: storage.told("x", 0, 1),
+        lambda: storage.reports("x", 0, 1),
         lambda: storage.about("x", 1),
         lambda: storage.checkpoint("x", "policy"),
         lambda: storage.keep("x", "policy", 1, "", b""),

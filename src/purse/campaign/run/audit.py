@@ -182,7 +182,7 @@ def _begin_at_last(storage: Storage, replays: Mapping[str, Replay]) -> bool:
         if (
             checkpoint is None
             or body is None
-            or storage.told(name, checkpoint.seq, 1)[0] != checkpoint.digest
+            or storage.reports(name, checkpoint.seq, 1)[0] != checkpoint.digest
         ):
             continue
         checkpoints[name] = checkpoint.seq, orjson.loads(body)

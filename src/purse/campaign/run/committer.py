@@ -176,7 +176,7 @@ class Committer:
                 raise JournalRewound(
                     f"the journal of {self.terms.name!r} was replaced by another one; try again"
                 )
-            policy.learn(parsed(locked.told), level.seq, level.head.digest)
+            policy.learn(parsed(locked.reports), level.seq, level.head.digest)
             level.head.drifted = policy.drifted
             if level.seq - level.head.checkpoint >= CHECKPOINT_EVERY:
                 level.head.checkpoint = level.seq

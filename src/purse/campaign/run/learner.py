@@ -210,7 +210,7 @@ def recovered(terms: Terms, storage: Storage) -> Learner:
 def _catch_up(learner: Learner, storage: Storage) -> bool:
     """Learn all reports there are; return False if the journal is another one."""
     while True:
-        digest, rows = storage.told(learner.terms.name, learner.seq, _PAGE_SIZE)
+        digest, rows = storage.reports(learner.terms.name, learner.seq, _PAGE_SIZE)
         if digest != learner.digest:
             return False
         if not rows:

@@ -223,7 +223,7 @@ class LocalLevel:
                 )
         if noted is not None:
             entries, digest = noted
-            now, _ = self.storage.told(self.name, entries, 1)
+            now, _ = self.storage.reports(self.name, entries, 1)
             if now != digest:
                 yield (
                     f"the journal had the digest {digest} after {entries} entries, and has "

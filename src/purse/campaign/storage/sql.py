@@ -177,7 +177,7 @@ class ReadRequest(NamedTuple):
 
     tickets: Sequence[int] = ()
     requests: Sequence[str] = ()
-    told_after: int | None = None  # the reports after this entry
+    reports_after: int | None = None  # the reports after this entry
     due: int | None = None  # tickets whose deadline is not after this time, ms
 
 
@@ -201,8 +201,8 @@ class LockedLevels(NamedTuple):
     answers: list[LedgerEntry]  # of the wanted requests
     about: list[LedgerEntry]  # all entries of the wanted tickets, and of those of the requests
     due: list[LedgerEntry]  # all entries of the tickets that are due
-    digest: str | None  # of the journal up to `told_after`; None: it has no such entry
-    told: Rows  # number, digest and body of each report, and begin of a period, after it
+    digest: str | None  # of the journal up to `reports_after`; None: it has no such entry
+    reports: Rows  # number, digest and body of each report, and begin of a period, after it
 
 
 class Checkpoint(NamedTuple):

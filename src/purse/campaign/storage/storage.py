@@ -110,7 +110,7 @@ class Storage:
 
         `decide` may be called again after a lost connection, and must find out what was done.
         """
-        since = wants.told_after
+        since = wants.reports_after
         reads: list[Statement] = []
         if wants.requests:
             reads.append(self._among(self._answers, name, wants.requests))
@@ -289,7 +289,7 @@ class Storage:
         """Return the events that follow an entry."""
         return _read_entries(self._rows(name, sql.EVENTS, name, after, limit))
 
-    def told(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
+    def reports(self, name: str, after: int, limit: int) -> tuple[str | None, Rows]:
         """Return the digest up to an entry, and number, digest and body of the reports after it."""
         digest, rows = _up_to(after, self._rows(name, sql.REPORTS, after, after, limit))
         return digest, [(seq, bytes(until).hex(), body) for seq, until, body in rows]

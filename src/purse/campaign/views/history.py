@@ -304,7 +304,7 @@ class FollowedHistory:
         """Return the history at its last checkpoint, None if that cannot be trusted."""
         name, storage = self.terms.name, self.storage
         row = storage.checkpoint(name, HISTORY)
-        if row is None or storage.told(name, row.seq, 1)[0] != row.digest:
+        if row is None or storage.reports(name, row.seq, 1)[0] != row.digest:
             return None
         body = unseal(row.body)
         return None if body is None else History.from_json(self.terms, body)
@@ -319,7 +319,7 @@ class FollowedHistory:
         if level.seq >= self._kept + _CHECKPOINT_EVERY:
             self._kept, body = level.seq, seal(self.history.to_json())
             with suppress(PurseError):  # a checkpoint only saves time
-                if digest := storage.told(name, level.seq, 1)[0]:
+                if digest := storage.reports(name, level.seq, 1)[0]:
                     storage.keep(name, HISTORY, level.seq, digest, body)
         return self.history
 
