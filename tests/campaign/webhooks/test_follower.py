@@ -10,7 +10,8 @@ import logging
 import re
 import threading
 import time
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from io import StringIO
 from typing import Any
 
@@ -59,6 +60,16 @@ def clock(storage: Storage) -> Clock:
     return Clock(storage)
 
 
+@contextmanager
+def followed(storage: Storage, *reply: Any) -> Iterator[tuple[Any, Any, Any]]:
+    """A campaign with alerts, a receiver, and a follower that has seen the campaign's journal."""
+    campaign = spent("p", storage)
+    with receiver(*reply) as made:
+        follows = follower(storage, made)
+        follows.look()
+        yield campaign, made, follows
+
+
 def counts(made: Any) -> tuple[int, int, int]:
     return made.counts["delivered"], made.counts["failed"], made.counts["skipped"]
 
@@ -66,10 +77,7 @@ def counts(made: Any) -> tuple[int, int, int]:
 def test_events_arrive_in_order_signed_with_key_and_balances(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         campaign.top_up(1)
         clock.now += 3_000
         campaign.top_up(2)
@@ -192,10 +200,7 @@ def test_where_a_follower_begins(storage: Storage, clock: Clock) -> None:
 def test_a_failure_is_tried_again_later_with_the_same_key_and_body(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign = spent("p", storage)
-    with receiver(FAILS) as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage, FAILS) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
         follows.look()
@@ -357,10 +362,7 @@ def test_a_follower_that_is_behind_does_not_take_back_another(storage: Storage) 
 def test_a_campaign_made_amid_a_long_look_is_told_after_a_restart(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign: Any = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         works = follows.send
 
         def last(*given: Any, **more: Any) -> None:
@@ -446,10 +448,7 @@ def delete(storage: Storage) -> None:
 def test_a_campaign_that_was_deleted_and_made_again_is_told_from_its_first_entry(
     storage: Storage, clock: Clock
 ) -> None:
-    campaign: Any = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         for _ in range(3):
             campaign.top_up(1)
         follows.look()
@@ -463,10 +462,7 @@ def test_secrets_and_addresses_stand_nowhere(
     storage: Storage, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    campaign: Any = spent("p", storage)
-    with receiver(FAILS) as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage, FAILS) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
 
@@ -500,10 +496,7 @@ def test_the_receiver_of_the_page_knows_genuine_messages() -> None:
     scope: dict[str, Any] = {}
     exec(compile(block, "alerts.md", "exec"), scope)
     is_genuine, storage = scope["is_genuine"], in_memory()
-    campaign = spent("p", storage)
-    with receiver() as made:
-        follows = follower(storage, made)
-        follows.look()
+    with followed(storage) as (campaign, made, follows):
         campaign.top_up(1)
         follows.look()
     (message,) = made.messages
