@@ -36,7 +36,7 @@ class AskRefused(PurseError):
 class BudgetExhausted(AskRefused):
     """An ask that gets no ticket, because the rest of the budget cannot cover the pull."""
 
-    # units of each resource that were needed, where so much is not left even if nothing were held
+    # units of each resource that were needed, if so much is not left even without holds
     need: Sequence[int] | None = None
 
 

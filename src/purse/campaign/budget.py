@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeAlias, TypeVar, cast
 
 from purse.base.optional import needs
-from purse.base.plain_validation import flag, integer
-from purse.base.request_ids import request_of
+from purse.base.plain_validation import flag, integer, request_of
 from purse.campaign.api import defaults, kinds
 from purse.campaign.api.journal import Entry, write_as
 from purse.campaign.api.states import ENDED, PAUSED, RUNNING, read_alerts

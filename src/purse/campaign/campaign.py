@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import IO, TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from purse.base.optional import needs
-from purse.base.plain_validation import choice, flag, integer
-from purse.base.request_ids import request_of
+from purse.base.plain_validation import choice, flag, integer, request_of
 from purse.campaign.api import defaults, kinds
 from purse.campaign.api.journal import without_contexts
 from purse.campaign.api.kinds import MOST, Report, number_of

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.plain_validation import integer, number
 from purse.client import wire
 from purse.client.address import address_of, is_server, secret_of

@@ -13,7 +13,7 @@ from threading import RLock
 from types import FunctionType, ModuleType
 from typing import Any, cast
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.optional import needs
 from purse.compiler.blocks import Block, Kind, load
 from purse.compiler.error_text import explain

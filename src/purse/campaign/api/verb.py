@@ -25,8 +25,8 @@ from typing import (
 )
 from urllib.parse import quote, urlencode
 
-from purse.base.cached import cached_property
-from purse.base.request_ids import request_of
+from purse.base.fork_safety import cached_property
+from purse.base.plain_validation import request_of
 from purse.campaign.api.kinds import Kind, kind_of
 from purse.client import wire
 from purse.errors import InvalidInput, PurseError, invalid, unknown

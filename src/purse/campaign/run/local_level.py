@@ -14,7 +14,7 @@ from typing import IO, Any, cast
 
 import orjson
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.campaign.api.kinds import checked_name
 from purse.campaign.api.results import Audit, CampaignTicket, LevelStatus
 from purse.campaign.api.states import ACCOUNT, CAMPAIGN, ENDED, TOLD, UNFINISHED

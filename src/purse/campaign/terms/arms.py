@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 
 # masks: the arms as the bits of a hexadecimal number, and how many asks had them
 MaskRows = Sequence[Sequence[Any]]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from purse.base import amounts
-from purse.base.cached import cached_property
+from purse.base.fork_safety import cached_property
 from purse.base.json import compact
 from purse.campaign.api import defaults
 from purse.campaign.api.defaults import TRAFFIC
