@@ -18,7 +18,6 @@ from purse.campaign.api.results import CampaignTicket
 from purse.campaign.api.verb import arguments_of
 from purse.campaign.campaign import Campaign
 from purse.cli import budgets
-from purse.cli.groups import Commands
 from purse.cli.made import OF, command, content, opened, read
 from purse.cli.options import (
     PATH,
@@ -41,7 +40,7 @@ _NO_END = (
 )
 
 
-def commands() -> Commands:
+def commands() -> dict[str, list[click.Command]]:
     """Return the commands by section."""
     costs = ("cost_min", "cost_ceiling")
     own = {name: ValueKind({}, _cost, "COST|NAME=COST", name) for name in costs}

@@ -92,13 +92,12 @@ def command(
     params: list[click.Parameter] = [] if is_new else [name_of(of)]
     words = _as_typed(_text_of(function), flags) + lines(COLUMNS.get(columns or key, ()))
     for number, argument in enumerate(arguments.values()):
-        text = texts.get(argument.name, "")
         if number == 0 and argument.default is WANTED:
             params.append(_alone(argument))
             if not is_new and argument.kind.metavar not in _PLAIN:
-                words += f"\n\n{argument.kind.metavar}: {_help_of(argument, text)}"
+                words += f"\n\n{argument.kind.metavar}: {_help_of(argument, texts[argument.name])}"
         else:
-            params += _options(argument, text)
+            params += _options(argument, texts[argument.name])
     short = _PRINTED.sub(".", " ".join(words.partition("\n\n")[0].split()))
     plain = click.Command(title, callback=run, params=params, help=words, short_help=short)
     return stored(for_machines(plain))
