@@ -9,7 +9,6 @@ from pathlib import Path
 from queue import Queue
 from typing import Any
 
-import numpy as np
 import pytest
 
 import purse
@@ -31,8 +30,6 @@ from benchmarks import (
     recovery,
     replan,
 )
-from research.evidence import context_page
-from research.evidence.prompt_features import shape_of
 from tests.support.soak import SOAK, scale
 
 PLAIN = Path(families.__file__).parent / "plain"
@@ -221,18 +218,6 @@ def test_what_was_not_measured_is_not_on_the_page() -> None:
 def test_the_page_in_the_docs_is_that_of_the_numbers_beside_it() -> None:
     text = page.markdown(on_record(record.CPU), *page.others())
     assert record.PAGE.read_text() == text, "stale: run `python -m benchmarks.page`"
-
-
-def test_the_page_on_contexts_is_that_of_the_shares_beside_it() -> None:
-    text = context_page.markdown(on_record(record.SHARES))
-    committed = record.SHARES.with_name("measured.md").read_text()
-    assert committed == text, "stale: run `python -m research.evidence.contexts`"
-
-
-def test_the_shape_of_a_prompt_is_eight_numbers() -> None:
-    found = shape_of("(A) 12, or\nnot?")
-    assert found[2:] == pytest.approx([20 / 16, 1 / 5, 1, 1, 1, 0])
-    assert np.exp(found[:2]) == pytest.approx([16, 5])
 
 
 def test_a_long_journal_is_audited_and_used(tmp_path: Path) -> None:
