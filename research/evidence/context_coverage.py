@@ -1,5 +1,5 @@
-"""`python -m research.evidence.context_coverage`: how often the intervals that `estimate_log` gives
-for policies that see contexts hold the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.context_coverage`: how often the intervals of replayed logs hold
+the truth for policies that see contexts. Logs of known worlds, where the truth is known.
 
 A world is a table of contexts, each with the mean reward and the cost of every arm; a round draws
 a row. A log is written by a policy that looks at the context. The truth is a simulation in the
@@ -19,10 +19,9 @@ from rich.console import Console
 import purse
 from benchmarks.instance import say
 from purse.base import amounts
-from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
-from research.evidence.coverage import table
+from research.evidence.coverage import estimates, table
 from tests.support import greedy_contexts
 
 LOGS = 1_000
@@ -111,7 +110,7 @@ def ask(place: Place, log: pl.DataFrame, seed: int, **options: Any) -> pl.DataFr
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
     game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
-    return estimate_log(log, **told, **game | options, seed=seed, replicates=200).frame()
+    return estimates(log, **told, **game | options, seed=seed, replicates=200)
 
 
 def campaign(numbers: range) -> pl.DataFrame:
