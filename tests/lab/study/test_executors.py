@@ -272,9 +272,12 @@ def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch
     def init(address: str, **options: Any) -> None:
         raise ConnectionError("ray client\n connection timeout")
 
-    for name, attributes in {
-        "ray": {"init": init}, "ray.util": {}, "ray.util.joblib": {"register_ray": None}
-    }.items():  # fmt: skip
+    modules: dict[str, dict[str, Any]] = {
+        "ray": {"init": init},
+        "ray.util": {},
+        "ray.util.joblib": {"register_ray": None},
+    }
+    for name, attributes in modules.items():
         module = ModuleType(name)
         vars(module).update(attributes)
         monkeypatch.setitem(sys.modules, name, module)
