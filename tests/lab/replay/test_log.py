@@ -266,7 +266,7 @@ def answered(rows: str) -> pl.DataFrame:
     ("rows", "says"),
     [
         (
-            "a ips 9 1; b ips 5 1; a snips 10 1; b snips 6 1",
+            "a replay 9 1; b replay 5 1; a snips 10 1; b snips 6 1",
             "**`a` is estimated best**: it gains **10 ± 1**. It pulls y. The next policy, `b`, "
             "gains 6 ± 1: "
             "4 ± 1.4 less.",
@@ -299,7 +299,7 @@ def answered(rows: str) -> pl.DataFrame:
             "**Buy nothing**: the least that is lost is **-2 ± 0.5**, by `always x`.",
         ),
         (
-            "a ips 0 -1; b ips 5 1; c ips 0 -1; a snips 10 1; b snips 8 0.5; c snips 0 -1",
+            "a replay 0 -1; b replay 5 1; c replay 0 -1; a snips 10 1; b snips 8 0.5; c snips 0 -1",
             "**`a` is estimated best**: it gains **10 ± 1**. It pulls y. The next policy, `b`, "
             "gains 8 ± 0.5: 2 ± 1.1 less. About `c` this log can tell nothing: every method "
             "refuses. The methods differ by more than their intervals for `b`: a sign that an "

@@ -51,7 +51,7 @@ def aligned(source: Source, wanted: Mapping[str, str]) -> Source:
     changes = {old: new for old, new in changes.items() if new not in columns}
     if not changes or len(set(changes.values())) < len(changes):
         return source
-    source.say(", ".join(f"column {old!r} is {new!r}" for old, new in changes.items()))
+    source.add_note(", ".join(f"column {old!r} is {new!r}" for old, new in changes.items()))
     return replace(source, frame=source.frame.rename(changes))
 
 

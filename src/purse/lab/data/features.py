@@ -32,8 +32,8 @@ class Contexts:
     own: frozenset[str] = frozenset()  # features with the range or the classes of the data
 
     @property
-    def seen(self) -> Floats:
-        """(T, A, F) What policies see of them."""
+    def inputs(self) -> Floats:
+        """(T, A, F) The numbers that policies see."""
         return as_seen(self.features, self.values)
 
     @property
@@ -152,7 +152,7 @@ def _offer(source: Source, columns: Sequence[str], arms: Sequence[str]) -> None:
     free = [name for name in columns if not name.endswith(of_arms) and _tells(source, name)]
     names = shlex.quote(",".join(free))
     if free:
-        source.say(
+        source.add_note(
             f"not used: {listed(free)}; features (--features {names}) lets policies see what is "
             "known before an arm is chosen"
         )
@@ -248,7 +248,7 @@ def _encode(source: Source, column: str, feature: Feature) -> Floats:
         cells: list[Any] = source.labels(column)
     else:
         values, good, note = _numbers(source, column)
-        source.say(note, column)
+        source.add_note(note, column)
         if not feature.optional:
             empty = blanked(source.column(column), MISSING)
             source.check_filled(column, empty, "number", _OR_OPTIONAL.format(feature.name))

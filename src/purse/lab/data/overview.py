@@ -56,7 +56,7 @@ def overview(data: Data, question: Question) -> str:
     skips = question.skip_empty or filled is not source
     command = replace(question, budgets=[budget], skip_empty=skips).command(rounds.origin)
     lines = [
-        fold(f"{rounds.name}: a {_what_it_is(rounds)}, as it is read:"),
+        fold(f"{rounds.name}: a {_form_of(rounds)}, as it is read:"),
         "",
         *("  ".join(row).rstrip() for row in align_columns([*_first_rows(rounds, question)])),
         "",
@@ -75,7 +75,7 @@ def overview(data: Data, question: Question) -> str:
 
 
 def _supposed(source: Source, question: Question) -> str:
-    """Return what may stand in for probabilities: equal ones, unless the rows contradict them."""
+    """Choose a stand-in for probabilities: equal ones, unless the rows contradict them."""
     if question.probability in ASSUMED:
         return str(question.probability)
     rounds = read_rounds(source, replace(question, probability="frequency"))
@@ -84,8 +84,8 @@ def _supposed(source: Source, question: Question) -> str:
     return "uniform" if even else "frequency"
 
 
-def _what_it_is(rounds: Rounds) -> str:
-    """Return the form of the rounds in words."""
+def _form_of(rounds: Rounds) -> str:
+    """Describe the form of the rounds."""
     n, arms = len(rounds.rewards if isinstance(rounds, FullTable) else rounds.arm), rounds.arms
     form = "log, one" if isinstance(rounds, Log) else "full table, each"
     return f"{form} of {len(arms)} arms in {n:,} rounds"

@@ -80,8 +80,8 @@ def without_empty(source: Source, question: Question, log: bool) -> Source:
     else:
         arms, numbers = wide_arms(source, question)
         texts = []
-    taken = [*numbers, *texts]
-    more_numbers, more_texts = needed_columns(source, question, arms, taken, spread=spread)
+    used = [*numbers, *texts]
+    more_numbers, more_texts = needed_columns(source, question, arms, used, spread=spread)
     return source.without_empty([*numbers, *more_numbers], [*texts, *more_texts], group)
 
 

@@ -53,8 +53,8 @@ class Source:
     separator: str = ","
     decimal: str | None = None  # the mark before decimals; None: as each column tells
     rows_left: Ints | None = None  # the rows of the file that are left; None: all
-    # what was taken for what, each with the columns that it is about
-    said: dict[str, list[str]] = field(default_factory=dict)
+    # how cells were read and which rows are left out, each note with the columns that it is about
+    columns_of_note: dict[str, list[str]] = field(default_factory=dict)
 
     def numbers(
         self,
@@ -84,7 +84,7 @@ class Source:
             allowed = "number " + " and ".join(limits) if limits else "finite number"
             hint = _hint(value) if np.isnan(array[row]) else ""
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
-        self.say(note, column)
+        self.add_note(note, column)
         return np.array(array)
 
     def cells(self, entries: pl.Series, truth: bool = False) -> Cells:
@@ -122,7 +122,7 @@ class Source:
         return names, np.array(numbers.to_numpy())
 
     def texts(self, column: str) -> pl.Series:
-        """Return the same as a series."""
+        """Return the labels of a column as a series."""
         entries = self.column(column)
         if entries.dtype.is_nested():
             raise self.refuse(0, column, entries[0], "must be a text or a number")
@@ -166,7 +166,7 @@ class Source:
             )
         before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
-        self.say(
+        self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
             "is fair where what is missing has nothing to do with the reward or the cost"
         )
@@ -177,10 +177,10 @@ class Source:
         """How to name the data in a command."""
         return "-" if isinstance(self.path, Piped) else str(self.path)
 
-    def say(self, note: str, *columns: str) -> None:
-        """Keep a note of what was taken for what, once, or for each of several columns."""
+    def add_note(self, note: str, *columns: str) -> None:
+        """Add a note on how the data is read, once, or for each of several columns."""
         if note:
-            about = self.said.setdefault(note, [])
+            about = self.columns_of_note.setdefault(note, [])
             about += [column for column in columns if column not in about]
 
     @property
@@ -190,7 +190,7 @@ class Source:
             f"{'column' if len(about) == 1 else 'columns'} {', '.join(map(repr, about))}: {note}"
             if about
             else note
-            for note, about in self.said.items()
+            for note, about in self.columns_of_note.items()
         ]
 
     def where(self, row: int) -> str:
@@ -231,7 +231,7 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
 
 
 def _read_all(data: Data, decimal: str | None) -> Source:
-    """Return the rows as they are."""
+    """Return the rows of a file, a frame or standard input, cells of texts as texts."""
     if not isinstance(data, (str, os.PathLike)):
         return Source(Path("frame"), frame_of(data), decimal=decimal)
     path: File = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
@@ -249,7 +249,7 @@ def _read_all(data: Data, decimal: str | None) -> Source:
         source = Source(path, read_csv(path, separator), separator, decimal)
     except OSError as error:
         raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
-    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+    source.add_note("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
     return source
 
 

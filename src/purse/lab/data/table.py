@@ -165,7 +165,7 @@ def world_of_table(table: FullTable, *, horizon: int | None = None) -> World:
         table.costs[:, :, None, None],
         last=np.arange(1, n_rounds + 1),
         shuffle=True,
-        features=None if table.contexts is None else table.contexts.seen,
+        features=None if table.contexts is None else table.contexts.inputs,
         n_rounds=n_rounds,
         horizon=rounds,
     )

@@ -96,7 +96,7 @@ def _by_sum(
     job: Job,
     game: CertainGame,
 ) -> dict[str, LogEstimate]:
-    """Return what a game without a simulation gains, by each way to estimate mean rewards."""
+    """Return the estimates of a game without a simulation, by each method."""
     spent = _sum_of(game.pulls, costs).estimate()
     return {
         method: _answer(job, method, _sum_of(game.pulls, means), log, game, log.ess, spent)
@@ -113,7 +113,7 @@ def _sum_of(pulls: Floats, by_log: list[Floats]) -> Resampled:
 def _by_model(
     model: ModelWorld, by_arm: Mapping[str, list[Floats]], job: Job, played: Played
 ) -> dict[str, LogEstimate]:
-    """Return what the estimated world says, by each way to estimate mean rewards."""
+    """Return the estimates from games in the estimated world, by each method."""
     log, sizes, spent = model.log, model.log.ess, _spent_of(played)
     low, high = log.reward_range  # rewards outside count as its ends
     within = log.sums(log.weight * (low + (high - low) * log.inside))
@@ -128,7 +128,7 @@ def _by_model(
 
 
 def _spent_of(played: Played) -> Estimate:
-    """Return what the policy spends of the first resource."""
+    """Return the estimate of what is spent of the first resource."""
     values = np.concatenate([run.spent[:, 0] for _, run in played.main])
     return with_log_error(values, np.array([run.spent[:, 0] for run in played.replicates]))
 
@@ -211,7 +211,7 @@ def _reason(
 ) -> str | None:
     """Return why the log cannot tell what a policy gains that sees contexts, or None."""
     log = logged.log
-    wanted: Ints = played.pulls + np.sum([part.asked for part in (*main, *again)], axis=0)
+    wanted: Ints = played.pulls + np.sum([part.wanted for part in (*main, *again)], axis=0)
     if (why := too_little(log, wanted, log.ess)) is not None:
         return why
     if any(part.lost for part in main):
@@ -232,7 +232,7 @@ def _reason(
 
 
 def as_logged(log: Log, question: Question) -> list[LogEstimate]:
-    """Return what the log itself gained with each budget: the same for every method.
+    """Return the gain of the log itself with each budget: the same for every method.
 
     Refused if the game would have gone on after the last row, with money and rounds left.
     """
@@ -270,7 +270,7 @@ def as_logged(log: Log, question: Question) -> list[LogEstimate]:
 
 
 def _play_rows(log: Log, rows: Ints, units: Ints) -> tuple[float, float, int]:
-    """Return what these rows gain and cost in their order, and how many of them are played."""
+    """Return the gain and the cost of these rows in their order, and how many are played."""
     total = np.cumsum(log.cost[rows], axis=0)
     paid = int((total <= units).all(axis=1).sum())  # costs are not negative: the first ones
     last = min(paid, len(rows) if log.horizon is None else log.horizon)

@@ -71,7 +71,7 @@ def prior_from_log(
     assert isinstance(log, Log)  # which data without probabilities is here
     contexts = np.ones((len(log), 1, 1))
     if log.contexts is not None:
-        contexts = context_rows(log.contexts.seen, len(log), len(log.arms))
+        contexts = context_rows(log.contexts.inputs, len(log), len(log.arms))
     values = np.column_stack([log.inside, log.cost / amounts.UNIT])
     near = validation.number("ridge", ridge, above=0)
     once = np.ones(len(log), np.int64)
