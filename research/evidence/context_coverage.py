@@ -1,5 +1,5 @@
-"""`python -m research.evidence.context_coverage`: how often the intervals that `estimate_log` gives
-for policies that see contexts hold the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.context_coverage`: how often the intervals of replayed logs hold
+the truth for policies that see contexts. Logs of known worlds, where the truth is known.
 
 A world is a table of contexts, each with the mean reward and the cost of every arm; a round draws
 a row. A log is written by a policy that looks at the context. The truth is a simulation in the
@@ -19,12 +19,18 @@ from rich.console import Console
 import purse
 from benchmarks.instance import say
 from purse.base import amounts
+<<<<<<< HEAD
 from purse.cli import execute
 from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from research.commands import quick_option
 from research.evidence.coverage import Effort, table
+=======
+from purse.types import Floats, World
+from purse.worlds._tables import bernoulli_atoms, make_world
+from research.evidence.coverage import estimates, table
+>>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
 from tests.support import greedy_contexts
 
 LOGS, QUICK_LOGS = 1_000, 9
@@ -114,8 +120,13 @@ def ask(place: Place, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFr
         "reward_range": REWARDS,
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
+<<<<<<< HEAD
     game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
     return estimate_log(log, **terms, **game, seed=seed, replicates=effort.replicates).frame()
+=======
+    game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
+    return estimates(log, **told, **game | options, seed=seed, replicates=200)
+>>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from purse.errors import InvalidInput
-from purse.lab.data.columns import _guesses, aligned, name_them
+from purse.lab.data.columns import _by_words, aligned, name_them
 from purse.lab.data.source import read
 from purse.lab.data.text_file import read_cells
 from tests.support.soak import scale
@@ -121,7 +121,7 @@ def test_words_for_nothing_are_empty_among_numbers_and_others_where_they_are_nam
 
 @pytest.mark.parametrize("library", ["pandas", "lazy", "arrow", "batch"])
 def test_frames_are_read_as_files_are(tmp_path: Path, library: str) -> None:
-    columns = {"arm": ["a", None, "b"], "cost": ["1,5 €", "n/a", "2 €"], "reward": [1.0, None, 0.5]}
+    columns = {"arm": ["a", None, "b"], "cost": ["1,5", "n/a", "2"], "reward": [1.0, None, 0.5]}
     if library == "pandas":
         pandas = pytest.importorskip("pandas")
         frame = pandas.DataFrame(columns)
@@ -258,13 +258,9 @@ def test_what_was_written_is_read_and_found_on_its_line(
         (["0,002", "0,0049"], [0.002, 0.0049], "commas are decimal commas"),
         (["0.5", "1,234", "1,234,567.25"], [0.5, 1234, 1234567.25], "commas between thousands"),
         (["1,234,567", "7"], [1234567, 7], "commas between thousands are left out"),
-        (["$0.0049", "-$2", "$ 1,200.50"], [0.0049, -2, 1200.5], "$ is left out"),
-        (["0,5 €", "3 €"], [0.5, 3], "€ is left out, commas are decimal commas"),
-        (["USD 0.5", "2 usd"], [0.5, 2], "usd is left out"),
-        (["30%", "12.5 %"], [0.3, 0.125], "30% is 0.3"),
         (["1 234,5", "12\u202f345,5"], [1234.5, 12345.5], "blanks between thousands are left out"),
         (["True", "no", "YES", "0", ""], [1, 0, 1, 0, None], "true and yes are 1"),
-        (["free", "1"], [None, 1], ""),
+        (["free", "1", "$2", "3 €", "4 usd", "30%"], [None, 1, None, None, None, None], ""),
     ],
 )
 def test_numbers_as_people_write_them(
@@ -285,8 +281,6 @@ def test_numbers_as_people_write_them(
             "may be 1.234 or 1234; say which with decimal (--decimal , or --decimal .)",
         ),
         (["0,5", "0,25", "0.5"], 2, "has a decimal point, and other cells of the column commas"),
-        (["$1", "2 €"], 1, "must be in $, as cells before it are"),
-        (["30%", "0.3"], 1, "must end in %, as other cells of the column do"),
     ],
 )
 def test_what_may_mean_two_things_is_refused(texts: list[str], row: int, message: str) -> None:
@@ -328,8 +322,8 @@ def test_other_case_and_blanks_do_not_matter(names: str, found: str) -> None:
         ("x y", ""),
     ],
 )
-def test_names_are_guessed_by_their_words(names: str, found: str) -> None:
-    assert set(found.split()) <= set(_guesses(names.split()).values())
+def test_names_are_recognised_by_their_words(names: str, found: str) -> None:
+    assert set(found.split()) <= set(_by_words(names.split()).values())
 
 
 def test_the_refusal_of_a_table_names_its_beginnings_and_cuts_no_name() -> None:

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import purse
-from purse.lab.data.log import Log, read_log
-from purse.lab.data.question import Question
-from purse.lab.data.source import read
+from purse.lab.data.log import Log
+from purse.lab.data.question import METHODS
 from purse.lab.replay.bootstrap import Resampled
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.log_words import _finding
-from purse.lab.replay.log_worlds import WEIGHTED, make_model, make_queues
+from purse.lab.replay.model_world import make_model
 from purse.lab.theory.estimate import t_quantile
+from tests.support import replays
 
 SIX: dict[str, Any] = {
     "arm": ["a", "a", "a", "b", "b", "b"],
@@ -27,7 +27,7 @@ SIX: dict[str, Any] = {
 
 
 def log_of(columns: dict[str, Any], **options: Any) -> Log:
-    return read_log(read(pl.DataFrame(columns, strict=False)), Question(**options))
+    return replays.log_of(pl.DataFrame(columns, strict=False), **options)
 
 
 def test_means_of_six_rows_and_of_rows_that_count_twice_or_not_at_all() -> None:
@@ -84,9 +84,8 @@ def test_an_arm_that_was_never_logged_is_there_and_knows_nothing() -> None:
     model = make_model(log)
     assert log.rows.tolist() == [3, 0, 3]
     np.testing.assert_allclose(log.ess, [64 / 24, 0, 64 / 24])
-    np.testing.assert_allclose(make_queues(log).ess, [0.5 + 1 + 0.5, 0, 0.5 + 1 + 0.5])
     assert log.warnings == ()
-    for method in WEIGHTED:
+    for method in METHODS:
         assert model.means(method, model.once())[1] == 0
     assert model.world.cost_min[:, 0].tolist() == [300_000_000, 300_000_000, 500_000_000]
     assert model.world.cost_max[:, 0].tolist() == [1_000_000_000] * 3
@@ -129,10 +128,8 @@ def test_with_equal_probabilities_snips_and_dr_are_plain_averages(columns: dict[
     for method in ("snips", "dr"):
         np.testing.assert_allclose(model.means(method, model.once()), plain, atol=1e-12)
     np.testing.assert_allclose(model.log.ess, model.log.rows)
-    np.testing.assert_allclose(make_queues(model.log).ess, model.log.rows)
-    for ess in (unequal.ess, make_queues(unequal).ess):
-        assert (ess >= 1 - 1e-9).all()
-        assert (ess <= unequal.rows + 1e-9).all()
+    assert (unequal.ess >= 1 - 1e-9).all()
+    assert (unequal.ess <= unequal.rows + 1e-9).all()
 
 
 @given(logs(), st.floats(-10, 10), st.floats(0.1, 10))
@@ -187,7 +184,7 @@ def test_refuses_bad_rows_by_row_and_column(row: int, column: str, cell: Any, me
     cells = list(SIX[column])
     cells[row - 1] = cell
     with pytest.raises(purse.InvalidInput) as refused:
-        log_of(SIX | {column: cells})
+        log_of(SIX | {column: cells}, horizon="none")
     assert str(refused.value).startswith(f"frame, row {row} (from 1), column {column!r}{message}")
 
 
@@ -353,7 +350,7 @@ def test_a_trend_is_no_skill() -> None:
     (warning,) = result.warnings
     assert "mean reward of arm 'A' is 0.8" in warning
     mixed = rows.with_columns(probability=0.5).sample(fraction=1, shuffle=True, seed=1)
-    assert not read_log(read(mixed), Question()).turns
+    assert not replays.log_of(mixed).turns
 
 
 def test_the_answer_says_which_arms_the_best_policy_pulls() -> None:

@@ -12,25 +12,22 @@ import polars as pl
 import pytest
 
 import purse
-from purse.base.progress import Progress
 from purse.compiler.jit import code_folder
 from purse.engine import cpu
 from purse.engine.job import make_job
 from purse.lab.data import question
-from purse.lab.data.log import read_log
 from purse.lab.data.question import METHODS, Question
-from purse.lab.data.source import read
-from purse.lab.replay import bootstrap, estimates, log_worlds, warm
+from purse.lab.replay import bootstrap, estimates, warm
 from purse.lab.replay.bootstrap import with_log_error
 from purse.lab.replay.certain_game import certain_game
 from purse.lab.replay.estimates import _pooled, as_logged
 from purse.lab.replay.log_result import LogResult
-from purse.lab.replay.log_worlds import make_model, make_queues
-from purse.lab.replay.off_policy import estimate_log
+from purse.lab.replay.model_world import make_model
 from purse.lab.replay.table_replay import TableReplay
 from purse.lab.study.compile_ahead import Task
 from purse.lab.study.manifest import Recording
 from purse.lab.theory.estimate import LEVEL
+from tests.support.replays import estimated, log_of
 from tests.support.soak import SOAK, scale
 
 MEANS, COSTS = np.array([0.3, 0.5, 0.6]), np.array([0.3, 0.4, 0.9])
@@ -45,7 +42,7 @@ def few_replicates() -> Iterator[None]:
         yield
 
 
-def log_of(arm: Any, reward: Any, cost: Any, probability: Any) -> pl.DataFrame:
+def frame_of(arm: Any, reward: Any, cost: Any, probability: Any) -> pl.DataFrame:
     columns = {"arm": arm, "reward": reward, "cost": cost, "probability": probability}
     return pl.DataFrame(columns).cast({"reward": pl.Float64})
 
@@ -55,7 +52,7 @@ def sample(n: int, seed: int, logger: Any = LOGGER) -> pl.DataFrame:
     context = rng.integers(2, size=n)
     arm = (rng.random(n)[:, None] > np.asarray(logger)[context].cumsum(axis=1)[:, :2]).sum(axis=1)
     reward = rng.random(n) < MEANS[arm] + np.where(context == 0, 1, -1) * SWING[arm]
-    return log_of(arm, reward, COSTS[arm], np.asarray(logger)[context, arm])
+    return frame_of(arm, reward, COSTS[arm], np.asarray(logger)[context, arm])
 
 
 def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.DataFrame:
@@ -64,67 +61,23 @@ def steady(counts: list[int], rewards: list[float], costs: list[float]) -> pl.Da
     """
     arm = np.repeat(np.arange(len(counts)), counts)
     chances = np.array(counts) / sum(counts)
-    return log_of(arm, np.array(rewards)[arm], np.array(costs)[arm], chances[arm])
+    return frame_of(arm, np.array(rewards)[arm], np.array(costs)[arm], chances[arm])
 
 
 def test_where_nothing_is_random_every_method_is_the_simulation() -> None:
     log, game = steady([90, 60], [0.25, 1.0], [0.25, 1.0]), {"n_paths": 30, "seed": 3}
-    found = estimate_log(log, policies=["uniform"], budgets=[20], **game, reward_range=(0, 1))
+    found = estimated(log, policies=["uniform"], budgets=[20], **game, reward_range=(0, 1))
     world = purse.worlds.atoms([[1], [1]], [[0.25], [1]], [[0.25], [1]])
     run = purse.simulate("uniform", world, 20, **game)
     for row in found.frame().rows(named=True):
         assert row["refused"] is None
         assert row["estimate"] == pytest.approx(run.gain.mean(), rel=1e-12)
-        if row["method"] == "replay":
-            assert row["error"] >= run.gain.std(ddof=1) / math.sqrt(30) - 1e-12
-
-
-def test_replay_takes_each_row_once_a_path() -> None:
-    rewards = 2.0 ** -np.arange(40)
-    ones = np.ones(40)
-    queues = make_queues(
-        read_log(read(log_of([0] * 40, rewards, ones, ones)), Question(reward_range=(0, 1)))
-    )
-    job = make_job("fixed:arm=0", queues.world(queues.once()), 39)
-    found = purse.engine.simulate.play(job, 50, n_workers=1, shown=Progress(""))
-    left_out = rewards.sum() - found.gain
-    assert np.isin(left_out.round(12), rewards.round(12)).all()
-    assert len(np.unique(left_out.round(12))) > 10
-
-
-def test_a_thinned_queue_is_a_fair_sample_although_the_choice_looked_at_the_outcome() -> None:
-    n, rng = 4_000, np.random.default_rng(5)
-    reward = rng.random(n) < 0.3
-    chance = np.where(reward, 0.9, 0.3)
-    arm = (rng.random(n) > chance).astype(int)
-    first = arm == 0
-    log = log_of(arm, np.where(first, reward, 0), np.ones(n), np.where(first, chance, 1 - chance))
-    game: dict[str, Any] = {"policies": ["fixed:arm=0"], "budgets": [200], "n_paths": 100}
-    found = estimate_log(log, **game, methods=["replay", "snips"])
-    assert log.filter(pl.col("arm") == 0)["reward"].mean() > 0.5
-    for low, high in found.frame().select("low", "high").rows():
-        assert low < 200 * 0.3 < high
-
-
-def test_replay_is_refused_where_the_log_is_too_short_and_only_there() -> None:
-    log = steady([90, 60], [0.25, 1.0], [0.25, 1.0])
-    found = estimate_log(log, policies=["fixed:arm=1"], budgets=[50, 60, 70], n_paths=4)
-    assert found.frame().filter(method="replay")["refused"].to_list() == [
-        None,
-        # the pull that ends the game needs a row too
-        *["log too short: a game needs more rounds of arm '1' than the 60 that can be replayed"]
-        * 2,
-    ]
-    refused = found.frame().filter(pl.col("refused").is_not_null())
-    assert refused.select("estimate", "error", "low", "high").null_count().row(0) == (2, 2, 2, 2)
-    assert found.frame().filter(method="snips")["estimate"].to_list() == pytest.approx([50, 60, 70])
-    assert "log too short: replay plays each logged row at most once" in str(found)
 
 
 def test_refuses_who_plays_an_arm_that_was_never_or_hardly_logged() -> None:
     log = steady([90, 12], [0.25, 1.0], [0.25, 1.0])
     who = ["uniform", "fixed:arm=0", "fixed:arm=2"]
-    found = estimate_log(
+    found = estimated(
         log, policies=who, budgets=[5], n_paths=4, methods=["snips"], arms=["0", "1", "2"]
     ).frame()
     assert found["refused"].to_list() == [
@@ -139,12 +92,12 @@ def binary(counts: list[int], ones: list[int]) -> pl.DataFrame:
     """A log of arms with so many rows, and so many rewards of 1 among them; each pull costs 1."""
     rewards = [np.arange(n) < k for n, k in zip(counts, ones, strict=True)]
     arm, chances = np.repeat(np.arange(len(counts)), counts), np.array(counts) / sum(counts)
-    return log_of(arm, np.concatenate(rewards), np.ones(len(arm)), chances[arm])
+    return frame_of(arm, np.concatenate(rewards), np.ones(len(arm)), chances[arm])
 
 
 def test_refuses_who_draws_few_rewards_and_cuts_intervals_at_the_range() -> None:
     who = ["fixed:arm=0", "fixed:arm=1", "fixed:arm=2", "uniform"]
-    found = estimate_log(binary([200, 200, 100], [9, 10, 98]), policies=who, budgets=[100]).frame()
+    found = estimated(binary([200, 200, 100], [9, 10, 98]), policies=who, budgets=[100]).frame()
     for refused, *ends in found.filter(method="snips").select("refused", "low", "high").rows():
         assert refused is not None or 0 <= ends[0] < ends[1] <= 100
     found = found.filter(method="snips")
@@ -152,7 +105,7 @@ def test_refuses_who_draws_few_rewards_and_cuts_intervals_at_the_range() -> None
     assert found["refused"].to_list() == [few, None, None, None]
     assert found["high"][2] == 100
     assert (
-        estimate_log(binary([200], [0]), policies=who[:1], budgets=[100], methods=["snips"])
+        estimated(binary([200], [0]), policies=who[:1], budgets=[100], methods=["snips"])
         .frame()["refused"][0]
         .startswith("too few rewards")
     )
@@ -161,8 +114,8 @@ def test_refuses_who_draws_few_rewards_and_cuts_intervals_at_the_range() -> None
 def test_a_policy_that_does_not_learn_is_a_sum() -> None:
     log, game = sample(800, 4), {"methods": ["snips", "dr"], "n_paths": 2}
     log = log.with_columns(cost=pl.lit(0.5))
-    found = estimate_log(log, policies=["uniform", "fixed:arm=2"], budgets=[30.2], **game).frame()
-    table = read_log(read(log), Question())
+    found = estimated(log, policies=["uniform", "fixed:arm=2"], budgets=[30.2], **game).frame()
+    table = log_of(log)
     model = make_model(table)
     for method in ("snips", "dr"):
         means = model.means(method, model.once())
@@ -174,7 +127,7 @@ def test_a_policy_that_does_not_learn_is_a_sum() -> None:
 
 
 def test_a_game_is_certain_if_its_money_cannot_run_out_before_its_rounds() -> None:
-    world = make_model(read_log(read(sample(800, 4)), Question(horizon=40))).world
+    world = make_model(log_of(sample(800, 4), horizon=40)).world
     for policy, budget, pulls in (
         ("uniform", 36, [40 / 3] * 3),
         ("fixed:arm=1", 16, [0, 40, 0]),
@@ -189,7 +142,7 @@ def test_a_game_is_certain_if_its_money_cannot_run_out_before_its_rounds() -> No
 def test_the_same_seed_gives_the_same_numbers_whatever_the_number_of_threads() -> None:
     game: dict[str, Any] = {"policies": ["uniform"], "budgets": [20, 30], "n_paths": 10}
     one, two, other = (
-        estimate_log(sample(600, 3), **game, seed=seed, n_workers=n).frame()
+        estimated(sample(600, 3), **game, seed=seed, n_workers=n).frame()
         for seed, n in ((8, 1), (8, 3), (9, None))
     )
     assert one.equals(two)
@@ -207,7 +160,7 @@ def test_the_error_holds_the_log_and_the_simulation_by_hand() -> None:
 
 
 def test_replicates_do_not_follow_the_numbers_that_made_the_log() -> None:
-    model = make_model(read_log(read(sample(3_000, 0)), Question()))
+    model = make_model(log_of(sample(3_000, 0)))
     rows = model.log.rows
     replicates = (model.redrawn(bootstrap.generator(0, number)) for number in range(100))
     redrawn = np.array([model.log.sums(counts) for counts in replicates])
@@ -223,13 +176,13 @@ def test_effective_sample_size_of_a_policy() -> None:
 
 def test_results_for_people_and_about_arms() -> None:
     log = sample(600, 4).with_columns(probability=pl.lit(1.0))
-    found = estimate_log(log, policies=["uniform"], budgets=[20], n_paths=10)
+    found = estimated(log, policies=["uniform"], budgets=[20], n_paths=10)
     head, answer, *_, columns, line = str(found).partition("\n\nThe 95%")[0].splitlines()
     assert head == "frame: 600 logged rounds of 3 arms; no limit on rounds"
     assert (
         answer == "The log contradicts its probabilities (of 0, 1 and 2), so do not rely on this:"
     )
-    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "replay", "rounds", "spent"]
+    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "rounds", "spent"]
     assert line.split()[0] == "uniform"
     assert all(len(each) <= 80 for each in str(found).splitlines())
     assert [text[32:35] for text in found.warnings] == ["'0'", "'1'", "'2'"]
@@ -254,7 +207,7 @@ def test_results_for_people_and_about_arms() -> None:
 def test_refuses_bad_input_by_name(options: dict[str, Any], message: str) -> None:
     given: dict[str, Any] = {"data": sample(50, 0), "policies": ["uniform"], "budgets": [10]}
     with pytest.raises(purse.InvalidInput, match=message):
-        estimate_log(**given | options)
+        estimated(**given | options)
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -271,7 +224,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(monkeypatch: pytest.Monke
     inside = np.zeros((n_logs, len(truths) * len(METHODS)))
     for number in range(n_logs):
         log, game = sample(1_000, 100 + number), {"budgets": [budget], "n_paths": scale(30, 100)}
-        found = estimate_log(
+        found = estimated(
             log, policies=list(truths), **game, seed=number, reward_range=(0, 1)
         ).frame()
         assert found["refused"].null_count() == len(found)
@@ -300,8 +253,8 @@ LOG = pl.DataFrame(
 
 
 def logged(budget: float, horizon: int | None) -> Any:
-    asked = Question(budgets=[budget], methods=["snips"], replicates=20, horizon=horizon)
-    (answer,) = as_logged(read_log(read(LOG), asked), asked)
+    asked = Question(budgets=[budget], methods=["snips"], replicates=20, horizon=horizon or "none")
+    (answer,) = as_logged(log_of(LOG, **vars(asked)), asked)
     return answer
 
 
@@ -446,11 +399,13 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[Task]:
 
 def test_loops_are_compiled_and_found_by_other_processes(asked: list[Task]) -> None:
     assert purse.lab.warm("uniform") == code_folder()
-    ours, logged = (task.recipe.make() for task in asked)
-    assert (ours.world.draw, logged.world.draw) == (None, log_worlds.draw)
-    for task in asked:
-        again = pickle.loads(pickle.dumps(task.recipe))
-        assert cpu.compiled_loop(again.make()) is cpu.compiled_loop(task.recipe.make())
+    (task,) = asked
+    again = pickle.loads(pickle.dumps(task.recipe))
+    job = task.recipe.make()
+    assert cpu.compiled_loop(again.make()) is cpu.compiled_loop(job)
+    # a log's world has the loop of all others
+    logged = make_job("uniform", make_model(log_of(LOG)).world, 5)
+    assert cpu.compiled_loop(logged) is cpu.compiled_loop(job)
 
 
 def test_the_default_is_what_others_take_by_default(asked: list[Task]) -> None:
@@ -478,5 +433,5 @@ def test_a_log_is_compiled_once_for_all_methods_and_all_players_at_once(
         estimates, "warm_up_all", lambda jobs, recipes, bar, workers: keys.extend(jobs)
     )
     game: dict[str, Any] = {"budgets": 5, "n_paths": 2, "replicates": 2, "references": True}
-    estimate_log(LOG, policies=["uniform"], **game)
+    estimated(LOG, policies=["uniform"], **game)
     assert keys == ["uniform", "fixed:arm=0"]

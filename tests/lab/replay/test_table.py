@@ -14,11 +14,11 @@ from purse.base import amounts
 from purse.engine.draws import draws
 from purse.errors import InvalidInput
 from purse.lab.data.question import Question
-from purse.lab.data.reading import open_source, without_empty
+from purse.lab.data.rounds import open_rounds, open_source, without_empty
 from purse.lab.data.table import FullTable, read_table, world_of_table
 from purse.lab.replay.lead_over_rival import Rows
 from purse.lab.replay.references import _lp_by_context, _play_mixture, references
-from purse.lab.replay.table_replay import default_policies, replay_table
+from purse.lab.replay.table_replay import default_policies
 from purse.lab.study.manifest import StudyFacts, TableFacts
 from purse.lab.theory.fluid import hindsight, mix
 from purse.types import Floats, Ints
@@ -75,7 +75,7 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
         (
             "x,y\n1,1\n",
             " has no column 'arm', 'reward', 'cost', nor reward_ARM and cost_ARM for each arm; it "
-            "has x, y; name them: --arm NAME --reward y --cost x. A log without "
+            "has x, y; name them: --arm NAME --reward NAME --cost NAME. A log without "
             "probabilities needs probability (--probability) uniform, if every arm was as likely "
             "in every round, or frequency, if the choice had nothing to do with the round",
         ),
@@ -102,7 +102,7 @@ def test_wide_and_long_are_the_same_table(tmp_path: Path) -> None:
 def test_what_is_no_table_is_refused_in_one_line(tmp_path: Path, text: str, message: str) -> None:
     path = written(tmp_path, text)
     with pytest.raises(InvalidInput) as refused:
-        replay_table(path, budgets=5)
+        read_table(path)
     assert str(refused.value) == f"{path}{message}"
 
 
@@ -119,7 +119,7 @@ def test_what_cannot_be_played_is_refused(
     changes: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(InvalidInput, match=message):
-        replay_table(**{"data": written(tmp_path, WIDE), "budgets": 5, **changes})
+        purse.replay(**{"data": written(tmp_path, WIDE), "budgets": 5, **changes})
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_zero_stays_in_the_range_of_rewards(
 
 
 def test_a_table_by_hand(tmp_path: Path) -> None:
-    found = replay_table(
+    found = purse.replay(
         written(tmp_path, WIDE), policies=["uniform"], budgets=[6, 100], n_paths=5, seed=0
     )
     frame = found.frame()
@@ -175,7 +175,7 @@ def test_an_answer_counts_the_chance_in_the_rows(better: int, told: bool) -> Non
     right = [1.0] * 10 + [0.0] * 15
     rewards = {"reward_a": right[::-1], "reward_b": [1.0] * better + right[better:]}
     frame = pl.DataFrame(rewards | {"cost_a": 1, "cost_b": 1})
-    result = replay_table(frame, policies="uniform", budgets=25, n_paths=20)
+    result = purse.replay(frame, policies="uniform", budgets=25, n_paths=20)
     differences = (frame["reward_b"] - frame["reward_a"]).to_numpy()
     row = result.frame().row(by_predicate=pl.col("player").str.starts_with("always b"), named=True)
     assert row["rival"] == "a"
@@ -262,7 +262,7 @@ def test_the_same_seed_gives_the_same_numbers_whatever_the_threads_and_a_folder_
     path, there = written(tmp_path, WIDE), tmp_path / "kept"
     game: dict[str, Any] = {"policies": "uniform", "budgets": [5], "n_paths": 8, "seed": 3}
     one, two, kept = (
-        replay_table(path, **game, n_workers=workers, folder=folder).frame()
+        purse.replay(path, **game, n_workers=workers, folder=folder).frame()
         for workers, folder in ((1, None), (2, there), (1, there))
     )
     assert one.equals(two)
@@ -332,8 +332,9 @@ def test_empty_cells_are_refused_unless_the_feature_is_optional() -> None:
     ):
         read_table(holes, Question(features="length"))
     asked = Question(features="length", skip_empty=True)
-    source = without_empty(open_source(holes, asked), asked, log=False)
-    assert len(read_table(source, asked).rewards) == 3
+    table = open_rounds(holes, asked)
+    assert isinstance(table, FullTable)
+    assert len(table.rewards) == 3
     asked = Question(features={"length": {"optional": True}}, skip_empty=True)
     assert without_empty(open_source(holes, asked), asked, log=False).frame.height == 4
     values, _ = seen(holes, {"length": {"optional": True}})
@@ -380,7 +381,7 @@ def test_what_is_no_feature_is_refused_in_one_line(
     data: pl.DataFrame, features: Any, message: str
 ) -> None:
     with pytest.raises(InvalidInput) as refused:
-        replay_table(data, budgets=2, features=features)
+        purse.replay(data, budgets=2, features=features)
     assert str(refused.value) == message
 
 
@@ -395,7 +396,7 @@ def test_too_many_classes_are_refused_with_the_first_text_and_per_arm_needs_feat
     )):  # fmt: skip
         read_table(frame, Question(features="length"))
     with pytest.raises(InvalidInput, match="per_arm=True: needs features"):
-        replay_table(wide(), budgets=2, per_arm=True)
+        purse.replay(wide(), budgets=2, per_arm=True)
 
 
 def classes(seed: int) -> tuple[Floats, Floats, Ints]:
@@ -444,9 +445,9 @@ def test_contextual_policies_see_the_table_and_blind_ones_do_not(tmp_path: Path)
     )
     game: dict[str, Any] = {"budgets": [100], "n_paths": 5}
     players = [GREEDY, "uniform"]
-    with_x = replay_table(frame, policies=players, **game, features=["x"], folder=tmp_path)
+    with_x = purse.replay(frame, policies=players, **game, features=["x"], folder=tmp_path)
     rows = {row["player"]: row for row in with_x.frame().rows(named=True)}
-    without = replay_table(frame, policies="uniform", **game).frame()
+    without = purse.replay(frame, policies="uniform", **game).frame()
     blind = {row["player"]: row for row in without.rows(named=True)}
     assert rows["uniform"] == blind["uniform"]
     assert rows[GREEDY]["gain"] > 85 > 65 > blind["uniform"]["gain"]
