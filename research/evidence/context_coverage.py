@@ -19,18 +19,12 @@ from rich.console import Console
 import purse
 from benchmarks.instance import say
 from purse.base import amounts
-<<<<<<< HEAD
 from purse.cli import execute
-from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from research.commands import quick_option
 from research.evidence.coverage import Effort, table
-=======
-from purse.types import Floats, World
-from purse.worlds._tables import bernoulli_atoms, make_world
-from research.evidence.coverage import estimates, table
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+from research.evidence.coverage import ask as ask_log
 from tests.support import greedy_contexts
 
 LOGS, QUICK_LOGS = 1_000, 9
@@ -120,13 +114,8 @@ def ask(place: Place, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFr
         "reward_range": REWARDS,
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
-<<<<<<< HEAD
     game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
-    return estimate_log(log, **terms, **game, seed=seed, replicates=effort.replicates).frame()
-=======
-    game |= {"n_paths": PATHS, "methods": METHODS, "policies": POLICIES}
-    return estimates(log, **told, **game | options, seed=seed, replicates=200)
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+    return ask_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:

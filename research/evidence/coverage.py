@@ -20,16 +20,12 @@ from rich.table import Table
 
 import purse
 from benchmarks.instance import say
-<<<<<<< HEAD
 from purse.cli import execute
 from purse.cli.options import option
-from purse.lab.replay.off_policy import estimate_log
-=======
 from purse.lab.data.log import Log
 from purse.lab.data.question import NO_LIMIT, Question
 from purse.lab.data.rounds import open_rounds
 from purse.lab.replay.off_policy import estimate
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
 from purse.types import Floats
 from research.commands import quick_option
 
@@ -148,10 +144,7 @@ def sample(place: Place, logger: Floats, n_rows: int, rng: np.random.Generator) 
     )
 
 
-<<<<<<< HEAD
-def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
-=======
-def estimates(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
+def ask(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
     """Return what the policies of a question gain, without references."""
     question = Question(**fields)
     log = open_rounds(data, question)
@@ -159,8 +152,7 @@ def estimates(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
     return estimate(log, question).frame()
 
 
-def campaign(numbers: range) -> pl.DataFrame:
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
     """Return a row for each log, policy and method: the estimate, its interval and the truth."""
     cases = list(itertools.product(PLACES, LOGGERS))
     places = [
@@ -184,29 +176,16 @@ def campaign(numbers: range) -> pl.DataFrame:
             "cost_max": place.costs.max(axis=(0, 2)),
             "reward_range": REWARDS,
         }
-<<<<<<< HEAD
-        estimates = estimate_log(
-=======
-        found = estimates(
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+        estimates = ask(
             log,
             policies=effort.policies,
             budgets=place.budget,
-<<<<<<< HEAD
-            horizon=place.horizon,
+            horizon=place.horizon or NO_LIMIT,
             n_paths=effort.paths,
             replicates=effort.replicates,
             seed=number,
             **terms,
-        ).frame()
-=======
-            horizon=place.horizon or NO_LIMIT,
-            n_paths=PATHS,
-            replicates=REPLICATES,
-            seed=number,
-            **told,
         )
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
         true = pl.Series(
             "truth", [truths[place.name, place.budget, policy] for policy in estimates["policy"]]
         )
@@ -230,11 +209,7 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
         arm = rng.integers(len(SPREAD), size=n_rows)
         reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
         log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
-<<<<<<< HEAD
-        estimates = estimate_log(
-=======
-        found = estimates(
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+        estimates = ask(
             log,
             policies=["uniform", "fixed:arm=1"],
             budgets=n_rows,

@@ -151,11 +151,7 @@ class _JournalReader:
                     f"it: {shorten(why)}"
                 ) from None
 
-<<<<<<< HEAD
-    def asked(self, entry: LedgerEntry) -> None:
-=======
-    def count_ask(self, entry: Entry) -> None:
->>>>>>> 1f6f86a47129dcd521c11ddf24d9be61784b1b54
+    def count_ask(self, entry: LedgerEntry) -> None:
         """Count which arms could be chosen for a ticket."""
         level, body = self.level, entry.body
         mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None
