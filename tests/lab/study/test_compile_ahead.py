@@ -112,9 +112,9 @@ SOME = {"c": RECIPES["c"]}
     [
         ({}, SOME, 2, [["c"]]),
         ({}, {**SOME, "d": NOWHERE}, 2, [["c"]]),
-        ({"PATIENCE_S": 0}, RECIPES, 1, []),
-        ({"PATIENCE_S": 0}, {}, 2, []),
-        ({"PATIENCE_S": 3600}, RECIPES, 2, []),  # all is done before
+        ({"_PATIENCE_S": 0}, RECIPES, 1, []),
+        ({"_PATIENCE_S": 0}, {}, 2, []),
+        ({"_PATIENCE_S": 3600}, RECIPES, 2, []),  # all is done before
         ({"code_folder": lambda: None}, RECIPES, 2, []),
         ({"sys.executable": ""}, RECIPES, 2, []),
     ],
