@@ -10,8 +10,7 @@ import pytest
 from purse import Account, Campaign, InvalidInput
 from purse.campaign.storage.connect import in_memory
 from purse.errors import CampaignExists, NoSuchStorage, NotFound
-from tests.support.accounts import campaign, company, opened
-from tests.support.campaigns import refusal
+from tests.support.campaigns import campaign, company, opened, refusal
 from tests.support.storages import START, MemoryHarness
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from purse import Account
-from tests.support.accounts import balance, campaign
+from tests.support.campaigns import balance, campaign
 from tests.support.processes import forked
 from tests.support.soak import scale
 from tests.support.storages import StorageHarness

@@ -12,7 +12,7 @@ import pytest
 from purse import PurseError
 from purse.campaign.storage.postgres import _PostgresSession
 from purse.campaign.storage.sqlite import _SqliteSession
-from tests.support.accounts import balance, campaign, company
+from tests.support.campaigns import balance, campaign, company
 from tests.support.level_mutations import look_at_the_campaign_only
 from tests.support.mutations import NEVER_OVERSPENT, without
 from tests.support.storages import StorageHarness

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 from purse import cli
 from tests.support.cli import WORLD
-from tests.support.fake_gpu import fake_gpu
+from tests.support.lab import fake_gpu
 
 REGRET = ["lab", "regret", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]
 COMPARE = ["compare", "uniform", "-w", WORLD, "-b", "50", "-n", "3"]

@@ -11,8 +11,7 @@ from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
 from purse.service import live_view
 from tests.service.stage import BEGUN, Stage
-from tests.support.server import LONG, Served, served
-from tests.support.service import TestClient, running
+from tests.support.service import LONG, Served, TestClient, running, served
 
 View = Callable[..., AbstractContextManager[Any]]
 

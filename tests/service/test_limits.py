@@ -11,8 +11,7 @@ from purse.errors import InvalidInput
 from purse.service import limits
 from purse.service.limits import TokenBuckets
 from purse.service.settings import Settings
-from tests.support.server import LONG, served
-from tests.support.service import bearer, problem, service, token_file
+from tests.support.service import LONG, bearer, problem, served, service, token_file
 
 
 def test_a_bucket_gives_its_rate_and_no_more() -> None:

@@ -15,8 +15,7 @@ from purse.campaign.storage.connect import in_memory
 from purse.errors import InvalidInput, PurseError
 from purse.service.listeners import listening
 from purse.service.settings import Settings
-from tests.support.server import served
-from tests.support.service import PROMPTS, bearer, problem, service, token_file
+from tests.support.service import PROMPTS, bearer, problem, served, service, token_file
 
 
 @pytest.fixture

@@ -13,9 +13,8 @@ from purse.campaign.storage.storage import Storage
 from purse.service import threads
 from purse.service.app import Service
 from purse.service.settings import Settings
-from tests.support.loops import in_loop
-from tests.support.server import LONG
-from tests.support.service import HERE, PROMPTS, problem
+from tests.support.processes import in_loop
+from tests.support.service import HERE, LONG, PROMPTS, problem
 
 ASKS = 60
 AT = "/campaigns/prompts"

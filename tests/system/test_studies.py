@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.lab import STUDY, command, run
 from tests.support.soak import SOAK, scale
-from tests.support.study_runs import STUDY, command, run
 
 KILLS = scale(2, 10)
 

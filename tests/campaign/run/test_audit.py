@@ -19,7 +19,7 @@ from purse.campaign.run.learner import Learner
 from purse.campaign.storage.connect import connect, in_memory
 from purse.campaign.storage.storage import Storage
 from purse.policies import replan
-from tests.support.accounts import campaign, company
+from tests.support.campaigns import campaign, company
 from tests.support.storages import MemoryHarness
 from tests.support.tree import Change, Tree, execute, findings, forge
 
