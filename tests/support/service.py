@@ -19,10 +19,9 @@ from purse.campaign.storage.storage import Storage
 from purse.service import problems, tokens
 from purse.service.app import Service
 from purse.service.budgets import Budgets
-from purse.service.listeners import listening
 from purse.service.live_view import LiveViews
 from purse.service.routes import _Endpoint
-from purse.service.server import Server
+from purse.service.server import Server, listening
 from purse.service.settings import Settings
 
 with warnings.catch_warnings():

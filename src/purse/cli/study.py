@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.optional import check_lab
-from purse.cli import complete
 from purse.cli.options import (
     PATH,
     WORLD_HELP,
     common,
+    complete_worlds,
     delay_option,
     device_option,
     json_option,
@@ -51,7 +51,7 @@ _study_argument = click.argument(
     "-w --world WORLD worlds",
     f"{WORLD_HELP}; repeat it for several [default: four worlds].",
     multiple=True,
-    shell_complete=complete.worlds,
+    shell_complete=complete_worlds,
 )
 @option(
     "-b --budget budgets",
