@@ -126,9 +126,7 @@ def _chained(*options: Callable[[F], F]) -> Callable[[F], F]:
 _stop_option = option(
     "--stop", "Stop rule when a pull cannot be paid: exit, hold, retry or fit.", default="exit"
 )
-_on_option = option(
-    "--on ADDRESS", "Cluster: ray, ray://HOST:PORT, dask or dask://HOST:PORT; it changes no number."
-)
+_on_option = option("--on ADDRESS", "Cluster: ray or ray://HOST:PORT; it changes no number.")
 # those that `compare` and `simulate` share, and those of verbs that run a study
 common = _chained(json_option, workers_option, _stop_option, seed_option)
 run_options = _chained(json_option, _on_option, device_option, workers_option)
