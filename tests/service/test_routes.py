@@ -27,6 +27,8 @@ from tests.support.processes import in_loop
 from tests.support.service import HERE, LONG, PROMPTS, TestClient, empty, problem, running, service
 
 AT = "/campaigns/prompts"
+READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
+ASKS = 60
 
 
 def ask(client: Any, **body: Any) -> list[dict[str, Any]]:
@@ -160,10 +162,6 @@ def test_headers_of_every_answer(untouched: TestClient) -> None:
         made = untouched.get("/campaigns", headers={"X-Request-Id": bad}).headers["X-Request-Id"]
         assert made != bad
         assert len(made) == 32
-
-
-ASKS = 60
-READS = (f"{AT}/tickets", f"{AT}/journal", f"{AT}/picture")
 
 
 class Locked(Storage):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -81,3 +82,19 @@ def last_ask(campaign: Campaign) -> dict[str, Any]:
     """The body of the last ticket's entry in the journal."""
     body: dict[str, Any] = [entry for entry in campaign.journal() if entry.kind == "asked"][-1].body
     return body
+
+
+def exported(campaign: Campaign, **how: Any) -> StringIO:
+    """The journal as `export` writes it, to be read from its beginning."""
+    file = StringIO()
+    campaign.export(file, **how)
+    file.seek(0)
+    return file
+
+
+def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
+    """Pull an arm as often as there are rewards."""
+    tickets = campaign.ask_many(len(rewards), arms=[arm])
+    campaign.tell_many(
+        [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]
+    )

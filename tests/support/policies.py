@@ -21,6 +21,7 @@ from purse.testing import check_policy
 from purse.testing.games import suitable
 from purse.testing.policy import _checks_on
 from purse.types import Floats, Now, Problem, Ticket, World
+from tests.support.paths import SCRIPTED
 from tests.support.soak import SOAK, scale
 
 EXACT = 1e-12
@@ -303,3 +304,9 @@ class Greedy:
     def update(self, now: Now, arm: int, reward: float, cost: Any) -> None:
         self.rewards[arm] += reward
         self.costs[arm] += np.max(cost)
+
+
+def scripted(script: Any, **options: Any) -> str:
+    """The policy that plays the rows of a script in turn."""
+    rows = {"script": script, **options}
+    return f"{SCRIPTED}:" + ",".join(f"{name}={value}" for name, value in rows.items())
