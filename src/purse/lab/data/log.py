@@ -22,6 +22,7 @@ from purse.lab.data.features import Contexts, read_contexts
 from purse.lab.data.question import Question
 from purse.lab.data.source import Source
 from purse.lab.data.table import cost_units
+from purse.lab.data.text_file import read_cells
 from purse.types import Floats, Ints, Outages, World
 
 # standard errors between stated probabilities and frequencies that are no chance any more
@@ -287,8 +288,10 @@ def read_log(source: Source, question: Question) -> Log:
 def _like_probabilities(source: Source, question: Question) -> str | None:
     """Return a column that by its name and its numbers has the probabilities."""
     name = find_columns(source, question.names).get("probability")
-    values = None if name is None else source.cells(source.column(name)).values.drop_nulls()
-    return None if values is None or not ((values > 0) & (values <= 1)).all() else name
+    if name is None:
+        return None
+    values = read_cells(source.column(name), decimal=source.decimal).values.drop_nulls()
+    return name if ((values > 0) & (values <= 1)).all() else None
 
 
 def _assume(
