@@ -77,7 +77,7 @@ policy = purse.Policy(sys.argv[1], n_arms=4, budget=10, cost_min=1)
 policy._steps._kind.ask.compile()
 arm = policy.ask().arm
 bound = purse.compiler.jit._bound.values()
-(stats,) = (each.machine_code.stats for each in bound if each.function.__name__ == "ask_at")
+(stats,) = (each.machine_code.stats for each in bound if each.function.__name__ == "_ask_at")
 hits, misses = sum(stats.cache_hits.values()), sum(stats.cache_misses.values())
 print(json.dumps({"arm": arm, "hits": hits, "misses": misses}))
 """

@@ -15,7 +15,7 @@ from purse.base import amounts
 from purse.campaign.api.states import FAILED, HELD, PRESUMED, SETTLED, SKIPPED, TOLD, VOID
 from purse.campaign.ledger.ask_inputs import from_body
 from purse.campaign.ledger.campaign_level import CampaignLevel
-from purse.campaign.ledger.entry import Entry
+from purse.campaign.ledger.entry import LedgerEntry
 from purse.campaign.ledger.ticket import SKIP
 from purse.campaign.rules.allowed_arms import allowed_arms, needs
 from purse.campaign.rules.asks import explored_arms
@@ -128,7 +128,7 @@ class _JournalReader:
         self.drawn: Counter[int] = Counter()
         self.fold(entries)
 
-    def fold(self, entries: Iterable[Entry]) -> None:
+    def fold(self, entries: Iterable[LedgerEntry]) -> None:
         """Take in all entries."""
         level = self.level
         for entry in entries:
@@ -151,7 +151,7 @@ class _JournalReader:
                     f"it: {shorten(why)}"
                 ) from None
 
-    def count_ask(self, entry: Entry) -> None:
+    def count_ask(self, entry: LedgerEntry) -> None:
         """Count which arms could be chosen for a ticket."""
         level, body = self.level, entry.body
         mask = from_body(body["mask"], self.terms.n_arms) if "mask" in body else None

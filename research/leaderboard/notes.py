@@ -1,4 +1,6 @@
-"""Comparisons on pages of single suites: contexts or none, and the default or arms alone."""
+"""Notes below the advice of a suite: what an adversary takes, and what is worth how much: contexts,
+a number of requests that is told, the default beside arms alone.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,10 @@ from purse import policies
 from purse.base.text import MISSING, format_known, write_markdown_table
 from purse.lab.theory.contexts import lp_with_contexts, lp_without_contexts
 from research.leaderboard.case import Case, worlds_of
-from research.leaderboard.tables import link
-from research.leaderboard.with_contexts import sees_contexts
+from research.leaderboard.in_traffic import FEWER, TOLD, UNTOLD
+from research.leaderboard.record import ADVERSARY
+from research.leaderboard.suites import BY_CLASS, sees_contexts
+from research.leaderboard.tables import link, percent, rank
 
 if TYPE_CHECKING:
     from research.leaderboard.record import Record
@@ -19,10 +23,10 @@ WORTH_IT = 0.02  # of the optimum: a smaller difference does not count
 
 def blind_share(case: Case) -> float:
     """Return the LP without contexts as a share of the LP with contexts."""
-    (place,) = worlds_of(case)
-    horizon = case.horizon or place.horizon
-    whole = lp_with_contexts(place, case.budget, horizon=horizon)
-    return lp_without_contexts(place, case.budget, horizon=horizon) / whole
+    (world,) = worlds_of(case)
+    horizon = case.horizon or world.horizon
+    whole = lp_with_contexts(world, case.budget, horizon=horizon)
+    return lp_without_contexts(world, case.budget, horizon=horizon) / whole
 
 
 def best_share(record: Record, case: Case, *, seeing: bool) -> tuple[float, str] | None:
@@ -98,4 +102,52 @@ def trivial_shares(record: Record, _: str | None) -> list[str]:
         f"In no case does `{policy}`, the default, earn less than "
         f"{smallest(rows, 'cheapest')} of what the cheapest arm alone earns, or than "
         f"{smallest(rows, 'best')} of what the best arm alone does."
+    ]
+
+
+def against_adversary(record: Record, _: str | None) -> list[str]:
+    """Return what policies lose to an adversary, whose optimum is known only afterwards."""
+    if ADVERSARY not in record.situations:
+        return []
+    cases = record.situations[ADVERSARY]
+    means = {policy: record.mean_over(policy, cases) for policy in record.policies}
+    lowest = min(mean for mean in means.values() if mean is not None)
+    default = means.get(policies.DEFAULT)
+    text = f"Against an adversary the best policy still loses {percent(lowest)}"
+    if default is not None:
+        text += f", and `{policies.DEFAULT}`, the default, {percent(default)}"
+    return [
+        f"{text}: two worlds look the same until it is too late to react.\n"
+        "SAPO (Auer and Chiang, 2016) is missing because its pseudo-code is not public, and "
+        "BalancedExploration (Badanidiyuru, Kleinberg and Slivkins) because its authors leave open "
+        "how to compute it."
+    ]
+
+
+def traffic_notes(record: Record, _: str | None) -> list[str]:
+    """Return what a number of requests is worth that a player knows."""
+    lowest = {}
+    for situation in (TOLD, UNTOLD, FEWER):
+        choices = rank(record, [situation]) if situation in record.situations else []
+        if not choices:
+            return []
+        lowest[situation] = percent(choices[0].mean)
+    return [
+        f"Say how many requests will come: told the number, the best policy loses "
+        f"{lowest[TOLD]}; told nothing it loses {lowest[UNTOLD]}, because money that might have to "
+        f"last for ever is hardly spent; told twice the number, {lowest[FEWER]}.\n"
+        'A campaign can forecast it from the times of asks, `horizon="traffic"`; '
+        "that needs a clock, and is not played here."
+    ]
+
+
+def context_notes(record: Record, pages: str | None) -> list[str]:
+    """Return what contexts are worth in each case."""
+    return [
+        "*Worth* is what the best mixture of arms for each context gains more than the best "
+        "mixture for all, for players who know all means.\n"
+        "The other columns are what the best policies gain, blind and with contexts, as shares of "
+        f"the optimum, and the difference: within {WORTH_IT:.0%} there is none.\n"
+        f"`{BY_CLASS}` is blind unless contexts are classes.",
+        worth_table(record, pages),
     ]

@@ -19,14 +19,8 @@ from tests.support.storages import MemoryHarness
 
 # three arms: the chance of a reward of 1, what a pull costs, and the chance of the dearer price
 MEANS, PRICES, DEAR = (0.3, 0.55, 0.5), ((0.2, 1.0), (0.3, 1.0), (0.4, 1.0)), (0.3, 0.4, 0.5)
-
-
 ARMS = ("small", "middle", "large")
-
-
 BUDGET, EXPLORE = 2_000, 0.05
-
-
 EXPLORED: dict[str, Any] = {
     "arms": dict.fromkeys(ARMS, 1),
     "budget": BUDGET,
