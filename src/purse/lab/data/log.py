@@ -250,7 +250,7 @@ def read_log(source: Source, question: Question) -> Log:
     elif question.probability is not None:
         weights = 1 / source.numbers(question.probability, above=0, high=1)
     if horizon is None and (bad := np.flatnonzero(units == 0)).size:
-        allowed = "must be above 0 where there is no horizon"
+        allowed = "must be above 0 if there is no horizon"
         raise source.refuse(int(bad[0]), question.cost, 0, allowed)
     lowest = _bound_array("cost_min", question.cost_min, units, arm, len(names))
     highest = _bound_array("cost_max", question.cost_max, units, arm, len(names))
@@ -324,7 +324,7 @@ def _assume(
         )
     return len(arm) / rows[arm], (
         f"{has}; each arm's share of the rows is taken for them (--probability frequency). That is "
-        "right only where the choice of an arm had nothing to do with the round it was made in: if "
+        "right only if the choice of an arm had nothing to do with the round it was made in: if "
         "the dear arm got the hard rounds, the estimates are wrong, and nothing here can show it"
     )
 
@@ -336,7 +336,7 @@ def unevenness(rows: Ints) -> Floats:
 
 
 def _in_order(labels: Sequence[str]) -> tuple[str, ...]:
-    """Return the arms that occur: by number where all are whole numbers, else by alphabet."""
+    """Return the arms that occur: by number if all are whole numbers, else by alphabet."""
     names = set(labels)
     by_number = all(label.isdecimal() for label in names)
     return tuple(sorted(names, key=int) if by_number else sorted(names))

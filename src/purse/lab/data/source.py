@@ -159,7 +159,7 @@ class Source:
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
         self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
-            "is fair where what is missing has nothing to do with the reward or the cost"
+            "is fair if what is missing has nothing to do with the reward or the cost"
         )
         return replace(self, frame=self.frame.filter(pl.Series(~gone)), rows_left=before[~gone])
 
