@@ -281,7 +281,7 @@ def test_a_cluster_that_is_not_there_is_one_line(monkeypatch: pytest.MonkeyPatch
         module = ModuleType(name)
         vars(module).update(attributes)
         monkeypatch.setitem(sys.modules, name, module)
-    message = r"^cannot reach ray://127\.0\.0\.1:1: ray client connection timeout; where it asks "
+    message = r"^cannot reach ray://127\.0\.0\.1:1: ray client connection timeout; if it asks "
     with pytest.raises(PurseError, match=message):
         cluster.play_on_cluster(
             list(shards_of(RECIPE.make(), 2)),
