@@ -58,14 +58,14 @@ def take(
     who: str, where: str, door: Door, crowd: Crowd, effort: Effort, batch: int = 1
 ) -> dict[str, Any]:
     """Measure one crowd."""
-    found = load.measure(door, crowd, effort.seconds)
+    turns = load.measure(door, crowd, effort.seconds)
     say(
-        f"{who}, {where}, {live.said(crowd._asdict(), batch)}: "
-        f"{found['pairs_per_second']:,.0f} pairs/s, "
-        f"median {found['median_ms']:.1f} ms, p99 {found['p99_ms']:.1f} ms, longest "
-        f"{found['longest_ms']:.1f} ms"
+        f"{who}, {where}, {live.describe(crowd._asdict(), batch)}: "
+        f"{turns['pairs_per_second']:,.0f} pairs/s, "
+        f"median {turns['median_ms']:.1f} ms, p99 {turns['p99_ms']:.1f} ms, longest "
+        f"{turns['longest_ms']:.1f} ms"
     )
-    return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **found}
+    return {"who": who, "where": where, **crowd._asdict(), "batch": batch, **turns}
 
 
 def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -144,13 +144,13 @@ def measure(effort: Effort = Effort()) -> dict[str, Any]:  # noqa: B008 - it nev
         folder = Path(name)
         rows = [*on_files(folder, effort), *over_http(folder, effort)]
         with servers.postgres(folder / "postgres") as server:
-            kept = servers.settings(server.get_uri())
+            settings = servers.settings(server.get_uri())
             rows += on_postgres(server, effort)
         return {
             "machine": machine(PACKAGES),
             "load_before": busy,
             "seconds": effort.seconds,
-            "postgres": kept,
+            "postgres": settings,
             "rows": rows,
             "recovery": recovery.measure(str(folder / "long.db"), effort.rows),
         }

@@ -75,7 +75,7 @@ def policies_table(cpu: dict[str, Any], cuda: dict[str, Any] | None) -> str:
 
 
 def waits_table(cpu: dict[str, Any]) -> str:
-    """Return what one waits for."""
+    """Return the table of waits: commands, and asks and tells."""
     live = cpu["ask_tell_microseconds"]
     river = next(
         (
