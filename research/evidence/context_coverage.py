@@ -1,5 +1,5 @@
-"""`python -m research.evidence.context_coverage`: how often the intervals that `estimate_log` gives
-for policies that see contexts hold the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.context_coverage`: how often the intervals of replayed logs hold
+the truth for policies that see contexts. Logs of known worlds, where the truth is known.
 
 A world is a table of contexts, each with the mean reward and the cost of every arm; a round draws
 a row. A log is written by a policy that looks at the context. The truth is a simulation in the
@@ -20,11 +20,10 @@ import purse
 from benchmarks.instance import say
 from purse.base import amounts
 from purse.cli import execute
-from purse.lab.replay.off_policy import estimate_log
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from research.commands import quick_option
-from research.evidence.coverage import Effort, table
+from research.evidence.coverage import Effort, replay_log, table
 from tests.support import greedy_contexts
 
 LOGS, QUICK_LOGS = 1_000, 9
@@ -108,7 +107,7 @@ def sample(setting: Setting, logger: Floats, n_rows: int, rng: np.random.Generat
     )
 
 
-def ask(setting: Setting, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFrame:
+def estimates_of(setting: Setting, log: pl.DataFrame, seed: int, effort: Effort) -> pl.DataFrame:
     """Return the estimates from a log, if the policy is told what holds in the world."""
     units = amounts.unit_array("costs", setting.costs)
     terms: dict[str, Any] = {
@@ -118,7 +117,7 @@ def ask(setting: Setting, log: pl.DataFrame, seed: int, effort: Effort) -> pl.Da
     }
     game: dict[str, Any] = {"budgets": BUDGET, "horizon": HORIZON, "features": FEATURES}
     game |= {"n_paths": effort.paths, "methods": METHODS, "policies": (greedy_contexts,)}
-    return estimate_log(log, **terms, **game, seed=seed, replicates=effort.replicates).frame()
+    return replay_log(log, **terms, **game, seed=seed, replicates=effort.replicates)
 
 
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
@@ -133,7 +132,7 @@ def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
             truths[setting.name] = truth(setting, effort.truth_paths)
         columns = {"truth": truths[setting.name], "place": setting.name, "logger": logger}
         literals = {name: pl.lit(value) for name, value in columns.items()}
-        parts.append(ask(setting, log, number, effort).with_columns(**literals))
+        parts.append(estimates_of(setting, log, number, effort).with_columns(**literals))
         if len(parts) % 50 == 0:
             say(f"{len(parts)} of {len(numbers)} logs")
     return pl.concat(parts)

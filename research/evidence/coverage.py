@@ -1,5 +1,5 @@
-"""`python -m research.evidence.coverage`: how often the intervals that `estimate_log` gives hold
-the truth. Logs of known worlds, where the truth is known.
+"""`python -m research.evidence.coverage`: how often the intervals of replayed logs hold the truth.
+Logs of known worlds, where the truth is known.
 
 A world has a hidden context, on which rewards, costs and the choice of the logging policy may
 depend; a log shows nothing of it but the probability. A policy meets the mixture over contexts, in
@@ -22,7 +22,10 @@ import purse
 from benchmarks.instance import say
 from purse.cli import execute
 from purse.cli.options import option
-from purse.lab.replay.off_policy import estimate_log
+from purse.lab.data.log import Log
+from purse.lab.data.question import NO_LIMIT, Question
+from purse.lab.data.rounds import open_rounds
+from purse.lab.replay.off_policy import estimate
 from purse.types import Floats
 from research.commands import quick_option
 
@@ -141,6 +144,14 @@ def sample(setting: Setting, logger: Floats, n_rows: int, rng: np.random.Generat
     )
 
 
+def replay_log(data: pl.DataFrame, **fields: Any) -> pl.DataFrame:
+    """Return the gains of the policies of a question, without references."""
+    question = Question(**fields)
+    log = open_rounds(data, question)
+    assert isinstance(log, Log)
+    return estimate(log, question).frame()
+
+
 def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
     """Return a row for each log, policy and method: the estimate, its interval and the truth."""
     cases = list(itertools.product(SETTINGS, LOGGERS))
@@ -165,16 +176,16 @@ def campaign(numbers: range, effort: Effort) -> pl.DataFrame:
             "cost_max": game.costs.max(axis=(0, 2)),
             "reward_range": REWARDS,
         }
-        estimates = estimate_log(
+        estimates = replay_log(
             log,
             policies=effort.policies,
             budgets=game.budget,
-            horizon=game.horizon,
+            horizon=game.horizon or NO_LIMIT,
             n_paths=effort.paths,
             replicates=effort.replicates,
             seed=number,
             **terms,
-        ).frame()
+        )
         true = pl.Series(
             "truth", [truths[game.name, game.budget, policy] for policy in estimates["policy"]]
         )
@@ -198,7 +209,7 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
         arm = rng.integers(len(SPREAD), size=n_rows)
         reward = (rng.random(n_rows) < mean * SPREAD[arm]).astype(np.float64)
         log = pl.DataFrame({"arm": arm, "reward": reward, "cost": 1.0, "probability": 1 / 8})
-        estimates = estimate_log(
+        estimates = replay_log(
             log,
             policies=["uniform", "fixed:arm=1"],
             budgets=n_rows,
@@ -206,7 +217,7 @@ def rare_campaign(n_logs: int) -> pl.DataFrame:
             methods=["snips"],
             seed=number,
             reward_range=(0, 1),
-        ).frame()
+        )
         truth = pl.Series("truth", [n_rows * mean, n_rows * mean * SPREAD[1]])
         case = f"rewards near {mean:g}, {n_rows:,} rows, "
         parts.append(estimates.with_columns(truth, case=case + pl.col("policy")))

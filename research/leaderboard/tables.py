@@ -11,7 +11,7 @@ import numpy as np
 from purse import policies
 from purse.base.optional import pl
 from purse.base.text import MISSING, format_budget, keep_on_line, write_markdown_table
-from purse.engine.late.delay import parse_delay
+from purse.engine.delay import parse_delay
 from purse.lab.report.charts.base import Figure
 from purse.lab.report.charts.heat_map import heat_map
 from research.leaderboard.record import ADVERSARY

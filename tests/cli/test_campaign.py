@@ -203,18 +203,6 @@ def test_features_are_names_or_json_and_contexts_are_typed_three_ways(
         Campaign.open("copy").ask()
 
 
-def test_the_storage_is_an_option_or_an_environment_variable(
-    command: Command, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    run(NEW, "--storage", "sqlite:///other.db")
-    assert (tmp_path / "other.db").exists()
-    monkeypatch.setenv("PURSE_STORAGE", "sqlite:///other.db")
-    assert run("list").startswith("prompts\t")
-    monkeypatch.delenv("PURSE_STORAGE")
-    assert "there is no file" in complaint(command, "campaign list")
-    assert not (tmp_path / "purse.db").exists()
-
-
 def test_status_without_a_name_lists_all(run: Run) -> None:
     run(NEW)
     run("new ads --arm a=1 --budget 5 --cost-min 1 --resource EUR --policy uniform")

@@ -1,3 +1,7 @@
+"""The server in a process of its own, and on a Unix socket: who can open it, who they are, and
+where it may be.
+"""
+
 from __future__ import annotations
 
 import json

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
 
-from purse import (
-    PurseError,
-)
+from purse import PurseError
 from purse.campaign.campaign import Campaign
 from tests.support import storages
 from tests.support.storages import StorageHarness
@@ -42,3 +41,19 @@ def purse(campaign: Campaign, resource: int = 0) -> tuple[str, ...]:
 
 def counts(campaign: Campaign) -> dict[str, int]:
     return {name: number for name, number in campaign.status().counts.items() if number}
+
+
+def exported(campaign: Campaign, **how: Any) -> StringIO:
+    """The journal as `export` writes it, to be read from its beginning."""
+    file = StringIO()
+    campaign.export(file, **how)
+    file.seek(0)
+    return file
+
+
+def spend(campaign: Any, arm: str, rewards: list[float], cost: str) -> None:
+    """Pull an arm as often as there are rewards."""
+    tickets = campaign.ask_many(len(rewards), arms=[arm])
+    campaign.tell_many(
+        [(ticket, reward, cost) for ticket, reward in zip(tickets, rewards, strict=True)]
+    )

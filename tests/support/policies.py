@@ -21,6 +21,7 @@ from purse.testing import check_policy
 from purse.testing.games import suitable
 from purse.testing.policy import _checks_on
 from purse.types import Floats, Ticket, World
+from tests.support.paths import SCRIPTED
 from tests.support.soak import SOAK, scale
 
 EXACT = 1e-12
@@ -282,3 +283,9 @@ def plays_two_resources(policy: str) -> None:
     if SOAK or policy == "exp3":
         passes(policy, world)
     assert make_job(policy, world, [10, 10]).problem.n_resources == 2
+
+
+def scripted(script: Any, **options: Any) -> str:
+    """The policy that plays the rows of a script in turn."""
+    rows = {"script": script, **options}
+    return f"{SCRIPTED}:" + ",".join(f"{name}={value}" for name, value in rows.items())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from purse import PurseError
-from tests.campaign import test_clock
+from tests.campaign.ledger import test_level
 from tests.campaign.rules import test_asks, test_reports
 from tests.support import level_checks, mutations, storages
 from tests.support import level_mutations as levels
@@ -152,17 +152,17 @@ ROWS = [
     Row(levels.carry_all, level_checks.what_is_left_is_dropped_at_the_boundary),
     Row(
         levels.wait_for_the_hour_of_a_clock_that_was_ahead,
-        test_clock.test_events_go_on_after_a_clock_that_was_ahead,
+        test_level.test_events_go_on_after_a_clock_that_was_ahead,
     ),
     Row(
         levels.wait_for_the_period_of_a_clock_that_was_ahead,
-        test_clock.test_periods_go_on_after_a_clock_that_was_ahead,
+        test_level.test_periods_go_on_after_a_clock_that_was_ahead,
     ),
     Row(
         levels.grant_again_what_a_clock_comes_back_to,
-        test_clock.test_a_clock_that_comes_and_goes_grants_nothing_again,
+        test_level.test_a_clock_that_comes_and_goes_grants_nothing_again,
     ),
-    Row(levels.tell_nobody_of_clocks, test_clock.test_somebody_is_told_for_a_day),
+    Row(levels.tell_nobody_of_clocks, test_level.test_somebody_is_told_for_a_day),
     Row(mutations.fail_open, test_unavailable.test_another_program_holds_the_lock, only="sqlite"),
     Row(
         mutations.fail_open,
@@ -216,7 +216,7 @@ def places_of(row: Row) -> list[str]:
     """Where a row is tried; what breaks a rule alone is tried in memory in a short test."""
     if row.only:
         return [row.only]
-    rules = row.check.__module__ in (*OF_RULES, test_clock.__name__)
+    rules = row.check.__module__ in (*OF_RULES, test_level.__name__)
     return ["memory"] if rules and not SOAK else PLACES
 
 

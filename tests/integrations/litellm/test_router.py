@@ -329,6 +329,8 @@ def test_bad_input_is_named(lab: Lab) -> None:
         ({"auto": two}, {}),
         ({"auto": AsyncCampaign(campaign)}, {}),
         ({"auto": campaign}, {"reward": 1}),
+        ({"auto": campaign}, {"reward": "fine"}),
+        ({"auto": campaign}, {"labels": "team"}),
         ({"auto": campaign}, {"wait": -1}),
         ({"auto": campaign}, {"answer_tokens": 0}),
         ({"auto": campaign}, {"margin": 0.5}),

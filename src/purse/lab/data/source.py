@@ -22,8 +22,8 @@ from purse.lab.data.text_file import (
     DECIMALS,
     SEPARATORS,
     Cells,
+    File,
     Piped,
-    Place,
     filled_lines,
     find_separator,
     first_line,
@@ -48,13 +48,13 @@ _LONGEST_WORD = 20  # that is offered as one for an empty cell
 class Source:
     """The rows of a file, or of a frame, as they were read."""
 
-    path: Place
+    path: File
     frame: pl.DataFrame
     separator: str = ","
     decimal: str | None = None  # the mark before decimals; None: as each column tells
     rows_left: Ints | None = None  # the rows of the file that are left; None: all
-    # what was taken for what, each with the columns that it is about
-    said: dict[str, list[str]] = field(default_factory=dict)
+    # how cells were read and which rows are left out, each note with the columns that it is about
+    columns_of_note: dict[str, list[str]] = field(default_factory=dict)
 
     def numbers(
         self,
@@ -82,9 +82,9 @@ class Source:
             limits = [f"{word} {limit:g}" for word, limit in ends if math.isfinite(limit)]
             value = float(array[row]) if np.isfinite(array[row]) else entries[row]
             allowed = "number " + " and ".join(limits) if limits else "finite number"
-            hint = _or_empty(value) if np.isnan(array[row]) else ""
+            hint = _hint(value) if np.isnan(array[row]) else ""
             raise self.refuse(row, column, value, f"must be a {allowed}{hint}")
-        self.say(note, column)
+        self.add_note(note, column)
         return np.array(array)
 
     def cells(self, entries: pl.Series, truth: bool = False) -> Cells:
@@ -122,7 +122,7 @@ class Source:
         return names, np.array(numbers.to_numpy())
 
     def texts(self, column: str) -> pl.Series:
-        """Return the same as a series."""
+        """Return the labels of a column as a series."""
         entries = self.column(column)
         if entries.dtype.is_nested():
             raise self.refuse(0, column, entries[0], "must be a text or a number")
@@ -166,7 +166,7 @@ class Source:
             )
         before = np.arange(len(gone)) if self.rows_left is None else self.rows_left
         also = "".join(f" or {word!r}" for word in sorted(words - {""}))
-        self.say(
+        self.add_note(
             f"{gone.sum():,} of {len(gone):,} rows are left out, since a cell is empty{also}; that "
             "is fair where what is missing has nothing to do with the reward or the cost"
         )
@@ -177,10 +177,10 @@ class Source:
         """How to name the data in a command."""
         return "-" if isinstance(self.path, Piped) else str(self.path)
 
-    def say(self, note: str, *columns: str) -> None:
-        """Keep a note of what was taken for what, once, or for each of several columns."""
+    def add_note(self, note: str, *columns: str) -> None:
+        """Add a note on how the data is read, once, or for each of several columns."""
         if note:
-            about = self.said.setdefault(note, [])
+            about = self.columns_of_note.setdefault(note, [])
             about += [column for column in columns if column not in about]
 
     @property
@@ -190,11 +190,11 @@ class Source:
             f"{'column' if len(about) == 1 else 'columns'} {', '.join(map(repr, about))}: {note}"
             if about
             else note
-            for note, about in self.said.items()
+            for note, about in self.columns_of_note.items()
         ]
 
     def where(self, row: int) -> str:
-        """Return the place of a row (from 0): its line in the file, or its number from 1."""
+        """Return the position of a row (from 0): its line in the file, or its number from 1."""
         row = row if self.rows_left is None else int(self.rows_left[row])
         ending = self.path.suffix.lower()
         if ending not in (*_TEXTS, *_LINES):
@@ -231,25 +231,25 @@ def read(data: Data, *, decimal: str | None = None, empty: str | Sequence[str] =
 
 
 def _read_all(data: Data, decimal: str | None) -> Source:
-    """Return the rows as they are."""
+    """Return the rows of a file, a frame or standard input, cells of texts as texts."""
     if not isinstance(data, (str, os.PathLike)):
         return Source(Path("frame"), frame_of(data), decimal=decimal)
-    place: Place = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
-    ending = place.suffix.lower()
+    path: File = Piped(sys.stdin.buffer.read()) if str(data) == "-" else Path(data)
+    ending = path.suffix.lower()
     if ending not in _ENDINGS:
-        raise InvalidInput(f"{place}: must be a file that ends in {', '.join(_ENDINGS)}")
+        raise InvalidInput(f"{path}: must be a file that ends in {', '.join(_ENDINGS)}")
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             if not file.read(1):
-                raise InvalidInput(f"{place} is empty")
+                raise InvalidInput(f"{path} is empty")
         if ending not in _TEXTS:
-            frame = _read_parquet(place) if ending == ".parquet" else read_lines(place)
-            return Source(place, frame, decimal=decimal)
-        separator = find_separator(place)
-        source = Source(place, read_csv(place, separator), separator, decimal)
+            frame = _read_parquet(path) if ending == ".parquet" else read_lines(path)
+            return Source(path, frame, decimal=decimal)
+        separator = find_separator(path)
+        source = Source(path, read_csv(path, separator), separator, decimal)
     except OSError as error:
-        raise InvalidInput(f"{place}: cannot be read: {error.strerror or error}") from None
-    source.say("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
+        raise InvalidInput(f"{path}: cannot be read: {error.strerror or error}") from None
+    source.add_note("" if separator == "," else f"cells are separated by {SEPARATORS[separator]}")
     return source
 
 
@@ -264,17 +264,19 @@ def blanked(entries: pl.Series, words: Sequence[str] = ()) -> pl.Series:
     return entries.fill_nan(None) if entries.dtype.is_float() else entries
 
 
-def _or_empty(value: object) -> str:
-    """Return what to do about a text among numbers, if it may stand for an empty cell."""
+def _hint(value: object) -> str:
+    """Return the way to mend a text among numbers: an amount in digits alone, or an empty cell."""
     if not isinstance(value, str) or not value.isprintable() or len(value) > _LONGEST_WORD:
         return ""
+    if any(map(str.isdigit, value)):
+        return "; write the number alone, such as 0.5, 0,5 or 1,234.50, without a currency or %"
     return f"; if it stands for an empty cell: empty (--empty {shlex.quote(value)})"
 
 
-def _read_parquet(place: Place) -> pl.DataFrame:
+def _read_parquet(path: File) -> pl.DataFrame:
     """Return the rows of a Parquet file."""
     try:
-        with place.open("rb") as file:
+        with path.open("rb") as file:
             return pl.read_parquet(file)
     except pl.exceptions.PolarsError as error:
-        raise InvalidInput(f"{place}: is not a Parquet file: {first_line(error)}") from None
+        raise InvalidInput(f"{path}: is not a Parquet file: {first_line(error)}") from None

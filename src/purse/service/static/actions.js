@@ -137,9 +137,9 @@ const HINT = "One on each line: a name and the most that a pull may cost.";
 function armsOf(text) {
   const rows = text.split("\n").map((line) => line.trim()).filter(Boolean);
   return Object.fromEntries(rows.map((line) => {
-    const [, name, most] = /^(.+?)[\s=:]+([0-9.]+)$/.exec(line) ?? [];
+    const [, name, cost] = /^(.+?)[\s=:]+([0-9.]+)$/.exec(line) ?? [];
     if (!name) throw new Error(`"${line}": must be a name and an amount, such as small 0.01`);
-    return [name, most];
+    return [name, cost];
   }));
 }
 

@@ -28,7 +28,7 @@ export function begin() {
   picture = chances = undefined;
   drawn = ++came; // what is on its way is of another campaign
   delete document.documentElement.dataset.entries;
-  for (const place of ["done", "saved", "foreseen"]) find(place).textContent = "";
+  for (const id of ["done", "saved", "foreseen"]) find(id).textContent = "";
   tickets.forget();
   labels.forget();
   arms.forget();

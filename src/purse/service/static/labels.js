@@ -67,13 +67,13 @@ function show() {
   const all = Number(purses[0].spent) + Number(purses[0].overrun);
   const parts = ["held", ...(rows.some((row) => row.presumed.some(Number)) ? ["presumed"] : [])];
   const columns = [{ name: key }, { name: "Tickets" }, ...columnsOf("Spent", purses), { name: "Share of all spent", label: "Share" }, ...parts.flatMap((part) => columnsOf(part === "held" ? "Held" : "Presumed", purses))];
-  const paid = ({ spent, overrun }, place) => money.sum([spent[place], overrun[place]]);
-  const columnsOfAmounts = (of) => purses.map((_, place) => money.column(known.map((row) => of(row, place))));
+  const paid = ({ spent, overrun }, index) => money.sum([spent[index], overrun[index]]);
+  const columnsOfAmounts = (of) => purses.map((_, index) => money.column(known.map((row) => of(row, index))));
   const spent = columnsOfAmounts(paid);
-  const apart = parts.flatMap((part) => columnsOfAmounts((row, place) => row[part][place]));
+  const apart = parts.flatMap((part) => columnsOfAmounts((row, index) => row[part][index]));
   const made = known.map((row, number) => ({
     head: row.value,
-    cells: [format.count(row.tickets), ...spent.map((cells, place) => total(row, place, cells[number])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...apart.map((cells) => cells[number])],
+    cells: [format.count(row.tickets), ...spent.map((cells, index) => total(row, index, cells[number])), all ? format.share((Number(row.spent[0]) + Number(row.overrun[0])) / all) : "–", ...apart.map((cells) => cells[number])],
   }));
   const caption = rows.length < MANY ? `${format.plural(rows.length, "value")} of ${key}, those that spent most first` : `The ${MANY} values of ${key} that spent most`;
   const [first] = rows;
@@ -85,6 +85,6 @@ function show() {
 const columnsOf = (word, purses) => purses.map(({ resource }) => ({ name: `${word}, ${resource}` }));
 
 /** What was paid; if some of it was above the budget, how much, on hover. */
-function total({ spent, overrun }, place, words) {
-  return overrun[place] === "0" ? words : el("span", { title: `${spent[place]} within the budget and ${overrun[place]} above it` }, words);
+function total({ spent, overrun }, index, words) {
+  return overrun[index] === "0" ? words : el("span", { title: `${spent[index]} within the budget and ${overrun[index]} above it` }, words);
 }

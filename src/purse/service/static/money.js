@@ -21,7 +21,7 @@ export function decimals(values) {
 }
 
 /** The balances of this period, in which what is presumed counts as spent; without periods they are as they were. */
-export const inPeriod = (purses, period) => (period ? purses.map((purse, place) => ({ ...purse, budget: period.budget[place], spent: period.spent[place], held: period.held[place], presumed: "0" })) : purses);
+export const inPeriod = (purses, period) => (period ? purses.map((purse, index) => ({ ...purse, budget: period.budget[index], spent: period.spent[index], held: period.held[index], presumed: "0" })) : purses);
 
 /** The decimals of a budget and its parts. */
 export const decimalsOf = (purse) => decimals([...PARTS, "budget", "overrun"].map((name) => purse[name]));

@@ -19,8 +19,8 @@ export function title({ status, history, now }, storage) {
   const command = isOwn && COMMANDS[status.status]?.(status.name);
   find("why").replaceChildren(status.why, ...(command ? [". To go on: ", el("code", {}, `${command}${option(storage)}`)] : []));
   find("answer").textContent = history.answer;
-  const [asked, span] = status.period ? [status.period.rounds, " in this period"] : [status.rounds, ""];
-  const rounds = `round ${format.count(asked)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
+  const [number, span] = status.period ? [status.period.rounds, " in this period"] : [status.rounds, ""];
+  const rounds = `round ${format.count(number)}${status.horizon ? ` of ${format.count(status.horizon)}` : ""}${span}`;
   const rates = [["asks", "ask"], ["tells", "report"]].filter(([kind]) => history.rates[kind]).map(([kind, word]) => format.often(history.rates[kind], word));
   const at = (time) => format.zoned(time, now, status.time_zone);
   const seen = status.features.length ? [`contexts of ${format.plural(status.features.length, "number")}`] : [];
@@ -41,9 +41,9 @@ function expected({ forecast, horizon }, at) {
 /** The period of a budget that is renewed, on one line. */
 function periodText({ number, every, time_zone: zone, ends_at: ends, spent, allowance, carried }, purses, at) {
   const until = ends === null ? "" : `, until ${at(ends)}`;
-  const parts = purses.map(({ resource }, place) => {
-    const more = Number(carried[place]) ? ` and ${carried[place]} carried over` : "";
-    return `${spent[place]} of ${allowance[place]} ${resource} spent${more}`;
+  const parts = purses.map(({ resource }, index) => {
+    const more = Number(carried[index]) ? ` and ${carried[index]} carried over` : "";
+    return `${spent[index]} of ${allowance[index]} ${resource} spent${more}`;
   });
   return `Period ${format.count(number)} (every ${every}, ${zone}${until}): ${parts.join(", ")}.`;
 }
@@ -67,7 +67,7 @@ export function chart(name, ...how) {
 
 export function forgetCharts() {
   charts.clear();
-  for (const place of ["budgets", "pulls", "value"]) find(place).replaceChildren();
+  for (const id of ["budgets", "pulls", "value"]) find(id).replaceChildren();
   find("alarms").dataset.said = "";
 }
 
@@ -81,7 +81,7 @@ export function end({ history: { series: { at } }, now }) {
 
 /** The budget of each resource; a campaign without asks has no course yet. */
 export function budgets({ status, history, now, until }) {
-  const place = find("budgets");
+  const section = find("budgets");
   const { period } = status;
   for (const [number, purse] of money.inPeriod(status.purses, period).entries()) {
     const { resource } = purse;
@@ -90,7 +90,7 @@ export function budgets({ status, history, now, until }) {
     if (!drawn.node.isConnected) {
       const label = `budget-${number}`;
       drawn.top = el("div");
-      place.append(el("section", { class: "card", "aria-labelledby": label }, el("h2", { id: label }, `Budget, ${resource}`), drawn.top, drawn.node));
+      section.append(el("section", { class: "card", "aria-labelledby": label }, el("h2", { id: label }, `Budget, ${resource}`), drawn.top, drawn.node));
     }
     const text = money.parts(purse);
     const over = Number(purse.overrun) > 0;
@@ -127,7 +127,7 @@ export function value({ status, history, now, until }) {
   }
   drawn.top.replaceChildren(...stats({ value: gained, compares, worth: history.worth, resource, places: money.decimalsOf(status.purses[0]), waiting: status.counts.settled }));
   const { spent, overrun } = history.purses[0];
-  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, place) => Number(inside) + Number(overrun[place])), value: gained, resource, now, until });
+  drawn.update({ at: history.series.at, gain: history.series.gain, paid: spent.map((inside, index) => Number(inside) + Number(overrun[index])), value: gained, resource, now, until });
 }
 
 /** What the campaign gained against another gain: 12% more, or 10.7 times as much. */
@@ -171,11 +171,11 @@ export const sign = (grade) => svg("svg", { class: `sign ${grade}`, viewBox: "0 
 
 /** Alarms; the same ones are left alone, so that they are not read out again. `look` shows tickets. */
 export function alarms({ status, history, now }, look) {
-  const place = find("alarms");
+  const section = find("alarms");
   const said = JSON.stringify([status.alarms, history.incidents]);
-  if (place.dataset.said === said) return;
-  place.dataset.said = said;
-  place.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
+  if (section.dataset.said === said) return;
+  section.dataset.said = said;
+  section.replaceChildren(...status.alarms.map(({ kind, text, last_at }) => {
     const grade = isSerious(kind) ? "serious" : "mild";
     const rows = history.incidents[kind] ?? [];
     const last = last_at ?? rows.at(-1)?.[0];

@@ -44,15 +44,12 @@ _SEEING = (
     "reward and cost on the features that have not seen the row."
 )
 METHODS = {
-    "replay": "Plays the logged rounds themselves, each at most once in a game. Unbiased; refused "
-    "where a game needs more rounds of an arm than there are.",
     "ips": "Plays a world estimated from the log; mean rewards by inverse probabilities. "
     "Unbiased for the mean, suffers where an arm came unusually often.",
     "snips": "The same with weights that add up to one: the one to look at first.",
     "dr": "The same with plain averages, corrected by the weights (doubly robust).",
 }
 _QUOTED = {
-    "replay": "plays the logged rounds themselves (the method `replay`)",
     "ips": "weighs every logged round by one over its probability (the method `ips`)",
     "snips": "weighs the logged rounds of an arm by one over their probability (the method "
     "`snips`)",

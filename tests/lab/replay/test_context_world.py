@@ -11,21 +11,19 @@ import pytest
 
 import purse
 from purse.lab.data import question
-from purse.lab.data.log import read_log
-from purse.lab.data.question import Question
-from purse.lab.data.source import read
+from purse.lab.data.question import METHODS
 from purse.lab.replay.context_world import (
     _cross_fitted,
     effective_rows,
     make_context_world,
     regression_of,
 )
-from purse.lab.replay.off_policy import estimate_log
 from purse.lab.theory.estimate import LEVEL
 from purse.types import Floats, World
 from purse.worlds._tables import bernoulli_atoms, make_world
 from tests.support import greedy_contexts
 from tests.support.campaigns import made
+from tests.support.replays import estimated, log_of
 from tests.support.soak import scale
 
 GREEDY = str(Path(greedy_contexts.__file__))
@@ -33,7 +31,6 @@ STATIC = f"{GREEDY}:epsilon=0,price=0,slope=1,learn=0"  # the last arm where x >
 ROWS, T = 256, 60
 FEATURES = {"x": (-1, 1)}
 TOLD: dict[str, Any] = {"cost_min": 0.1, "cost_max": 1, "reward_range": (0, 1)}
-METHODS = ["ips", "snips", "dr"]
 LOGGER = np.array([[0.5, 0.3, 0.2], [0.2, 0.3, 0.5]])  # by the sign of x
 
 
@@ -76,8 +73,8 @@ def sample(n: int, seed: int, logger: Floats = LOGGER) -> pl.DataFrame:
 
 
 def ask(log: pl.DataFrame, policy: str, budget: float = 15.0, **options: Any) -> pl.DataFrame:
-    game: dict[str, Any] = {"n_paths": 100, "horizon": T, "features": FEATURES, "methods": METHODS}
-    found = estimate_log(log, policies=[policy], budgets=[budget], **TOLD | game | options)
+    game: dict[str, Any] = {"n_paths": 100, "horizon": T, "features": FEATURES}
+    found = estimated(log, policies=[policy], budgets=[budget], **TOLD | game | options)
     return found.frame()
 
 
@@ -90,7 +87,7 @@ def test_a_policy_that_does_not_learn_has_the_estimates_of_the_formulas(few: Non
     log, n_paths = sample(400, 1), 2_000
     found = ask(log, STATIC, 1_000.0, n_paths=n_paths)
     assert found["refused"].null_count() == 3
-    read_in = read_log(read(log), Question(**TOLD, horizon=T, features=FEATURES))
+    read_in = log_of(log, **TOLD, horizon=T, features=FEATURES)
     logged = make_context_world(read_in)
     x, weight, arm = logged.features[:, 0, 0], logged.weight, logged.arm
     wanted = np.where(x > 0, 2, 0)
@@ -135,17 +132,15 @@ def test_the_estimates_of_a_policy_that_learns_hold_the_truth(
 def test_blind_policies_have_the_same_estimates_with_features_and_without(few: None) -> None:
     log = sample(300, 3)
     with_features, without = (
-        ask(log, "uniform", features=features, methods=["replay", *METHODS])
-        for features in (FEATURES, None)
+        ask(log, "uniform", features=features) for features in (FEATURES, None)
     )
     assert with_features.equals(without)
-    assert with_features["refused"].null_count() == 4
+    assert with_features["refused"].null_count() == 3
 
 
 @pytest.mark.parametrize(
     ("logger", "policy", "options", "message"),
     [
-        (LOGGER, GREEDY, {"methods": ["replay"]}, "sees contexts: the next row of an arm has"),
         (
             LOGGER,
             GREEDY,
@@ -186,7 +181,7 @@ def test_refuses_what_the_log_cannot_tell(
 
 
 def test_an_arm_that_was_not_always_allowed_stands_for_all_rounds() -> None:
-    log = read_log(read(sample(200, 9)), Question(**TOLD, horizon=T, features=FEATURES))
+    log = log_of(sample(200, 9), **TOLD, horizon=T, features=FEATURES)
     masked = replace(log, rounds=np.array([200.0, 100.0, 200.0]))
     before, after = (make_context_world(each) for each in (log, masked))
     times = np.array([1, 2, 1])[before.arm]
@@ -202,7 +197,7 @@ def test_threads_change_nothing_and_features_of_each_arm_are_read(few: None) -> 
     one, two = (ask(own, GREEDY, **options, n_workers=workers) for workers in (1, 3))
     assert one.equals(two)
     assert one["refused"].null_count() == 3
-    read_in = read_log(read(own), Question(features="x", per_arm=True))
+    read_in = log_of(own, features="x", per_arm=True)
     assert read_in.contexts is not None
     assert read_in.contexts.values.shape == (300, 3, 1)
     np.testing.assert_allclose(

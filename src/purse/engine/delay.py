@@ -29,7 +29,7 @@ class Delay(NamedTuple):
         return self.mean > 0
 
     @property
-    def most(self) -> int:
+    def maximum(self) -> int:
         """The largest number of extra rounds.
 
         A geometric number has one, too: it comes from a uniform number of at least 2^-53.

@@ -1,3 +1,5 @@
+"""`purse token ...` and `purse webhook ...`."""
+
 from __future__ import annotations
 
 import base64
@@ -9,7 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from purse.cli.serve import token as token_command
+from purse.errors import InvalidInput
+from purse.service.tokens import TokenFile
 from tests.support.cli import Command
 from tests.support.receiver import SECRET, answering, receiver, spent
 
@@ -77,3 +83,30 @@ def test_mistakes_are_one_line_that_shows_no_secret(command: Command, campaign: 
     assert (code, err.count("\n")) == (2, 1)
     assert "none.db" in err
     assert not Path("none.db").exists()
+
+
+def test_the_command_makes_lists_and_revokes(tmp_path: Path) -> None:
+    file = str(tmp_path / "t.jsonl")
+    run = CliRunner()
+    made = run.invoke(token_command, ["new", "bot", "--role", "act", "--tokens", file])
+    secret = made.stdout.strip()
+    assert made.exit_code == 0
+    assert "'bot' has the role act and expires 20" in made.stderr
+    assert TokenFile(Path(file)).principal(secret) == ("bot", "act")
+    boss = ["new", "boss", "--role", "admin", "--expires", "never", "--tokens", file]
+    assert run.invoke(token_command, boss).exit_code == 0
+    listed = run.invoke(token_command, ["list", "--tokens", file]).stdout.splitlines()
+    assert [line.split("\t")[:2] for line in listed] == [["bot", "act"], ["boss", "admin"]]
+    assert secret not in "".join(listed)
+    assert run.invoke(token_command, ["revoke", "bot", "--tokens", file]).exit_code == 0
+    assert TokenFile(Path(file)).principal(secret) is None
+    for words in (
+        ["revoke", "bot", "--tokens", file],
+        ["new", "x", "--role", "act", "--expires", "0d", "--tokens", file],
+        ["new", "x", "--role", "act", "--expires", "99999w", "--tokens", file],
+        ["list", "--tokens", file + "?"],
+    ):
+        assert isinstance(run.invoke(token_command, words).exception, InvalidInput)
+    for word in ("soon", "90"):
+        words = ["new", "x", "--role", "act", "--expires", word, "--tokens", file]
+        assert f"'{word}' is not a time" in run.invoke(token_command, words).stderr

@@ -11,21 +11,16 @@ import pytest
 
 import purse
 from purse import AskRefused, InvalidInput
-from purse.lab.data.journal import _MOST_SEGMENTS, _repeat_masks, is_journal, read_journal_log
+from purse.lab.data.journal import _MOST_SEGMENTS, _repeat_masks, is_journal
 from tests.support.campaigns import made, refusal
+from tests.support.replays import log_of
 from tests.support.soak import SOAK
 from tests.support.storages import MemoryHarness
 
 # three arms: the chance of a reward of 1, what a pull costs, and the chance of the dearer price
 MEANS, PRICES, DEAR = (0.3, 0.55, 0.5), ((0.2, 1.0), (0.3, 1.0), (0.4, 1.0)), (0.3, 0.4, 0.5)
-
-
 ARMS = ("small", "middle", "large")
-
-
 BUDGET, EXPLORE = 2_000, 0.05
-
-
 EXPLORED: dict[str, Any] = {
     "arms": dict.fromkeys(ARMS, 1),
     "budget": BUDGET,
@@ -120,10 +115,10 @@ def everything(tmp_path: Path, **changes: Any) -> tuple[Any, Path]:
 
 def test_a_journal_is_a_log_of_the_tickets_with_a_reward(tmp_path: Path) -> None:
     campaign, export = everything(tmp_path)
-    log, budget = read_journal_log(export)
+    log = log_of(export)
     told = [campaign.ticket(number) for number in (1, 2, 6, 3)]  # in the order of their reports
     assert is_journal(export)
-    assert budget == [60.0]
+    assert log.budget == (60.0,)
     assert [log.arms[arm] for arm in log.arm] == [ticket.arm for ticket in told]
     assert (1 / log.weight).tolist() == pytest.approx([ticket.probability for ticket in told])
     assert log.reward.tolist() == [12.5, 25, 5, 2]
@@ -151,7 +146,7 @@ def test_rounds_in_which_an_arm_could_not_be_chosen_do_not_count(tmp_path: Path)
     campaign.tell(campaign.ask(arms={"red": "0.25", "green": 1}), 0, "0.2")  # green does not fit
     campaign.tell(held, 1, "0.1")
     campaign.export(tmp_path / "export.jsonl")
-    log = read_journal_log(tmp_path / "export.jsonl").log
+    log = log_of(tmp_path / "export.jsonl")
     assert log.arms == ("red", "green", "blue", "grey")
     assert log.rounds is not None
     assert log.rounds.tolist() == [5, 4, 3, 1]
@@ -257,7 +252,7 @@ def test_a_log_knows_late_reports_and_the_arms_that_had_a_chance(tmp_path: Path)
     campaign.settle(campaign.ask(arms=["a"]), "0.1")
     path = tmp_path / "export.jsonl"
     campaign.export(path)
-    log = read_journal_log(path).log
+    log = log_of(path)
     assert list(log.reward) == [0.5] * 4 + [1.0]
     assert log.arms == ("a", "b")
     assert "1 settled" in " ".join(log.notes)

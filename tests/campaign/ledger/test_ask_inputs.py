@@ -22,7 +22,7 @@ from purse.campaign.run.learner import recovered
 from purse.campaign.terms import terms
 from purse.errors import BudgetHeld
 from purse.lab import prior_from_log
-from tests.support.campaigns import refusal
+from tests.support.campaigns import exported, refusal
 from tests.support.contexts import ARMS, FEATURES, SEES, context, last_ask, made
 from tests.support.storages import MemoryHarness
 
@@ -175,10 +175,7 @@ def test_a_campaign_chooses_as_a_policy_in_memory_does(
     assert learnt(campaign).tobytes() == live.state.sums.tobytes()
     assert campaign.audit(full=True).findings == ()
     assert len(last_ask(campaign)["context"]) == 2, "a journal has the numbers before the map"
-    file = io.StringIO()
-    campaign.export(file)
-    file.seek(0)
-    copy = Campaign.restore(file, storage=MemoryHarness().storage())
+    copy = Campaign.restore(exported(campaign), storage=MemoryHarness().storage())
     assert copy.terms.map == map
     assert learnt(copy).tobytes() == live.state.sums.tobytes()
 
@@ -218,13 +215,6 @@ def test_the_status_says_what_was_clipped_and_what_was_seen() -> None:
     assert "  context code: -2 to 3" in str(status)
     assert "  values clipped to their ranges: 2" in str(status)
     assert campaign.audit(full=True).ok
-
-
-def exported(campaign: Campaign, **how: Any) -> io.StringIO:
-    file = io.StringIO()
-    campaign.export(file, **how)
-    file.seek(0)
-    return file
 
 
 def played(**changes: Any) -> Campaign:

@@ -14,12 +14,11 @@ from purse import Account, Campaign
 from purse.campaign.rules import transaction
 from purse.campaign.storage.connect import in_memory
 from purse.campaign.storage.storage import Storage
+from tests.support.campaigns import exported
 from tests.support.receiver import ask, follower, receiver
 from tests.support.storages import START, MemoryHarness, StorageHarness
 
 HOUR = 3_600_000
-
-
 TERMS: dict[str, Any] = {
     "arms": {"small": 1, "large": 4},
     "budget": 10,
@@ -164,9 +163,7 @@ def test_rules_can_be_set_while_it_runs(storage: Storage) -> None:
 
 
 def lines_of(campaign: Any) -> list[str]:
-    file = StringIO()
-    campaign.export(file)
-    return file.getvalue().splitlines()
+    return exported(campaign).getvalue().splitlines()
 
 
 def test_a_copy_makes_no_old_event_again_and_nobody_is_told_of_them(storage: Storage) -> None:
