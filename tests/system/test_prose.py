@@ -76,7 +76,7 @@ def test_the_places_and_programs_that_a_page_names_exist(page: str) -> None:
     missing = []
     for path, name in PLACE.findall(text):
         files = [base / path for base in BASES if (base / path).is_file()]
-        defined = rf"(?m)^\s*(?:def|class) {name.rpartition('.')[2]}\b"
+        defined = rf"(?m)^\s*(?:(?:async )?def|class) {name.rpartition('.')[2]}\b"
         if not files or (name and not re.search(defined, files[0].read_text())):
             missing.append(f"{path}: {name}")
     for module in PROGRAM.findall(text):
