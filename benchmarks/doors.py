@@ -12,11 +12,7 @@ from purse import Campaign
 
 ARMS = ("a", "b", "c", "d", "e")
 REWARD, COST = 0.5, "0.3"
-TERMS: dict[str, Any] = {
-    "arms": dict.fromkeys(ARMS, 1),
-    "budget": 1_000_000_000,
-    "cost_min": "0.1",
-}
+TERMS: dict[str, Any] = {"arms": dict.fromkeys(ARMS, 1), "budget": 1_000_000_000, "cost_min": "0.1"}
 
 
 class Purse(NamedTuple):

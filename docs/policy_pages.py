@@ -208,11 +208,7 @@ def options(module: ModuleType) -> str:
     if not parameters:
         return "None."
     rows = [
-        [
-            f"`{option.name}`",
-            f"`{option.annotation}`".replace("|", "\\|"),
-            f"`{option.default!r}`",
-        ]
+        [f"`{option.name}`", f"`{option.annotation}`".replace("|", "\\|"), f"`{option.default!r}`"]
         for option in parameters
     ]
     text = markdown(inspect.getdoc(module.params) or "")

@@ -76,10 +76,7 @@ def theorem3(runner: Runner) -> Finding:
     """Measure regret with misleading random costs, and its growth with constant costs."""
     short, long = runner.budgets(1e3, 1e4, 1e5), runner.budgets(1e3, 3e3, 1e4, 1e5, 1e6, 1e7)
     rows, linear = [], True
-    limits = {
-        "misleading_ratio": 0.6 / 0.5 - 0.5 / 0.55,
-        "misleading_costs": 2 - 0.5 / 0.55,
-    }
+    limits = {"misleading_ratio": 0.6 / 0.5 - 0.5 / 0.55, "misleading_costs": 2 - 0.5 / 0.55}
     for world, limit in limits.items():
         for player in (*PLAYERS, "exp3++.price"):
             regrets = [
