@@ -34,7 +34,7 @@ _COLUMNS = {
     "cost": "Column of the cost; in a wide table cost_ARM for each arm.",
     "round": "Column of the round, in a table with a row for each round and arm.",
     "probability": "Column of the probability with which the arm was chosen: makes the data a log. "
-    "Where there is none: uniform, if every arm was as likely, or frequency, if the choice had "
+    "Without one: uniform, if every arm was as likely, or frequency, if the choice had "
     "nothing to do with the round.",
 }
 
@@ -167,7 +167,7 @@ def _column_options(function: F) -> F:
 @seed_option
 @option(
     "--stop",
-    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry where "
+    "Stop rule when a pull cannot be paid: exit, hold, retry or fit [default: retry if "
     "there is a horizon, else exit; a campaign's own].",
 )
 @workers_option

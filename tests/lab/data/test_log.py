@@ -61,7 +61,7 @@ def test_probabilities_that_contradict_the_frequencies_are_told() -> None:
     [
         (3, "reward", float("nan"), ""),
         (2, "cost", -0.2, ": -0.2 must be a number at least 0"),
-        (5, "cost", 0, ": 0 must be above 0 where there is no horizon"),
+        (5, "cost", 0, ": 0 must be above 0 if there is no horizon"),
         (3, "probability", 0, ": 0.0 must be a number above 0 and at most 1"),
         (6, "probability", 1.5, ": 1.5 must be"),
         (2, "arm", "", ""),

@@ -29,7 +29,7 @@ from purse.lab.report.charts.export import _version, javascript, write_figures
 from purse.lab.report.charts.lines import merge_lines
 from purse.lab.study.results import Study
 from tests.lab.report.made_up import made_up
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 
 PAGE_LIGHT, PAGE_DARK = "#ffffff", "#0f1419"
 

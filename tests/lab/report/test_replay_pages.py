@@ -24,7 +24,7 @@ from purse.lab.report.prose import replays as prose
 from purse.lab.study.manifest import Recording
 from purse.lab.study.results import Study, TableStudy
 from tests.lab.report.made_up import ARMS, plain, recorded_log
-from tests.support.charts import checked_spec
+from tests.support.lab import checked_spec
 from tests.support.replays import estimated
 
 SECTIONS = {
