@@ -33,7 +33,7 @@ def measure() -> dict[str, Any]:
     checks = [check for head in families.FAMILIES if (check := families.check_gain(head))]
     say(f"plain C and purse play the same game: {len(checks)} programs")
     rows, rivals = engine.measure_all()
-    grown, waits, live = engine.growth(), startup.waits(), startup.live_microseconds()
+    grown, waits, live = engine.growth(), startup.waits(), asks.measure_policies()
     return {
         "machine": machine(),
         "instance": ends(),

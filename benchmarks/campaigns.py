@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -74,32 +74,10 @@ def on_files(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:
     storage = f"sqlite:///{folder / 'purse.db'}"
     for crowd in (ONE, EIGHT):
         yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-        yield take(
-            live.RDB,
-            FILE,
-            studied(f"sqlite:///{folder / f'optuna-{crowd.processes}.db'}"),
-            crowd,
-            effort,
-        )
-        yield take(
-            live.JOURNAL,
-            FILE,
-            studied(str(folder / f"optuna-{crowd.processes}.log")),
-            crowd,
-            effort,
-        )
-    for crowd in (MANY, PAUSING, THREADS):
-        yield take(live.PURSE, FILE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, FILE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
-    for batch in (BATCH, LARGEST):
-        yield take(
-            live.ASKS,
-            FILE,
-            Purse(storage, created(storage), batch, tells=False),
-            ONE,
-            effort,
-            batch,
-        )
+        database, journal = (folder / f"optuna-{crowd.processes}.{end}" for end in ("db", "log"))
+        yield take(live.RDB, FILE, studied(f"sqlite:///{database}"), crowd, effort)
+        yield take(live.JOURNAL, FILE, studied(str(journal)), crowd, effort)
+    yield from without_rival(FILE, storage, (MANY, PAUSING, THREADS), effort)
 
 
 def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
@@ -113,18 +91,19 @@ def on_postgres(server: Any, effort: Effort) -> Iterator[dict[str, Any]]:
             "postgresql://", "postgresql+psycopg://"
         )
         yield take(live.RDB, DATABASE, studied(rival), crowd, effort)
-    for crowd in (MANY, THREADS, MIXED):
-        yield take(live.PURSE, DATABASE, Purse(storage, created(storage)), crowd, effort)
-    yield take(live.PURSE, DATABASE, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
+    yield from without_rival(DATABASE, storage, (MANY, THREADS, MIXED), effort)
+
+
+def without_rival(
+    where: str, storage: str, crowds: Sequence[Crowd], effort: Effort
+) -> Iterator[dict[str, Any]]:
+    """Yield what no rival does: these crowds, batches, and asks alone."""
+    for crowd in crowds:
+        yield take(live.PURSE, where, Purse(storage, created(storage)), crowd, effort)
+    yield take(live.PURSE, where, Purse(storage, created(storage), BATCH), ONE, effort, BATCH)
     for batch in (BATCH, LARGEST):
-        yield take(
-            live.ASKS,
-            DATABASE,
-            Purse(storage, created(storage), batch, tells=False),
-            ONE,
-            effort,
-            batch,
-        )
+        door = Purse(storage, created(storage), batch, tells=False)
+        yield take(live.ASKS, where, door, ONE, effort, batch)
 
 
 def over_http(folder: Path, effort: Effort) -> Iterator[dict[str, Any]]:

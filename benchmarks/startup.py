@@ -1,6 +1,4 @@
-"""What one waits for: fresh processes, code that is compiled for the first time, and one ask and
-tell of a live policy.
-"""
+"""What one waits for: fresh processes, and code that is compiled for the first time."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ import numpy as np
 import polars as pl
 
 import purse
-from benchmarks.instance import BUDGET, USUAL, best, enough, policy_terms, say, timed, world
-from purse.base.amounts import UNIT
+from benchmarks.instance import BUDGET, USUAL, best, policy_terms, say, timed, world
 from purse.base.validation import usable_cores
 from purse.engine.job import make_job
 
@@ -40,30 +37,6 @@ COMMANDS = {
     "`purse campaign ask`, nothing compiled": "campaign ask prompts",
 }
 CAMPAIGN = "campaign new prompts --arm small=0.01 --arm large=0.05 --budget 25"
-RICH = 10_000_000  # a budget that no measurement exhausts
-
-
-def live_rate(policy: str) -> float:
-    """Asks and tells per second of a policy in memory, at the usual K."""
-    instance = world(USUAL)
-    live = purse.Policy.of(
-        make_job(policy, instance, RICH, **policy_terms(policy, RICH)).problem,
-        policy,
-        seed=0,
-        stop="hold",
-    )
-    costs = (instance.cost_max[:, 0] / UNIT).tolist()
-
-    def rounds(count: int) -> float:
-        def play() -> None:
-            for k in range(count):
-                ticket = live.ask()
-                live.tell(ticket, float(k & 1), costs[ticket.arm])
-
-        return timed(play)
-
-    count = enough(rounds)
-    return best(lambda: count / rounds(count))
 
 
 def prepare(policy: str) -> None:
@@ -144,10 +117,3 @@ def write_data(folder: Path) -> None:
     table = {f"reward_{arm}": rewards[:, k] for k, arm in enumerate(ARMS)}
     table |= {f"cost_{arm}": costs[:, k] for k, arm in enumerate(ARMS)}
     pl.DataFrame(table).write_csv(folder / "table.csv")
-
-
-def live_microseconds() -> dict[str, float]:
-    """Return one ask and one tell of each policy."""
-    times = {policy: 1e6 / live_rate(policy) for policy in purse.policies.names()}
-    say(f"ask and tell: {len(times)} policies")
-    return times
