@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from purse.lab.report.charts.base import Figure
-from purse.lab.report.charts.lines import Curve, line_figure, panel_figure
+from purse.lab.figure import Figure
+from purse.lab.page.charts.lines import Curve, line_figure, panel_figure
 from purse.lab.theory.estimate import Estimate
 from purse.lab.theory.growth import Growth
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from purse import worlds
-from purse.lab.report.charts.lines import Curve
+from purse.lab.page.charts.lines import Curve
 from purse.lab.theory import bounds
 from purse.lab.theory.estimate import Estimate
 from purse.worlds.theorem5 import stakes

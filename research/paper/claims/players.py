@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from purse.lab.report.charts.lines import Curve
+from purse.lab.page.charts.lines import Curve
 from purse.lab.theory import bounds, coin_bounds
 from purse.lab.theory.estimate import Estimate, estimate
 from purse.types import World

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from purse.base.optional import check_lab
+from purse.base.text import plain
 from purse.cli import complete
 from purse.cli.options import (
     PATH,
@@ -23,7 +24,7 @@ from purse.cli.options import (
     policies_argument,
     run_options,
 )
-from purse.cli.output import print_gains, print_hanging, print_json, print_regrets
+from purse.cli.output import print_hanging, print_json, print_result
 from purse.cli.results import (
     COMPARISON,
     RESULTS,
@@ -198,19 +199,16 @@ def show(study: Path | None, as_json: bool) -> None:
 
     Without a name takes the last study; `purse lab status` lists all.
     """
-    from purse.lab.study.results import Study, TableStudy
+    from purse.lab.study.results import Study
 
     target = _found(study)
     result = Study.load(target)
     if as_json:
-        print_json({"worlds": result.facts.worlds, "rows": result.table().to_dicts()})
+        print_json(result.as_dict())
         return
     if study is None and len(kept()) > 1:
         click.echo(f"{target}, the last of {len(kept())}; `purse lab status` lists them", err=True)
-    if isinstance(result, TableStudy):
-        print_gains(result)
-    else:
-        print_regrets(result, result.facts.worlds)
+    print_result(result, result.facts.worlds)
 
 
 @click.command()
@@ -246,17 +244,13 @@ def _found(study: Path | None) -> Path:
 
 def _present(study: Study, target: Path, as_json: bool) -> None:
     """Write the report, and print the regrets and what they say of each world."""
-    from purse.lab.report import frames
-    from purse.lab.report.prose.study import finding
-
     files = study.publish(target)
     if as_json:
-        print_files(target, files, worlds=study.facts.worlds, rows=study.table().to_dicts())
+        print_files(target, files, **study.as_dict())
     else:
-        print_regrets(study, study.facts.worlds)
-        beside = frames.differences(study)
-        for world in study.facts.worlds:
-            print_hanging("", f"{world}: {finding(study, world, beside)}")
+        print_result(study, study.facts.worlds)
+        for world, verdict in study.verdicts().items():
+            print_hanging("", plain(f"{world}: {verdict.sentence}"))
         click.echo(f"\n{where(target, files)}")
 
 

@@ -229,7 +229,17 @@ def test_results_for_people_and_about_arms() -> None:
     assert (
         answer == "The log contradicts its probabilities (of 0, 1 and 2), so do not rely on this:"
     )
-    assert columns.split() == ["budget", "20", "estimate", "±", "95%", "replay", "rounds", "spent"]
+    assert columns.split() == [
+        "budget",
+        "20",
+        "estimate",
+        "±",
+        "95%",
+        "replay",
+        "rounds",
+        "spent",
+        "less",
+    ]
     assert line.split()[0] == "uniform"
     assert all(len(each) <= 80 for each in str(found).splitlines())
     assert [text[32:35] for text in found.warnings] == ["'0'", "'1'", "'2'"]
@@ -423,7 +433,7 @@ def test_notebooks_show_the_tables_escaped(table: TableReplay, log: LogResult) -
     assert "always a&amp;b" in shown
     shown = log._repr_html_()
     assert shown.startswith(
-        "<p>frame: 121 logged rounds of 3 arms; games of at most 121 rounds</p><p>The largest "
+        "<p>frame: 121 logged rounds of 3 arms; games of at most 121 rounds</p><p>The log does "
     )
     assert "plays arm &#x27;&lt;c&gt;&#x27;, whose effective sample size is 1, below 30" in shown
     assert "<c>" not in shown

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.heat_map import heat_map
+from purse.lab.figure import render_svg
+from purse.lab.page.charts.heat_map import heat_map
 from research.leaderboard import advice, comparisons, in_traffic, tables
 from research.leaderboard.case import Case
 from research.leaderboard.page import ALL, PAGES, leaderboard_page, markdown

@@ -16,8 +16,8 @@ import pytest
 from click.testing import CliRunner
 
 from purse import cli, policies, worlds
-from purse.lab.report.charts.export import render_svg
-from purse.lab.report.charts.lines import Curve
+from purse.lab.figure import render_svg
+from purse.lab.page.charts.lines import Curve
 from purse.lab.theory.estimate import Estimate
 from research import paper
 from research.paper import __main__ as paper_command

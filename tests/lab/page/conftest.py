@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from purse.lab.figure import Figure
 from purse.lab.replay.log_result import LogResult
 from purse.lab.replay.off_policy import estimate_log
 from purse.lab.replay.table_replay import TableReplay, replay_table
-from purse.lab.report.charts.base import Figure
 from purse.lab.study.results import Study
-from tests.lab.report.made_up import made_up, recorded_log, recorded_table
+from tests.lab.page.made_up import made_up, recorded_log, recorded_table
 
 
 @pytest.fixture(scope="session")

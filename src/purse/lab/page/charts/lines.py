@@ -10,13 +10,12 @@ from typing import Any, NamedTuple
 
 from purse.base.optional import alt, pl
 from purse.base.text import join_words
-from purse.lab.report.charts.base import HEIGHT as PANEL_HEIGHT
-from purse.lab.report.charts.base import (
+from purse.lab.figure import Figure, Panel
+from purse.lab.page.charts.base import HEIGHT as PANEL_HEIGHT
+from purse.lab.page.charts.base import (
     NEUTRAL,
     NUMBER,
     STEP,
-    Figure,
-    Panel,
     budgets,
     dash,
     either,
@@ -31,7 +30,7 @@ from purse.lab.report.charts.base import (
     visible,
     worlds_of,
 )
-from purse.lab.report.charts.base import WIDTH as PANEL_WIDTH
+from purse.lab.page.charts.base import WIDTH as PANEL_WIDTH
 from purse.types import Floats
 
 _WIDTH, _HEIGHT = 520, 300  # of a figure of its own

@@ -4,14 +4,10 @@ what its CSV holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 from purse.base.optional import pl
-from purse.lab.theory.estimate import estimate
-
-if TYPE_CHECKING:
-    from purse.lab.study.results import Study
+from purse.lab.study.results import Study, largest
 
 KEYS = ["world", "policy", "budget"]
 OTHERS = "others"
@@ -201,42 +197,3 @@ def single_runs(study: Study) -> pl.DataFrame:
 def growth(study: Study) -> pl.DataFrame:
     """Return the fitted slopes and shapes; empty with a single budget."""
     return study.growth().with_columns(pl.col("slope", "low", "high", "misfit").fill_nan(None))
-
-
-def largest(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the rows of each world's largest budget."""
-    return frame.filter(pl.col("budget") == pl.col("budget").max().over("world"))
-
-
-def differences(study: Study) -> pl.DataFrame:
-    """Return a row for each world, budget and policy: its regret less the least mean regret there,
-    path by path, with a 95% interval; `tied` if that interval does not lie above zero. With one
-    path only the least is `tied`.
-    """
-    kinds = {"world": pl.String, "budget": pl.Float64, "policy": pl.String, "tied": pl.Boolean}
-    numbers = dict.fromkeys(("more", "low", "high"), pl.Float64)
-    return pl.DataFrame(list(_cell_rows(study)), schema={**kinds, **numbers})
-
-
-def _cell_rows(study: Study) -> Iterator[dict[str, Any]]:
-    """Yield the rows, cell by cell: no more than the regrets of one cell are in memory."""
-    for (world, budget), part in study.table().group_by(["world", "budget"], maintain_order=True):
-        best = part.sort("regret", maintain_order=True)["policy"][0]
-        here = (pl.col("world") == world) & (pl.col("budget") == budget)
-        runs = study.lazy().filter(here).select("policy", "path", "regret").collect()
-        regrets = {
-            policy: runs.filter(policy=policy).sort("path")["regret"].to_numpy()
-            for policy in part["policy"]
-        }
-        for policy, values in regrets.items():
-            more = estimate(values - regrets[best])
-            tied = policy == best or (len(values) > 1 and not more.low > 0)
-            yield {
-                "world": world,
-                "budget": budget,
-                "policy": policy,
-                "tied": tied,
-                "more": more.mean,
-                "low": more.low,
-                "high": more.high,
-            }

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from purse import worlds
 from purse.base.optional import alt, pl
 from purse.base.text import format_mean, set_minus
-from purse.lab.report import frames
-from purse.lab.report.charts.base import (
+from purse.lab.figure import Figure, Panel
+from purse.lab.page import frames
+from purse.lab.page.charts.base import (
     NEUTRAL,
     PERCENT,
     STEP,
     WIDE,
-    Figure,
-    Panel,
     arm_colours,
     digits,
     either,
@@ -30,7 +29,7 @@ from purse.lab.report.charts.base import (
     visible,
     worlds_of,
 )
-from purse.lab.report.charts.lines import (
+from purse.lab.page.charts.lines import (
     dash_lines,
     draw_curves,
     intervals,
